@@ -1,4 +1,5 @@
-//! Writes the Rust of the documents into functions, one for each document, which the house tests compile.
+//! Writes the Rust of the documents into functions, one for each document, which the house tests
+//! compile.
 
 #[path = "src/snippets.rs"]
 #[expect(unreachable_pub, reason = "a module of the library, too")]
@@ -17,7 +18,8 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let blocks = snippets::blocks(&root)?;
     for (number, document) in snippets::documents(&root)?.into_iter().enumerate() {
         println!("cargo::rerun-if-changed={}", root.join(&document).display());
-        let is_ours = |block: &&snippets::Block| block.document == document && block.language == "rust";
+        let is_ours =
+            |block: &&snippets::Block| block.document == document && block.language == "rust";
         if !blocks.iter().any(|block| is_ours(&block)) {
             continue;
         }
@@ -30,6 +32,9 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     // A document that is new.
     println!("cargo::rerun-if-changed={}", root.join("docs").display());
     println!("cargo::rerun-if-changed=src/snippets.rs");
-    fs::write(Path::new(&env::var("OUT_DIR")?).join("documents.rs"), functions)?;
+    fs::write(
+        Path::new(&env::var("OUT_DIR")?).join("documents.rs"),
+        functions,
+    )?;
     Ok(())
 }

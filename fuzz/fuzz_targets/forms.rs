@@ -10,9 +10,17 @@ fuzz_target!(|form: &[u8]| {
     match parse(form, Bounds::CHANGE) {
         Ok(object) => {
             let (mut values, mut containers) = (0, 0);
-            object.values().for_each(|value| count(value, 1, &mut values, &mut containers));
-            let Bounds { values: most, containers: nested } = Bounds::CHANGE;
-            assert!(values <= most && containers <= nested, "{values} values, {containers} containers");
+            object
+                .values()
+                .for_each(|value| count(value, 1, &mut values, &mut containers));
+            let Bounds {
+                values: most,
+                containers: nested,
+            } = Bounds::CHANGE;
+            assert!(
+                values <= most && containers <= nested,
+                "{values} values, {containers} containers"
+            );
         }
         Err(error) => assert!(error.field.chars().count() <= 100, "{error}"),
     }
@@ -23,11 +31,17 @@ fuzz_target!(|form: &[u8]| {
         && form.iter().all(plain)
     {
         let mut by_field = Form::new(Bounds::CHANGE);
-        let added = text.split('&').filter(|pair| !pair.is_empty()).try_for_each(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            by_field.add(name, value.to_owned())
-        });
-        assert_eq!(added.map(|()| by_field.finish()), parse(form, Bounds::CHANGE));
+        let added = text
+            .split('&')
+            .filter(|pair| !pair.is_empty())
+            .try_for_each(|pair| {
+                let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                by_field.add(name, value.to_owned())
+            });
+        assert_eq!(
+            added.map(|()| by_field.finish()),
+            parse(form, Bounds::CHANGE)
+        );
     }
 });
 
@@ -42,5 +56,7 @@ fn count(value: &Value, depth: usize, values: &mut usize, containers: &mut usize
         other => panic!("a form has no {other}"),
     };
     *containers += 1;
-    inner.into_iter().for_each(|value| count(value, depth + 1, values, containers));
+    inner
+        .into_iter()
+        .for_each(|value| count(value, depth + 1, values, containers));
 }

@@ -20,7 +20,9 @@ const KIND: &str = "multipart/form-data; boundary=e";
 type Parts = Vec<(String, Option<String>, Option<String>, Vec<u8>)>;
 
 fuzz_target!(|input: &[u8]| {
-    let Some((size, body)) = input.split_first() else { return };
+    let Some((size, body)) = input.split_first() else {
+        return;
+    };
     let whole = read(body, body.len().max(1));
     let cut = read(body, usize::from(*size).max(1));
     match (whole, cut) {
@@ -35,8 +37,10 @@ fuzz_target!(|input: &[u8]| {
 });
 
 fn read(body: &[u8], size: usize) -> Result<Parts, Error> {
-    let pieces: Vec<_> =
-        body.chunks(size).map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece))).collect();
+    let pieces: Vec<_> = body
+        .chunks(size)
+        .map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece)))
+        .collect();
     let mut form = Multipart::new(stream::iter(pieces), KIND)?;
     let mut reading = Box::pin(async {
         let (mut parts, mut texts) = (Parts::new(), 0);

@@ -14,7 +14,10 @@ fuzz_target!(|text: &str| {
             assert!((1..=MAX_TERMS).contains(&filter.terms().len()));
             assert!(filter.terms().iter().all(|term| !term.value.contains('\0')));
             let printed = filter.to_string();
-            assert!(printed.len() <= text.len() && text.len() <= MAX_FILTER, "{printed}");
+            assert!(
+                printed.len() <= text.len() && text.len() <= MAX_FILTER,
+                "{printed}"
+            );
             assert_eq!(printed.parse(), Ok(filter));
         }
         Err(error) => check(&error, &[ScimType::InvalidFilter]),
@@ -22,7 +25,10 @@ fuzz_target!(|text: &str| {
     match text.parse::<Path>() {
         Ok(path) => {
             let printed = path.to_string();
-            assert!(printed.len() <= text.len() && text.len() <= MAX_PATH, "{printed}");
+            assert!(
+                printed.len() <= text.len() && text.len() <= MAX_PATH,
+                "{printed}"
+            );
             assert_eq!(printed.parse(), Ok(path));
         }
         Err(error) => check(&error, &[ScimType::InvalidPath, ScimType::InvalidFilter]),
@@ -31,7 +37,10 @@ fuzz_target!(|text: &str| {
 
 fn check(error: &ScimError, kinds: &[ScimType]) {
     assert_eq!(error.status, 400);
-    assert!(error.scim_type.is_some_and(|kind| kinds.contains(&kind)), "{error:?}");
+    assert!(
+        error.scim_type.is_some_and(|kind| kinds.contains(&kind)),
+        "{error:?}"
+    );
     // Names of a text are repeated, and escaped when they are odd, but never the whole text.
     assert!(error.detail.chars().count() <= 2_000, "{error}");
 }

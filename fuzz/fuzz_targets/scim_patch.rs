@@ -1,5 +1,5 @@
-//! Whatever JSON is read as a PATCH or as a whole resource, the outcome is a state that can be kept,
-//! and the same when it is done twice.
+//! Whatever JSON is read as a PATCH or as a whole resource, the outcome is a state that can be
+//! kept, and the same when it is done twice.
 
 #![no_main]
 
@@ -10,7 +10,9 @@ use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
 fuzz_target!(|text: &str| {
-    let Ok(Value::Object(body)) = serde_json::from_str::<Value>(text) else { return };
+    let Ok(Value::Object(body)) = serde_json::from_str::<Value>(text) else {
+        return;
+    };
     match Patch::read(&body) {
         Ok(patch) => patched(&patch, &body),
         Err(error) => check_error(&error),
@@ -30,7 +32,10 @@ fn patched(patch: &Patch, body: &Map<String, Value>) {
         Ok(once) => {
             check_state(&once);
             match patch.apply(once.clone()) {
-                Ok(twice) => assert!(twice == once || takes_given_name(&once, body), "{once:?} {twice:?}"),
+                Ok(twice) => assert!(
+                    twice == once || takes_given_name(&once, body),
+                    "{once:?} {twice:?}"
+                ),
                 Err(error) if error.scim_type == Some(ScimType::NoTarget) => {
                     assert!(body.values().any(asks_for_value), "{error:?}");
                 }
@@ -54,7 +59,9 @@ fn ada() -> State {
 
 /// Taking the given name away uncovers another, so that it is not the same when it is done twice.
 fn takes_given_name(once: &State, body: &Map<String, Value>) -> bool {
-    let body = serde_json::to_string(body).unwrap_or_default().to_ascii_lowercase();
+    let body = serde_json::to_string(body)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     once.name == split("Ada King Lovelace").1 && body.contains("givenname")
 }
 
@@ -63,17 +70,23 @@ fn asks_for_value(value: &Value) -> bool {
     match value {
         Value::String(text) => is_value_path(text),
         Value::Array(values) => values.iter().any(asks_for_value),
-        Value::Object(members) => {
-            members.iter().any(|(key, value)| is_value_path(key) || asks_for_value(value))
-        }
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| is_value_path(key) || asks_for_value(value)),
         _ => false,
     }
 }
 
 fn is_value_path(text: &str) -> bool {
     let path = text.parse::<Path>().ok();
-    let conditions = path.as_ref().and_then(Path::filter).map(ValueFilter::conditions).unwrap_or_default();
-    conditions.iter().any(|condition| condition.attribute().eq_ignore_ascii_case("value"))
+    let conditions = path
+        .as_ref()
+        .and_then(Path::filter)
+        .map(ValueFilter::conditions)
+        .unwrap_or_default();
+    conditions
+        .iter()
+        .any(|condition| condition.attribute().eq_ignore_ascii_case("value"))
 }
 
 fn check_state(state: &State) {
@@ -84,7 +97,13 @@ fn check_state(state: &State) {
     for text in [&state.user_name, &state.name, &state.email, &state.nick] {
         assert!(!text.contains('\0'));
     }
-    assert!(!state.external_id.as_deref().unwrap_or_default().contains('\0'));
+    assert!(
+        !state
+            .external_id
+            .as_deref()
+            .unwrap_or_default()
+            .contains('\0')
+    );
 }
 
 fn check_error(error: &ScimError) {

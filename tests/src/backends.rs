@@ -41,21 +41,35 @@ macro_rules! on_both_databases {
 }
 
 /// Runs a test with a server on this backend; passes over it where the backend is not to be had.
-pub fn run<F: Future<Output = ()>>(backend: Backend, options: &[&str], test: impl FnOnce(Server) -> F) {
+pub fn run<F: Future<Output = ()>>(
+    backend: Backend,
+    options: &[&str],
+    test: impl FnOnce(Server) -> F,
+) {
     let mut options = options.to_vec();
     if !options.contains(&"--log") {
         options.extend(["--log", TALKATIVE]);
     }
-    let Some(server) = Server::start_with(backend, &options) else { return };
+    let Some(server) = Server::start_with(backend, &options) else {
+        return;
+    };
     block_on(test(server));
 }
 
 /// Runs a test to its end, which must come in time.
 pub(crate) fn block_on(test: impl Future<Output = ()>) {
     // What is sent by a task of the test is recorded as the test's.
-    let name = std::thread::current().name().unwrap_or("unnamed").to_owned();
+    let name = std::thread::current()
+        .name()
+        .unwrap_or("unnamed")
+        .to_owned();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    let runtime = runtime.worker_threads(2).thread_name(name).enable_all().build().unwrap();
+    let runtime = runtime
+        .worker_threads(2)
+        .thread_name(name)
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let ended = tokio::time::timeout(LIMIT, test).await;
         assert!(ended.is_ok(), "the test did not end within {LIMIT:?}");

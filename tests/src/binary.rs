@@ -35,8 +35,9 @@ fn build() -> PathBuf {
         profile => profile,
     };
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // cargo tells each test about its package. ring's build script reads variables of these names, so that with them
-    // ring would be compiled again, with all that stands on it, and once more at the next build without them.
+    // cargo tells each test about its package. ring's build script reads variables of these names,
+    // so that with them ring would be compiled again, with all that stands on it, and once more at
+    // the next build without them.
     let names = env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| is_of_package(&name.to_string_lossy())) {
         cargo.env_remove(name);
@@ -45,16 +46,30 @@ fn build() -> PathBuf {
     // `cargo test --workspace`: with others all would be compiled again.
     let output = cargo
         .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap())
-        .args(["build", "--workspace", "--bin", "eddyline", "--profile", profile, "--target-dir"])
+        .args([
+            "build",
+            "--workspace",
+            "--bin",
+            "eddyline",
+            "--profile",
+            profile,
+            "--target-dir",
+        ])
         .arg(directory.parent().unwrap())
         .output()
         .unwrap();
     let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "the server cannot be built:\n{messages}");
+    assert!(
+        output.status.success(),
+        "the server cannot be built:\n{messages}"
+    );
     directory.join("eddyline")
 }
 
 /// Whether cargo sets a variable of this name for the tests of a package.
 fn is_of_package(name: &str) -> bool {
-    name == "OUT_DIR" || ["CARGO_MANIFEST_", "CARGO_PKG_"].iter().any(|start| name.starts_with(start))
+    name == "OUT_DIR"
+        || ["CARGO_MANIFEST_", "CARGO_PKG_"]
+            .iter()
+            .any(|start| name.starts_with(start))
 }

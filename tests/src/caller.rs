@@ -25,14 +25,24 @@ impl Caller {
     /// A client that signs in with the password.
     pub fn by_password(&self) -> Client {
         let (email, password) = (self.email.clone(), PASSWORD.to_owned());
-        self.client.with_credentials(Credentials::Basic { email, password })
+        self.client
+            .with_credentials(Credentials::Basic { email, password })
     }
 }
 
 impl Server {
     /// Creates an organization; the name is also the one in URLs.
     pub fn organization(&self, name: &str) {
-        self.admin(&["org", "create", "--name", name, "--parameterized-name", name, "--user-limit", "1000"]);
+        self.admin(&[
+            "org",
+            "create",
+            "--name",
+            name,
+            "--parameterized-name",
+            name,
+            "--user-limit",
+            "1000",
+        ]);
     }
 
     /// Creates a member of the organization.
@@ -51,7 +61,10 @@ impl Server {
         arguments.extend(["--name", nick, "--nick", nick, "--password", PASSWORD]);
         arguments.extend(more);
         let answer = self.admin(&arguments);
-        let token = answer["api_token"].as_str().expect("a new user has a token").to_owned();
+        let token = answer["api_token"]
+            .as_str()
+            .expect("a new user has a token")
+            .to_owned();
         note_secret(PASSWORD);
         note_secret(basic(&email, PASSWORD).trim_end_matches('='));
         Caller {

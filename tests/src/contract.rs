@@ -1,10 +1,10 @@
-//! Every answer that a client of the tests gets is held against the OpenAPI document: its status must be described, as
-//! must the headers that clients go by, and the content type and the body must be as described. Otherwise the test
-//! fails.
+//! Every answer that a client of the tests gets is held against the OpenAPI document: its status
+//! must be described, as must the headers that clients go by, and the content type and the body
+//! must be as described. Otherwise the test fails.
 //!
-//! The document is that of the first server of the same profile. Streams and servers with TLS are left out, and so is
-//! what is at no path of the document. With `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what
-//! is not as described.
+//! The document is that of the first server of the same profile. Streams and servers with TLS are
+//! left out, and so is what is at no path of the document. With
+//! `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what is not as described.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,10 +20,17 @@ use jsonschema::Validator;
 use serde_json::{Map, Value, json};
 
 /// Headers of answers that clients go by.
-const HEADERS: [&str; 6] = ["content-range", "etag", "link", "location", "retry-after", "www-authenticate"];
+const HEADERS: [&str; 6] = [
+    "content-range",
+    "etag",
+    "link",
+    "location",
+    "retry-after",
+    "www-authenticate",
+];
 
-/// What is answered, whatever is asked for, to requests that cannot be read, to those with a flow token that has ended,
-/// and when the server is broken. Operations need not name it.
+/// What is answered, whatever is asked for, to requests that cannot be read, to those with a flow
+/// token that has ended, and when the server is broken. Operations need not name it.
 const ANYWHERE: [u16; 5] = [400, 410, 413, 415, 500];
 
 /// A path of the document with an operation.
@@ -51,7 +58,9 @@ static CLASSIC: OnceLock<Contract> = OnceLock::new();
 /// When the document does not describe it.
 pub(crate) fn check(exchange: &Exchange<'_>, is_classic: bool) {
     let uri = exchange.request.uri();
-    let Some(authority) = uri.authority().filter(|_| uri.scheme_str() == Some("http")) else { return };
+    let Some(authority) = uri.authority().filter(|_| uri.scheme_str() == Some("http")) else {
+        return;
+    };
     let known = if is_classic { &CLASSIC } else { &SPEC };
     if known.get().is_none()
         && let Some(contract) = Contract::of(authority.as_str())
@@ -63,12 +72,17 @@ pub(crate) fn check(exchange: &Exchange<'_>, is_classic: bool) {
     if let Err(violation) = contract.judge(exchange) {
         let (method, status) = (exchange.request.method(), exchange.status);
         let body = String::from_utf8_lossy(exchange.body);
-        let text =
-            format!("{method} {uri} answered {status}, which is not as described: {violation}\n{body}");
+        let text = format!(
+            "{method} {uri} answered {status}, which is not as described: {violation}\n{body}"
+        );
         match std::env::var_os("EDDYLINE_TEST_CONTRACT_REPORT") {
             None => panic!("{text}"),
             Some(file) => {
-                let mut file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
+                let mut file = std::fs::OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(file)
+                    .unwrap();
                 file.write_all(format!("{text}\n\n").as_bytes()).unwrap();
             }
         }
@@ -82,23 +96,37 @@ impl Contract {
     ///
     /// When the document cannot be read: nothing would be checked from then on.
     fn of(authority: &str) -> Option<Self> {
-        let document: Value = serde_json::from_slice(&fetch(authority)?).expect("the document is JSON");
-        let operations =
-            document["paths"].as_object().expect("it has paths").iter().flat_map(|(path, item)| {
-                item.as_object().into_iter().flatten().map(|(method, operation)| Operation {
-                    method: method.to_ascii_uppercase(),
-                    segments: segments(path).into_iter().map(str::to_owned).collect(),
-                    responses: operation["responses"].clone(),
-                })
+        let document: Value =
+            serde_json::from_slice(&fetch(authority)?).expect("the document is JSON");
+        let operations = document["paths"]
+            .as_object()
+            .expect("it has paths")
+            .iter()
+            .flat_map(|(path, item)| {
+                item.as_object()
+                    .into_iter()
+                    .flatten()
+                    .map(|(method, operation)| Operation {
+                        method: method.to_ascii_uppercase(),
+                        segments: segments(path).into_iter().map(str::to_owned).collect(),
+                        responses: operation["responses"].clone(),
+                    })
             });
-        Some(Self { operations: operations.collect(), document, validators: Mutex::default() })
+        Some(Self {
+            operations: operations.collect(),
+            document,
+            validators: Mutex::default(),
+        })
     }
 
     fn judge(&self, exchange: &Exchange<'_>) -> Result<(), String> {
         let method = exchange.request.method().as_str();
-        let Some(operation) = self.operation(method, exchange.request.uri().path()) else { return Ok(()) };
-        let response =
-            self.response(operation, exchange.status.as_u16()).ok_or("the status is not described")?;
+        let Some(operation) = self.operation(method, exchange.request.uri().path()) else {
+            return Ok(());
+        };
+        let response = self
+            .response(operation, exchange.status.as_u16())
+            .ok_or("the status is not described")?;
         let described = |name: &str| {
             response["headers"]
                 .as_object()
@@ -106,13 +134,18 @@ impl Contract {
                 .flatten()
                 .any(|(known, _)| known.eq_ignore_ascii_case(name))
         };
-        if let Some(name) =
-            HEADERS.iter().find(|name| exchange.headers.contains_key(**name) && !described(name))
+        if let Some(name) = HEADERS
+            .iter()
+            .find(|name| exchange.headers.contains_key(**name) && !described(name))
         {
             return Err(format!("the header {name} is not described"));
         }
         let Some(content) = response["content"].as_object() else {
-            return if exchange.body.is_empty() { Ok(()) } else { Err("it has a body".to_owned()) };
+            return if exchange.body.is_empty() {
+                Ok(())
+            } else {
+                Err("it has a body".to_owned())
+            };
         };
         self.judge_body(exchange, content)
     }
@@ -122,7 +155,10 @@ impl Contract {
         let named = operation.responses.get(status.to_string());
         let response = named.or_else(|| {
             // All others are named.
-            operation.responses.get("default").filter(|_| ANYWHERE.contains(&status))
+            operation
+                .responses
+                .get("default")
+                .filter(|_| ANYWHERE.contains(&status))
         })?;
         match response["$ref"].as_str() {
             Some(reference) => self.document.pointer(reference.trim_start_matches('#')),
@@ -130,24 +166,39 @@ impl Contract {
         }
     }
 
-    fn judge_body(&self, exchange: &Exchange<'_>, content: &Map<String, Value>) -> Result<(), String> {
+    fn judge_body(
+        &self,
+        exchange: &Exchange<'_>,
+        content: &Map<String, Value>,
+    ) -> Result<(), String> {
         if exchange.body.is_empty() {
             return Ok(());
         }
-        let kind = exchange.headers.get("content-type").and_then(|kind| kind.to_str().ok());
-        let kind = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default();
+        let kind = exchange
+            .headers
+            .get("content-type")
+            .and_then(|kind| kind.to_str().ok());
+        let kind = kind
+            .and_then(|kind| kind.split(';').next())
+            .unwrap_or_default();
         let described = content.get(kind).or_else(|| content.get("*/*"));
-        let schema = &described.ok_or_else(|| format!("the content type {kind} is not described"))?["schema"];
+        let schema = &described
+            .ok_or_else(|| format!("the content type {kind} is not described"))?["schema"];
         if !kind.ends_with("json") {
             return Ok(());
         }
-        let body: Value = serde_json::from_slice(&plain(exchange)?).map_err(|error| error.to_string())?;
+        let body: Value =
+            serde_json::from_slice(&plain(exchange)?).map_err(|error| error.to_string())?;
         let errors: Vec<String> = self
             .validator(schema)
             .iter_errors(&body)
             .map(|error| format!("{error} at {}", error.instance_path()))
             .collect();
-        if errors.is_empty() { Ok(()) } else { Err(errors.join("; ")) }
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors.join("; "))
+        }
     }
 
     /// The operation at a path: that with the most segments by name.
@@ -161,10 +212,18 @@ impl Contract {
                     .zip(&asked)
                     .all(|(segment, asked)| segment.starts_with('{') || segment == asked)
         };
-        let named =
-            |operation: &&Operation| operation.segments.iter().filter(|s| !s.starts_with('{')).count();
+        let named = |operation: &&Operation| {
+            operation
+                .segments
+                .iter()
+                .filter(|s| !s.starts_with('{'))
+                .count()
+        };
         let of = |method: &str| {
-            let all = self.operations.iter().filter(|operation| operation.method == method);
+            let all = self
+                .operations
+                .iter()
+                .filter(|operation| operation.method == method);
             all.filter(fits).max_by_key(named)
         };
         of(method).or_else(|| match method {
@@ -187,25 +246,37 @@ impl Contract {
 
 /// The segments of a path, without what the forms of old clients add to it.
 fn segments(path: &str) -> Vec<&str> {
-    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> = path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
     if segments.first() == Some(&OLD_PREFIX) {
         segments.remove(0);
     }
     if !keeps_suffix(&segments)
         && let Some(last) = segments.last_mut()
     {
-        *last = last.strip_suffix(".json").filter(|stem| !stem.is_empty()).unwrap_or(last);
+        *last = last
+            .strip_suffix(".json")
+            .filter(|stem| !stem.is_empty())
+            .unwrap_or(last);
     }
     segments
 }
 
 /// The body as it was before it was compressed.
 fn plain<'a>(exchange: &Exchange<'a>) -> Result<Cow<'a, [u8]>, String> {
-    match exchange.headers.get("content-encoding").map(|coding| coding.as_bytes()) {
+    match exchange
+        .headers
+        .get("content-encoding")
+        .map(|coding| coding.as_bytes())
+    {
         None => Ok(Cow::Borrowed(exchange.body)),
         Some(b"gzip") => {
             let mut plain = Vec::new();
-            GzDecoder::new(&exchange.body[..]).read_to_end(&mut plain).map_err(|error| error.to_string())?;
+            GzDecoder::new(&exchange.body[..])
+                .read_to_end(&mut plain)
+                .map_err(|error| error.to_string())?;
             Ok(Cow::Owned(plain))
         }
         Some(_) => Err("it is compressed in an unknown way".to_owned()),
@@ -214,11 +285,16 @@ fn plain<'a>(exchange: &Exchange<'a>) -> Result<Cow<'a, [u8]>, String> {
 
 fn fetch(authority: &str) -> Option<Vec<u8>> {
     let mut socket = TcpStream::connect(authority).ok()?;
-    socket.set_read_timeout(Some(Duration::from_secs(60))).ok()?;
-    let request = format!("GET /openapi.json HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
+    socket
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .ok()?;
+    let request =
+        format!("GET /openapi.json HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).ok()?;
     let end = answer.windows(4).position(|bytes| bytes == b"\r\n\r\n")?;
-    answer.starts_with(b"HTTP/1.1 200").then(|| answer[end + 4..].to_vec())
+    answer
+        .starts_with(b"HTTP/1.1 200")
+        .then(|| answer[end + 4..].to_vec())
 }

@@ -25,7 +25,13 @@ impl Listener {
 
     /// Listens to these flows (`organization/flow`) as server-sent events.
     pub async fn to(client: &Client, flows: &[&str]) -> Self {
-        Self::open(client, &flows.iter().fold(StreamRequest::new(), |request, flow| request.flow(flow))).await
+        Self::open(
+            client,
+            &flows
+                .iter()
+                .fold(StreamRequest::new(), |request, flow| request.flow(flow)),
+        )
+        .await
     }
 
     /// The next event, with its id. That somebody is active is passed over, since it comes at no
@@ -41,7 +47,9 @@ impl Listener {
 
     /// The next event, whatever it is.
     pub async fn anything(&mut self) -> StreamEvent {
-        let next = timeout(PATIENCE, self.0.next()).await.expect("an event comes in time");
+        let next = timeout(PATIENCE, self.0.next())
+            .await
+            .expect("an event comes in time");
         next.expect("the stream is still open").unwrap()
     }
 
@@ -66,20 +74,32 @@ impl Listener {
         let mut texts = Vec::new();
         while texts.last().is_none_or(|text| text != last) {
             let message = self.event("message").await;
-            texts.push(message["content"].as_str().expect("chat is text").to_owned());
+            texts.push(
+                message["content"]
+                    .as_str()
+                    .expect("chat is text")
+                    .to_owned(),
+            );
         }
         texts
     }
 
     /// Everything that still comes, until the server ends the stream or dies.
     pub async fn rest(self) -> Vec<Json> {
-        self.rest_with_ids().await.into_iter().map(|event| event.json).collect()
+        self.rest_with_ids()
+            .await
+            .into_iter()
+            .map(|event| event.json)
+            .collect()
     }
 
     /// As [`Listener::rest`], with the events' ids.
     pub async fn rest_with_ids(mut self) -> Vec<StreamEvent> {
         let mut rest = Vec::new();
-        while let Some(Ok(event)) = timeout(PATIENCE, self.0.next()).await.expect("the stream ends in time") {
+        while let Some(Ok(event)) = timeout(PATIENCE, self.0.next())
+            .await
+            .expect("the stream ends in time")
+        {
             rest.push(event);
         }
         rest.retain(|event| !is_activity(event));
@@ -88,7 +108,10 @@ impl Listener {
 
     /// The id to continue from.
     pub fn last_event_id(&self) -> String {
-        self.0.last_event_id().expect("an event with an id has come").to_owned()
+        self.0
+            .last_event_id()
+            .expect("an event with an id has come")
+            .to_owned()
     }
 
     /// A header of the answer.

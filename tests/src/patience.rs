@@ -16,7 +16,10 @@ impl Patience {
     /// For something to happen from now on.
     #[must_use]
     pub fn until(what: &'static str) -> Self {
-        Self { what, since: Instant::now() }
+        Self {
+            what,
+            since: Instant::now(),
+        }
     }
 
     /// Waits a moment before the next look.
@@ -25,7 +28,11 @@ impl Patience {
     ///
     /// When it did not happen within a minute.
     pub async fn goes_on(&self) {
-        assert!(self.since.elapsed() < LIMIT, "never happened: {}", self.what);
+        assert!(
+            self.since.elapsed() < LIMIT,
+            "never happened: {}",
+            self.what
+        );
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -31,6 +31,9 @@ pub async fn run_program(command: &mut Command, input: &str) -> String {
     let output = running.wait_with_output().await.unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (printed, complaints) = (text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{command:?}\n{printed}\n{complaints}");
+    assert!(
+        output.status.success(),
+        "{command:?}\n{printed}\n{complaints}"
+    );
     printed
 }

@@ -22,7 +22,11 @@ impl Server {
         let answer = self.admin(&["scim", "enable", "--org", organization, "--rotate"]);
         let text = |name: &str| answer[name].as_str().expect("the answer has it").to_owned();
         let (uid, token) = (text("uid"), text("token"));
-        let client = self.client().credentials(Credentials::Bearer(token.clone())).build().unwrap();
+        let client = self
+            .client()
+            .credentials(Credentials::Bearer(token.clone()))
+            .build()
+            .unwrap();
         Provider { uid, token, client }
     }
 }
@@ -32,7 +36,11 @@ impl Provider {
     pub fn at(&self, server: &Server) -> Self {
         let credentials = Credentials::Bearer(self.token.clone());
         let client = server.client().credentials(credentials).build().unwrap();
-        Self { uid: self.uid.clone(), token: self.token.clone(), client }
+        Self {
+            uid: self.uid.clone(),
+            token: self.token.clone(),
+            client,
+        }
     }
 
     /// A path under the provider's address: `/Users`, for instance.
@@ -42,7 +50,10 @@ impl Provider {
 
     /// Asks in plain JSON.
     pub async fn plain(&self, method: Method, rest: &str, body: Option<&Json>) -> RawResponse {
-        let request = self.client.request(method, &self.path(rest)).header("Accept", "application/json");
+        let request = self
+            .client
+            .request(method, &self.path(rest))
+            .header("Accept", "application/json");
         match body {
             Some(body) => request.json(body).send().await.unwrap(),
             None => request.send().await.unwrap(),

@@ -11,8 +11,8 @@ use crate::program::converse;
 pub struct Python(&'static str);
 
 impl Python {
-    /// Finds one. Without any, the test is passed over, unless `EDDYLINE_TEST_REQUIRE` names `part`; see
-    /// [`eddyline_testing::python`].
+    /// Finds one. Without any, the test is passed over, unless `EDDYLINE_TEST_REQUIRE` names
+    /// `part`; see [`eddyline_testing::python`].
     pub fn with(part: &str, modules: &[&str]) -> Option<Self> {
         eddyline_testing::python::with(part, modules).map(Self)
     }

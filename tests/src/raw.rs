@@ -43,8 +43,14 @@ impl Raw {
         if !body.is_empty() {
             head += &format!("Content-Length: {}\r\n", body.len());
         }
-        socket.write_all(format!("{head}\r\n{body}").as_bytes()).await.unwrap();
-        Self { socket, received: Vec::new() }
+        socket
+            .write_all(format!("{head}\r\n{body}").as_bytes())
+            .await
+            .unwrap();
+        Self {
+            socket,
+            received: Vec::new(),
+        }
     }
 
     /// The head of the answer, without its last empty line.
@@ -54,12 +60,18 @@ impl Raw {
 
     /// What comes up to and including these bytes.
     pub async fn through(&mut self, end: &[u8]) -> String {
-        timeout(PATIENCE, self.find(end)).await.expect("the bytes come in time")
+        timeout(PATIENCE, self.find(end))
+            .await
+            .expect("the bytes come in time")
     }
 
     async fn find(&mut self, end: &[u8]) -> String {
         loop {
-            if let Some(at) = self.received.windows(end.len()).position(|window| window == end) {
+            if let Some(at) = self
+                .received
+                .windows(end.len())
+                .position(|window| window == end)
+            {
                 let rest = self.received.split_off(at + end.len());
                 let taken = std::mem::replace(&mut self.received, rest);
                 return String::from_utf8(taken).unwrap();
@@ -84,7 +96,9 @@ impl Raw {
     /// The data of the next chunk of an answer in chunks. It is empty at the end.
     pub async fn chunk(&mut self) -> String {
         let line = self.through(b"\r\n").await;
-        let data = self.exactly(usize::from_str_radix(line.trim_end(), 16).expect("a length")).await;
+        let data = self
+            .exactly(usize::from_str_radix(line.trim_end(), 16).expect("a length"))
+            .await;
         assert_eq!(self.exactly(2).await, "\r\n");
         data
     }
@@ -97,7 +111,9 @@ impl Raw {
 
     async fn read(&mut self) -> usize {
         let mut buffer = [0; 4096];
-        let read = timeout(PATIENCE, self.socket.read(&mut buffer)).await.expect("bytes come in time");
+        let read = timeout(PATIENCE, self.socket.read(&mut buffer))
+            .await
+            .expect("bytes come in time");
         // A server that was killed resets the connection, which is an end as well.
         let count = read.unwrap_or(0);
         self.received.extend_from_slice(&buffer[..count]);

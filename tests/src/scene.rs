@@ -19,7 +19,10 @@ impl Server {
     /// Sets the scene.
     pub fn acme(&self) -> Acme {
         self.organization("acme");
-        let acme = Acme { ada: self.administrator("acme", "ada"), ben: self.user("acme", "ben") };
+        let acme = Acme {
+            ada: self.administrator("acme", "ada"),
+            ben: self.user("acme", "ben"),
+        };
         self.flow("acme", "main", &[&acme.ada, &acme.ben]);
         acme
     }
@@ -29,7 +32,14 @@ impl Server {
         let flow = self.admin(&["flow", "create", "--org", organization, "--name", name]);
         for person in people {
             let path = format!("{organization}/{name}");
-            self.admin(&["flow", "add-user", "--flow", &path, "--email", &person.email]);
+            self.admin(&[
+                "flow",
+                "add-user",
+                "--flow",
+                &path,
+                "--email",
+                &person.email,
+            ]);
         }
         flow["id"].as_str().expect("a flow has an id").to_owned()
     }
@@ -38,13 +48,21 @@ impl Server {
 impl Caller {
     /// Posts a chat message to `organization/flow` and gives it as the server answers it.
     pub async fn say(&self, flow: &str, text: &str) -> Json {
-        self.post(flow, &json!({"event": "message", "content": text})).await
+        self.post(flow, &json!({"event": "message", "content": text}))
+            .await
     }
 
     /// Posts to `organization/flow` and gives the whole message.
     pub async fn post(&self, flow: &str, message: &Json) -> Json {
-        let request = self.client.request(Method::POST, &format!("/flows/{flow}/messages"));
-        request.header("x-service-wait-for-message", "1").json(message).call().await.unwrap()
+        let request = self
+            .client
+            .request(Method::POST, &format!("/flows/{flow}/messages"));
+        request
+            .header("x-service-wait-for-message", "1")
+            .json(message)
+            .call()
+            .await
+            .unwrap()
     }
 
     /// Posts this many chat messages, over several connections at a time; their order is open.
@@ -71,7 +89,11 @@ impl Caller {
     /// Sends a request with a JSON body, or with none when it is null, whatever comes of it.
     pub async fn send(&self, method: Method, path: &str, body: &Json) -> RawResponse {
         let request = self.client.request(method, path);
-        let request = if body.is_null() { request } else { request.json(body) };
+        let request = if body.is_null() {
+            request
+        } else {
+            request.json(body)
+        };
         request.send().await.unwrap()
     }
 

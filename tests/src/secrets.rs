@@ -1,7 +1,8 @@
 //! Secrets that tests come by: none may stand in a server's log.
 //!
-//! Whatever makes or receives one here notes it. Each log is searched for all of them when its server
-//! ends, and that of a shared server after each test, so that a leak fails the test that was on.
+//! Whatever makes or receives one here notes it. Each log is searched for all of them when its
+//! server ends, and that of a shared server after each test, so that a leak fails the test that was
+//! on.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,7 +38,12 @@ pub fn note_secret(secret: &str) {
         let all = known.get_or_insert_default();
         all.insert(secret.to_owned());
         // As HTTP Basic shows a token.
-        all.insert(STANDARD.encode(format!("{secret}:")).trim_end_matches('=').to_owned());
+        all.insert(
+            STANDARD
+                .encode(format!("{secret}:"))
+                .trim_end_matches('=')
+                .to_owned(),
+        );
     }
 }
 
@@ -53,16 +59,23 @@ pub(crate) fn note_secrets_of(answer: &Json) {
 /// The lines of a log that tell a secret which was noted.
 pub(crate) fn leaks(log: &str) -> Vec<String> {
     let known = known();
-    let Some(known) = known.as_ref() else { return Vec::new() };
+    let Some(known) = known.as_ref() else {
+        return Vec::new();
+    };
     let in_a_word = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    let (words, phrases): (Vec<&String>, Vec<&String>) =
-        known.iter().partition(|secret| secret.chars().all(in_a_word));
+    let (words, phrases): (Vec<&String>, Vec<&String>) = known
+        .iter()
+        .partition(|secret| secret.chars().all(in_a_word));
     let words: HashSet<&str> = words.into_iter().map(String::as_str).collect();
     let tells = |line: &str| {
-        line.split(|c| !in_a_word(c)).any(|word| words.contains(word))
+        line.split(|c| !in_a_word(c))
+            .any(|word| words.contains(word))
             || phrases.iter().any(|phrase| line.contains(phrase.as_str()))
     };
-    log.lines().filter(|line| tells(line)).map(str::to_owned).collect()
+    log.lines()
+        .filter(|line| tells(line))
+        .map(str::to_owned)
+        .collect()
 }
 
 #[cfg(test)]
@@ -74,7 +87,9 @@ mod tests {
         let token = "0123456789abcdef_0123-456789abcdef";
         note_secret(token);
         note_secret("a phrase of several words");
-        note_secrets_of(&serde_json::json!({"api_token": "fedcba9876543210fedcba9876543210", "id": 1}));
+        note_secrets_of(
+            &serde_json::json!({"api_token": "fedcba9876543210fedcba9876543210", "id": 1}),
+        );
         let basic = STANDARD.encode(format!("{token}:"));
         let leaking = [
             format!("GET /?access_token={token}&x=1"),

@@ -77,12 +77,21 @@ impl Server {
             Backend::Sqlite => None,
             Backend::Postgres => Some(postgres::database()?),
         };
-        Some(Self::start_in(Setting { database, ..Setting::default() }, options))
+        Some(Self::start_in(
+            Setting {
+                database,
+                ..Setting::default()
+            },
+            options,
+        ))
     }
 
     /// Starts a server in this setting with these options of `eddyline serve`.
     pub fn start_in(setting: Setting, options: &[&str]) -> Self {
-        let home = Arc::new(Home { directory: TempDir::new().unwrap(), setting });
+        let home = Arc::new(Home {
+            directory: TempDir::new().unwrap(),
+            setting,
+        });
         Self::on(home, "node-1.log", options)
     }
 
@@ -119,10 +128,12 @@ impl Server {
         &self.stream_url
     }
 
-    /// Starts a client of this server. It waits for as long as a server may take to start, since the machine may do other
-    /// things beside the tests.
+    /// Starts a client of this server. It waits for as long as a server may take to start, since
+    /// the machine may do other things beside the tests.
     pub fn client(&self) -> ClientBuilder {
-        let client = Client::builder(&self.base_url).stream_url(&self.stream_url).timeout(2 * PATIENCE);
+        let client = Client::builder(&self.base_url)
+            .stream_url(&self.stream_url)
+            .timeout(2 * PATIENCE);
         let is_classic = self.options.iter().any(|option| option == "classic");
         client.inspect(move |exchange| {
             contract::check(exchange, is_classic);
@@ -151,7 +162,12 @@ impl Server {
         let log = std::fs::read(&self.log).unwrap_or_default();
         let from = usize::try_from(from).unwrap_or_default().min(log.len());
         let leaks = secrets::leaks(&String::from_utf8_lossy(&log[from..]));
-        assert!(leaks.is_empty(), "secrets in {}:\n{}", self.log.display(), leaks.join("\n"));
+        assert!(
+            leaks.is_empty(),
+            "secrets in {}:\n{}",
+            self.log.display(),
+            leaks.join("\n")
+        );
     }
 
     /// Ends the process at once, as a power cut would.
@@ -165,8 +181,14 @@ impl Server {
     /// Asks the process to end (SIGTERM) and waits until it has.
     pub fn terminate(&mut self) -> ExitStatus {
         let process = self.running.take().expect("the server runs");
-        let asked = Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
-        assert!(asked.success(), "the server was gone before it was asked to end");
+        let asked = Command::new("kill")
+            .args(["-TERM", &process.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(
+            asked.success(),
+            "the server was gone before it was asked to end"
+        );
         wait_for(process)
     }
 
@@ -204,17 +226,21 @@ impl Server {
         };
         let parts = names(&self.files_folder());
         let files = parts.iter().flat_map(|part| names(part));
-        let mut keys: Vec<_> =
-            files.map(|file| file.file_name().unwrap().to_string_lossy().into_owned()).collect();
+        let mut keys: Vec<_> = files
+            .map(|file| file.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
         keys.sort();
         keys
     }
 
     /// Bytes of memory that the process has resident.
     pub fn resident_bytes(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.process_id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = line.and_then(|text| text.trim().strip_suffix(" kB")).expect("a process has memory");
+        let kib = line
+            .and_then(|text| text.trim().strip_suffix(" kB"))
+            .expect("a process has memory");
         kib.trim().parse::<u64>().unwrap() * 1024
     }
 
@@ -225,16 +251,32 @@ impl Server {
 
     /// Its log, to write more into it.
     pub(crate) fn append_to_log(&self) -> File {
-        OpenOptions::new().create(true).append(true).open(&self.log).unwrap()
+        OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&self.log)
+            .unwrap()
     }
 
     fn run(&mut self) {
         let log = self.append_to_log();
         let mut process = self
-            .eddyline(&["serve", "--listen", &self.listen, "--stream-listen", &self.stream_listen])
+            .eddyline(&[
+                "serve",
+                "--listen",
+                &self.listen,
+                "--stream-listen",
+                &self.stream_listen,
+            ])
             .args(self.data())
             .args(&self.options)
-            .envs(self.home.setting.environment.iter().map(|(name, value)| (name, value)))
+            .envs(
+                self.home
+                    .setting
+                    .environment
+                    .iter()
+                    .map(|(name, value)| (name, value)),
+            )
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(log.try_clone().unwrap())
@@ -254,7 +296,9 @@ impl Server {
 
     pub(crate) fn eddyline(&self, arguments: &[&str]) -> Command {
         let mut command = binary::eddyline();
-        command.current_dir(self.home.directory.path()).args(arguments);
+        command
+            .current_dir(self.home.directory.path())
+            .args(arguments);
         command
     }
 
@@ -324,12 +368,18 @@ fn read_addresses(line: &str) -> Option<Addresses> {
         return (line["message"] == "listening").then(|| Some((text("base")?, text("stream")?)))?;
     }
     let rest = line.strip_prefix("listening ")?;
-    let find = |name: &str| rest.split_whitespace().find_map(|part| part.strip_prefix(name));
+    let find = |name: &str| {
+        rest.split_whitespace()
+            .find_map(|part| part.strip_prefix(name))
+    };
     Some((find("base=")?.to_owned(), find("stream=")?.to_owned()))
 }
 
 fn socket_address(url: &str) -> String {
-    url.split('/').nth(2).expect("an address has a host").to_owned()
+    url.split('/')
+        .nth(2)
+        .expect("an address has a host")
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -343,8 +393,7 @@ mod tests {
         assert_eq!(socket_address(&base), "127.0.0.1:4000");
         assert_eq!(stream, "http://127.0.0.1:4001");
         assert_eq!(read_addresses("starting"), None);
-        let line =
-            r#"{"message":"listening","base":"http://127.0.0.1:4000","stream":"http://127.0.0.1:4001"}"#;
+        let line = r#"{"message":"listening","base":"http://127.0.0.1:4000","stream":"http://127.0.0.1:4001"}"#;
         assert_eq!(read_addresses(line), Some((base, stream)));
         assert_eq!(read_addresses(r#"{"message":"starting"}"#), None);
     }

@@ -15,7 +15,8 @@ pub struct Block {
     pub text: String,
 }
 
-/// The paths of the project's documents below its root: those in the root first, then those in `docs`, by name.
+/// The paths of the project's documents below its root: those in the root first, then those in
+/// `docs`, by name.
 ///
 /// # Errors
 /// When a folder cannot be read.
@@ -47,16 +48,26 @@ pub fn blocks(root: &Path) -> io::Result<Vec<Block>> {
                     blocks.push(block);
                     None
                 }
-                (Some(block), None) => Some(Block { text: block.text + line + "\n", ..block }),
+                (Some(block), None) => Some(Block {
+                    text: block.text + line + "\n",
+                    ..block
+                }),
                 (None, Some(language)) => {
                     let (document, language) = (document.clone(), language.trim().to_owned());
-                    Some(Block { document, line: number + 1, language, text: String::new() })
+                    Some(Block {
+                        document,
+                        line: number + 1,
+                        language,
+                        text: String::new(),
+                    })
                 }
                 (None, None) => None,
             };
         }
         if let Some(Block { document, line, .. }) = open {
-            return Err(io::Error::other(format!("the block at {document}:{line} has no end")));
+            return Err(io::Error::other(format!(
+                "the block at {document}:{line} has no end"
+            )));
         }
     }
     Ok(blocks)

@@ -69,8 +69,18 @@ impl Tenant {
         let log_from = server.log_length();
         let name = format!("org{}", COUNT.fetch_add(1, Ordering::Relaxed));
         server.organization(&name);
-        let (ada, ben) = (server.administrator(&name, "ada"), server.user(&name, "ben"));
-        let tenant = Self { server, log_from, main: format!("{name}/main"), name, ada, ben };
+        let (ada, ben) = (
+            server.administrator(&name, "ada"),
+            server.user(&name, "ben"),
+        );
+        let tenant = Self {
+            server,
+            log_from,
+            main: format!("{name}/main"),
+            name,
+            ada,
+            ben,
+        };
         tenant.flow("main", &[&tenant.ada, &tenant.ben]);
         tenant
     }
@@ -93,7 +103,14 @@ impl Tenant {
     /// Creates a member of the organization who is in the flow `main`.
     pub fn member(&self, nick: &str) -> Caller {
         let caller = self.user(nick);
-        self.server.admin(&["flow", "add-user", "--flow", &self.main, "--email", &caller.email]);
+        self.server.admin(&[
+            "flow",
+            "add-user",
+            "--flow",
+            &self.main,
+            "--email",
+            &caller.email,
+        ]);
         caller
     }
 
@@ -110,7 +127,10 @@ impl Tenant {
     /// Makes a token for posting to the flow `main`.
     pub fn flow_token(&self) -> String {
         let answer = self.server.admin(&["flow", "token", "--flow", &self.main]);
-        answer["flow_token"].as_str().expect("the answer has the token").to_owned()
+        answer["flow_token"]
+            .as_str()
+            .expect("the answer has the token")
+            .to_owned()
     }
 
     /// A client with these credentials.
@@ -132,7 +152,11 @@ impl Tenant {
 impl Drop for Tenant {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let _ = writeln!(std::io::stderr().lock(), "--- shared server ---\n{}", self.server.log());
+            let _ = writeln!(
+                std::io::stderr().lock(),
+                "--- shared server ---\n{}",
+                self.server.log()
+            );
         } else {
             self.server.tells_no_secret(self.log_from);
         }
@@ -155,15 +179,33 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
     };
     let start = || {
         // Tests guess wrong on purpose, all from one address.
-        let unlimited = ["--oauth-attempts-per-address", "0", "--scim-attempts-per-address", "0"];
+        let unlimited = [
+            "--oauth-attempts-per-address",
+            "0",
+            "--scim-attempts-per-address",
+            "0",
+        ];
         // Tests of one server invite the same addresses, several times.
-        let mail = ["--mail-per-recipient-minute", "0", "--mail-per-recipient-day", "0"];
-        let options =
-            [&unlimited[..], &mail, &["--invitation-pause-seconds", "0"], &["--log", TALKATIVE]].concat();
+        let mail = [
+            "--mail-per-recipient-minute",
+            "0",
+            "--mail-per-recipient-day",
+            "0",
+        ];
+        let options = [
+            &unlimited[..],
+            &mail,
+            &["--invitation-pause-seconds", "0"],
+            &["--log", TALKATIVE],
+        ]
+        .concat();
         let mut server = Server::start_with(backend, &options)?;
         server.operators = Some(Operators::default());
         let cleaner = clean_up_after_us(&server);
-        Some(Shared { server, _cleaner: cleaner })
+        Some(Shared {
+            server,
+            _cleaner: cleaner,
+        })
     };
     place.get_or_init(start).as_ref()
 }
@@ -172,7 +214,11 @@ fn shared(backend: Backend) -> Option<&'static Shared> {
 /// then ends the server and removes its data.
 fn clean_up_after_us(server: &Server) -> Child {
     Command::new("sh")
-        .args(["-c", "read -r _; kill -KILL \"$1\"; rm -rf \"$2\"", "cleaner"])
+        .args([
+            "-c",
+            "read -r _; kill -KILL \"$1\"; rm -rf \"$2\"",
+            "cleaner",
+        ])
         .arg(server.process_id().to_string())
         .arg(server.directory())
         .stdin(Stdio::piped())

@@ -1,5 +1,5 @@
-//! A visitor of the pages: a browser as far as they need one. It keeps cookies and sends forms; where
-//! it is sent on to, the test goes itself.
+//! A visitor of the pages: a browser as far as they need one. It keeps cookies and sends forms;
+//! where it is sent on to, the test goes itself.
 
 mod slow;
 
@@ -42,7 +42,10 @@ pub struct Page {
 impl Page {
     /// The values of a header.
     pub fn headers(&self, name: &str) -> Vec<&str> {
-        let found = self.headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        let found = self
+            .headers
+            .iter()
+            .filter(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str()).collect()
     }
 
@@ -67,36 +70,54 @@ impl Page {
         assert!(self.text.contains(text), "{text} in {}", self.text);
     }
 
-    /// Checks that the page has one heading, that all of its fields have labels, and that no two of its
-    /// buttons have one name for different things.
+    /// Checks that the page has one heading, that all of its fields have labels, and that no two of
+    /// its buttons have one name for different things.
     #[track_caller]
     pub fn is_named_throughout(&self, path: &str) {
         let text = &self.text;
         assert_eq!(text.matches("<h1>").count(), 1, "{path}: {text}");
-        let fields = ["<input id=", "<select id=", "<textarea id="].map(|tag| text.matches(tag).count());
-        assert_eq!(fields.iter().sum::<usize>(), text.matches("<label for=").count(), "{path}: {text}");
+        let fields =
+            ["<input id=", "<select id=", "<textarea id="].map(|tag| text.matches(tag).count());
+        assert_eq!(
+            fields.iter().sum::<usize>(),
+            text.matches("<label for=").count(),
+            "{path}: {text}"
+        );
         let mut names: Vec<&str> = text.split("<button ").skip(1).map(button_name).collect();
         names.sort_unstable();
         assert!(names.iter().all(|name| !name.is_empty()), "{path}: {text}");
-        assert!(names.windows(2).all(|two| two[0] != two[1]), "{path}: {names:?}");
+        assert!(
+            names.windows(2).all(|two| two[0] != two[1]),
+            "{path}: {names:?}"
+        );
     }
 
     /// What comes between two texts, the first time; it must be there.
     #[track_caller]
     pub fn between(&self, before: &str, after: &str) -> &str {
-        let found = self.text.split_once(before).and_then(|(_, rest)| rest.split_once(after));
-        found.unwrap_or_else(|| panic!("nothing between {before} and {after} in {}", self.text)).0
+        let found = self
+            .text
+            .split_once(before)
+            .and_then(|(_, rest)| rest.split_once(after));
+        found
+            .unwrap_or_else(|| panic!("nothing between {before} and {after} in {}", self.text))
+            .0
     }
 
     pub(crate) fn parse(answer: &str) -> Self {
         let (head, text) = answer.split_once("\r\n\r\n").expect("an answer has a head");
         let mut lines = head.lines();
-        let status = lines.next().and_then(|line| line.split(' ').nth(1)).expect("a status");
+        let status = lines
+            .next()
+            .and_then(|line| line.split(' ').nth(1))
+            .expect("a status");
         let headers = lines.filter_map(|line| line.split_once(": "));
         Self {
             status: status.parse().unwrap(),
             text: text.to_owned(),
-            headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect(),
+            headers: headers
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .collect(),
         }
     }
 }
@@ -104,14 +125,23 @@ impl Page {
 impl Server {
     /// Somebody who has never been here.
     pub fn visitor(&self) -> Visitor {
-        let host = self.base_url().split('/').nth(2).expect("an address has a host");
-        Visitor { host: host.to_owned(), cookies: BTreeMap::new() }
+        let host = self
+            .base_url()
+            .split('/')
+            .nth(2)
+            .expect("an address has a host");
+        Visitor {
+            host: host.to_owned(),
+            cookies: BTreeMap::new(),
+        }
     }
 
     /// Somebody who has signed in.
     pub async fn signed_in(&self, email: &str, password: &str) -> Visitor {
         let mut visitor = self.visitor();
-        let page = visitor.post("/sign-in", &[("email", email), ("password", password)]).await;
+        let page = visitor
+            .post("/sign-in", &[("email", email), ("password", password)])
+            .await;
         assert_eq!(page.sent_on(), "/app");
         visitor
     }
@@ -128,20 +158,26 @@ impl Visitor {
         self.send("GET", path, &[], "").await
     }
 
-    /// Sends a form as a page of ours would: with the token that it holds. Gets a page first when it
-    /// has no token yet.
+    /// Sends a form as a page of ours would: with the token that it holds. Gets a page first when
+    /// it has no token yet.
     pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Page {
         if self.cookie(CSRF).is_none() {
             self.get("/password").await;
         }
-        let token = self.cookie(CSRF).expect("every page brings a token").to_owned();
+        let token = self
+            .cookie(CSRF)
+            .expect("every page brings a token")
+            .to_owned();
         let fields = [&[("csrf", token.as_str())], fields].concat();
         self.send("POST", path, &[FORM], &encode(&fields)).await
     }
 
     /// Sends all of a form but its end, and gives what is left to do.
     pub async fn post_slowly(&mut self, path: &str, fields: &[(&str, &str)]) -> SlowRequest {
-        let token = self.cookie(CSRF).expect("every page brings a token").to_owned();
+        let token = self
+            .cookie(CSRF)
+            .expect("every page brings a token")
+            .to_owned();
         let fields = [&[("csrf", token.as_str())], fields].concat();
         let lines = [self.cookie_line(), FORM.to_owned()];
         SlowRequest::open(&self.host, "POST", path, &lines, encode(&fields).as_bytes()).await
@@ -170,17 +206,31 @@ impl Visitor {
     }
 
     fn cookie_line(&self) -> String {
-        let pairs: Vec<_> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs: Vec<_> = self
+            .cookies
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         format!("Cookie: {}", pairs.join("; "))
     }
 
     /// Sends any request.
     pub async fn send(&mut self, method: &str, path: &str, headers: &[&str], body: &str) -> Page {
-        self.send_bytes(method, path, headers, body.as_bytes()).await
+        self.send_bytes(method, path, headers, body.as_bytes())
+            .await
     }
 
-    async fn send_bytes(&mut self, method: &str, path: &str, headers: &[&str], body: &[u8]) -> Page {
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.host);
+    async fn send_bytes(
+        &mut self,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &[u8],
+    ) -> Page {
+        let mut head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
+            self.host
+        );
         if !self.cookies.is_empty() {
             head += &format!("{}\r\n", self.cookie_line());
         }
@@ -191,10 +241,16 @@ impl Visitor {
             head += &format!("Content-Length: {}\r\n", body.len());
         }
         let mut socket = TcpStream::connect(&self.host).await.unwrap();
-        socket.write_all(&[head.as_bytes(), b"\r\n", body].concat()).await.unwrap();
+        socket
+            .write_all(&[head.as_bytes(), b"\r\n", body].concat())
+            .await
+            .unwrap();
         let mut answer = String::new();
         socket.read_to_string(&mut answer).await.unwrap();
-        record::note(&format!("{head}\r\n{}", String::from_utf8_lossy(body)), &answer);
+        record::note(
+            &format!("{head}\r\n{}", String::from_utf8_lossy(body)),
+            &answer,
+        );
         let page = Page::parse(&answer);
         for cookie in page.headers("set-cookie") {
             self.keep(cookie);
@@ -226,11 +282,15 @@ fn button_name(rest: &str) -> &str {
 fn encode(fields: &[(&str, &str)]) -> String {
     let escape = |text: &str| {
         let bytes = text.bytes().map(|byte| match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => char::from(byte).to_string(),
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' => {
+                char::from(byte).to_string()
+            }
             _ => format!("%{byte:02X}"),
         });
         bytes.collect::<String>()
     };
-    let pairs = fields.iter().map(|(name, value)| format!("{}={}", escape(name), escape(value)));
+    let pairs = fields
+        .iter()
+        .map(|(name, value)| format!("{}={}", escape(name), escape(value)));
     pairs.collect::<Vec<_>>().join("&")
 }

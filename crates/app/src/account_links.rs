@@ -12,8 +12,8 @@ pub(crate) fn end_resets(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     tx.mails().delete_links(Purpose::SignIn(user))
 }
 
-/// Ends the links that undo a change of address, those that are not sent yet too, and with them the claims to
-/// the addresses that the user gave up.
+/// Ends the links that undo a change of address, those that are not sent yet too, and with them the
+/// claims to the addresses that the user gave up.
 pub(crate) fn end_address_claims(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     tx.mails().delete_about(Purpose::EmailChange(user))?;
     tx.mails().delete_links(Purpose::EmailChange(user))?;

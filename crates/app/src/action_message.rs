@@ -14,5 +14,14 @@ pub(crate) fn action(
     description: &Value,
 ) -> Draft {
     let content = json!({"type": kind, "description": description}).to_string();
-    Draft::bare(room, Event::Action, Author { user, external_name: None }, content, tx.now())
+    Draft::bare(
+        room,
+        Event::Action,
+        Author {
+            user,
+            external_name: None,
+        },
+        content,
+        tx.now(),
+    )
 }

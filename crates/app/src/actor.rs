@@ -7,7 +7,9 @@ use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::users::User;
-use eddyline_model::{ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_model::{
+    ApplicationId, CredentialId, GrantId, OrganizationId, RoomId, Timestamp, UserId,
+};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
@@ -37,14 +39,20 @@ impl Caller {
     /// What the user is in an organization.
     #[must_use]
     pub fn role_in(&self, organization: OrganizationId) -> Option<OrganizationRole> {
-        self.organizations.iter().find(|m| m.organization == organization).map(|m| m.role)
+        self.organizations
+            .iter()
+            .find(|m| m.organization == organization)
+            .map(|m| m.role)
     }
 
     /// The owner that the user's requests are charged to.
     #[must_use]
     pub fn owner(&self) -> Owner {
         let first = self.organizations.first();
-        Owner { user: Some(self.user.id), organization: first.map(|membership| membership.organization) }
+        Owner {
+            user: Some(self.user.id),
+            organization: first.map(|membership| membership.organization),
+        }
     }
 }
 
@@ -127,8 +135,8 @@ impl Actor {
         }
     }
 
-    /// Whether it is an integration that asks: with a flow token, or a user through an application. Only
-    /// they post into the inbox.
+    /// Whether it is an integration that asks: with a flow token, or a user through an application.
+    /// Only they post into the inbox.
     #[must_use]
     pub fn may_integrate(&self) -> bool {
         match self {
@@ -157,13 +165,17 @@ impl Actor {
 
     /// What a stream is opened with, so that it ends with that.
     pub(crate) fn opens_with(&self) -> Option<OpenedWith> {
-        let alone = |hash: TokenHash| OpenedWith { credential: key(hash.credential()), family: None };
+        let alone = |hash: TokenHash| OpenedWith {
+            credential: key(hash.credential()),
+            family: None,
+        };
         match self.credential()? {
             Credential::Password(_) => None,
             Credential::Session(hash) | Credential::ApiToken(hash) => Some(alone(hash)),
-            Credential::AccessToken(access) => {
-                Some(OpenedWith { family: Some(grant_key(access.grant)), ..alone(access.token) })
-            }
+            Credential::AccessToken(access) => Some(OpenedWith {
+                family: Some(grant_key(access.grant)),
+                ..alone(access.token)
+            }),
         }
     }
 
@@ -175,21 +187,42 @@ impl Actor {
     /// [`Error::MissingScope`].
     pub fn require_any(&self, wanted: &[Scope]) -> Result<()> {
         match self {
-            Self::User { scopes, .. } if !wanted.is_empty() && !scopes.allows_any(Scopes::of(wanted)) => {
+            Self::User { scopes, .. }
+                if !wanted.is_empty() && !scopes.allows_any(Scopes::of(wanted)) =>
+            {
                 Err(Error::MissingScope(Scopes::of(wanted)))
             }
             Self::User { .. } | Self::FlowToken { .. } => Ok(()),
         }
     }
 
-    /// The same as the store has it now: somebody may have been removed, or have another name or address,
-    /// since the request began.
+    /// The same as the store has it now: somebody may have been removed, or have another name or
+    /// address, since the request began.
     pub(crate) fn reload(&self, reader: &mut Reader<'_>) -> StoreResult<Self> {
-        let Self::User { caller, scopes, credential, epoch } = self else { return Ok(self.clone()) };
+        let Self::User {
+            caller,
+            scopes,
+            credential,
+            epoch,
+        } = self
+        else {
+            return Ok(self.clone());
+        };
         let organizations = reader.organization_members().list_of_user(caller.user.id)?;
-        let user = reader.users().find(caller.user.id)?.unwrap_or_else(|| caller.user.clone());
-        let caller = Arc::new(Caller { user, organizations });
-        Ok(Self::User { caller, scopes: *scopes, credential: *credential, epoch: *epoch })
+        let user = reader
+            .users()
+            .find(caller.user.id)?
+            .unwrap_or_else(|| caller.user.clone());
+        let caller = Arc::new(Caller {
+            user,
+            organizations,
+        });
+        Ok(Self::User {
+            caller,
+            scopes: *scopes,
+            credential: *credential,
+            epoch: *epoch,
+        })
     }
 
     /// The epoch of ended credentials in which the credential was found to hold, if it was known.
@@ -210,9 +243,16 @@ impl Actor {
     /// What a caller is told whose credential has ended.
     pub(crate) fn ended(&self) -> Error {
         match self {
-            Self::FlowToken { source: Some(_), .. } => Error::Gone,
-            Self::FlowToken { source: None, .. } => Error::Unauthenticated("The flow token is not valid"),
-            Self::User { credential: Credential::AccessToken(_), .. } => Error::InvalidToken,
+            Self::FlowToken {
+                source: Some(_), ..
+            } => Error::Gone,
+            Self::FlowToken { source: None, .. } => {
+                Error::Unauthenticated("The flow token is not valid")
+            }
+            Self::User {
+                credential: Credential::AccessToken(_),
+                ..
+            } => Error::InvalidToken,
             Self::User { .. } => Error::Unauthenticated("The credentials are not valid"),
         }
     }

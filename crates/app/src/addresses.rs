@@ -21,7 +21,11 @@ pub struct Addresses {
 impl Default for Addresses {
     fn default() -> Self {
         let local = "http://127.0.0.1:8080".to_owned();
-        Self { base: local.clone(), stream: "http://127.0.0.1:8081".to_owned(), web: local }
+        Self {
+            base: local.clone(),
+            stream: "http://127.0.0.1:8081".to_owned(),
+            web: local,
+        }
     }
 }
 
@@ -41,26 +45,43 @@ impl Addresses {
     /// The API address of a flow.
     #[must_use]
     pub fn flow(&self, organization: &Organization, flow: &Flow) -> String {
-        [&self.base, "/flows/", &organization.parameterized_name, "/", &flow.parameterized_name].concat()
+        [
+            &self.base,
+            "/flows/",
+            &organization.parameterized_name,
+            "/",
+            &flow.parameterized_name,
+        ]
+        .concat()
     }
 
     /// Where a flow streams.
     #[must_use]
     pub fn flow_stream(&self, organization: &Organization, flow: &Flow) -> String {
-        format!("{}/flows/{}/{}", self.stream, organization.parameterized_name, flow.parameterized_name)
+        format!(
+            "{}/flows/{}/{}",
+            self.stream, organization.parameterized_name, flow.parameterized_name
+        )
     }
 
     /// The page of a flow.
     #[must_use]
     pub fn flow_page(&self, organization: &Organization, flow: &Flow) -> String {
-        format!("{}/app/{}/{}", self.web, organization.parameterized_name, flow.parameterized_name)
+        format!(
+            "{}/app/{}/{}",
+            self.web, organization.parameterized_name, flow.parameterized_name
+        )
     }
 
     /// Where one joins a flow, if it can be joined by a link.
     #[must_use]
     pub fn join(&self, flow: &Flow) -> Option<String> {
-        (flow.access_mode != AccessMode::Invitation)
-            .then(|| format!("{}/invitations/{}-{}", self.web, flow.join_secret, flow.parameterized_name))
+        (flow.access_mode != AccessMode::Invitation).then(|| {
+            format!(
+                "{}/invitations/{}-{}",
+                self.web, flow.join_secret, flow.parameterized_name
+            )
+        })
     }
 
     /// The API address of the invitations into a flow.
@@ -101,7 +122,10 @@ impl Addresses {
     /// The comments on a message.
     #[must_use]
     pub fn comments(&self, organization: &Organization, flow: &Flow, message: MessageId) -> String {
-        format!("{}/messages/{message}/comments", self.flow(organization, flow))
+        format!(
+            "{}/messages/{message}/comments",
+            self.flow(organization, flow)
+        )
     }
 
     /// The address of a user.
@@ -119,8 +143,14 @@ impl Addresses {
     /// The mail address of a flow's inbox, under the host name of the pages.
     #[must_use]
     pub fn flow_email(&self, organization: &Organization, flow: &Flow) -> String {
-        let host = self.web.split_once("://").map_or(self.web.as_str(), |(_, rest)| rest);
+        let host = self
+            .web
+            .split_once("://")
+            .map_or(self.web.as_str(), |(_, rest)| rest);
         let host = host.split(['/', ':']).next().unwrap_or_default();
-        format!("{}@{}.{host}", flow.parameterized_name, organization.parameterized_name)
+        format!(
+            "{}@{}.{host}",
+            flow.parameterized_name, organization.parameterized_name
+        )
     }
 }

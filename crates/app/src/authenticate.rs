@@ -45,7 +45,12 @@ impl KnownAccess {
             return Err(Error::InvalidToken);
         }
         let credential = Credential::AccessToken(self.credential);
-        Ok(Actor::User { caller: self.caller, scopes: self.scopes, credential, epoch })
+        Ok(Actor::User {
+            caller: self.caller,
+            scopes: self.scopes,
+            credential,
+            epoch,
+        })
     }
 }
 
@@ -72,8 +77,13 @@ impl Callers {
     }
 
     /// Forgets credentials, and the tokens that came of grants.
-    pub(crate) fn forget_ended(&self, credentials: &HashSet<CredentialId>, grants: &HashSet<GrantId>) {
-        self.users.retain(|hash, _| !credentials.contains(&hash.credential()));
+    pub(crate) fn forget_ended(
+        &self,
+        credentials: &HashSet<CredentialId>,
+        grants: &HashSet<GrantId>,
+    ) {
+        self.users
+            .retain(|hash, _| !credentials.contains(&hash.credential()));
         self.access.retain(|hash, known| {
             !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
         });
@@ -83,8 +93,10 @@ impl Callers {
     /// Forgets the tokens of a flow.
     pub(crate) fn forget_flow_tokens(&self, room: RoomId) {
         // What was removed stays so.
-        let elsewhere = |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
-        self.flow_tokens.retain(|_, known| known.as_ref().is_none_or(elsewhere));
+        let elsewhere =
+            |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
+        self.flow_tokens
+            .retain(|_, known| known.as_ref().is_none_or(elsewhere));
         self.gate.advance();
     }
 
@@ -97,7 +109,8 @@ impl Callers {
     }
 }
 
-/// A user as a caller, which every way of showing who one is comes by. Nobody is one as an inactive user.
+/// A user as a caller, which every way of showing who one is comes by. Nobody is one as an inactive
+/// user.
 pub(crate) fn load_caller(
     reader: &mut Reader<'_>,
     user: eddyline_model::users::User,
@@ -106,11 +119,14 @@ pub(crate) fn load_caller(
         return Ok(None);
     }
     let organizations = reader.organization_members().list_of_user(user.id)?;
-    Ok(Some(Arc::new(Caller { user, organizations })))
+    Ok(Some(Arc::new(Caller {
+        user,
+        organizations,
+    })))
 }
 
-/// Whether what a password was checked against still opens the account with this address, whose user is
-/// held.
+/// Whether what a password was checked against still opens the account with this address, whose
+/// user is held.
 pub(crate) fn still_opens(
     tx: &mut Tx<'_>,
     email_key: &str,
@@ -118,8 +134,9 @@ pub(crate) fn still_opens(
     checked: Option<&str>,
 ) -> StoreResult<bool> {
     let account = tx.users().find_account_by_email(email_key)?;
-    Ok(account
-        .is_some_and(|now| now.user.id == user && now.user.active && now.password_hash.as_deref() == checked))
+    Ok(account.is_some_and(|now| {
+        now.user.id == user && now.user.active && now.password_hash.as_deref() == checked
+    }))
 }
 
 /// Who holds a flow token; nobody once its source was removed.
@@ -127,9 +144,19 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
     let FlowTokenOf { room, source } = token;
     let Some((source, shown)) = source else {
         let (thread_owner, token) = (ThreadOwner::FLOW, hash);
-        return Some(Actor::FlowToken { room, source: None, thread_owner, token, epoch: None, owner });
+        return Some(Actor::FlowToken {
+            room,
+            source: None,
+            thread_owner,
+            token,
+            epoch: None,
+            owner,
+        });
     };
-    let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
+    let thread_owner = ThreadOwner {
+        source: Some(source.id),
+        application: source.application,
+    };
     let shown = Some(Arc::new(shown));
     source.removed_at.is_none().then_some(Actor::FlowToken {
         room,
@@ -141,7 +168,8 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
     })
 }
 
-/// Who is behind a flow token: the user who made its source, or the flow's organization for tokens of operators.
+/// Who is behind a flow token: the user who made its source, or the flow's organization for tokens
+/// of operators.
 fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     let user = token.source.as_ref().and_then(|(source, _)| source.creator);
     let organizations = match user {
@@ -150,7 +178,10 @@ fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
     };
     let organization = match organizations.first() {
         Some(first) => Some(first.organization),
-        None => reader.flows().find(token.room)?.map(|flow| flow.organization),
+        None => reader
+            .flows()
+            .find(token.room)?
+            .map(|flow| flow.organization),
     };
     Ok(Owner { user, organization })
 }
@@ -171,7 +202,8 @@ crate::core::opaque_debug!(Authentication);
 impl Authentication {
     pub(crate) fn new(core: Core) -> Result<Self> {
         let config = core.config();
-        let hasher = Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
+        let hasher =
+            Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self {
             callers: Arc::new(Callers::new(core.store().gate().clone())),
             hasher,
@@ -215,7 +247,10 @@ impl Authentication {
         let (requests, now) = (&self.requests, self.core.now());
         requests
             .check(&key, now)
-            .map_err(|wait| Error::TooManyRequests { retry_after: wait.seconds, limit: Limit::Requests })?;
+            .map_err(|wait| Error::TooManyRequests {
+                retry_after: wait.seconds,
+                limit: Limit::Requests,
+            })?;
         requests.failed(&key, now);
         Ok(())
     }
@@ -229,8 +264,8 @@ impl Authentication {
         self.by_access_hash(token.hash()).await
     }
 
-    /// Finds the caller whose token stands among the parameters as `access_token`: an OAuth access token, or in the
-    /// classic profile an API token, which old clients send that way.
+    /// Finds the caller whose token stands among the parameters as `access_token`: an OAuth access
+    /// token, or in the classic profile an API token, which old clients send that way.
     ///
     /// # Errors
     ///
@@ -260,7 +295,9 @@ impl Authentication {
                 let Some((token, grant)) = reader.oauth_tokens().find_access(&hash.0)? else {
                     return Ok(None);
                 };
-                let Some(user) = reader.users().find(grant.user)? else { return Ok(None) };
+                let Some(user) = reader.users().find(grant.user)? else {
+                    return Ok(None);
+                };
                 let credential = AccessCredential {
                     token: hash,
                     grant: grant.id,
@@ -268,21 +305,34 @@ impl Authentication {
                     expires_at: token.expires_at,
                 };
                 let caller = load_caller(reader, user)?;
-                Ok(caller.map(|caller| KnownAccess { caller, scopes: token.scopes, credential }))
+                Ok(caller.map(|caller| KnownAccess {
+                    caller,
+                    scopes: token.scopes,
+                    credential,
+                }))
             })
         };
-        let known = self.callers.access.find(self.core.caches_current(), hash, load).await?;
-        known.ok_or(Error::InvalidToken)?.actor(self.core.now(), epoch).inspect(charge)
+        let known = self
+            .callers
+            .access
+            .find(self.core.caches_current(), hash, load)
+            .await?;
+        known
+            .ok_or(Error::InvalidToken)?
+            .actor(self.core.now(), epoch)
+            .inspect(charge)
     }
 
-    /// Counts how often credentials have ended, or changed in what they are good for; `None` while this
-    /// process does not know. To be asked for before a credential is looked up.
+    /// Counts how often credentials have ended, or changed in what they are good for; `None` while
+    /// this process does not know. To be asked for before a credential is looked up.
     pub(crate) fn credential_epoch(&self) -> Option<u64> {
-        self.core.caches_current().then(|| self.core.store().gate().epoch())
+        self.core
+            .caches_current()
+            .then(|| self.core.store().gate().epoch())
     }
 
-    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a caller whose
-    /// credential is no longer known to hold is to be authenticated again.
+    /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a
+    /// caller whose credential is no longer known to hold is to be authenticated again.
     #[must_use]
     pub fn is_current(&self, actor: &Actor) -> bool {
         actor.epoch().is_some()
@@ -293,14 +343,24 @@ impl Authentication {
     /// The same caller once more: as what they showed has them now, if it still holds.
     pub(crate) async fn reauthenticate(&self, actor: &Actor) -> Result<Actor> {
         match actor {
-            Actor::User { credential: Credential::ApiToken(hash), .. } => self.by_api_hash(*hash).await,
-            Actor::User { credential: Credential::AccessToken(access), .. } => {
-                self.by_access_hash(access.token).await
+            Actor::User {
+                credential: Credential::ApiToken(hash),
+                ..
+            } => self.by_api_hash(*hash).await,
+            Actor::User {
+                credential: Credential::AccessToken(access),
+                ..
+            } => self.by_access_hash(access.token).await,
+            Actor::User {
+                credential: Credential::Session(_) | Credential::Password(_),
+                ..
             }
-            Actor::User { credential: Credential::Session(_) | Credential::Password(_), .. }
             | Actor::FlowToken { .. } => {
                 let (epoch, known) = (self.credential_epoch(), actor.clone());
-                let found = self.core.read(move |reader| Principal::verify(reader, &known)).await?;
+                let found = self
+                    .core
+                    .read(move |reader| Principal::verify(reader, &known))
+                    .await?;
                 Ok(found.into_actor().checked_in(epoch))
             }
         }
@@ -315,12 +375,18 @@ impl Authentication {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = || {
             self.core.store().read(move |reader| {
-                let Some(token) = reader.sources().find_token(&hash.0)? else { return Ok(None) };
+                let Some(token) = reader.sources().find_token(&hash.0)? else {
+                    return Ok(None);
+                };
                 let owner = owner(reader, &token)?;
                 Ok(Some(holder(token, hash, owner)))
             })
         };
-        let known = self.callers.flow_tokens.find(self.core.caches_current(), hash, load).await?;
+        let known = self
+            .callers
+            .flow_tokens
+            .find(self.core.caches_current(), hash, load)
+            .await?;
         let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
         Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
     }
@@ -332,22 +398,44 @@ impl Authentication {
     async fn by_api_hash(&self, hash: TokenHash) -> Result<Actor> {
         let (credential, epoch) = (Credential::ApiToken(hash), self.credential_epoch());
         let load = || {
-            self.core.store().read(move |reader| match reader.api_tokens().find_user(&hash.0)? {
-                Some(user) => load_caller(reader, user),
-                None => Ok(None),
-            })
+            self.core.store().read(
+                move |reader| match reader.api_tokens().find_user(&hash.0)? {
+                    Some(user) => load_caller(reader, user),
+                    None => Ok(None),
+                },
+            )
         };
-        let caller = self.callers.users.find(self.core.caches_current(), hash, load).await?;
+        let caller = self
+            .callers
+            .users
+            .find(self.core.caches_current(), hash, load)
+            .await?;
         let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
-        Ok(Actor::User { caller, scopes: Scopes::ALL, credential, epoch }).inspect(charge)
+        Ok(Actor::User {
+            caller,
+            scopes: Scopes::ALL,
+            credential,
+            epoch,
+        })
+        .inspect(charge)
     }
 
-    async fn by_password(&self, email: &str, password: &Password, address: IpAddr) -> Result<Actor> {
+    async fn by_password(
+        &self,
+        email: &str,
+        password: &Password,
+        address: IpAddr,
+    ) -> Result<Actor> {
         let epoch = self.credential_epoch();
         let known = self.check_password(email, password, address).await?;
         let hash = known.0.password_hash.as_deref().unwrap_or_default();
         let credential = Credential::Password(TokenHash::of(hash));
-        Ok(Actor::User { caller: known.1.clone(), scopes: Scopes::ALL, credential, epoch })
+        Ok(Actor::User {
+            caller: known.1.clone(),
+            scopes: Scopes::ALL,
+            credential,
+            epoch,
+        })
     }
 
     /// The hash under which a password is stored.
@@ -359,10 +447,14 @@ impl Authentication {
         if !password.is_acceptable() {
             return Err(Error::field("password", "must have 1 to 1024 bytes"));
         }
-        self.hasher.hash(password).await.map_err(|error| Error::Internal(error.to_string()))
+        self.hasher
+            .hash(password)
+            .await
+            .map_err(|error| Error::Internal(error.to_string()))
     }
 
-    /// The account of this address, if the password is its own. The request counts for its user from then on.
+    /// The account of this address, if the password is its own. The request counts for its user
+    /// from then on.
     ///
     /// # Errors
     ///
@@ -397,7 +489,9 @@ impl Authentication {
         let turn = self.hasher.turn().await;
         // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
         self.check_attempts(&key, address)?;
-        let known = account.as_ref().and_then(|account| Some((account, account.0.password_hash.as_ref()?)));
+        let known = account
+            .as_ref()
+            .and_then(|account| Some((account, account.0.password_hash.as_ref()?)));
         let verified = match known {
             Some((_, phc)) => turn.verify(password, phc).await,
             None => turn.verify_dummy(password).await,
@@ -410,8 +504,9 @@ impl Authentication {
             _ => {
                 self.guard.failed(&key, address, self.core.now());
                 let account: String = key.chars().take(LOGGED_CHARS).collect();
-                // docs/operating.md has a filter for fail2ban that reads this line. The account, which the client
-                // chooses, stands last, and as a text, which the log puts in quotes and escapes.
+                // docs/operating.md has a filter for fail2ban that reads this line. The account,
+                // which the client chooses, stands last, and as a text, which the log puts in
+                // quotes and escapes.
                 tracing::info!(%address, account = account.as_str(), "sign-in failed");
                 Err(Error::Unauthenticated("The credentials are not valid"))
             }
@@ -419,26 +514,34 @@ impl Authentication {
     }
 
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
-        self.guard.check(account, address, self.core.now()).map_err(|refused| Error::TooMany {
-            retry_after: refused.wait.seconds,
-            limit: match refused.limit {
-                SignInLimit::Account => Limit::AccountPasswords,
-                SignInLimit::Address => Limit::AddressPasswords,
-            },
-        })
+        self.guard
+            .check(account, address, self.core.now())
+            .map_err(|refused| Error::TooMany {
+                retry_after: refused.wait.seconds,
+                limit: match refused.limit {
+                    SignInLimit::Account => Limit::AccountPasswords,
+                    SignInLimit::Address => Limit::AddressPasswords,
+                },
+            })
     }
 
     async fn account(&self, key: &str) -> Result<Option<KnownAccount>> {
         let wanted = key.to_owned();
         let load = || {
-            self.core.store().read(move |reader| match reader.users().find_account_by_email(&wanted)? {
-                Some(account) => {
-                    let caller = load_caller(reader, account.user.clone())?;
-                    Ok(caller.map(|caller| Arc::new((account, caller))))
+            self.core.store().read(move |reader| {
+                match reader.users().find_account_by_email(&wanted)? {
+                    Some(account) => {
+                        let caller = load_caller(reader, account.user.clone())?;
+                        Ok(caller.map(|caller| Arc::new((account, caller))))
+                    }
+                    None => Ok(None),
                 }
-                None => Ok(None),
             })
         };
-        Ok(self.callers.accounts.find(self.core.caches_current(), key.to_owned(), load).await?)
+        Ok(self
+            .callers
+            .accounts
+            .find(self.core.caches_current(), key.to_owned(), load)
+            .await?)
     }
 }

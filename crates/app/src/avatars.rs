@@ -1,4 +1,5 @@
-//! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from anywhere.
+//! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from
+//! anywhere.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +21,15 @@ use crate::core::Core;
 use crate::unpacking::Unpacking;
 use crate::{Error, Limit, Result};
 
-/// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take more than
-/// one core.
+/// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take
+/// more than one core.
 const SCALINGS: usize = 1;
 /// How long a request waits for that before it is answered with the picture as it is stored.
 const SCALING_WAIT: Duration = Duration::from_secs(2);
 /// The side of the largest picture that is stored.
 const STORED_SIDE: u32 = *SIDES.end();
-/// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a decoder keeps.
+/// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a
+/// decoder keeps.
 const COPIES: u64 = 2;
 /// How many bytes of pictures are cached.
 const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
@@ -63,8 +65,16 @@ struct Scaled {
 impl Scaled {
     /// The picture of this name in this size.
     fn named(self, name: &str, side: u32) -> Avatar {
-        let Self { content_type, bytes } = self;
-        Avatar { content_type, bytes, tag: format!("{name}-{side}"), lasting: true }
+        let Self {
+            content_type,
+            bytes,
+        } = self;
+        Avatar {
+            content_type,
+            bytes,
+            tag: format!("{name}-{side}"),
+            lasting: true,
+        }
     }
 }
 
@@ -98,7 +108,11 @@ crate::core::opaque_debug!(Avatars);
 
 impl Avatars {
     pub(crate) fn new(core: Core, unpacking: Arc<Unpacking>) -> Self {
-        Self { core, gallery: Arc::default(), unpacking }
+        Self {
+            core,
+            gallery: Arc::default(),
+            unpacking,
+        }
     }
 
     /// The picture of this name, about `side` pixels wide and high. For anybody.
@@ -111,7 +125,11 @@ impl Avatars {
             return Err(Error::NotFound);
         }
         let wanted = name.to_owned();
-        let found = self.core.store().read(move |reader| reader.users().find_avatar(&wanted)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.users().find_avatar(&wanted))
+            .await?;
         match found.ok_or(Error::NotFound)? {
             AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
             AvatarOf { user, name, .. } => {
@@ -140,7 +158,10 @@ impl Avatars {
         let scalings = Arc::clone(&gallery.scalings);
         let Ok(Ok(permit)) = timeout(SCALING_WAIT, scalings.acquire_owned()).await else {
             // It is larger than was asked for, and costs no computing.
-            return Ok(Avatar { lasting: false, ..self.cached(name).await?.named(name, STORED_SIDE) });
+            return Ok(Avatar {
+                lasting: false,
+                ..self.cached(name).await?.named(name, STORED_SIDE)
+            });
         };
         // Another request may have scaled it meanwhile.
         let picture = match gallery.scaled.get(&key) {
@@ -164,19 +185,32 @@ impl Avatars {
 
     async fn stored(&self, name: &str) -> Result<Scaled> {
         let name = name.to_owned();
-        let stored = self.core.store().read(move |reader| reader.users().find_uploaded_avatar(&name)).await?;
+        let stored = self
+            .core
+            .store()
+            .read(move |reader| reader.users().find_uploaded_avatar(&name))
+            .await?;
         let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
-        Ok(Scaled { content_type, bytes: bytes.into() })
+        Ok(Scaled {
+            content_type,
+            bytes: bytes.into(),
+        })
     }
 
     /// Loads the picture only with the permit, so that requests that wait hold no pictures.
     async fn scale(&self, permit: OwnedSemaphorePermit, name: &str, side: u32) -> Result<Scaled> {
         let Scaled { bytes, .. } = self.stored(name).await?;
-        let Picture { content_type, bytes, .. } =
-            aside(permit, move || eddyline_avatars::scale(&bytes, side))
-                .await?
-                .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
-        Ok(Scaled { content_type: content_type.to_owned(), bytes: bytes.into() })
+        let Picture {
+            content_type,
+            bytes,
+            ..
+        } = aside(permit, move || eddyline_avatars::scale(&bytes, side))
+            .await?
+            .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
+        Ok(Scaled {
+            content_type: content_type.to_owned(),
+            bytes: bytes.into(),
+        })
     }
 
     /// Makes an uploaded file the caller's picture: a square of at most 512 pixels a side, with
@@ -189,18 +223,22 @@ impl Avatars {
     pub async fn set(&self, actor: &Actor, file: Bytes) -> Result<User> {
         let id = actor.user()?.user.id;
         let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
-        let needed = eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
+        let needed =
+            eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
         let reserved = self
             .unpacking
             .reserve(actor.quota_keys(), needed)
             .await
             .map_err(|exceeded| exceeded.of(Limit::Pictures))?;
-        let picture = aside(reserved, move || eddyline_avatars::accept(&file)).await?.map_err(invalid)?;
+        let picture = aside(reserved, move || eddyline_avatars::accept(&file))
+            .await?
+            .map_err(invalid)?;
         let name = new_name();
         let (user, event) = self
             .core
             .transaction_as(actor, move |tx, _| {
-                tx.users().set_avatar(id, &name, picture.content_type, &picture.bytes)?;
+                tx.users()
+                    .set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.record_event(Control::UserEdit { user: id });
                 Ok(tx.users().find(id)?.ok_or(Error::NotFound)?)
             })
@@ -216,7 +254,11 @@ impl Avatars {
     /// [`Error::Denied`] for flow tokens.
     pub async fn has_uploaded(&self, actor: &Actor) -> Result<bool> {
         let name = actor.user()?.user.avatar.clone();
-        let found = self.core.store().read(move |reader| reader.users().find_avatar(&name)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.users().find_avatar(&name))
+            .await?;
         Ok(found.is_some_and(|avatar| avatar.uploaded))
     }
 
@@ -242,8 +284,8 @@ impl Avatars {
     }
 }
 
-/// Works on a thread that may block. The permit is held as long as the work takes, also when the request
-/// ends before.
+/// Works on a thread that may block. The permit is held as long as the work takes, also when the
+/// request ends before.
 async fn aside<T: Send + 'static>(
     permit: impl Send + 'static,
     work: impl FnOnce() -> T + Send + 'static,
@@ -252,10 +294,12 @@ async fn aside<T: Send + 'static>(
         let _permit = permit;
         work()
     });
-    task.await.map_err(|error| Error::Internal(error.to_string()))
+    task.await
+        .map_err(|error| Error::Internal(error.to_string()))
 }
 
-/// A name that no picture had before, so that a cache of pictures by their address shows no old one.
+/// A name that no picture had before, so that a cache of pictures by their address shows no old
+/// one.
 fn new_name() -> String {
     Secret::generate_hex::<16>().expose().to_owned()
 }

@@ -1,9 +1,9 @@
-//! Charges requests. The reads of a request count for the accounts of its caller and of the organization it asks
-//! about; its writes and other work count for the quota keys of its caller.
+//! Charges requests. The reads of a request count for the accounts of its caller and of the
+//! organization it asks about; its writes and other work count for the quota keys of its caller.
 //!
-//! A request begins as that of a stranger, who counts by network. Each way of finding out who asks charges
-//! the caller from then on, and each admission to a room the organization of the room, so no use case has to
-//! think of it.
+//! A request begins as that of a stranger, who counts by network. Each way of finding out who asks
+//! charges the caller from then on, and each admission to a room the organization of the room, so
+//! no use case has to think of it.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -18,8 +18,8 @@ use crate::quota::{Owner, QuotaKey, QuotaKeys};
 
 /// The most reads of one caller that wait. Many clients of a caller may begin at once.
 const CALLER_LINE: usize = 256;
-/// The most reads of strangers of one network that wait: among them are all who come back at once through a proxy, as
-/// long as nothing is cached of them.
+/// The most reads of strangers of one network that wait: among them are all who come back at once
+/// through a proxy, as long as nothing is cached of them.
 const NETWORK_LINE: usize = 4096;
 
 tokio::task_local! {
@@ -29,7 +29,8 @@ tokio::task_local! {
 
 /// All strangers together.
 const STRANGERS: Account = Account::new(1, 0);
-/// All users who belong to no organization, together: they are one group, as the members of an organization are.
+/// All users who belong to no organization, together: they are one group, as the members of an
+/// organization are.
 const OUTSIDERS: Account = Account::new(10, 0);
 /// Streams that read the log, together.
 const REPLAYS: Account = Account::new(2, 0);
@@ -53,33 +54,44 @@ fn network(address: IpAddr) -> Account {
     }
 }
 
-/// Runs what handles a request from this address. Its reads count for a stranger from there until it is known
-/// who asks.
+/// Runs what handles a request from this address. Its reads count for a stranger from there until
+/// it is known who asks.
 pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output = F::Output> {
     let handling = KEYS.scope(Cell::new(QuotaKey::network(address).into()), handling);
-    ReadBudget { caller: network(address), group: STRANGERS, line: NETWORK_LINE }.scope(handling)
+    ReadBudget {
+        caller: network(address),
+        group: STRANGERS,
+        line: NETWORK_LINE,
+    }
+    .scope(handling)
 }
 
-/// The keys of the caller of the request that this task handles, as far as it is known, or else of its network.
-/// `None` outside requests.
+/// The keys of the caller of the request that this task handles, as far as it is known, or else of
+/// its network. `None` outside requests.
 pub(crate) fn current_keys() -> Option<QuotaKeys> {
     KEYS.try_with(Cell::get).ok()
 }
 
-/// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams together are
-/// one group, so that those that catch up leave readers for requests.
+/// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams
+/// together are one group, so that those that catch up leave readers for requests.
 pub(crate) fn as_replay<F: Future>(
     caller: Option<UserId>,
     flow: Option<RoomId>,
     reading: F,
 ) -> impl Future<Output = F::Output> {
-    // Counted apart from requests, so that a stream that catches up does not delay its caller's requests.
+    // Counted apart from requests, so that a stream that catches up does not delay its caller's
+    // requests.
     let caller = match (caller, flow) {
         (Some(user), _) => Account::new(8, user.0.unsigned_abs().into()),
         (None, Some(room)) => Account::new(9, room.0.unsigned_abs().into()),
         (None, None) => REPLAYS,
     };
-    ReadBudget { caller, group: REPLAYS, line: usize::MAX }.scope(reading)
+    ReadBudget {
+        caller,
+        group: REPLAYS,
+        line: usize::MAX,
+    }
+    .scope(reading)
 }
 
 /// The caller of the request that this task handles, as far as it is known; or else the background.
@@ -88,12 +100,14 @@ pub fn current_caller() -> Account {
     ReadBudget::current().caller
 }
 
-/// Counts the further use of this request for its caller, and its reads for the organization of the caller until
-/// another one is named.
+/// Counts the further use of this request for its caller, and its reads for the organization of the
+/// caller until another one is named.
 pub(crate) fn charge(actor: &Actor) {
     match actor {
         Actor::User { caller, .. } => charge_user(caller),
-        Actor::FlowToken { room, owner, .. } => charge_both(flow(*room), flow(*room), owner.quota_keys()),
+        Actor::FlowToken { room, owner, .. } => {
+            charge_both(flow(*room), flow(*room), owner.quota_keys());
+        }
     }
 }
 
@@ -106,18 +120,28 @@ pub(crate) fn charge_user(caller: &Caller) {
 
 /// The same for an identity provider, which is its organization.
 pub(crate) fn charge_provider(id: OrganizationId) {
-    charge_both(organization(id), organization(id), Owner::organization(id).quota_keys());
+    charge_both(
+        organization(id),
+        organization(id),
+        Owner::organization(id).quota_keys(),
+    );
 }
 
-/// Counts the further reads of this request for the organization that it asks about. What else it uses counts for
-/// the caller's own: see [`Owner`].
+/// Counts the further reads of this request for the organization that it asks about. What else it
+/// uses counts for the caller's own: see [`Owner`].
 pub(crate) fn charge_reads_to(id: OrganizationId) {
     ReadBudget::charge_group(organization(id));
 }
 
-/// Charges reads and all else, so that no way of finding out who asks leaves one of them to a stranger.
+/// Charges reads and all else, so that no way of finding out who asks leaves one of them to a
+/// stranger.
 fn charge_both(caller: Account, group: Account, keys: QuotaKeys) {
-    ReadBudget { caller, group, line: CALLER_LINE }.charge();
+    ReadBudget {
+        caller,
+        group,
+        line: CALLER_LINE,
+    }
+    .charge();
     // Outside requests nothing is counted.
     let _ = KEYS.try_with(|current| current.set(keys));
 }
@@ -133,9 +157,25 @@ mod tests {
 
     /// The same user, removed from all organizations.
     fn removed(actor: Actor) -> Actor {
-        let Actor::User { caller, scopes, credential, epoch } = actor else { panic!("not a user") };
-        let caller = Arc::new(Caller { user: caller.user.clone(), organizations: Vec::new() });
-        Actor::User { caller, scopes, credential, epoch }
+        let Actor::User {
+            caller,
+            scopes,
+            credential,
+            epoch,
+        } = actor
+        else {
+            panic!("not a user")
+        };
+        let caller = Arc::new(Caller {
+            user: caller.user.clone(),
+            organizations: Vec::new(),
+        });
+        Actor::User {
+            caller,
+            scopes,
+            credential,
+            epoch,
+        }
     }
 
     async fn budget_of(actor: &Actor) -> ReadBudget {
@@ -151,7 +191,10 @@ mod tests {
         let world = World::new().await;
         let ben = person(&world.app, "ben@acme.example", "ben").await;
         let member = budget_of(&ben).await;
-        let (ada, ben) = (budget_of(&removed(world.ada)).await, budget_of(&removed(ben)).await);
+        let (ada, ben) = (
+            budget_of(&removed(world.ada)).await,
+            budget_of(&removed(ben)).await,
+        );
         assert_eq!(ada.group, ben.group);
         assert_ne!(ada.caller, ben.caller);
         assert_ne!(ben.group, member.group);

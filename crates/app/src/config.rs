@@ -25,14 +25,17 @@ pub enum Profile {
 pub struct InvitationLimits {
     /// How long nobody is mailed the same invitation again, in milliseconds.
     pub pause_millis: i64,
-    /// How many invitations of members may be pending in a flow, and as many that were requested on the page of
-    /// its join link; 0 for any number.
+    /// How many invitations of members may be pending in a flow, and as many that were requested on
+    /// the page of its join link; 0 for any number.
     pub pending: u32,
 }
 
 impl Default for InvitationLimits {
     fn default() -> Self {
-        Self { pause_millis: 5 * 60_000, pending: 1_000 }
+        Self {
+            pause_millis: 5 * 60_000,
+            pending: 1_000,
+        }
     }
 }
 
@@ -47,7 +50,10 @@ pub struct FlowLimits {
 
 impl Default for FlowLimits {
     fn default() -> Self {
-        Self { of_organization: 5_000, of_user: 1_000 }
+        Self {
+            of_organization: 5_000,
+            of_user: 1_000,
+        }
     }
 }
 
@@ -66,12 +72,17 @@ pub struct FilesConfig {
 
 impl Default for FilesConfig {
     fn default() -> Self {
-        Self { place: None, max_bytes: 100 << 20, quotas: FileQuotas::default(), link_millis: 60_000 }
+        Self {
+            place: None,
+            max_bytes: 100 << 20,
+            quotas: FileQuotas::default(),
+            link_millis: 60_000,
+        }
     }
 }
 
-/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails do not, and small
-/// files count for 4 KiB.
+/// How many bytes of files may be kept; 0 for any number. Equal files count each time, thumbnails
+/// do not, and small files count for 4 KiB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileQuotas {
     /// In the flows of one organization.
@@ -82,7 +93,10 @@ pub struct FileQuotas {
 
 impl Default for FileQuotas {
     fn default() -> Self {
-        Self { organization: 100 << 30, private: 10 << 30 }
+        Self {
+            organization: 100 << 30,
+            private: 10 << 30,
+        }
     }
 }
 
@@ -91,8 +105,8 @@ impl Default for FileQuotas {
 pub struct OAuthConfig {
     /// How long an access token lives, in milliseconds.
     pub access_token_millis: i64,
-    /// How long an authorization code lives, in milliseconds; ten minutes at most (RFC 6749, section
-    /// 4.1.2).
+    /// How long an authorization code lives, in milliseconds; ten minutes at most (RFC 6749,
+    /// section 4.1.2).
     pub code_millis: i64,
     /// How long a refresh token that is not used lives, in milliseconds.
     pub refresh_token_millis: i64,
@@ -100,11 +114,11 @@ pub struct OAuthConfig {
     pub password_grant: bool,
     /// Whether codes may be shown to users at all, for them to copy.
     pub out_of_band: bool,
-    /// How many wrong codes, refresh tokens and client secrets are taken from one address in a minute;
-    /// 0 for any number.
+    /// How many wrong codes, refresh tokens and client secrets are taken from one address in a
+    /// minute; 0 for any number.
     pub attempts_per_address: u32,
-    /// What the key is made of under which secrets of applications are sealed. Without it the key is
-    /// kept in the database.
+    /// What the key is made of under which secrets of applications are sealed. Without it the key
+    /// is kept in the database.
     pub key: Option<KeyMaterial>,
 }
 
@@ -150,9 +164,18 @@ pub struct MailQuotas {
 impl Default for MailQuotas {
     fn default() -> Self {
         Self {
-            recipient: MailRate { per_minute: 5, per_day: 20 },
-            sender: MailRate { per_minute: 1_000, per_day: 2_000 },
-            organization: MailRate { per_minute: 2_000, per_day: 5_000 },
+            recipient: MailRate {
+                per_minute: 5,
+                per_day: 20,
+            },
+            sender: MailRate {
+                per_minute: 1_000,
+                per_day: 2_000,
+            },
+            organization: MailRate {
+                per_minute: 2_000,
+                per_day: 5_000,
+            },
         }
     }
 }
@@ -167,7 +190,8 @@ pub struct Mailing {
     pub first_retry: Duration,
 }
 
-/// How many wrong tokens are taken in a minute for a provider from one address, unless said otherwise.
+/// How many wrong tokens are taken in a minute for a provider from one address, unless said
+/// otherwise.
 pub const SCIM_ATTEMPTS: u32 = 10;
 
 /// How many streams every organization may have.
@@ -176,8 +200,9 @@ const LEAST_OF_ORGANIZATION: u64 = 128;
 /// How many streams every user may have.
 const LEAST_OF_USER: u64 = 64;
 
-/// How many streams may be open at the same time on a server that takes so many connections: half of them for
-/// one user, and five eighths for one organization, so that one organization leaves room for others.
+/// How many streams may be open at the same time on a server that takes so many connections: half
+/// of them for one user, and five eighths for one organization, so that one organization leaves
+/// room for others.
 #[must_use]
 pub fn stream_quota(connections: usize) -> Quota {
     let connections = connections as u64;
@@ -197,8 +222,8 @@ pub struct Config {
     pub profile: Profile,
     /// How often signing in may fail.
     pub sign_in: SignInLimits,
-    /// How many wrong tokens are taken in a minute for an identity provider from one address; 0 for any
-    /// number.
+    /// How many wrong tokens are taken in a minute for an identity provider from one address; 0 for
+    /// any number.
     pub scim_attempts: u32,
     /// How costly password hashes are.
     pub passwords: PasswordPolicy,

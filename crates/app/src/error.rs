@@ -124,15 +124,19 @@ pub struct IntegrationFailed {
     pub message: String,
     /// The status of its answer, if it gave one.
     pub status: Option<u16>,
-    /// Where the user has to sign in first, if it says so. The address may let its holder act for the
-    /// user, so it is nobody else's to see.
+    /// Where the user has to sign in first, if it says so. The address may let its holder act for
+    /// the user, so it is nobody else's to see.
     pub authentication_url: Option<String>,
 }
 
 impl IntegrationFailed {
     /// It gave no answer that could be read, or was not asked.
     pub(crate) fn unasked(message: &str) -> Self {
-        Self { message: message.to_owned(), status: None, authentication_url: None }
+        Self {
+            message: message.to_owned(),
+            status: None,
+            authentication_url: None,
+        }
     }
 }
 
@@ -171,7 +175,11 @@ impl MailQuotaExceeded {
             (MailQuota::Organization, false) => Limit::OrganizationMinute,
             (MailQuota::Organization, true) => Limit::OrganizationDay,
         };
-        Self { quota, limit, retry_after: millis.div_ceil(1000).max(1) }
+        Self {
+            quota,
+            limit,
+            retry_after: millis.div_ceil(1000).max(1),
+        }
     }
 
     fn reason(&self) -> &'static str {
@@ -217,12 +225,14 @@ impl From<StoreError> for Error {
             StoreError::Unavailable(_) | StoreError::Busy | StoreError::LogRow { .. } => {
                 Self::Unavailable(error.to_string())
             }
-            StoreError::TooManyReads => {
-                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS, limit: Limit::Reads }
-            }
-            StoreError::TooManyWrites => {
-                Self::TooManyRequests { retry_after: STORE_RETRY_SECONDS, limit: Limit::Writes }
-            }
+            StoreError::TooManyReads => Self::TooManyRequests {
+                retry_after: STORE_RETRY_SECONDS,
+                limit: Limit::Reads,
+            },
+            StoreError::TooManyWrites => Self::TooManyRequests {
+                retry_after: STORE_RETRY_SECONDS,
+                limit: Limit::Writes,
+            },
             StoreError::Deadline => Self::TookTooLong,
             StoreError::DiskFull => Self::DiskFull,
             StoreError::Exists(_) => Self::Conflict("it exists already".into()),

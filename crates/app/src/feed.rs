@@ -24,8 +24,8 @@ use crate::jobs::Background;
 use crate::recent::{Amended, Recent};
 use crate::{App, Error, Result};
 
-/// How many entries of the log one read takes. All of them are in memory at once, and each can be as large as
-/// the largest message.
+/// How many entries of the log one read takes. All of them are in memory at once, and each can be
+/// as large as the largest message.
 const PAGE: i64 = 64;
 /// How much of the log the ring starts with, so that streams that lost a restarted server find
 /// what they missed in memory.
@@ -55,12 +55,18 @@ struct Outage {
 }
 
 impl Outage {
-    /// Takes a failure into account, and says whether it is to be a warning: the first, and one in a minute.
+    /// Takes a failure into account, and says whether it is to be a warning: the first, and one in
+    /// a minute.
     fn is_warned_of(outage: &mut Option<Self>, now: Instant) -> bool {
         match outage {
             Some(outage) if now.duration_since(outage.warned) < OUTAGE_PAUSE => return false,
             Some(outage) => outage.warned = now,
-            None => *outage = Some(Self { began: now, warned: now }),
+            None => {
+                *outage = Some(Self {
+                    began: now,
+                    warned: now,
+                });
+            }
         }
         true
     }
@@ -71,8 +77,8 @@ impl Outage {
 enum FeedError {
     /// The store does not answer; the feed tries again.
     Transient(Error),
-    /// The log has an entry that this version cannot read. The feed ends: without that entry this process could go
-    /// on granting a right that was withdrawn.
+    /// The log has an entry that this version cannot read. The feed ends: without that entry this
+    /// process could go on granting a right that was withdrawn.
     Fatal(Error),
 }
 
@@ -96,7 +102,8 @@ impl From<FeedError> for Error {
 type FeedResult<T> = std::result::Result<T, FeedError>;
 
 impl App {
-    /// Starts the feed and the other background work of this process: once this answers, streams can be opened.
+    /// Starts the feed and the other background work of this process: once this answers, streams
+    /// can be opened.
     ///
     /// # Errors
     ///
@@ -124,17 +131,23 @@ impl App {
         let background = jobs.background();
         jobs.spawn_essential("feed", feed.run(jobs.stopped()));
         let app = self.clone();
-        jobs.spawn("heartbeat", move |stop| app.clone().run_heartbeat(control_seen.clone(), stop));
+        jobs.spawn("heartbeat", move |stop| {
+            app.clone().run_heartbeat(control_seen.clone(), stop)
+        });
         let presence = self.presence().clone();
         jobs.spawn("presence", move |stop| presence.clone().run_presence(stop));
         let presence = self.presence().clone();
-        jobs.spawn("presence exchange", move |stop| presence.clone().run_presence_exchange(stop));
+        jobs.spawn("presence exchange", move |stop| {
+            presence.clone().run_presence_exchange(stop)
+        });
         let mail = self.mail().clone();
         jobs.spawn("mailer", move |stop| mail.clone().run_mailer(stop));
         let core = self.core().clone();
         jobs.spawn("tidying", move |stop| core.clone().run_tidying(stop));
         let files = self.files().clone();
-        jobs.spawn("file cleaning", move |stop| files.clone().run_file_cleaning(stop));
+        jobs.spawn("file cleaning", move |stop| {
+            files.clone().run_file_cleaning(stop)
+        });
         let hub = self.core().hub.clone();
         jobs.spawn("wakes", move |stop| {
             let hub = hub.clone();
@@ -169,15 +182,17 @@ impl Feed {
         Ok(self.read_on().await?)
     }
 
-    /// Reads the log until it is to stop, after all streams have ended; or, with an error, until an entry comes that
-    /// this version cannot read.
+    /// Reads the log until it is to stop, after all streams have ended; or, with an error, until an
+    /// entry comes that this version cannot read.
     async fn run(mut self, stop: CancellationToken) -> Result<()> {
-        let reading = AssertUnwindSafe(self.read_until(&stop)).catch_unwind().await;
+        let reading = AssertUnwindSafe(self.read_until(&stop))
+            .catch_unwind()
+            .await;
         let outcome = reading.unwrap_or_else(|_| Err(Error::Internal("the feed panicked".into())));
         self.app.end_streams();
         if outcome.is_err() {
-            // The heartbeat ends with the feed, so that others do not wait any more for this process, which therefore
-            // must not rely on its memory.
+            // The heartbeat ends with the feed, so that others do not wait any more for this
+            // process, which therefore must not rely on its memory.
             stop.cancel();
             self.app.core().mark_synced(Timestamp(0));
             self.app.core().leave().await;
@@ -230,18 +245,26 @@ impl Feed {
 
     fn note_recovery(&mut self) {
         if let Some(outage) = self.outage.take() {
-            tracing::info!(seconds = outage.began.elapsed().as_secs(), "the log can be read again");
+            tracing::info!(
+                seconds = outage.began.elapsed().as_secs(),
+                "the log can be read again"
+            );
         }
     }
 
     /// Takes what this process committed itself, which spares reading it. Where other processes
     /// wrote in between, the log is read first.
     async fn take_hint(&mut self, items: Vec<LogItem>) -> FeedResult<()> {
-        let Some(first) = items.first() else { return Ok(()) };
+        let Some(first) = items.first() else {
+            return Ok(());
+        };
         if first.id.seq.0 > self.at.seq.0 + 1 {
             return self.read_on().await;
         }
-        let new = items.iter().position(|item| item.id.seq > self.at.seq).unwrap_or(items.len());
+        let new = items
+            .iter()
+            .position(|item| item.id.seq > self.at.seq)
+            .unwrap_or(items.len());
         self.take(&items[new..]).await
     }
 
@@ -261,7 +284,9 @@ impl Feed {
     }
 
     async fn take(&mut self, items: &[LogItem]) -> FeedResult<()> {
-        let Some(last) = items.last() else { return Ok(()) };
+        let Some(last) = items.last() else {
+            return Ok(());
+        };
         let found = self.look_up(items).await?;
         self.end_credentials(items);
         let controlled = items.iter().filter(|item| self.act(item, &found)).count() > 0;
@@ -269,10 +294,18 @@ impl Feed {
         let (told, amended) = self.recent.take(items);
         let mut amendments = self.amendments(&amended);
         amendments.extend(items.iter().filter_map(EntryEncoder::flow_removed));
-        self.app.core().hub.publish_amended(self.at, self.encode(&told, found), amendments);
-        if items.iter().any(|item| matches!(item.body, LogBody::Control(Control::OrganizationRemove { .. })))
-        {
-            // What was said in private before is told from the log only, which knows the rights of now.
+        self.app
+            .core()
+            .hub
+            .publish_amended(self.at, self.encode(&told, found), amendments);
+        if items.iter().any(|item| {
+            matches!(
+                item.body,
+                LogBody::Control(Control::OrganizationRemove { .. })
+            )
+        }) {
+            // What was said in private before is told from the log only, which knows the rights of
+            // now.
             self.app.core().hub.start_at(last.id);
         }
         self.recent.forget_before(self.app.core().hub.ring_start());
@@ -286,22 +319,31 @@ impl Feed {
     }
 
     fn amendments(&self, amended: &[Amended]) -> Vec<Amendment> {
-        amended.iter().filter_map(|amended| self.entry_encoder.amendment(amended)).collect()
+        amended
+            .iter()
+            .filter_map(|amended| self.entry_encoder.amendment(amended))
+            .collect()
     }
 
     /// Amends what may be told for a while only.
     fn expire(&mut self) {
         let amended = self.recent.expire(self.app.now());
         if !amended.is_empty() {
-            self.app.core().hub.publish_amended(self.at, Vec::new(), self.amendments(&amended));
+            self.app
+                .core()
+                .hub
+                .publish_amended(self.at, Vec::new(), self.amendments(&amended));
         }
     }
 
-    /// Looks up in one go what the items need to be encoded, and gives the entries of those that are no
-    /// messages.
+    /// Looks up in one go what the items need to be encoded, and gives the entries of those that
+    /// are no messages.
     async fn look_up(&self, items: &[LogItem]) -> FeedResult<HashMap<Seq, Entry>> {
-        let unknown: Vec<LogItem> =
-            items.iter().filter(|item| self.entry_encoder.needs_look_up(item)).cloned().collect();
+        let unknown: Vec<LogItem> = items
+            .iter()
+            .filter(|item| self.entry_encoder.needs_look_up(item))
+            .cloned()
+            .collect();
         if unknown.is_empty() {
             return Ok(HashMap::new());
         }
@@ -311,7 +353,13 @@ impl Feed {
                 .iter()
                 .map(|item| Ok((item, entry_encoder.encode(reader, item)?)))
                 .filter_map(|found| match found {
-                    Ok((LogItem { id, body: LogBody::Control(_) }, Some(entry))) => Some(Ok((id.seq, entry))),
+                    Ok((
+                        LogItem {
+                            id,
+                            body: LogBody::Control(_),
+                        },
+                        Some(entry),
+                    )) => Some(Ok((id.seq, entry))),
                     // The encoder knows the flows of messages now.
                     Ok(_) => None,
                     Err(error) => Some(Err(error)),
@@ -330,7 +378,8 @@ impl Feed {
         items.iter().filter_map(entry).map(Arc::new).collect()
     }
 
-    /// Forgets the credentials and grants that ended, and ends their streams: of however many, in one go.
+    /// Forgets the credentials and grants that ended, and ends their streams: of however many, in
+    /// one go.
     fn end_credentials(&self, items: &[LogItem]) {
         let (mut credentials, mut grants) = (HashSet::new(), HashSet::new());
         for item in items {
@@ -346,17 +395,24 @@ impl Feed {
         }
         if !credentials.is_empty() || !grants.is_empty() {
             let app = &self.app;
-            app.authentication().callers.forget_ended(&credentials, &grants);
-            let keys = credentials.iter().map(|id| key(*id)).chain(grants.iter().map(|id| grant_key(*id)));
+            app.authentication()
+                .callers
+                .forget_ended(&credentials, &grants);
+            let keys = credentials
+                .iter()
+                .map(|id| key(*id))
+                .chain(grants.iter().map(|id| grant_key(*id)));
             app.core().hub.revoke_credentials(&keys.collect());
         }
     }
 
     /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
-    /// true any more, and ends what is not allowed any more. Tells whether there was something. `found` are
-    /// the entries of controls.
+    /// true any more, and ends what is not allowed any more. Tells whether there was something.
+    /// `found` are the entries of controls.
     fn act(&self, item: &LogItem, found: &HashMap<Seq, Entry>) -> bool {
-        let LogBody::Control(control) = &item.body else { return false };
+        let LogBody::Control(control) = &item.body else {
+            return false;
+        };
         let (cache, hub) = (&self.app.rooms().cache, &self.app.core().hub);
         let callers = &self.app.authentication().callers;
         match *control {
@@ -392,7 +448,9 @@ impl Feed {
             Control::OrganizationChange => cache.forget_all(),
             Control::GroupChange { organization } => cache.forget_groups(organization),
             Control::FlowTokens { room } => callers.forget_flow_tokens(room),
-            Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => return false,
+            Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => {
+                return false;
+            }
         }
         true
     }

@@ -30,7 +30,11 @@ pub(crate) struct EntryEncoder {
 
 impl EntryEncoder {
     pub(crate) fn new(encoder: Encoder, addresses: Addresses) -> Self {
-        Self { encoder: Arc::new(encoder), addresses, flow_ids: Arc::new(Cache::new(100_000)) }
+        Self {
+            encoder: Arc::new(encoder),
+            addresses,
+            flow_ids: Arc::new(Cache::new(100_000)),
+        }
     }
 
     /// The entry of an item for which nothing needs to be looked up; `None` when something does.
@@ -72,7 +76,9 @@ impl EntryEncoder {
 
     /// What streams have to amend of entries that they were told.
     pub(crate) fn amendment(&self, amended: &Amended) -> Option<Amendment> {
-        let LogBody::Message(Some(cause)) = &amended.cause.body else { return None };
+        let LogBody::Message(Some(cause)) = &amended.cause.body else {
+            return None;
+        };
         let mut log_through = amended.log_through;
         let entries = amended.items.iter().map(|item| {
             let entry = self.encode_known(item).unwrap_or_else(|| {
@@ -83,18 +89,32 @@ impl EntryEncoder {
             (item.id.seq, entry.map(Arc::new))
         });
         let entries = entries.collect();
-        Some(Amendment { audience: audience_of(cause), entries, log_through })
+        Some(Amendment {
+            audience: audience_of(cause),
+            entries,
+            log_through,
+        })
     }
 
-    /// The amendment for the streams of a user who has left a flow: it takes back the `flow-add` that described
-    /// the flow to the user, so that a replay does not show the flow any more.
+    /// The amendment for the streams of a user who has left a flow: it takes back the `flow-add`
+    /// that described the flow to the user, so that a replay does not show the flow any more.
     pub(crate) fn flow_removed(item: &LogItem) -> Option<Amendment> {
-        let LogBody::Control(Control::FlowRemove { user, .. }) = item.body else { return None };
-        Some(Amendment { audience: Audience::User(user), entries: Vec::new(), log_through: item.id.seq })
+        let LogBody::Control(Control::FlowRemove { user, .. }) = item.body else {
+            return None;
+        };
+        Some(Amendment {
+            audience: Audience::User(user),
+            entries: Vec::new(),
+            log_through: item.id.seq,
+        })
     }
 
     /// The entry of an item; `None` when it is not for the stream, or is of something gone.
-    pub(crate) fn encode(&self, reader: &mut Reader<'_>, item: &LogItem) -> StoreResult<Option<Entry>> {
+    pub(crate) fn encode(
+        &self,
+        reader: &mut Reader<'_>,
+        item: &LogItem,
+    ) -> StoreResult<Option<Entry>> {
         if let Some(known) = self.encode_known(item) {
             return Ok(known);
         }
@@ -124,52 +144,79 @@ impl EntryEncoder {
         if let Some(id) = self.flow_ids.get(&room) {
             return Ok(Some(id));
         }
-        let Some(flow) = reader.flows().find(room)? else { return Ok(None) };
+        let Some(flow) = reader.flows().find(room)? else {
+            return Ok(None);
+        };
         let id = Arc::new(flow.id);
         self.flow_ids.insert(room, id.clone());
         Ok(Some(id))
     }
 
     fn message(&self, id: EventId, view: &Arc<MessageView>, flow: &Arc<FlowId>) -> Entry {
-        let (encoder, view, flow) = (Arc::clone(&self.encoder), Arc::clone(view), Arc::clone(flow));
+        let (encoder, view, flow) = (
+            Arc::clone(&self.encoder),
+            Arc::clone(view),
+            Arc::clone(flow),
+        );
         let room = audience_of(&view);
         // The text stands in its thread's title again.
-        let item =
-            view.thread.as_ref().and_then(|thread| thread.item.as_ref()).map_or(0, |item| item.weight());
+        let item = view
+            .thread
+            .as_ref()
+            .and_then(|thread| thread.item.as_ref())
+            .map_or(0, |item| item.weight());
         let size = ENVELOPE + 2 * view.message.content.len() + item;
-        Entry::later(id, room, size, move || encoder.message(&view, Place::Flow(&flow)))
+        Entry::later(id, room, size, move || {
+            encoder.message(&view, Place::Flow(&flow))
+        })
     }
 
     fn private_message(&self, id: EventId, view: &Arc<MessageView>) -> Entry {
         let (encoder, view) = (Arc::clone(&self.encoder), Arc::clone(view));
         let audience = audience_of(&view);
         let size = ENVELOPE + view.message.content.len();
-        Entry::later(id, audience, size, move || encoder.message(&view, Place::Private))
+        Entry::later(id, audience, size, move || {
+            encoder.message(&view, Place::Private)
+        })
     }
 
-    fn control(&self, reader: &mut Reader<'_>, id: EventId, control: &Control) -> StoreResult<Option<Entry>> {
+    fn control(
+        &self,
+        reader: &mut Reader<'_>,
+        id: EventId,
+        control: &Control,
+    ) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
                 // The flow is described as it is now, which is for those who are still in it.
-                let flow = flow_view::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
-                return Ok(flow.filter(|flow| flow.joined).map(|flow| flow_add(id, user, flow)));
+                let flow =
+                    flow_view::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
+                return Ok(flow
+                    .filter(|flow| flow.joined)
+                    .map(|flow| flow_add(id, user, flow)));
             }
             Control::FlowRemove { room, user } => {
                 let flow = self.flow_id(reader, room)?;
                 flow.map(|flow| {
                     let content = json!({"id": flow.0});
-                    (Audience::User(user), json!({"event": "flow-remove", "user": "0", "content": content}))
+                    (
+                        Audience::User(user),
+                        json!({"event": "flow-remove", "user": "0", "content": content}),
+                    )
                 })
             }
             Control::UserJoin { room, user } => {
                 let flow = self.flow_id(reader, room)?;
                 let person = short(reader, user)?;
-                flow.zip(person)
-                    .map(|(flow, person)| to_flow(room, &flow, "backend.user.join", &json!({"user": person})))
+                flow.zip(person).map(|(flow, person)| {
+                    to_flow(room, &flow, "backend.user.join", &json!({"user": person}))
+                })
             }
             Control::UserBlock { room, user } => {
                 let flow = self.flow_id(reader, room)?;
-                flow.map(|flow| to_flow(room, &flow, "backend.user.block", &json!(user.to_string())))
+                flow.map(|flow| {
+                    to_flow(room, &flow, "backend.user.block", &json!(user.to_string()))
+                })
             }
             Control::FlowChange { room } => {
                 let flow = reader.flows().find(room)?;
@@ -186,19 +233,33 @@ impl EntryEncoder {
                 })
             }
             Control::UserEdit { user } => {
-                let rooms = reader.members().list_rooms_of_user(user)?.into_boxed_slice();
+                let rooms = reader
+                    .members()
+                    .list_rooms_of_user(user)?
+                    .into_boxed_slice();
                 let content = short(reader, user)?.map(|person| json!({"user": person}));
                 content.map(|content| {
-                    let audience = Audience::Many { rooms, users: Box::new([user]) };
-                    (audience, json!({"event": "user-edit", "user": user.to_string(), "content": content}))
+                    let audience = Audience::Many {
+                        rooms,
+                        users: Box::new([user]),
+                    };
+                    (
+                        audience,
+                        json!({"event": "user-edit", "user": user.to_string(), "content": content}),
+                    )
                 })
             }
-            Control::Read { room, user, message } => {
-                self.read_content(reader, room, user, message)?.map(|content| {
-                    let object = json!({"event": "read", "user": user.to_string(), "content": content});
+            Control::Read {
+                room,
+                user,
+                message,
+            } => self
+                .read_content(reader, room, user, message)?
+                .map(|content| {
+                    let object =
+                        json!({"event": "read", "user": user.to_string(), "content": content});
                     (Audience::User(user), object)
-                })
-            }
+                }),
             Control::Revoked { .. }
             | Control::CredentialEnd { .. }
             | Control::GrantEnd { .. }
@@ -230,10 +291,11 @@ impl EntryEncoder {
     }
 }
 
-/// Tells a user of a flow they are in now. Only streams of credentials that may manage members get its join
-/// link.
+/// Tells a user of a flow they are in now. Only streams of credentials that may manage members get
+/// its join link.
 fn flow_add(id: EventId, user: UserId, mut flow: Flow) -> Entry {
-    let object = |flow: &Flow| json!({"event": "flow-add", "user": "0", "content": flow}).to_string();
+    let object =
+        |flow: &Flow| json!({"event": "flow-add", "user": "0", "content": flow}).to_string();
     let entry = Entry::new(id, Audience::User(user), object(&flow).as_bytes());
     match flow.join_url.take() {
         Some(_) => entry.with_restricted(object(&flow).as_bytes()),
@@ -244,9 +306,20 @@ fn flow_add(id: EventId, user: UserId, mut flow: Flow) -> Entry {
 /// Who hears a message: those in its flow, or both who are in a private conversation.
 fn audience_of(view: &MessageView) -> Audience {
     let message = &view.message;
-    let Some(to) = message.to else { return Audience::Room(message.room) };
-    let users = message.author.user.into_iter().filter(|from| *from != to).chain([to]).collect();
-    Audience::Many { rooms: Box::default(), users }
+    let Some(to) = message.to else {
+        return Audience::Room(message.room);
+    };
+    let users = message
+        .author
+        .user
+        .into_iter()
+        .filter(|from| *from != to)
+        .chain([to])
+        .collect();
+    Audience::Many {
+        rooms: Box::default(),
+        users,
+    }
 }
 
 fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audience, Value) {
@@ -255,5 +328,8 @@ fn to_flow(room: RoomId, flow: &FlowId, event: &str, content: &Value) -> (Audien
 }
 
 fn short(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Option<Value>> {
-    Ok(reader.users().find(user)?.map(|user| json!({"id": user.id.0, "nick": user.nick})))
+    Ok(reader
+        .users()
+        .find(user)?
+        .map(|user| json!({"id": user.id.0, "nick": user.nick})))
 }

@@ -21,8 +21,8 @@ impl App {
         Ok(())
     }
 
-    /// Shows that this process lives, and takes it off the list at last. `control_seen` is notified when others may
-    /// be waiting for it.
+    /// Shows that this process lives, and takes it off the list at last. `control_seen` is notified
+    /// when others may be waiting for it.
     pub(crate) async fn run_heartbeat(self, control_seen: Arc<Notify>, stop: CancellationToken) {
         let mut ticker = Ticker::new(INTERVAL, stop);
         while ticker.tick_or(control_seen.notified()).await {

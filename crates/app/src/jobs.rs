@@ -1,8 +1,8 @@
 //! Background work: the jobs of the process, and work of requests that must reach its end, by name.
 //!
-//! A job of the process ([`Jobs::spawn`], [`Jobs::spawn_essential`]) runs until its token is cancelled. A request whose
-//! work must reach its end registers that work, too ([`Jobs::finish`]). So a panic never goes unseen, and a shutdown waits
-//! for all of them, within a bound.
+//! A job of the process ([`Jobs::spawn`], [`Jobs::spawn_essential`]) runs until its token is
+//! cancelled. A request whose work must reach its end registers that work, too ([`Jobs::finish`]).
+//! So a panic never goes unseen, and a shutdown waits for all of them, within a bound.
 
 use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
@@ -18,9 +18,11 @@ use tracing::Instrument as _;
 
 use crate::{Error, Result};
 
-/// How long after a panic a job is run again, so that one that panics at once does not use up a core.
+/// How long after a panic a job is run again, so that one that panics at once does not use up a
+/// core.
 const RESTART_PAUSE: Duration = Duration::from_secs(1);
-/// How long a shutdown waits for the work of requests: as long as an integration may take to answer.
+/// How long a shutdown waits for the work of requests: as long as an integration may take to
+/// answer.
 const REQUESTS_TIME: Duration = Duration::from_secs(10);
 /// How long it waits for the jobs afterwards.
 const JOBS_TIME: Duration = Duration::from_secs(15);
@@ -50,7 +52,11 @@ struct Registered {
 
 impl Drop for Registered {
     fn drop(&mut self) {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).names.remove(&self.id);
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .names
+            .remove(&self.id);
     }
 }
 
@@ -66,17 +72,27 @@ impl Jobs {
         let (registered, stop) = (self.register(name), self.stop.clone());
         let task = async move {
             let _registered = registered;
-            while AssertUnwindSafe(async { job(stop.clone()).await }).catch_unwind().await.is_err() {
+            while AssertUnwindSafe(async { job(stop.clone()).await })
+                .catch_unwind()
+                .await
+                .is_err()
+            {
                 tracing::error!(job = name, "the job panicked; it is run again");
-                if stop.run_until_cancelled(tokio::time::sleep(RESTART_PAUSE)).await.is_none() {
+                if stop
+                    .run_until_cancelled(tokio::time::sleep(RESTART_PAUSE))
+                    .await
+                    .is_none()
+                {
                     return;
                 }
             }
         };
-        self.process.spawn(task.instrument(tracing::error_span!("job", job = name)));
+        self.process
+            .spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
-    /// Runs a job without which the application cannot go on. When it fails or panics, [`Background::failed`] says so.
+    /// Runs a job without which the application cannot go on. When it fails or panics,
+    /// [`Background::failed`] says so.
     pub(crate) fn spawn_essential(
         &self,
         name: &'static str,
@@ -86,13 +102,14 @@ impl Jobs {
         let task = async move {
             let _registered = registered;
             let outcome = AssertUnwindSafe(job).catch_unwind().await;
-            let outcome =
-                outcome.unwrap_or_else(|_| Err(Error::Internal(format!("the job {name} panicked"))));
+            let outcome = outcome
+                .unwrap_or_else(|_| Err(Error::Internal(format!("the job {name} panicked"))));
             if let Err(error) = outcome {
                 failure.send_replace(Some(Arc::new(error)));
             }
         };
-        self.process.spawn(task.instrument(tracing::error_span!("job", job = name)));
+        self.process
+            .spawn(task.instrument(tracing::error_span!("job", job = name)));
     }
 
     /// Runs the work of a request to its end, also when the future that waits for it is dropped.
@@ -111,7 +128,8 @@ impl Jobs {
             work.await
         };
         let task = self.requests.spawn(task.in_current_span());
-        task.await.map_err(|error| Error::Internal(format!("{name}: {error}")))?
+        task.await
+            .map_err(|error| Error::Internal(format!("{name}: {error}")))?
     }
 
     /// Cancelled when the jobs are to stop.
@@ -124,21 +142,34 @@ impl Jobs {
         running.last += 1;
         let id = running.last;
         running.names.insert(id, name);
-        Registered { running: self.running.clone(), id }
+        Registered {
+            running: self.running.clone(),
+            id,
+        }
     }
 
     fn running(&self) -> Vec<&'static str> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner).names.values().copied().collect()
+        self.running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .names
+            .values()
+            .copied()
+            .collect()
     }
 
     /// The handle by which the owner of the application stops them.
     pub(crate) fn background(&self) -> Background {
-        Background { jobs: self.clone(), _stop: self.stop.clone().drop_guard() }
+        Background {
+            jobs: self.clone(),
+            _stop: self.stop.clone().drop_guard(),
+        }
     }
 }
 
-/// The background work of an application, as [`App::start`](crate::App::start) gives it to its owner: reading the log
-/// for streams, sending mail, tidying up. Dropping it asks all of it to stop; [`Background::stop`] also waits.
+/// The background work of an application, as [`App::start`](crate::App::start) gives it to its
+/// owner: reading the log for streams, sending mail, tidying up. Dropping it asks all of it to
+/// stop; [`Background::stop`] also waits.
 #[must_use = "background work stops when this is dropped"]
 #[derive(Debug)]
 pub struct Background {
@@ -147,18 +178,25 @@ pub struct Background {
 }
 
 impl Background {
-    /// Waits until a job has failed without which streams would miss events. The application is to be stopped then.
+    /// Waits until a job has failed without which streams would miss events. The application is to
+    /// be stopped then.
     pub async fn failed(&self) -> Arc<Error> {
         let mut failure = self.jobs.failure.subscribe();
-        match failure.wait_for(Option::is_some).await.ok().and_then(|failure| failure.clone()) {
+        match failure
+            .wait_for(Option::is_some)
+            .await
+            .ok()
+            .and_then(|failure| failure.clone())
+        {
             Some(error) => error,
             // The sender lives as long as the jobs.
             None => std::future::pending().await,
         }
     }
 
-    /// Waits for the work of requests, ten seconds at most, then asks the jobs to stop and waits for them, fifteen at
-    /// most. What is late then is named in the log and goes on until the runtime ends.
+    /// Waits for the work of requests, ten seconds at most, then asks the jobs to stop and waits
+    /// for them, fifteen at most. What is late then is named in the log and goes on until the
+    /// runtime ends.
     ///
     /// # Errors
     ///
@@ -224,7 +262,10 @@ mod tests {
             move |stop| {
                 let (runs, again) = (runs.clone(), again.clone());
                 async move {
-                    assert!(runs.fetch_add(1, Ordering::SeqCst) > 0, "the first run fails");
+                    assert!(
+                        runs.fetch_add(1, Ordering::SeqCst) > 0,
+                        "the first run fails"
+                    );
                     again.notify_one();
                     stop.cancelled().await;
                 }
@@ -242,7 +283,10 @@ mod tests {
         let jobs = Jobs::default();
         let background = jobs.background();
         jobs.spawn_essential("feed", async { panic!("a mistake") });
-        assert_eq!(background.failed().await.to_string(), "internal error: the job feed panicked");
+        assert_eq!(
+            background.failed().await.to_string(),
+            "internal error: the job feed panicked"
+        );
         assert!(background.stop().await.is_err());
     }
 
@@ -257,8 +301,11 @@ mod tests {
     #[tokio::test]
     async fn the_work_of_a_request_goes_on_without_it() {
         let jobs = Jobs::default();
-        let (begun, release, done) =
-            (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(Notify::new()));
+        let (begun, release, done) = (
+            Arc::new(Notify::new()),
+            Arc::new(Notify::new()),
+            Arc::new(Notify::new()),
+        );
         let work = {
             let (begun, release, done) = (begun.clone(), release.clone(), done.clone());
             async move {
@@ -282,7 +329,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_in_the_work_of_a_request_is_its_error() {
-        let outcome = Jobs::default().finish::<()>("a request", async { panic!("a mistake") }).await;
+        let outcome = Jobs::default()
+            .finish::<()>("a request", async { panic!("a mistake") })
+            .await;
         assert!(matches!(outcome, Err(Error::Internal(text)) if text.contains("a request")));
     }
 

@@ -1,5 +1,5 @@
-//! How somebody comes into an organization: from outside into one of its flows, by an invitation or by a join
-//! link, which is the one way to do so by oneself; or because others put them there.
+//! How somebody comes into an organization: from outside into one of its flows, by an invitation or
+//! by a join link, which is the one way to do so by oneself; or because others put them there.
 
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
@@ -15,14 +15,14 @@ use crate::core::transaction::TxResult;
 use crate::flows::add_joining_member;
 
 /// Brings a user into a flow, and into its organization first if need be, and lets the flow know.
-/// Somebody who is there already stays. A user who was removed from the organization comes in only when a
-/// member has `invited` them; an identity provider that knew the user sees them again then.
+/// Somebody who is there already stays. A user who was removed from the organization comes in only
+/// when a member has `invited` them; an identity provider that knew the user sees them again then.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
-/// inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when the
-/// organization is full, [`Error::Invalid`] when somebody there has the user's nick.
+/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization
+/// is inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when
+/// the organization is full, [`Error::Invalid`] when somebody there has the user's nick.
 pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
     let organization = lock_open_flow(tx, room)?;
     match tx.members().find(room, user.id)? {
@@ -38,12 +38,19 @@ pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: boo
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization is
-/// inactive.
+/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization
+/// is inactive.
 pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<OrganizationId> {
     tx.rooms().lock(room)?;
-    let flow = tx.flows().find(room)?.filter(|flow| !flow.disabled).ok_or(Error::NotFound)?;
-    let organization = tx.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
+    let flow = tx
+        .flows()
+        .find(room)?
+        .filter(|flow| !flow.disabled)
+        .ok_or(Error::NotFound)?;
+    let organization = tx
+        .organizations()
+        .find(flow.organization)?
+        .ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
     Ok(organization.id)
 }
@@ -77,8 +84,18 @@ pub(crate) fn has_place(
     Ok(())
 }
 
-fn join_organization(tx: &mut Tx<'_>, id: OrganizationId, user: &User, invited: bool) -> TxResult<()> {
-    if tx.organization_members().list_of_user(user.id)?.iter().any(|member| member.organization == id) {
+fn join_organization(
+    tx: &mut Tx<'_>,
+    id: OrganizationId,
+    user: &User,
+    invited: bool,
+) -> TxResult<()> {
+    if tx
+        .organization_members()
+        .list_of_user(user.id)?
+        .iter()
+        .any(|member| member.organization == id)
+    {
         return Ok(());
     }
     // Held, and looked at again: the nick may be changing on another node.
@@ -97,8 +114,8 @@ fn join_organization(tx: &mut Tx<'_>, id: OrganizationId, user: &User, invited: 
     Ok(enter(tx, id, &user, OrganizationRole::Member)?)
 }
 
-/// Makes somebody a member of an organization, which has a place for them. Its identity provider sees them
-/// again if it did before.
+/// Makes somebody a member of an organization, which has a place for them. Its identity provider
+/// sees them again if it did before.
 pub(crate) fn enter(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -106,15 +123,31 @@ pub(crate) fn enter(
     role: OrganizationRole,
 ) -> StoreResult<()> {
     let now = tx.now();
-    let known = tx.identities().find(user.id)?.filter(|known| known.organization == organization);
-    if let Some(known) = known.filter(|known| known.removed_at.is_some() || known.suspended_at.is_some()) {
+    let known = tx
+        .identities()
+        .find(user.id)?
+        .filter(|known| known.organization == organization);
+    if let Some(known) =
+        known.filter(|known| known.removed_at.is_some() || known.suspended_at.is_some())
+    {
         let version = known.version + 1;
         tx.organization_members().delete_suspended(user.id)?;
         let (removed_at, suspended_at) = (None, None);
-        tx.identities().update(&Identity { version, updated_at: now, removed_at, suspended_at, ..known })?;
+        tx.identities().update(&Identity {
+            version,
+            updated_at: now,
+            removed_at,
+            suspended_at,
+            ..known
+        })?;
     }
-    let membership = OrganizationMembership { organization, user: user.id, role };
-    tx.organization_members().insert(membership, &names::nick_key(&user.nick), now)?;
+    let membership = OrganizationMembership {
+        organization,
+        user: user.id,
+        role,
+    };
+    tx.organization_members()
+        .insert(membership, &names::nick_key(&user.nick), now)?;
     tx.record_event(Control::UserEdit { user: user.id });
     // It counts one more.
     tx.record_event(Control::OrganizationChange);
@@ -123,9 +156,16 @@ pub(crate) fn enter(
 
 /// Whether the identity provider of an organization, or of one above it, keeps a user out of it.
 fn is_suspended(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId) -> StoreResult<bool> {
-    let Some(known) = tx.identities().find(user)?.filter(|known| known.suspended_at.is_some()) else {
+    let Some(known) = tx
+        .identities()
+        .find(user)?
+        .filter(|known| known.suspended_at.is_some())
+    else {
         return Ok(false);
     };
     Ok(known.organization == organization
-        || tx.organizations().list_below(known.organization)?.contains(&organization))
+        || tx
+            .organizations()
+            .list_below(known.organization)?
+            .contains(&organization))
 }

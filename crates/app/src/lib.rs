@@ -70,8 +70,8 @@ use crate::unpacking::Unpacking;
 
 pub use self::core::provider::ScimProvider;
 pub use accounts::{
-    Accounts, ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount, OneSession,
-    ResetLink, SESSION_DAYS, UndoLink,
+    Accounts, ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount,
+    OneSession, ResetLink, SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
@@ -79,8 +79,8 @@ pub use authenticate::Authentication;
 pub use avatars::{Avatar, Avatars};
 pub use charging::{as_client, current_caller};
 pub use config::{
-    Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial, MailQuotas, Mailing,
-    OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
+    Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial, MailQuotas,
+    Mailing, OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
 };
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
@@ -88,8 +88,8 @@ pub use eddyline_auth::oauth::{
     Parameters as OAuthParameters, TokenRequest,
 };
 pub use eddyline_auth::{
-    Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits, constant_time_eq,
-    network_of,
+    Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits,
+    constant_time_eq, network_of,
 };
 pub use eddyline_model::audit::AuditEntry;
 pub use eddyline_model::mail::MailRate;
@@ -114,8 +114,8 @@ pub use oauth::{
     renew_secret_key, what_is_sealed,
 };
 pub use operator::{
-    FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges, OrganizationDetails,
-    Provisioning, ScimDetails, UserDetails,
+    FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
+    OrganizationDetails, Provisioning, ScimDetails, UserDetails,
 };
 pub use organizations::{Organizations, OwnOrganization};
 pub(crate) use presence::PresenceTracker;
@@ -133,8 +133,8 @@ pub mod streaming {
     pub use eddyline_streaming::{Batch, Format, Subscription};
 }
 
-/// A running application. Clones share it. What it can do is grouped by area, and each area knows only areas
-/// that are made before it ([`App::new`]).
+/// A running application. Clones share it. What it can do is grouped by area, and each area knows
+/// only areas that are made before it ([`App::new`]).
 #[derive(Clone)]
 pub struct App {
     areas: Arc<Areas>,
@@ -166,18 +166,26 @@ struct Areas {
 
 core::opaque_debug!(App);
 
-/// The value that all processes share under this name. The process that comes first makes it; the others only
-/// read, since a command on a busy server would have to wait its turn to write.
+/// The value that all processes share under this name. The process that comes first makes it; the
+/// others only read, since a command on a busy server would have to wait its turn to write.
 async fn shared_setting(
     store: &Database,
     name: &'static str,
     fresh: impl FnOnce() -> Vec<u8>,
 ) -> Result<Vec<u8>> {
-    if let Some(value) = store.read(move |reader| reader.settings().find(name)).await? {
+    if let Some(value) = store
+        .read(move |reader| reader.settings().find(name))
+        .await?
+    {
         return Ok(value);
     }
     let fresh = fresh();
-    Ok(store.write(NoCaller::Process, move |tx| tx.settings().insert_or_find(name, &fresh)).await?.0)
+    Ok(store
+        .write(NoCaller::Process, move |tx| {
+            tx.settings().insert_or_find(name, &fresh)
+        })
+        .await?
+        .0)
 }
 
 /// The part of every area.
@@ -222,14 +230,24 @@ impl Areas {
         let oauth = OAuth::new(core.clone(), authentication.clone(), sealing.clone());
         Ok(Self {
             avatars: Avatars::new(core.clone(), unpacking),
-            users: Users::new(core.clone(), authentication.clone(), accounts.clone(), mail.clone()),
+            users: Users::new(
+                core.clone(),
+                authentication.clone(),
+                accounts.clone(),
+                mail.clone(),
+            ),
             organizations: Organizations::new(core.clone()),
             groups: Groups::new(core.clone()),
             flows: Flows::new(core.clone(), rooms.clone(), presence.clone()),
             invitations: Invitations::new(core.clone(), rooms.clone(), mail.clone()),
             threads: Threads::new(core.clone(), messages.clone(), sealing),
             scim: Scim::new(core.clone(), mail.clone()),
-            streams: Streams::new(core.clone(), authentication.clone(), rooms.clone(), presence.clone()),
+            streams: Streams::new(
+                core.clone(),
+                authentication.clone(),
+                rooms.clone(),
+                presence.clone(),
+            ),
             operator: Operator::new(
                 core.clone(),
                 authentication.clone(),
@@ -317,7 +335,9 @@ impl App {
         let store = Database::new(store);
         let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
         let core = new_core(store, config).await?;
-        Ok(Self { areas: Arc::new(Areas::new(core, sealing, links)?) })
+        Ok(Self {
+            areas: Arc::new(Areas::new(core, sealing, links)?),
+        })
     }
 
     /// How this application is set up.

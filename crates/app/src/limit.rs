@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
-/// Declares the limits: what the log gives as the reason of a refusal, and the key of the option that sets the limit.
+/// Declares the limits: what the log gives as the reason of a refusal, and the key of the option
+/// that sets the limit.
 macro_rules! limits {
     ($( $(#[doc = $doc:literal])+ $name:ident: $reason:literal $(, $setting:literal)?; )+) => {
         /// A bound for which a request is refused.
@@ -114,13 +115,14 @@ limits! {
     UserFlows: "too many flows made by one user", "max_flows_per_user";
 }
 
-/// The minute, counted from the start of the process, in which a refusal for each limit was logged at `info` last.
+/// The minute, counted from the start of the process, in which a refusal for each limit was logged
+/// at `info` last.
 static LOGGED: [AtomicU64; Limit::ALL.len()] = [const { AtomicU64::new(0) }; Limit::ALL.len()];
 static STARTED: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 impl Limit {
-    /// Writes into the log that a request was refused: the first one in a minute at `info`, the others at `debug`, so
-    /// that requests which are refused do not fill the log.
+    /// Writes into the log that a request was refused: the first one in a minute at `info`, the
+    /// others at `debug`, so that requests which are refused do not fill the log.
     pub fn log_refusal(self) {
         let (reason, setting) = (self.reason(), self.setting());
         if is_first(&LOGGED[self as usize], STARTED.elapsed().as_secs() / 60) {
@@ -163,7 +165,10 @@ mod tests {
 
     #[test]
     fn a_limit_is_shown_with_its_setting() {
-        assert_eq!(Limit::Downloads.to_string(), "too many downloads are under way (max_downloads)");
+        assert_eq!(
+            Limit::Downloads.to_string(),
+            "too many downloads are under way (max_downloads)"
+        );
         assert_eq!(Limit::Writes.to_string(), "too many writes wait");
     }
 }

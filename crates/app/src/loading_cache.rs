@@ -1,13 +1,14 @@
-//! Values that are loaded from the store and asked for again and again, until an event of the log invalidates them.
+//! Values that are loaded from the store and asked for again and again, until an event of the log
+//! invalidates them.
 //!
-//! A value that was loaded before a change must not be cached after it. So every load is registered under its key, and
-//! invalidating a key removes its registrations: a load that is not registered at its end is not cached. The cache is
-//! changed and registrations are looked at under one lock.
+//! A value that was loaded before a change must not be cached after it. So every load is registered
+//! under its key, and invalidating a key removes its registrations: a load that is not registered
+//! at its end is not cached. The cache is changed and registrations are looked at under one lock.
 //!
-//! Callers who want the same key at the same time share one load. A caller joins a load only while that is
-//! registered and while the process may trust its memory. So no caller gets a state from before a change
-//! that every process had to act upon before the caller asked. A caller follows a load only for a short time, since
-//! that may wait in the line of another caller's reads.
+//! Callers who want the same key at the same time share one load. A caller joins a load only while
+//! that is registered and while the process may trust its memory. So no caller gets a state from
+//! before a change that every process had to act upon before the caller asked. A caller follows a
+//! load only for a short time, since that may wait in the line of another caller's reads.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -20,9 +21,11 @@ use quick_cache::sync::Cache;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// How long a caller follows a load. Then one of the followers leads a load of its own, and the others follow that.
+/// How long a caller follows a load. Then one of the followers leads a load of its own, and the
+/// others follow that.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
-/// How many loads of a key are registered. A caller that finds the last of them slow loads without registering.
+/// How many loads of a key are registered. A caller that finds the last of them slow loads without
+/// registering.
 const MOST_LOADS: usize = 3;
 /// How long a caller follows others in all, however many loads end without a value.
 const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
@@ -33,8 +36,8 @@ pub(crate) struct LoadingCache<K, V> {
     loads: Mutex<Loads<K, V>>,
 }
 
-/// The loads under way whose results may be cached. Those of a key are in the order in which they began, and
-/// others follow the last.
+/// The loads under way whose results may be cached. Those of a key are in the order in which they
+/// began, and others follow the last.
 struct Loads<K, V> {
     last: u64,
     registered: HashMap<K, Vec<Registered<V>>>,
@@ -77,8 +80,8 @@ struct Load<'r, K: Clone + Eq + Hash, V> {
     all: &'r LoadingCache<K, V>,
     key: K,
     number: u64,
-    /// The registered load that began no later: itself, or else another. As long as that is registered, nothing
-    /// was forgotten since this load began.
+    /// The registered load that began no later: itself, or else another. As long as that is
+    /// registered, nothing was forgotten since this load began.
     witness: u64,
     outcome: watch::Sender<Outcome<V>>,
 }
@@ -86,8 +89,14 @@ struct Load<'r, K: Clone + Eq + Hash, V> {
 impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     /// Room for this many.
     pub(crate) fn new(capacity: usize) -> Self {
-        let loads = Loads { last: 0, registered: HashMap::new() };
-        Self { known: Cache::new(capacity), loads: Mutex::new(loads) }
+        let loads = Loads {
+            last: 0,
+            registered: HashMap::new(),
+        };
+        Self {
+            known: Cache::new(capacity),
+            loads: Mutex::new(loads),
+        }
     }
 
     /// Whether something is cached under a key.
@@ -137,7 +146,11 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     where
         F: Future<Output = Result<Option<V>, E>>,
     {
-        let mut following = if trusted { Following::Anybody } else { Following::Nobody };
+        let mut following = if trusted {
+            Following::Anybody
+        } else {
+            Following::Nobody
+        };
         let give_up = Instant::now() + MOST_FOLLOW_TIME;
         let own = loop {
             let (number, mut other) = match self.enter(&key, following) {
@@ -146,7 +159,11 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
             };
             let deadline = give_up.min(Instant::now() + FOLLOW_TIME);
             let outcome = other.wait_for(|outcome| !matches!(outcome, Outcome::Pending));
-            match timeout_at(deadline, outcome).await.as_ref().map(|outcome| outcome.as_deref()) {
+            match timeout_at(deadline, outcome)
+                .await
+                .as_ref()
+                .map(|outcome| outcome.as_deref())
+            {
                 Ok(Ok(Outcome::Found(value))) => return Ok(Some(value.clone())),
                 // Each tries for itself: one after the other, all would wait for the last.
                 Ok(Ok(_)) => following = Following::Nobody,
@@ -160,7 +177,13 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
             }
         };
         let found = load().await;
-        own.end(found.as_ref().ok().and_then(Option::as_ref).filter(|value| keeps(value)));
+        own.end(
+            found
+                .as_ref()
+                .ok()
+                .and_then(Option::as_ref)
+                .filter(|value| keeps(value)),
+        );
         found
     }
 
@@ -178,7 +201,11 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
 
     /// Forgets all for which `keeps` says no, and of those that are being loaded the ones for which
     /// `keeps_loading` does.
-    pub(crate) fn retain_both(&self, keeps: impl Fn(&K, &V) -> bool, keeps_loading: impl Fn(&K) -> bool) {
+    pub(crate) fn retain_both(
+        &self,
+        keeps: impl Fn(&K, &V) -> bool,
+        keeps_loading: impl Fn(&K) -> bool,
+    ) {
         let mut loads = self.loads();
         loads.registered.retain(|key, _| keeps_loading(key));
         self.known.retain(keeps);
@@ -194,7 +221,11 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     /// What a caller does who is ready to follow these.
     fn enter(&self, key: &K, following: Following) -> Way<'_, K, V> {
         let mut loads = self.loads();
-        let registered = loads.registered.get(key).map(Vec::as_slice).unwrap_or_default();
+        let registered = loads
+            .registered
+            .get(key)
+            .map(Vec::as_slice)
+            .unwrap_or_default();
         let witness = match (registered.last(), following) {
             (None, _) => None,
             (Some((last, _)), Following::AnyBut(slow)) if *last == slow => {
@@ -210,9 +241,19 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
         let (outcome, others) = watch::channel(Outcome::Pending);
         let number = loads.last;
         if witness.is_none() {
-            loads.registered.entry(key.clone()).or_default().push((number, others));
+            loads
+                .registered
+                .entry(key.clone())
+                .or_default()
+                .push((number, others));
         }
-        Way::Load(Load { all: self, key: key.clone(), number, witness: witness.unwrap_or(number), outcome })
+        Way::Load(Load {
+            all: self,
+            key: key.clone(),
+            number,
+            witness: witness.unwrap_or(number),
+            outcome,
+        })
     }
 }
 
@@ -236,7 +277,8 @@ impl<K: Clone + Eq + Hash, V: Clone> Load<'_, K, V> {
             }
         }
         // They joined before whatever was forgotten since.
-        self.outcome.send_replace(found.map_or(Outcome::Unshared, |value| Outcome::Found(value.clone())));
+        self.outcome
+            .send_replace(found.map_or(Outcome::Unshared, |value| Outcome::Found(value.clone())));
     }
 }
 
@@ -244,7 +286,9 @@ impl<K: Clone + Eq + Hash, V> Drop for Load<'_, K, V> {
     fn drop(&mut self) {
         let mut loads = self.all.loads();
         if let Entry::Occupied(mut registered) = loads.registered.entry(self.key.clone()) {
-            registered.get_mut().retain(|(number, _)| *number != self.number);
+            registered
+                .get_mut()
+                .retain(|(number, _)| *number != self.number);
             if registered.get().is_empty() {
                 registered.remove();
             }

@@ -1,5 +1,5 @@
-//! Quotas on mail: how much may go to one address, and how much one user and one organization may cause. They are
-//! counted in the database, so that they hold over all processes.
+//! Quotas on mail: how much may go to one address, and how much one user and one organization may
+//! cause. They are counted in the database, so that they hold over all processes.
 
 use std::collections::HashMap;
 
@@ -25,15 +25,20 @@ impl MailQuotas {
     /// # Errors
     ///
     /// [`crate::Error::MailQuota`].
-    pub(crate) fn record_one(&self, tx: &mut Tx<'_>, cause: MailCause, recipient: &str) -> TxResult<()> {
+    pub(crate) fn record_one(
+        &self,
+        tx: &mut Tx<'_>,
+        cause: MailCause,
+        recipient: &str,
+    ) -> TxResult<()> {
         match self.record(tx, cause, &[recipient])?.pop().flatten() {
             Some(exceeded) => Err(crate::Error::MailQuota(exceeded).into()),
             None => Ok(()),
         }
     }
 
-    /// Records mail to each of these recipients, in order, as far as the quotas allow. Gives for each why there
-    /// is none, in the same order.
+    /// Records mail to each of these recipients, in order, as far as the quotas allow. Gives for
+    /// each why there is none, in the same order.
     pub(crate) fn record(
         &self,
         tx: &mut Tx<'_>,
@@ -45,12 +50,18 @@ impl MailQuotas {
         }
         tx.mail_records().lock()?;
         let mut verdicts = self.of_recipients(tx, cause.kind, recipients)?;
-        let allowed: Vec<usize> = (0..recipients.len()).filter(|place| verdicts[*place].is_none()).collect();
+        let allowed: Vec<usize> = (0..recipients.len())
+            .filter(|place| verdicts[*place].is_none())
+            .collect();
         let (mut room, mut short) = (allowed.len(), None);
-        for (quota, rate) in [(MailQuota::Sender, self.sender), (MailQuota::Organization, self.organization)]
-        {
+        for (quota, rate) in [
+            (MailQuota::Sender, self.sender),
+            (MailQuota::Organization, self.organization),
+        ] {
             for (limit, window) in rate.bounds() {
-                let Some(used) = count(tx, cause, quota, window)? else { continue };
+                let Some(used) = count(tx, cause, quota, window)? else {
+                    continue;
+                };
                 let left = usize::try_from(limit - used).unwrap_or_default();
                 if left < room {
                     (room, short) = (left, Some((quota, limit, window)));
@@ -60,12 +71,15 @@ impl MailQuotas {
         let (sent, refused) = allowed.split_at(room);
         let sent: Vec<&str> = sent.iter().map(|place| recipients[*place]).collect();
         let now = tx.now();
-        tx.mail_records().insert(cause.kind, &sent, cause.sender, cause.organization, now)?;
+        tx.mail_records()
+            .insert(cause.kind, &sent, cause.sender, cause.organization, now)?;
         if let Some((quota, limit, window)) = short {
             // There is room again when the first of the last `limit` mails is old enough.
             let first = nth_last(tx, cause, quota, limit - 1)?.unwrap_or(now);
             let exceeded = MailQuotaExceeded::new(quota, window, first.plus_millis(window), now);
-            refused.iter().for_each(|place| verdicts[*place] = Some(exceeded));
+            refused
+                .iter()
+                .for_each(|place| verdicts[*place] = Some(exceeded));
         }
         Ok(verdicts)
     }
@@ -81,7 +95,10 @@ impl MailQuotas {
         };
         let now = tx.now();
         let mut times: HashMap<String, Vec<i64>> = HashMap::new();
-        for (recipient, at) in tx.mail_records().list_to(kind, recipients, now.plus_millis(-longest))? {
+        for (recipient, at) in
+            tx.mail_records()
+                .list_to(kind, recipients, now.plus_millis(-longest))?
+        {
             times.entry(recipient).or_default().push(at.0);
         }
         for times in times.values_mut() {
@@ -94,30 +111,50 @@ impl MailQuotas {
                 Some((first + window, window)).filter(|(until, _)| *until > now.0)
             });
             let (until, window) = until.max()?;
-            Some(MailQuotaExceeded::new(MailQuota::Recipient, window, Timestamp(until), now))
+            Some(MailQuotaExceeded::new(
+                MailQuota::Recipient,
+                window,
+                Timestamp(until),
+                now,
+            ))
         };
         Ok(recipients.iter().map(verdict).collect())
     }
 }
 
 /// How much of a quota is used; `None` where nobody has that quota.
-fn count(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, window: i64) -> StoreResult<Option<i64>> {
+fn count(
+    tx: &mut Tx<'_>,
+    cause: MailCause,
+    quota: MailQuota,
+    window: i64,
+) -> StoreResult<Option<i64>> {
     let since = tx.now().plus_millis(-window);
     match (quota, cause.sender, cause.organization) {
-        (MailQuota::Sender, Some(sender), _) => tx.mail_records().count_by_sender(sender, since).map(Some),
-        (MailQuota::Organization, _, Some(organization)) => {
-            tx.mail_records().count_of_organization(cause.kind, organization, since).map(Some)
+        (MailQuota::Sender, Some(sender), _) => {
+            tx.mail_records().count_by_sender(sender, since).map(Some)
         }
+        (MailQuota::Organization, _, Some(organization)) => tx
+            .mail_records()
+            .count_of_organization(cause.kind, organization, since)
+            .map(Some),
         _ => Ok(None),
     }
 }
 
-fn nth_last(tx: &mut Tx<'_>, cause: MailCause, quota: MailQuota, n: i64) -> StoreResult<Option<Timestamp>> {
+fn nth_last(
+    tx: &mut Tx<'_>,
+    cause: MailCause,
+    quota: MailQuota,
+    n: i64,
+) -> StoreResult<Option<Timestamp>> {
     match (quota, cause.sender, cause.organization) {
-        (MailQuota::Sender, Some(sender), _) => tx.mail_records().find_nth_last_by_sender(sender, n),
-        (MailQuota::Organization, _, Some(organization)) => {
-            tx.mail_records().find_nth_last_of_organization(cause.kind, organization, n)
+        (MailQuota::Sender, Some(sender), _) => {
+            tx.mail_records().find_nth_last_by_sender(sender, n)
         }
+        (MailQuota::Organization, _, Some(organization)) => tx
+            .mail_records()
+            .find_nth_last_of_organization(cause.kind, organization, n),
         _ => Ok(None),
     }
 }

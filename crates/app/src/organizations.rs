@@ -47,16 +47,23 @@ impl Organizations {
         let memberships = actor.user()?.organizations.clone();
         let found = self.core.store().read(move |reader| {
             let mut found = Vec::with_capacity(memberships.len());
-            for OrganizationMembership { organization, role, .. } in memberships {
-                let administered = policy::organization(Some(role), OrganizationAction::Administer).is_ok();
-                found.extend(reader.organizations().find(organization)?.map(|organization| {
-                    OwnOrganization {
-                        id: organization.id,
-                        name: organization.name,
-                        parameterized_name: organization.parameterized_name,
-                        administered,
-                    }
-                }));
+            for OrganizationMembership {
+                organization, role, ..
+            } in memberships
+            {
+                let administered =
+                    policy::organization(Some(role), OrganizationAction::Administer).is_ok();
+                found.extend(
+                    reader
+                        .organizations()
+                        .find(organization)?
+                        .map(|organization| OwnOrganization {
+                            id: organization.id,
+                            name: organization.name,
+                            parameterized_name: organization.parameterized_name,
+                            administered,
+                        }),
+                );
             }
             Ok(found)
         });
@@ -74,7 +81,10 @@ impl Organizations {
         let user = actor.user()?.user.id;
         let found = self.core.store().read(move |reader| {
             let found = reader.organizations().list_of_user(user)?;
-            let ids: Vec<OrganizationId> = found.iter().map(|(organization, _)| organization.id).collect();
+            let ids: Vec<OrganizationId> = found
+                .iter()
+                .map(|(organization, _)| organization.id)
+                .collect();
             Ok((found, reader.groups().list_of_organizations(&ids)?))
         });
         let (found, groups) = found.await?;
@@ -88,8 +98,8 @@ impl Organizations {
         Ok(shown.collect())
     }
 
-    /// The number of the organization that has this name in URLs, or had it before, if the caller may
-    /// do `action` with it.
+    /// The number of the organization that has this name in URLs, or had it before, if the caller
+    /// may do `action` with it.
     ///
     /// # Errors
     ///
@@ -102,8 +112,11 @@ impl Organizations {
     ) -> Result<OrganizationId> {
         let caller = actor.user()?;
         let name = name.to_lowercase();
-        let found =
-            self.core.store().read(move |reader| reader.organizations().find_id_by_name(&name)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.organizations().find_id_by_name(&name))
+            .await?;
         let id = found.ok_or(Error::NotFound)?;
         policy::organization(caller.role_in(id), action)?;
         Ok(id)
@@ -116,16 +129,24 @@ impl Organizations {
     /// [`Error::NotFound`] when there is none or it is not the caller's.
     pub async fn get(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found = self.core.store().read(move |reader| match reader.organizations().find(id)? {
-            Some(organization) => Ok(Some((
-                organization,
-                reader.organization_members().list_users(id)?,
-                reader.groups().list_of_organizations(&[id])?,
-            ))),
-            None => Ok(None),
-        });
+        let found =
+            self.core
+                .store()
+                .read(move |reader| match reader.organizations().find(id)? {
+                    Some(organization) => Ok(Some((
+                        organization,
+                        reader.organization_members().list_users(id)?,
+                        reader.groups().list_of_organizations(&[id])?,
+                    ))),
+                    None => Ok(None),
+                });
         let (organization, people, groups) = found.await?.ok_or(Error::NotFound)?;
-        Ok(Organization::of(&organization, &people, &groups, &self.core.config().addresses.base))
+        Ok(Organization::of(
+            &organization,
+            &people,
+            &groups,
+            &self.core.config().addresses.base,
+        ))
     }
 
     /// Gives an organization another display name. Its addresses stay.
@@ -134,15 +155,25 @@ impl Organizations {
     ///
     /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] when the caller does not
     /// administer it or it is inactive, [`Error::Invalid`].
-    pub async fn rename(&self, actor: &Actor, id: OrganizationId, name: &str) -> Result<Organization> {
-        let (caller, name) = (actor.user()?.user.id, display_name(name).map_err(Error::wrong_name)?);
+    pub async fn rename(
+        &self,
+        actor: &Actor,
+        id: OrganizationId,
+        name: &str,
+    ) -> Result<Organization> {
+        let (caller, name) = (
+            actor.user()?.user.id,
+            display_name(name).map_err(Error::wrong_name)?,
+        );
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, _| {
                 let mut organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
                 let role = role_in(&tx.organization_members().list_of_user(caller)?, id);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
-                allowed.and_then(|()| policy::write(&organization)).map_err(Error::from)?;
+                allowed
+                    .and_then(|()| policy::write(&organization))
+                    .map_err(Error::from)?;
                 if organization.name != name {
                     organization.name.clone_from(&name);
                     tx.organizations().update(&organization)?;
@@ -162,10 +193,16 @@ impl Organizations {
     /// [`Error::NotFound`] when it is not the caller's.
     pub async fn users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let people =
-            self.core.store().read(move |reader| reader.organization_members().list_users(id)).await?;
+        let people = self
+            .core
+            .store()
+            .read(move |reader| reader.organization_members().list_users(id))
+            .await?;
         let base = &self.core.config().addresses.base;
-        Ok(people.iter().map(|(user, admin)| User::of_organization(user, *admin, base)).collect())
+        Ok(people
+            .iter()
+            .map(|(user, admin)| User::of_organization(user, *admin, base))
+            .collect())
     }
 
     /// Somebody of an organization of the caller's.
@@ -175,10 +212,17 @@ impl Organizations {
     /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
     pub async fn user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
-        let found =
-            self.core.store().read(move |reader| reader.organization_members().find_user(id, user)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.organization_members().find_user(id, user))
+            .await?;
         let (user, admin) = found.ok_or(Error::NotFound)?;
-        Ok(User::of_organization(&user, admin, &self.core.config().addresses.base))
+        Ok(User::of_organization(
+            &user,
+            admin,
+            &self.core.config().addresses.base,
+        ))
     }
 
     /// Takes somebody out of an organization, which ends all their rights there at once. That is
@@ -198,8 +242,17 @@ impl Organizations {
             .locked_transaction_as(actor, lock, move |tx, _| {
                 let role = role_in(&tx.organization_members().list_of_user(caller)?, id);
                 policy::organization(role, OrganizationAction::Administer).map_err(Error::from)?;
-                let (user, _) = tx.organization_members().find_user(id, user)?.ok_or(Error::NotFound)?;
-                match offboard(tx, &[id], &user, &format!("user:{caller}"), Leaving::Announced)? {
+                let (user, _) = tx
+                    .organization_members()
+                    .find_user(id, user)?
+                    .ok_or(Error::NotFound)?;
+                match offboard(
+                    tx,
+                    &[id],
+                    &user,
+                    &format!("user:{caller}"),
+                    Leaving::Announced,
+                )? {
                     true => Ok(()),
                     false => Err(Error::NotFound.into()),
                 }
@@ -211,5 +264,8 @@ impl Organizations {
 }
 
 fn role_in(memberships: &[OrganizationMembership], id: OrganizationId) -> Option<OrganizationRole> {
-    memberships.iter().find(|membership| membership.organization == id).map(|membership| membership.role)
+    memberships
+        .iter()
+        .find(|membership| membership.organization == id)
+        .map(|membership| membership.role)
 }

@@ -1,4 +1,5 @@
-//! Ending invitations that are pending: because who was invited is in the flow, or may not come any more.
+//! Ending invitations that are pending: because who was invited is in the flow, or may not come any
+//! more.
 
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
@@ -7,10 +8,12 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::email_addresses::holds_address;
 
-/// Ends the pending invitations of users who are in the flow now. An invitation to a user's unproved address
-/// stays.
+/// Ends the pending invitations of users who are in the flow now. An invitation to a user's
+/// unproved address stays.
 pub(crate) fn mark_accepted(tx: &mut Tx<'_>, room: RoomId, users: &[User]) -> StoreResult<()> {
-    let Some(flow) = tx.flows().find(room)? else { return Ok(()) };
+    let Some(flow) = tx.flows().find(room)? else {
+        return Ok(());
+    };
     let mut keys = Vec::with_capacity(users.len());
     for user in users {
         if holds_address(tx, user, flow.organization)? {

@@ -1,26 +1,29 @@
-//! The messages that the ring of the stream may hold, and where each text stands among them: a comment
-//! repeats the text it answers, a message the title of its thread. When a text is edited away or deleted,
-//! the feed finds here what has to be amended, without asking the database.
+//! The messages that the ring of the stream may hold, and where each text stands among them: a
+//! comment repeats the text it answers, a message the title of its thread. When a text is edited
+//! away or deleted, the feed finds here what has to be amended, without asking the database.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use eddyline_model::log::{LogBody, LogItem, Seq};
-use eddyline_model::messages::{Event, Message, MessageView, present_content, reference, subject_of};
+use eddyline_model::messages::{
+    Event, Message, MessageView, present_content, reference, subject_of,
+};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 
-/// So many entries are amended at once for one text, and those of so many bytes. For what stands before
-/// them, listeners read the log.
+/// So many entries are amended at once for one text, and those of so many bytes. For what stands
+/// before them, listeners read the log.
 const MOST_ENTRIES: usize = 64;
 const MOST_BYTES: usize = 1 << 20;
-/// For so long a change of tags names the tags that it removed: those who listen, and those who come back
-/// at once, take them off. Later listeners never had them.
+/// For so long a change of tags names the tags that it removed: those who listen, and those who
+/// come back at once, take them off. Later listeners never had them.
 const REMOVED_TAGS_MILLIS: i64 = 10_000;
-/// A message shows at most so many texts of others: its own or its subject's, its parent's, its thread's.
+/// A message shows at most so many texts of others: its own or its subject's, its parent's, its
+/// thread's.
 const TEXTS: usize = 3;
 
-/// Names a text: the message it is the text of. The state of an item goes by the message that began its
-/// thread.
+/// Names a text: the message it is the text of. The state of an item goes by the message that began
+/// its thread.
 type TextKey = (RoomId, MessageId);
 
 /// An entry of the log that streams were told, with the message as it may be shown now.
@@ -33,9 +36,15 @@ struct Kept {
 /// What has become of a text.
 enum Change {
     /// The message was edited, or removed.
-    Message { id: MessageId, now: Option<Arc<Message>> },
+    Message {
+        id: MessageId,
+        now: Option<Arc<Message>>,
+    },
     /// The thread that this message began mirrors another state of its item.
-    Item { root: MessageId, view: Arc<MessageView> },
+    Item {
+        root: MessageId,
+        view: Arc<MessageView>,
+    },
 }
 
 /// Entries that have to be amended.
@@ -70,10 +79,12 @@ impl Recent {
         }
     }
 
-    /// Takes in the next stretch of the log. Gives it as it may be told now, and what has to be amended of
-    /// the entries before it.
+    /// Takes in the next stretch of the log. Gives it as it may be told now, and what has to be
+    /// amended of the entries before it.
     pub(crate) fn take(&mut self, items: &[LogItem]) -> (Vec<LogItem>, Vec<Amended>) {
-        let Some(first) = items.first().map(|item| item.id.seq) else { return Default::default() };
+        let Some(first) = items.first().map(|item| item.id.seq) else {
+            return Default::default();
+        };
         let mut changes: BTreeMap<(TextKey, bool), (LogItem, Change)> = BTreeMap::new();
         for item in items {
             if let LogBody::Message(Some(view)) = &item.body {
@@ -87,9 +98,10 @@ impl Recent {
         for ((key, _), (cause, change)) in changes {
             amended.push(self.amend(key, &cause, &change, first));
         }
-        let told = items
-            .iter()
-            .map(|item| self.at(item.id.seq).map_or_else(|| item.clone(), |kept| kept.item.clone()));
+        let told = items.iter().map(|item| {
+            self.at(item.id.seq)
+                .map_or_else(|| item.clone(), |kept| kept.item.clone())
+        });
         (told.collect(), amended)
     }
 
@@ -98,21 +110,40 @@ impl Recent {
         let message = &view.message;
         let mut changes = Vec::new();
         if let Some(id) = subject_of(message.event, &message.content) {
-            changes.push(Change::Message { id, now: view.subject.clone() });
+            changes.push(Change::Message {
+                id,
+                now: view.subject.clone(),
+            });
         }
-        if let Some(thread) = view.thread.as_ref().filter(|thread| thread.root != message.id)
+        if let Some(thread) = view
+            .thread
+            .as_ref()
+            .filter(|thread| thread.root != message.id)
             && self.last_item(message.room, thread.root) != thread.item.as_ref()
         {
-            changes.push(Change::Item { root: thread.root, view: Arc::clone(view) });
+            changes.push(Change::Item {
+                root: thread.root,
+                view: Arc::clone(view),
+            });
         }
         changes
     }
 
     /// The state of an item that was told last.
-    fn last_item(&self, room: RoomId, root: MessageId) -> Option<&Arc<eddyline_model::items::Item>> {
+    fn last_item(
+        &self,
+        room: RoomId,
+        root: MessageId,
+    ) -> Option<&Arc<eddyline_model::items::Item>> {
         let last = self.at(*self.newest.get(&(room, root))?)?;
-        let LogBody::Message(Some(view)) = &last.item.body else { return None };
-        view.thread.as_ref().filter(|thread| thread.root == root)?.item.as_ref()
+        let LogBody::Message(Some(view)) = &last.item.body else {
+            return None;
+        };
+        view.thread
+            .as_ref()
+            .filter(|thread| thread.root == root)?
+            .item
+            .as_ref()
     }
 
     fn keep(&mut self, item: &LogItem, view: &MessageView) {
@@ -124,21 +155,30 @@ impl Recent {
         if view.message.event == Event::TagChange {
             self.tag_changes.push_back((view.message.sent, seq));
         }
-        self.kept.push_back(Kept { item: item.clone(), before });
+        self.kept.push_back(Kept {
+            item: item.clone(),
+            before,
+        });
     }
 
     fn index(&self, seq: Seq) -> Option<usize> {
-        self.kept.binary_search_by_key(&seq, |kept| kept.item.id.seq).ok()
+        self.kept
+            .binary_search_by_key(&seq, |kept| kept.item.id.seq)
+            .ok()
     }
 
     fn at(&self, seq: Seq) -> Option<&Kept> {
         self.index(seq).map(|index| &self.kept[index])
     }
 
-    /// Makes the newest of the entries that show a text show it as it is now. Those from `first` on were
-    /// not told yet, and are changed only here.
+    /// Makes the newest of the entries that show a text show it as it is now. Those from `first` on
+    /// were not told yet, and are changed only here.
     fn amend(&mut self, key: TextKey, cause: &LogItem, change: &Change, first: Seq) -> Amended {
-        let mut amended = Amended { cause: cause.clone(), items: Vec::new(), log_through: Seq::default() };
+        let mut amended = Amended {
+            cause: cause.clone(),
+            items: Vec::new(),
+            log_through: Seq::default(),
+        };
         let (mut entries, mut bytes) = (0, 0);
         let mut next = self.newest.get(&key).copied();
         while let Some(seq) = next.take()
@@ -149,7 +189,12 @@ impl Recent {
                 break;
             }
             let kept = &mut self.kept[index];
-            next = kept.before.iter().flatten().find(|(other, _)| *other == key).map(|(_, before)| *before);
+            next = kept
+                .before
+                .iter()
+                .flatten()
+                .find(|(other, _)| *other == key)
+                .map(|(_, before)| *before);
             // The change itself is told live, with what it removed.
             if seq == cause.id.seq {
                 continue;
@@ -173,15 +218,27 @@ impl Recent {
         let mut amended = Vec::new();
         let until = now.plus_millis(-REMOVED_TAGS_MILLIS);
         while let Some((_, seq)) = self.tag_changes.pop_front_if(|(sent, _)| *sent <= until) {
-            let Some(index) = self.index(seq) else { continue };
+            let Some(index) = self.index(seq) else {
+                continue;
+            };
             let item = &mut self.kept[index].item;
-            let LogBody::Message(Some(view)) = &item.body else { continue };
-            let Some(now) = view.subject.clone().and_then(|now| with_present_content(view, now)) else {
+            let LogBody::Message(Some(view)) = &item.body else {
+                continue;
+            };
+            let Some(now) = view
+                .subject
+                .clone()
+                .and_then(|now| with_present_content(view, now))
+            else {
                 continue;
             };
             item.body = LogBody::Message(Some(Arc::new(now)));
             let item = item.clone();
-            amended.push(Amended { cause: item.clone(), items: vec![item], log_through: Seq::default() });
+            amended.push(Amended {
+                cause: item.clone(),
+                items: vec![item],
+                log_through: Seq::default(),
+            });
         }
         amended
     }
@@ -196,8 +253,8 @@ impl Change {
         }
     }
 
-    /// A message as it is to be shown after the change; the inner `None` when it is gone. The outer is
-    /// `None` when it shows nothing of what changed.
+    /// A message as it is to be shown after the change; the inner `None` when it is gone. The outer
+    /// is `None` when it shows nothing of what changed.
     fn apply(&self, view: &Arc<MessageView>) -> Option<Option<MessageView>> {
         match self {
             Self::Message { id, now } => apply_message(view, *id, now.as_ref()),
@@ -228,7 +285,11 @@ fn apply_message(
     if now.is_none() && (message.id == id || (is_notice && view.subject.is_some())) {
         return Some(None);
     }
-    let text = || now.map_or_else(String::new, |now| reference(now.event, &now.content).into_owned());
+    let text = || {
+        now.map_or_else(String::new, |now| {
+            reference(now.event, &now.content).into_owned()
+        })
+    };
     let mut after = MessageView::clone(view);
     if let Some(now) = now {
         if message.id == id {
@@ -240,7 +301,11 @@ fn apply_message(
     if message.parent == Some(id) {
         after.parent_text = Some(text());
     }
-    if let Some(thread) = after.thread.as_mut().filter(|thread| thread.root == id && thread.item.is_none()) {
+    if let Some(thread) = after
+        .thread
+        .as_mut()
+        .filter(|thread| thread.root == id && thread.item.is_none())
+    {
         thread.root_text = text();
     }
     (after != **view).then_some(Some(after))

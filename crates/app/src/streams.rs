@@ -13,7 +13,9 @@ use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
 use eddyline_streaming::presence::PresenceState;
-use eddyline_streaming::{Filter, Format, ResumePoint, SubscribeError, SubscribeRequest, Subscription};
+use eddyline_streaming::{
+    Filter, Format, ResumePoint, SubscribeError, SubscribeRequest, Subscription,
+};
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
@@ -73,18 +75,28 @@ impl Streams {
         presence: PresenceTracker,
     ) -> Self {
         let permits = KeyedSemaphore::new(core.config().streams);
-        Self { core, authentication, rooms, presence, permits }
+        Self {
+            core,
+            authentication,
+            rooms,
+            presence,
+            permits,
+        }
     }
 
-    /// Opens a stream, which the second part counts for the caller and shows as the user's presence until it
-    /// is dropped.
+    /// Opens a stream, which the second part counts for the caller and shows as the user's presence
+    /// until it is dropped.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams as it may;
-    /// [`Error::NotFound`] or [`Error::Denied`] for a flow that the caller cannot read, named in
-    /// [`Error::Invalid`] with nothing to listen to; [`Error::Unavailable`].
-    pub async fn listen(&self, actor: &Actor, listen: &Listen) -> Result<(Subscription, Listening)> {
+    /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams
+    /// as it may; [`Error::NotFound`] or [`Error::Denied`] for a flow that the caller cannot read,
+    /// named in [`Error::Invalid`] with nothing to listen to; [`Error::Unavailable`].
+    pub async fn listen(
+        &self,
+        actor: &Actor,
+        listen: &Listen,
+    ) -> Result<(Subscription, Listening)> {
         if listen.flows.is_empty() && !listen.user {
             return Err(Error::field("filter", "is required unless user=1"));
         }
@@ -95,11 +107,14 @@ impl Streams {
         if !listen.flows.is_empty() {
             actor.require_any(&[Scope::Flow])?;
         }
-        let permit =
-            self.permits.acquire(actor.quota_keys(), 1).map_err(|exceeded| exceeded.of(Limit::Streams))?;
+        let permit = self
+            .permits
+            .acquire(actor.quota_keys(), 1)
+            .map_err(|exceeded| exceeded.of(Limit::Streams))?;
         for _ in 0..ATTEMPTS {
             let rights = self.core.hub.rights_mark();
-            // What was shown may have ended since it was looked at, when there was no stream to end.
+            // What was shown may have ended since it was looked at, when there was no stream to
+            // end.
             let actor = &self.authentication.reauthenticate(actor).await?;
             let rooms = self.listen_rooms(actor, &listen.flows).await?;
             let user = listen.user.then(|| actor.user_id()).flatten();
@@ -122,7 +137,13 @@ impl Streams {
                             Some(self.presence.connect(user, shows, rooms.into_boxed_slice()))
                         }
                     };
-                    return Ok((subscription, Listening { _permit: permit, _connected: connected }));
+                    return Ok((
+                        subscription,
+                        Listening {
+                            _permit: permit,
+                            _connected: connected,
+                        },
+                    ));
                 }
                 Err(SubscribeError::RightsChanged) => {}
                 Err(error) => return Err(Error::Unavailable(error.to_string())),
@@ -134,13 +155,18 @@ impl Streams {
     async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
         let mut rooms = Vec::with_capacity(flows.len());
         for name in flows {
-            let room =
-                self.rooms.find_named(actor, name, FlowAction::Read).await.map_err(|error| match error {
+            let room = self
+                .rooms
+                .find_named(actor, name, FlowAction::Read)
+                .await
+                .map_err(|error| match error {
                     Error::NotFound => Error::NoSuchFlow(name.clone()),
                     Error::Denied => Error::FlowDenied(name.clone()),
                     other => other,
                 })?;
-            self.core.entry_encoder.learn_flow_id(room.id(), &room.flow.id);
+            self.core
+                .entry_encoder
+                .learn_flow_id(room.id(), &room.flow.id);
             rooms.push(room.id());
         }
         Ok(rooms)
@@ -150,8 +176,9 @@ impl Streams {
 fn resume_point(from: &StreamPoint) -> Option<ResumePoint> {
     match from {
         StreamPoint::Now => None,
-        StreamPoint::After(text) => {
-            Some(text.parse::<EventId>().map_or(ResumePoint::Unknown, ResumePoint::After))
-        }
+        StreamPoint::After(text) => Some(
+            text.parse::<EventId>()
+                .map_or(ResumePoint::Unknown, ResumePoint::After),
+        ),
     }
 }

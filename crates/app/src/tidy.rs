@@ -1,4 +1,5 @@
-//! Removing now and then what has ended: links, unused sessions, codes, tokens, and servers that died.
+//! Removing now and then what has ended: links, unused sessions, codes, tokens, and servers that
+//! died.
 
 use std::time::Duration;
 
@@ -13,7 +14,8 @@ use crate::jobs::Ticker;
 
 const EVERY: Duration = Duration::from_secs(3600);
 const DAY_MILLIS: i64 = 24 * 3_600_000;
-/// How many grants end, or records of mail, in one transaction, since everybody else who writes waits for it.
+/// How many grants end, or records of mail, in one transaction, since everybody else who writes
+/// waits for it.
 const BATCH: i64 = 500;
 
 impl Core {
@@ -32,9 +34,12 @@ impl Core {
             let now = tx.now();
             tx.mails().delete_ended_links(now)?;
             tx.emails().delete_ended_claims(now)?;
-            tx.nodes().delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
-            tx.nodes().delete_silent(now.plus_millis(-FORGOTTEN_MILLIS))?;
-            tx.sessions().delete_idle(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
+            tx.nodes()
+                .delete_silent_writers(now.plus_millis(-DAY_MILLIS))?;
+            tx.nodes()
+                .delete_silent(now.plus_millis(-FORGOTTEN_MILLIS))?;
+            tx.sessions()
+                .delete_idle(now.plus_millis(-SESSION_DAYS * DAY_MILLIS))
         });
         ended.await?;
         self.tidy_mail_records().await?;
@@ -46,7 +51,9 @@ impl Core {
         loop {
             let (deleted, _) = self
                 .store()
-                .write(NoCaller::Process, move |tx| tx.mail_records().delete_until(until, BATCH))
+                .write(NoCaller::Process, move |tx| {
+                    tx.mail_records().delete_until(until, BATCH)
+                })
                 .await?;
             if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {
                 return Ok(());
@@ -55,8 +62,8 @@ impl Core {
     }
 
     /// What ended a day ago: so clocks of several servers need not agree, and a client that comes a
-    /// little late is still told why it is refused. Grants go before codes, which stay as long as what
-    /// they were exchanged for.
+    /// little late is still told why it is refused. Grants go before codes, which stay as long as
+    /// what they were exchanged for.
     async fn tidy_grants(&self) -> Result<()> {
         let long_ago = self.now().plus_millis(-DAY_MILLIS);
         loop {
@@ -75,13 +82,19 @@ impl Core {
             }
         }
         self.store()
-            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_access(long_ago))
+            .write(NoCaller::Process, move |tx| {
+                tx.oauth_tokens().delete_ended_access(long_ago)
+            })
             .await?;
         self.store()
-            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_refresh(long_ago))
+            .write(NoCaller::Process, move |tx| {
+                tx.oauth_tokens().delete_ended_refresh(long_ago)
+            })
             .await?;
         self.store()
-            .write(NoCaller::Process, move |tx| tx.oauth_tokens().delete_ended_codes(long_ago))
+            .write(NoCaller::Process, move |tx| {
+                tx.oauth_tokens().delete_ended_codes(long_ago)
+            })
             .await?;
         Ok(())
     }

@@ -1,5 +1,5 @@
-//! How many pictures are unpacked at the same time, and how much memory they take together: pictures of users
-//! and those of which a thumbnail is made alike.
+//! How many pictures are unpacked at the same time, and how much memory they take together:
+//! pictures of users and those of which a thumbnail is made alike.
 
 use std::time::Duration;
 
@@ -7,18 +7,19 @@ use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKeys};
 
 const MIB: u64 = 1024 * 1024;
 
-/// Pictures that are unpacked at the same time. Each keeps a core busy; one caller gets at most half of the
-/// cores.
+/// Pictures that are unpacked at the same time. Each keeps a core busy; one caller gets at most
+/// half of the cores.
 fn pictures(cores: u64) -> Quota {
     let total = cores.clamp(2, 4);
     Quota::new(total, total - 1, total / 2)
 }
 
-/// Bytes of memory for unpacking. One organization leaves room for ordinary pictures of others, whatever it
-/// sends.
+/// Bytes of memory for unpacking. One organization leaves room for ordinary pictures of others,
+/// whatever it sends.
 const MEMORY: Quota = Quota::new(256 * MIB, 192 * MIB, 192 * MIB);
 
-/// How long a picture waits for others before it is refused. The requests that wait are bounded themselves.
+/// How long a picture waits for others before it is refused. The requests that wait are bounded
+/// themselves.
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Bounds on unpacking pictures in this process.
@@ -45,8 +46,15 @@ impl Default for Unpacking {
 impl Unpacking {
     /// On a machine with so many cores.
     fn on(cores: u64) -> Self {
-        let (pictures, memory) = (KeyedSemaphore::new(pictures(cores)), KeyedSemaphore::new(MEMORY));
-        Self { pictures, memory, wait: WAIT }
+        let (pictures, memory) = (
+            KeyedSemaphore::new(pictures(cores)),
+            KeyedSemaphore::new(MEMORY),
+        );
+        Self {
+            pictures,
+            memory,
+            wait: WAIT,
+        }
     }
 }
 
@@ -56,10 +64,17 @@ impl Unpacking {
     /// # Errors
     ///
     /// [`QuotaExceeded`] when others have not released as much after two seconds.
-    pub(crate) async fn reserve(&self, keys: QuotaKeys, bytes: u64) -> Result<Reservation, QuotaExceeded> {
+    pub(crate) async fn reserve(
+        &self,
+        keys: QuotaKeys,
+        bytes: u64,
+    ) -> Result<Reservation, QuotaExceeded> {
         let picture = self.pictures.acquire_within(keys, 1, self.wait).await?;
         let memory = self.memory.acquire_within(keys, bytes, self.wait).await?;
-        Ok(Reservation { _picture: picture, _memory: memory })
+        Ok(Reservation {
+            _picture: picture,
+            _memory: memory,
+        })
     }
 }
 
@@ -71,12 +86,19 @@ mod tests {
     use crate::quota::{Owner, QuotaKey};
 
     fn unpacking() -> Unpacking {
-        Unpacking { wait: Duration::ZERO, ..Unpacking::on(4) }
+        Unpacking {
+            wait: Duration::ZERO,
+            ..Unpacking::on(4)
+        }
     }
 
     fn keys(user: i64, organization: i64) -> QuotaKeys {
         let organization = Some(OrganizationId(organization));
-        Owner { user: Some(UserId(user)), organization }.quota_keys()
+        Owner {
+            user: Some(UserId(user)),
+            organization,
+        }
+        .quota_keys()
     }
 
     async fn refused(unpacking: &Unpacking, keys: QuotaKeys, bytes: u64) -> Option<QuotaExceeded> {
@@ -89,19 +111,39 @@ mod tests {
         let (ada, ben, vic, mia) = (keys(1, 1), keys(2, 1), keys(3, 2), keys(4, 3));
         let mut held = Vec::new();
         for _ in 0..2 {
-            held.push(unpacking.reserve(ada, MIB).await.expect("it is within the bounds"));
+            held.push(
+                unpacking
+                    .reserve(ada, MIB)
+                    .await
+                    .expect("it is within the bounds"),
+            );
         }
         assert_eq!(
             refused(&unpacking, ada, MIB).await,
             Some(QuotaExceeded::Share(QuotaKey::User(UserId(1))))
         );
-        held.push(unpacking.reserve(ben, MIB).await.expect("it is within the bounds"));
+        held.push(
+            unpacking
+                .reserve(ben, MIB)
+                .await
+                .expect("it is within the bounds"),
+        );
         assert_eq!(
             refused(&unpacking, ben, MIB).await,
-            Some(QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1))))
+            Some(QuotaExceeded::Share(QuotaKey::Organization(
+                OrganizationId(1)
+            )))
         );
-        held.push(unpacking.reserve(vic, MIB).await.expect("it is within the bounds"));
-        assert_eq!(refused(&unpacking, mia, MIB).await, Some(QuotaExceeded::Total));
+        held.push(
+            unpacking
+                .reserve(vic, MIB)
+                .await
+                .expect("it is within the bounds"),
+        );
+        assert_eq!(
+            refused(&unpacking, mia, MIB).await,
+            Some(QuotaExceeded::Total)
+        );
         held.clear();
         assert_eq!(refused(&unpacking, ada, MIB).await, None);
     }
@@ -117,16 +159,24 @@ mod tests {
     async fn the_memory_of_all_pictures_is_bounded() {
         let unpacking = unpacking();
         let (ada, ben, vic) = (keys(1, 1), keys(2, 1), keys(3, 2));
-        let large = unpacking.reserve(ada, 192 * MIB).await.expect("it is within the bounds");
+        let large = unpacking
+            .reserve(ada, 192 * MIB)
+            .await
+            .expect("it is within the bounds");
         assert_eq!(
             refused(&unpacking, ada, MIB).await,
             Some(QuotaExceeded::Share(QuotaKey::User(UserId(1))))
         );
         assert_eq!(
             refused(&unpacking, ben, MIB).await,
-            Some(QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1))))
+            Some(QuotaExceeded::Share(QuotaKey::Organization(
+                OrganizationId(1)
+            )))
         );
-        assert_eq!(refused(&unpacking, vic, 65 * MIB).await, Some(QuotaExceeded::Total));
+        assert_eq!(
+            refused(&unpacking, vic, 65 * MIB).await,
+            Some(QuotaExceeded::Total)
+        );
         assert_eq!(refused(&unpacking, vic, 64 * MIB).await, None);
         drop(large);
         assert_eq!(refused(&unpacking, ben, 192 * MIB).await, None);

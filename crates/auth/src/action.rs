@@ -51,7 +51,13 @@ pub struct Parties<'a> {
 
 /// Signs a request with this body, on behalf of a user.
 #[must_use]
-pub fn sign(key: &Secret, parties: Parties<'_>, user: UserId, body: &[u8], now: Timestamp) -> String {
+pub fn sign(
+    key: &Secret,
+    parties: Parties<'_>,
+    user: UserId,
+    body: &[u8],
+    now: Timestamp,
+) -> String {
     install();
     let iat = seconds(now);
     let claims = ActionClaims {
@@ -64,7 +70,8 @@ pub fn sign(key: &Secret, parties: Parties<'_>, user: UserId, body: &[u8], now: 
         jti: eddyline_random::hex::<16>(),
     };
     let key = EncodingKey::from_secret(key.expose().as_bytes());
-    jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &key).expect("texts and numbers are signed")
+    jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &key)
+        .expect("texts and numbers are signed")
 }
 
 /// Why a receiver must not do what it is asked.
@@ -81,8 +88,8 @@ pub enum Refusal {
     OtherBody,
 }
 
-/// Judges a request as its receiver does: whether it comes from this server, for this application, in
-/// time, with this body.
+/// Judges a request as its receiver does: whether it comes from this server, for this application,
+/// in time, with this body.
 ///
 /// # Errors
 ///
@@ -102,8 +109,9 @@ pub fn verify(
     // Below, by the caller's clock.
     wanted.validate_exp = false;
     let key = DecodingKey::from_secret(key.expose().as_bytes());
-    let claims =
-        jsonwebtoken::decode::<ActionClaims>(token, &key, &wanted).map_err(|_| Refusal::Forged)?.claims;
+    let claims = jsonwebtoken::decode::<ActionClaims>(token, &key, &wanted)
+        .map_err(|_| Refusal::Forged)?
+        .claims;
     if seconds(now) >= claims.exp {
         return Err(Refusal::Expired);
     }
@@ -159,12 +167,18 @@ impl JwtVerifier for Hs256 {
 
 static PROVIDER: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Hs256::new(*algorithm, key.family(), key.as_bytes())?),
-    verifier_factory: |algorithm, key| Ok(Hs256::new(*algorithm, key.family(), key.try_get_as_bytes()?)?),
+    verifier_factory: |algorithm, key| {
+        Ok(Hs256::new(
+            *algorithm,
+            key.family(),
+            key.try_get_as_bytes()?,
+        )?)
+    },
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes the provider that of the process. Who embeds this crate beside another user of jsonwebtoken
-/// may have installed one before; that one is as good.
+/// Makes the provider that of the process. Who embeds this crate beside another user of
+/// jsonwebtoken may have installed one before; that one is as good.
 fn install() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {

@@ -39,7 +39,10 @@ pub enum CredentialsError {
 /// The name of the scheme in an `Authorization` header, and what follows it.
 pub(crate) fn scheme(header: &[u8]) -> (&[u8], &[u8]) {
     let header = header.trim_ascii();
-    let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
+    let end = header
+        .iter()
+        .position(u8::is_ascii_whitespace)
+        .unwrap_or(header.len());
     let (scheme, rest) = header.split_at(end);
     (scheme, rest.trim_ascii())
 }
@@ -57,8 +60,12 @@ impl Credentials {
         if scheme.eq_ignore_ascii_case(b"basic") {
             Self::parse_basic(rest)
         } else if scheme.eq_ignore_ascii_case(b"bearer") {
-            let token = std::str::from_utf8(rest).ok().filter(|token| is_presentable(token));
-            Ok(Self::Bearer(Secret::presented(token.ok_or(CredentialsError::Malformed)?)))
+            let token = std::str::from_utf8(rest)
+                .ok()
+                .filter(|token| is_presentable(token));
+            Ok(Self::Bearer(Secret::presented(
+                token.ok_or(CredentialsError::Malformed)?,
+            )))
         } else {
             Err(CredentialsError::Scheme)
         }
@@ -74,9 +81,10 @@ impl Credentials {
             return Err(CredentialsError::Malformed);
         }
         Ok(match password {
-            Some(password) if user.contains('@') => {
-                Self::Basic { user: user.to_owned(), password: Password::new(password) }
-            }
+            Some(password) if user.contains('@') => Self::Basic {
+                user: user.to_owned(),
+                password: Password::new(password),
+            },
             _ => Self::Token(Secret::presented(user)),
         })
     }
@@ -125,10 +133,22 @@ mod tests {
     #[test]
     fn a_user_with_an_at_sign_is_an_email_address() {
         let of = |user: &str, password: &str| (user.to_owned(), password.to_owned());
-        assert_eq!(email_and_password("ada@example.com:secret"), of("ada@example.com", "secret"));
-        assert_eq!(email_and_password("ada@example.com:a:b "), of("ada@example.com", "a:b "));
-        assert_eq!(email_and_password("ada@example.com:ünïcode"), of("ada@example.com", "ünïcode"));
-        assert_eq!(email_and_password("ada@example.com:"), of("ada@example.com", ""));
+        assert_eq!(
+            email_and_password("ada@example.com:secret"),
+            of("ada@example.com", "secret")
+        );
+        assert_eq!(
+            email_and_password("ada@example.com:a:b "),
+            of("ada@example.com", "a:b ")
+        );
+        assert_eq!(
+            email_and_password("ada@example.com:ünïcode"),
+            of("ada@example.com", "ünïcode")
+        );
+        assert_eq!(
+            email_and_password("ada@example.com:"),
+            of("ada@example.com", "")
+        );
     }
 
     #[test]
@@ -140,8 +160,20 @@ mod tests {
 
     #[test]
     fn the_scheme_may_be_in_any_case_and_the_padding_missing() {
-        for header in ["Basic YTpi", "basic YTpi", "BASIC   YTpi ", "Basic YTo", "Basic YTo="] {
-            assert!(matches!(Credentials::parse(header.as_bytes()), Ok(Credentials::Token(_))), "{header}");
+        for header in [
+            "Basic YTpi",
+            "basic YTpi",
+            "BASIC   YTpi ",
+            "Basic YTo",
+            "Basic YTo=",
+        ] {
+            assert!(
+                matches!(
+                    Credentials::parse(header.as_bytes()),
+                    Ok(Credentials::Token(_))
+                ),
+                "{header}"
+            );
         }
         for header in ["Bearer abc", "bearer abc", "BEARER abc"] {
             match Credentials::parse(header.as_bytes()) {
@@ -160,25 +192,47 @@ mod tests {
                 "{header}"
             );
         }
-        for header in
-            ["Basic", "Basic ", "Basic %%%", "Basic YTpi YTpi", "Bearer", "Bearer ", "Bearer a\u{0}"]
-        {
+        for header in [
+            "Basic",
+            "Basic ",
+            "Basic %%%",
+            "Basic YTpi YTpi",
+            "Bearer",
+            "Bearer ",
+            "Bearer a\u{0}",
+        ] {
             assert_eq!(
                 Credentials::parse(header.as_bytes()).err(),
                 Some(CredentialsError::Malformed),
                 "{header}"
             );
         }
-        for text in [&b""[..], b":", b":secret", b"\xff\xfe:secret", b"a\0@example.com:secret"] {
-            assert_eq!(basic(text).err(), Some(CredentialsError::Malformed), "{text:?}");
+        for text in [
+            &b""[..],
+            b":",
+            b":secret",
+            b"\xff\xfe:secret",
+            b"a\0@example.com:secret",
+        ] {
+            assert_eq!(
+                basic(text).err(),
+                Some(CredentialsError::Malformed),
+                "{text:?}"
+            );
         }
     }
 
     #[test]
     fn credentials_do_not_print() {
-        assert_eq!(format!("{:?}", basic("ada@example.com:secret")), "Ok(Basic([redacted]))");
+        assert_eq!(
+            format!("{:?}", basic("ada@example.com:secret")),
+            "Ok(Basic([redacted]))"
+        );
         assert_eq!(format!("{:?}", basic("0123abcd:")), "Ok(Token([redacted]))");
-        assert_eq!(format!("{:?}", Credentials::parse(b"Bearer 0123abcd")), "Ok(Bearer([redacted]))");
+        assert_eq!(
+            format!("{:?}", Credentials::parse(b"Bearer 0123abcd")),
+            "Ok(Bearer([redacted]))"
+        );
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Links by which a file can be downloaded without any credentials, for a short while.
 //!
-//! Who may read a file is asked when the link is made. The link then says itself what it is good for,
-//! so that a browser can follow it, and nothing of it is stored.
+//! Who may read a file is asked when the link is made. The link then says itself what it is good
+//! for, so that a browser can follow it, and nothing of it is stored.
 
 use std::fmt;
 
@@ -48,8 +48,8 @@ impl Variant {
     }
 }
 
-/// The key that links are signed with. All servers that answer for each other need the same. It never
-/// prints itself.
+/// The key that links are signed with. All servers that answer for each other need the same. It
+/// never prints itself.
 pub struct DownloadKey(hmac::Key);
 
 impl DownloadKey {
@@ -66,7 +66,9 @@ impl DownloadKey {
         }
         let extracted = Salt::new(HKDF_SHA256, b"eddyline").extract(bytes);
         let key = extracted.expand(&[b"eddyline download links, 2"], HMAC_SHA256);
-        Ok(Self(key.expect("one key is not too much to expand to").into()))
+        Ok(Self(
+            key.expect("one key is not too much to expand to").into(),
+        ))
     }
 
     /// A token that lets its holder read `download` until `ends_at`, in milliseconds since 1970.
@@ -78,7 +80,12 @@ impl DownloadKey {
         token.extend(ends_at.to_be_bytes());
         token.push(download.variant.code());
         token.extend(download.user.map_or(NONE, |user| user.0).to_be_bytes());
-        token.extend(download.organization.map_or(NONE, |organization| organization.0).to_be_bytes());
+        token.extend(
+            download
+                .organization
+                .map_or(NONE, |organization| organization.0)
+                .to_be_bytes(),
+        );
         token.extend(download.file.as_bytes());
         let (tag, claims) = token.split_at_mut(TAG_BYTES);
         tag.copy_from_slice(hmac::sign(&self.0, claims).as_ref());
@@ -107,13 +114,22 @@ impl DownloadKey {
         };
         let (user, file) = file.split_first_chunk().ok_or(forged)?;
         let (organization, file) = file.split_first_chunk().ok_or(forged)?;
-        let number = |bytes: &[u8; 8]| Some(i64::from_be_bytes(*bytes)).filter(|number| *number != NONE);
-        let (user, organization) = (number(user).map(UserId), number(organization).map(OrganizationId));
+        let number =
+            |bytes: &[u8; 8]| Some(i64::from_be_bytes(*bytes)).filter(|number| *number != NONE);
+        let (user, organization) = (
+            number(user).map(UserId),
+            number(organization).map(OrganizationId),
+        );
         let file = std::str::from_utf8(file).map_err(|_| forged)?.to_owned();
         if now >= i64::from_be_bytes(*ends_at) {
             return Err(DownloadError::Expired);
         }
-        Ok(Download { file, variant, user, organization })
+        Ok(Download {
+            file,
+            variant,
+            user,
+            organization,
+        })
     }
 }
 
@@ -159,7 +175,10 @@ mod tests {
     fn a_link_is_good_for_what_it_was_made_for_until_it_ends() {
         for variant in [Variant::File, Variant::Thumbnail] {
             let token = key(1).sign(&download("x7Gq", variant), NOON);
-            assert_eq!(key(1).check(&token, NOON - 1), Ok(download("x7Gq", variant)));
+            assert_eq!(
+                key(1).check(&token, NOON - 1),
+                Ok(download("x7Gq", variant))
+            );
             assert_eq!(key(1).check(&token, NOON), Err(DownloadError::Expired));
             assert_eq!(key(2).check(&token, NOON - 1), Err(DownloadError::Forged));
         }
@@ -174,7 +193,12 @@ mod tests {
     #[test]
     fn a_token_can_stand_in_a_path() {
         let token = key(1).sign(&download("grüße/..", Variant::File), NOON);
-        assert!(token.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'), "{token}");
+        assert!(
+            token
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'),
+            "{token}"
+        );
     }
 
     #[test]
@@ -248,17 +272,31 @@ mod tests {
             let mut changed = bytes.clone();
             changed[bit / 8] ^= 1 << (bit % 8);
             let changed = URL_SAFE_NO_PAD.encode(changed);
-            assert_eq!(key(1).check(&changed, NOON - 1), Err(DownloadError::Forged), "{bit}");
+            assert_eq!(
+                key(1).check(&changed, NOON - 1),
+                Err(DownloadError::Forged),
+                "{bit}"
+            );
         }
     }
 
     #[test]
     fn a_token_of_another_purpose_is_not_taken() {
         // Signed well, but made of something else.
-        for claims in [&b""[..], b"\0\0\0", &[0x7f; 8], &[0x7f; 9], b"\x7f\0\0\0\0\0\0\0\0\xff"] {
+        for claims in [
+            &b""[..],
+            b"\0\0\0",
+            &[0x7f; 8],
+            &[0x7f; 9],
+            b"\x7f\0\0\0\0\0\0\0\0\xff",
+        ] {
             let tag = hmac::sign(&key(1).0, claims);
             let token = URL_SAFE_NO_PAD.encode([tag.as_ref(), claims].concat());
-            assert_eq!(key(1).check(&token, NOON), Err(DownloadError::Forged), "{claims:?}");
+            assert_eq!(
+                key(1).check(&token, NOON),
+                Err(DownloadError::Forged),
+                "{claims:?}"
+            );
         }
     }
 }

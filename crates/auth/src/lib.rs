@@ -8,7 +8,8 @@
 //! 4. [`SignInGuard::check`] refuses when too many checks have failed.
 //! 5. [`Turn::verify`], or [`Turn::verify_dummy`] when there is no such account, so that both take
 //!    equally long.
-//! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right one.
+//! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right
+//!    one.
 //!
 //! A new password is judged by [`strength::check`] and turned into what is stored by
 //! [`Hasher::hash`].
@@ -29,8 +30,8 @@ pub mod token;
 pub use basic::{Credentials, CredentialsError};
 pub use download::{Download, DownloadError, DownloadKey, Variant};
 pub use limiter::{
-    AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimit, SignInLimits, SignInRefused,
-    network_of,
+    AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimit, SignInLimits,
+    SignInRefused, network_of,
 };
 pub use memo::PasswordMemo;
 pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};

@@ -48,7 +48,10 @@ impl FailureLimiter {
     /// A limiter of `per_key` failures in any 24 hours; 0 switches it off.
     #[must_use]
     pub fn a_day(per_key: u32) -> Self {
-        Self { window_millis: DAY_MILLIS, ..Self::new(per_key) }
+        Self {
+            window_millis: DAY_MILLIS,
+            ..Self::new(per_key)
+        }
     }
 
     /// A limiter that keeps the failures of at most `max_keys` keys.
@@ -81,7 +84,13 @@ impl FailureLimiter {
         match of_key.front() {
             Some(oldest) if of_key.len() >= self.most => {
                 let waited = u64::try_from(now.0.saturating_sub(oldest.0)).unwrap_or(0);
-                Err(RetryAfter { seconds: self.window_millis.saturating_sub(waited).div_ceil(1000).max(1) })
+                Err(RetryAfter {
+                    seconds: self
+                        .window_millis
+                        .saturating_sub(waited)
+                        .div_ceil(1000)
+                        .max(1),
+                })
             }
             _ => Ok(()),
         }
@@ -128,13 +137,19 @@ fn make_room(
     now: Timestamp,
     window_millis: u64,
 ) {
-    failures.retain(|_, of_key| of_key.back().is_some_and(|last| is_recent(*last, now, window_millis)));
+    failures.retain(|_, of_key| {
+        of_key
+            .back()
+            .is_some_and(|last| is_recent(*last, now, window_millis))
+    });
     let keep = max_keys / 2;
     if failures.len() <= keep {
         return;
     }
-    let mut by_age: Vec<(Timestamp, u64)> =
-        failures.iter().filter_map(|(key, of_key)| Some((*of_key.back()?, *key))).collect();
+    let mut by_age: Vec<(Timestamp, u64)> = failures
+        .iter()
+        .filter_map(|(key, of_key)| Some((*of_key.back()?, *key)))
+        .collect();
     let surplus = by_age.len() - keep;
     by_age.sort_unstable();
     for (_, key) in &by_age[..surplus] {
@@ -154,7 +169,10 @@ pub struct SignInLimits {
 /// 10 for an account and address, 100 for an address.
 impl Default for SignInLimits {
     fn default() -> Self {
-        Self { per_account_and_address: 10, per_address: 100 }
+        Self {
+            per_account_and_address: 10,
+            per_address: 100,
+        }
     }
 }
 
@@ -202,7 +220,12 @@ impl SignInGuard {
     /// # Errors
     ///
     /// The limit that is reached; of both, the one that takes longer.
-    pub fn check(&self, account: &str, address: IpAddr, now: Timestamp) -> Result<(), SignInRefused> {
+    pub fn check(
+        &self,
+        account: &str,
+        address: IpAddr,
+        now: Timestamp,
+    ) -> Result<(), SignInRefused> {
         let network = network_of(address);
         let account = self.accounts.check(&(account.to_lowercase(), network), now);
         let address = self.addresses.check(&network, now);
@@ -218,13 +241,15 @@ impl SignInGuard {
     /// Counts a wrong password, also one for an account that does not exist.
     pub fn failed(&self, account: &str, address: IpAddr, now: Timestamp) {
         let network = network_of(address);
-        self.accounts.failed(&(account.to_lowercase(), network), now);
+        self.accounts
+            .failed(&(account.to_lowercase(), network), now);
         self.addresses.failed(&network, now);
     }
 }
 
-/// The limit on guessing secrets that belong to no account: codes, refresh tokens, and the secrets of
-/// clients. Clients are not limited by name: their names are public, and anybody could lock them out.
+/// The limit on guessing secrets that belong to no account: codes, refresh tokens, and the secrets
+/// of clients. Clients are not limited by name: their names are public, and anybody could lock them
+/// out.
 #[derive(Debug)]
 pub struct AddressGuard(FailureLimiter);
 
@@ -246,8 +271,8 @@ impl AddressGuard {
     }
 }
 
-/// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which is what one
-/// subscriber has.
+/// What counts as one address: an IPv4 address, or the /64 network of an IPv6 address, which is
+/// what one subscriber has.
 #[must_use]
 pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
@@ -286,12 +311,21 @@ mod tests {
         let limiter = FailureLimiter::new(2);
         limiter.failed("ada", NOW);
         limiter.failed("ada", after(20));
-        assert_eq!(limiter.check("ada", after(20)), Err(RetryAfter { seconds: 40 }));
-        assert_eq!(limiter.check("ada", NOW.plus_millis(59_999)), Err(RetryAfter { seconds: 1 }));
+        assert_eq!(
+            limiter.check("ada", after(20)),
+            Err(RetryAfter { seconds: 40 })
+        );
+        assert_eq!(
+            limiter.check("ada", NOW.plus_millis(59_999)),
+            Err(RetryAfter { seconds: 1 })
+        );
         assert_eq!(limiter.check("ada", after(60)), Ok(()));
 
         limiter.failed("ada", after(60));
-        assert_eq!(limiter.check("ada", after(60)), Err(RetryAfter { seconds: 20 }));
+        assert_eq!(
+            limiter.check("ada", after(60)),
+            Err(RetryAfter { seconds: 20 })
+        );
     }
 
     #[test]
@@ -301,7 +335,10 @@ mod tests {
             limiter.failed("ada", after(second));
         }
         assert!(limiter.lock().values().all(|of_key| of_key.len() == 3));
-        assert_eq!(limiter.check("ada", after(30)), Err(RetryAfter { seconds: 57 }));
+        assert_eq!(
+            limiter.check("ada", after(30)),
+            Err(RetryAfter { seconds: 57 })
+        );
     }
 
     #[test]
@@ -347,8 +384,14 @@ mod tests {
             assert_eq!(guard.check("Ada@example.com", here, NOW), Ok(()));
             guard.failed("ada@example.com", here, NOW);
         }
-        let refused = SignInRefused { limit: SignInLimit::Account, wait: RetryAfter { seconds: 45 } };
-        assert_eq!(guard.check("Ada@Example.com", here, after(15)), Err(refused));
+        let refused = SignInRefused {
+            limit: SignInLimit::Account,
+            wait: RetryAfter { seconds: 45 },
+        };
+        assert_eq!(
+            guard.check("Ada@Example.com", here, after(15)),
+            Err(refused)
+        );
         assert_eq!(guard.check("bob@example.com", here, NOW), Ok(()));
         assert_eq!(guard.check("ada@example.com", elsewhere, NOW), Ok(()));
         assert_eq!(guard.check("ada@example.com", here, after(60)), Ok(()));
@@ -360,10 +403,20 @@ mod tests {
         for number in 0..100 {
             guard.failed(&format!("{number}@example.com"), address("192.0.2.1"), NOW);
         }
-        let refused = guard.check("ada@example.com", address("192.0.2.1"), NOW).unwrap_err();
+        let refused = guard
+            .check("ada@example.com", address("192.0.2.1"), NOW)
+            .unwrap_err();
         assert_eq!(refused.limit, SignInLimit::Address);
-        assert!(guard.check("ada@example.com", address("::ffff:192.0.2.1"), NOW).is_err());
-        assert!(guard.check("ada@example.com", address("192.0.2.2"), NOW).is_ok());
+        assert!(
+            guard
+                .check("ada@example.com", address("::ffff:192.0.2.1"), NOW)
+                .is_err()
+        );
+        assert!(
+            guard
+                .check("ada@example.com", address("192.0.2.2"), NOW)
+                .is_ok()
+        );
     }
 
     #[test]
@@ -373,16 +426,30 @@ mod tests {
             assert_eq!(guard.check(address("192.0.2.1"), NOW), Ok(()));
             guard.failed(address("192.0.2.1"), NOW);
         }
-        assert_eq!(guard.check(address("192.0.2.1"), after(20)), Err(RetryAfter { seconds: 40 }));
+        assert_eq!(
+            guard.check(address("192.0.2.1"), after(20)),
+            Err(RetryAfter { seconds: 40 })
+        );
         assert_eq!(guard.check(address("192.0.2.2"), NOW), Ok(()));
         assert_eq!(guard.check(address("192.0.2.1"), after(60)), Ok(()));
     }
 
     #[test]
     fn ipv6_addresses_count_by_network() {
-        let guard = SignInGuard::new(SignInLimits { per_account_and_address: 1, per_address: 0 });
+        let guard = SignInGuard::new(SignInLimits {
+            per_account_and_address: 1,
+            per_address: 0,
+        });
         guard.failed("ada@example.com", address("2001:db8:0:1::1"), NOW);
-        assert!(guard.check("ada@example.com", address("2001:db8:0:1:ffff::2"), NOW).is_err());
-        assert!(guard.check("ada@example.com", address("2001:db8:0:2::1"), NOW).is_ok());
+        assert!(
+            guard
+                .check("ada@example.com", address("2001:db8:0:1:ffff::2"), NOW)
+                .is_err()
+        );
+        assert!(
+            guard
+                .check("ada@example.com", address("2001:db8:0:2::1"), NOW)
+                .is_ok()
+        );
     }
 }

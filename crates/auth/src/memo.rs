@@ -34,7 +34,11 @@ impl PasswordMemo {
     pub fn new(lifetime_millis: u64, capacity: usize) -> Self {
         let key = hmac::Key::generate(hmac::HMAC_SHA256, &rand::SystemRandom::new())
             .expect("the operating system gives random bytes");
-        Self { key, lifetime_millis, checks: Cache::new(capacity) }
+        Self {
+            key,
+            lifetime_millis,
+            checks: Cache::new(capacity),
+        }
     }
 
     /// Whether this password was found to fit this account's present hash `phc` a short while ago.
@@ -83,7 +87,9 @@ impl Default for PasswordMemo {
 
 impl fmt::Debug for PasswordMemo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PasswordMemo").field("checks", &self.checks.len()).finish_non_exhaustive()
+        f.debug_struct("PasswordMemo")
+            .field("checks", &self.checks.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -94,7 +100,13 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
     const FIVE_MINUTES: i64 = 5 * 60 * 1000;
 
-    fn recalls(memo: &PasswordMemo, email: &str, password: &str, phc: &str, now: Timestamp) -> bool {
+    fn recalls(
+        memo: &PasswordMemo,
+        email: &str,
+        password: &str,
+        phc: &str,
+        now: Timestamp,
+    ) -> bool {
         memo.recall(email, &Password::new(password), phc, now)
     }
 
@@ -110,7 +122,13 @@ mod tests {
         let last = NOW.plus_millis(FIVE_MINUTES - 1);
         assert!(recalls(&memo, "ada@example.com", "secret", "$hash", NOW));
         assert!(recalls(&memo, "ada@example.com", "secret", "$hash", last));
-        assert!(!recalls(&memo, "ada@example.com", "secret", "$hash", NOW.plus_millis(FIVE_MINUTES)));
+        assert!(!recalls(
+            &memo,
+            "ada@example.com",
+            "secret",
+            "$hash",
+            NOW.plus_millis(FIVE_MINUTES)
+        ));
     }
 
     #[test]
@@ -118,19 +136,37 @@ mod tests {
         let memo = memo_of_ada();
         assert!(!recalls(&memo, "ada@example.com", "Secret", "$hash", NOW));
         assert!(!recalls(&memo, "bob@example.com", "secret", "$hash", NOW));
-        assert!(!recalls(&memo, "ada@example.coms", "ecret", "$hash", NOW), "parts do not run together");
-        assert!(!recalls(&memo, "ada@example.com", "secret$", "hash", NOW), "parts do not run together");
+        assert!(
+            !recalls(&memo, "ada@example.coms", "ecret", "$hash", NOW),
+            "parts do not run together"
+        );
+        assert!(
+            !recalls(&memo, "ada@example.com", "secret$", "hash", NOW),
+            "parts do not run together"
+        );
     }
 
     #[test]
     fn a_changed_password_is_forgotten_at_once() {
-        assert!(!recalls(&memo_of_ada(), "ada@example.com", "secret", "$another hash", NOW));
+        assert!(!recalls(
+            &memo_of_ada(),
+            "ada@example.com",
+            "secret",
+            "$another hash",
+            NOW
+        ));
     }
 
     #[test]
     fn a_clock_set_back_does_not_prolong_the_memory() {
         let memo = memo_of_ada();
-        assert!(!recalls(&memo, "ada@example.com", "secret", "$hash", NOW.plus_millis(-FIVE_MINUTES)));
+        assert!(!recalls(
+            &memo,
+            "ada@example.com",
+            "secret",
+            "$hash",
+            NOW.plus_millis(-FIVE_MINUTES)
+        ));
     }
 
     #[test]
@@ -144,7 +180,12 @@ mod tests {
     fn the_memory_is_bounded() {
         let memo = PasswordMemo::new(1000, 50);
         for number in 0..1000 {
-            memo.remember(&format!("{number}@example.com"), &Password::new("secret"), "$hash", NOW);
+            memo.remember(
+                &format!("{number}@example.com"),
+                &Password::new("secret"),
+                "$hash",
+                NOW,
+            );
         }
         assert!(memo.checks.len() <= 50);
     }

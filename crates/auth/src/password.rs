@@ -64,7 +64,12 @@ impl PasswordPolicy {
     /// The cheapest hash there is. It protects nothing and is for tests only.
     #[must_use]
     pub fn cheapest() -> Self {
-        Self { memory_kib: Params::MIN_M_COST, iterations: 1, lanes: 1, ..Self::default() }
+        Self {
+            memory_kib: Params::MIN_M_COST,
+            iterations: 1,
+            lanes: 1,
+            ..Self::default()
+        }
     }
 }
 
@@ -121,7 +126,11 @@ impl Hasher {
             return Err(PasswordError::Length);
         }
         let password = password.clone();
-        self.turn().await.run(move |argon| new_hash(argon, &password)).await.ok_or(PasswordError::Failed)?
+        self.turn()
+            .await
+            .run(move |argon| new_hash(argon, &password))
+            .await
+            .ok_or(PasswordError::Failed)?
     }
 
     /// Waits for a turn and checks the password; see [`Turn::verify`].
@@ -140,9 +149,14 @@ impl Hasher {
     /// letting go of it: then no more guesses slip past the limit than there are turns, however
     /// many arrive at the same moment.
     pub async fn turn(&self) -> Turn {
-        let permit =
-            Arc::clone(&self.turns).acquire_owned().await.expect("nobody closes the semaphore of turns");
-        Turn { argon: self.argon.clone(), permit: Arc::new(permit) }
+        let permit = Arc::clone(&self.turns)
+            .acquire_owned()
+            .await
+            .expect("nobody closes the semaphore of turns");
+        Turn {
+            argon: self.argon.clone(),
+            permit: Arc::new(permit),
+        }
     }
 }
 
@@ -163,7 +177,9 @@ impl Turn {
             return false;
         }
         let (password, phc) = (password.clone(), phc.to_owned());
-        self.run(move |argon| fits(argon, &password, &phc)).await.unwrap_or(false)
+        self.run(move |argon| fits(argon, &password, &phc))
+            .await
+            .unwrap_or(false)
     }
 
     /// Takes as long as [`Turn::verify`] does for a hash of this policy and answers false: for an
@@ -175,7 +191,8 @@ impl Turn {
         let password = password.clone();
         self.run(move |argon| {
             let mut output = [0; Params::DEFAULT_OUTPUT_LEN];
-            let work = argon.hash_password_into(password.expose().as_bytes(), &[0; 16], &mut output);
+            let work =
+                argon.hash_password_into(password.expose().as_bytes(), &[0; 16], &mut output);
             // The optimiser must not find out that nobody reads the hash.
             std::hint::black_box((work.is_ok(), output));
         })
@@ -201,12 +218,16 @@ impl Turn {
 
 fn new_hash(argon: &Argon2<'static>, password: &Password) -> Result<String, PasswordError> {
     let hash: Result<PasswordHash, _> = argon.hash_password(password.expose().as_bytes());
-    hash.map(|hash| hash.to_string()).map_err(|_| PasswordError::Failed)
+    hash.map(|hash| hash.to_string())
+        .map_err(|_| PasswordError::Failed)
 }
 
 fn fits(argon: &Argon2<'static>, password: &Password, phc: &str) -> bool {
-    PasswordHash::new(phc)
-        .is_ok_and(|stored| argon.verify_password(password.expose().as_bytes(), &stored).is_ok())
+    PasswordHash::new(phc).is_ok_and(|stored| {
+        argon
+            .verify_password(password.expose().as_bytes(), &stored)
+            .is_ok()
+    })
 }
 
 #[cfg(test)]
@@ -220,7 +241,10 @@ mod tests {
     #[tokio::test]
     async fn a_password_fits_its_own_hash_only() {
         let hasher = cheap_hasher();
-        let phc = hasher.hash(&Password::new("correct horse")).await.expect("a hash");
+        let phc = hasher
+            .hash(&Password::new("correct horse"))
+            .await
+            .expect("a hash");
 
         assert!(phc.starts_with("$argon2id$v=19$m=8,t=1,p=1$"), "{phc}");
         assert!(hasher.verify(&Password::new("correct horse"), &phc).await);
@@ -242,14 +266,25 @@ mod tests {
     async fn a_stored_hash_outlives_a_change_of_policy() {
         let password = Password::new("correct horse");
         let phc = cheap_hasher().hash(&password).await.expect("a hash");
-        let dearer = PasswordPolicy { iterations: 2, ..PasswordPolicy::cheapest() };
-        assert!(Hasher::new(dearer).expect("a possible policy").verify(&password, &phc).await);
+        let dearer = PasswordPolicy {
+            iterations: 2,
+            ..PasswordPolicy::cheapest()
+        };
+        assert!(
+            Hasher::new(dearer)
+                .expect("a possible policy")
+                .verify(&password, &phc)
+                .await
+        );
     }
 
     #[tokio::test]
     async fn the_default_policy_is_named_in_the_hash() {
         let hasher = Hasher::new(PasswordPolicy::default()).expect("a possible policy");
-        let phc = hasher.hash(&Password::new("correct horse")).await.expect("a hash");
+        let phc = hasher
+            .hash(&Password::new("correct horse"))
+            .await
+            .expect("a hash");
         assert!(phc.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{phc}");
     }
 
@@ -257,12 +292,18 @@ mod tests {
     async fn empty_and_overlong_passwords_are_refused_and_never_fit() {
         let hasher = cheap_hasher();
         let longest = Password::new(&"x".repeat(Password::MAX_BYTES));
-        let phc = hasher.hash(&longest).await.expect("the longest password has a hash");
+        let phc = hasher
+            .hash(&longest)
+            .await
+            .expect("the longest password has a hash");
         assert!(hasher.verify(&longest, &phc).await);
 
         for text in [String::new(), "x".repeat(Password::MAX_BYTES + 1)] {
             let password = Password::new(&text);
-            assert!(matches!(hasher.hash(&password).await, Err(PasswordError::Length)));
+            assert!(matches!(
+                hasher.hash(&password).await,
+                Err(PasswordError::Length)
+            ));
             assert!(!hasher.verify(&password, &phc).await);
             assert!(!hasher.verify_dummy(&password).await);
         }
@@ -278,19 +319,29 @@ mod tests {
             "$2b$12$abcdefghijklmnopqrstuv",
             "$argon2id$",
         ] {
-            assert!(!hasher.verify(&Password::new("correct horse"), phc).await, "{phc}");
+            assert!(
+                !hasher.verify(&Password::new("correct horse"), phc).await,
+                "{phc}"
+            );
         }
     }
 
     #[tokio::test]
     async fn no_more_checks_run_at_once_than_there_are_turns() {
-        let policy = PasswordPolicy { concurrency: 1, ..PasswordPolicy::cheapest() };
+        let policy = PasswordPolicy {
+            concurrency: 1,
+            ..PasswordPolicy::cheapest()
+        };
         let hasher = Hasher::new(policy).expect("a possible policy");
 
         let first = hasher.turn().await;
         assert_eq!(hasher.turns.available_permits(), 0);
         assert!(!first.verify(&Password::new("guess"), "").await);
-        assert_eq!(hasher.turns.available_permits(), 0, "a turn is kept until it is dropped");
+        assert_eq!(
+            hasher.turns.available_permits(),
+            0,
+            "a turn is kept until it is dropped"
+        );
 
         drop(first);
         hasher.turn().await;
@@ -299,12 +350,18 @@ mod tests {
 
     #[test]
     fn impossible_parameters_are_refused() {
-        let policy = PasswordPolicy { memory_kib: 0, ..PasswordPolicy::default() };
+        let policy = PasswordPolicy {
+            memory_kib: 0,
+            ..PasswordPolicy::default()
+        };
         assert!(matches!(Hasher::new(policy), Err(PasswordError::Policy(_))));
     }
 
     #[test]
     fn a_password_does_not_print() {
-        assert_eq!(format!("{:?}", Password::new("correct horse")), "[redacted]");
+        assert_eq!(
+            format!("{:?}", Password::new("correct horse")),
+            "[redacted]"
+        );
     }
 }

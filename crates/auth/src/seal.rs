@@ -1,8 +1,8 @@
 //! Secrets that must be read again later: kept sealed under a key of the server.
 //!
-//! An application's secret signs what is sent to it, so a digest of it would not do. It is encrypted
-//! and bound to what it belongs to, so that nobody who can write to the database can give one
-//! application the secret of another.
+//! An application's secret signs what is sent to it, so a digest of it would not do. It is
+//! encrypted and bound to what it belongs to, so that nobody who can write to the database can give
+//! one application the secret of another.
 
 use std::fmt;
 
@@ -18,8 +18,8 @@ impl SealingKey {
     /// The fewest bytes that a key is made of.
     pub const MIN_BYTES: usize = 32;
 
-    /// The key that follows from these bytes, which must be random; see [`SealingKey::MIN_BYTES`]. The
-    /// same bytes always give the same key (HKDF, RFC 5869).
+    /// The key that follows from these bytes, which must be random; see [`SealingKey::MIN_BYTES`].
+    /// The same bytes always give the same key (HKDF, RFC 5869).
     ///
     /// # Errors
     ///
@@ -30,7 +30,9 @@ impl SealingKey {
         }
         let purpose: &[&[u8]] = &[b"eddyline secrets at rest, 1"];
         let extracted = Salt::new(HKDF_SHA256, b"eddyline").extract(bytes);
-        let key = extracted.expand(purpose, &AES_256_GCM).expect("one key is not too much to expand to");
+        let key = extracted
+            .expand(purpose, &AES_256_GCM)
+            .expect("one key is not too much to expand to");
         Ok(Self(LessSafeKey::new(UnboundKey::from(key))))
     }
 
@@ -41,7 +43,11 @@ impl SealingKey {
         let nonce = eddyline_random::bytes::<NONCE_LEN>();
         let mut sealed = secret.expose().as_bytes().to_vec();
         self.0
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(owner), &mut sealed)
+            .seal_in_place_append_tag(
+                Nonce::assume_unique_for_key(nonce),
+                Aad::from(owner),
+                &mut sealed,
+            )
             .expect("a secret is not too long to be sealed");
         [&nonce[..], &sealed].concat()
     }
@@ -53,7 +59,10 @@ impl SealingKey {
         let (nonce, rest) = sealed.split_at_checked(NONCE_LEN)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).ok()?;
         let mut rest = rest.to_vec();
-        let text = self.0.open_in_place(nonce, Aad::from(owner), &mut rest).ok()?;
+        let text = self
+            .0
+            .open_in_place(nonce, Aad::from(owner), &mut rest)
+            .ok()?;
         std::str::from_utf8(text).ok().map(Secret::presented)
     }
 }
@@ -80,7 +89,8 @@ mod tests {
     }
 
     fn opened(key: &SealingKey, owner: &str, sealed: &[u8]) -> Option<String> {
-        key.open(owner, sealed).map(|secret| secret.expose().to_owned())
+        key.open(owner, sealed)
+            .map(|secret| secret.expose().to_owned())
     }
 
     #[test]

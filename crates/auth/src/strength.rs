@@ -19,8 +19,9 @@ pub const MIN_CHARS: usize = 8;
 /// How hard a password must be to guess: more than a million tries, by the estimator's count.
 ///
 /// The next score asks for a hundred million and would refuse any 8 random characters, hence make
-/// the minimum length a lie. A million is enough here: at the door, [`SignInGuard`](crate::SignInGuard)
-/// allows few tries, and who has stolen the hashes pays argon2id for each.
+/// the minimum length a lie. A million is enough here: at the door,
+/// [`SignInGuard`](crate::SignInGuard) allows few tries, and who has stolen the hashes pays
+/// argon2id for each.
 const GOOD_ENOUGH: Score = Score::Two;
 
 /// How many characters the estimator is shown at once.
@@ -111,7 +112,11 @@ pub fn check(password: &Password, about: &[&str]) -> Result<(), Weakness> {
     judge(head(text), &known).or_else(|weakness| {
         let tail = tail(text);
         // A part that is hard to guess makes the whole so.
-        if tail.len() < text.len() { judge(tail, &known).map_err(|_| weakness) } else { Err(weakness) }
+        if tail.len() < text.len() {
+            judge(tail, &known).map_err(|_| weakness)
+        } else {
+            Err(weakness)
+        }
     })
 }
 
@@ -137,11 +142,13 @@ fn is_personal(estimate: &Entropy, known: &[String]) -> bool {
 
 fn pattern(estimate: &Entropy) -> Pattern {
     match estimate.feedback().and_then(|feedback| feedback.warning()) {
-        Some(Warning::StraightRowsOfKeysAreEasyToGuess | Warning::ShortKeyboardPatternsAreEasyToGuess) => {
-            Pattern::Keyboard
-        }
         Some(
-            Warning::RepeatsLikeAaaAreEasyToGuess | Warning::RepeatsLikeAbcAbcAreOnlySlightlyHarderToGuess,
+            Warning::StraightRowsOfKeysAreEasyToGuess
+            | Warning::ShortKeyboardPatternsAreEasyToGuess,
+        ) => Pattern::Keyboard,
+        Some(
+            Warning::RepeatsLikeAaaAreEasyToGuess
+            | Warning::RepeatsLikeAbcAbcAreOnlySlightlyHarderToGuess,
         ) => Pattern::Repeat,
         Some(
             Warning::ThisIsATop10Password
@@ -150,7 +157,9 @@ fn pattern(estimate: &Entropy) -> Pattern {
             | Warning::ThisIsSimilarToACommonlyUsedPassword,
         ) => Pattern::Common,
         Some(Warning::SequencesLikeAbcAreEasyToGuess) => Pattern::Sequence,
-        Some(Warning::RecentYearsAreEasyToGuess | Warning::DatesAreOftenEasyToGuess) => Pattern::Date,
+        Some(Warning::RecentYearsAreEasyToGuess | Warning::DatesAreOftenEasyToGuess) => {
+            Pattern::Date
+        }
         Some(Warning::AWordByItselfIsEasyToGuess) => Pattern::Word,
         Some(
             Warning::NamesAndSurnamesByThemselvesAreEasyToGuess
@@ -174,7 +183,9 @@ fn known_words(about: &[&str]) -> Vec<String> {
     for text in about {
         for text in [*text, text.split('@').next().unwrap_or(text)] {
             let text = text.trim().to_lowercase();
-            let parts = text.split(|c: char| !c.is_alphanumeric()).map(str::to_owned);
+            let parts = text
+                .split(|c: char| !c.is_alphanumeric())
+                .map(str::to_owned);
             let joined = text.chars().filter(|c| c.is_alphanumeric()).collect();
             words.extend(parts.chain([joined, text.clone()]));
         }
@@ -185,11 +196,15 @@ fn known_words(about: &[&str]) -> Vec<String> {
 }
 
 fn head(text: &str) -> &str {
-    text.char_indices().nth(WINDOW).map_or(text, |(end, _)| &text[..end])
+    text.char_indices()
+        .nth(WINDOW)
+        .map_or(text, |(end, _)| &text[..end])
 }
 
 fn tail(text: &str) -> &str {
-    text.char_indices().nth_back(WINDOW - 1).map_or(text, |(start, _)| &text[start..])
+    text.char_indices()
+        .nth_back(WINDOW - 1)
+        .map_or(text, |(start, _)| &text[start..])
 }
 
 #[cfg(test)]
@@ -197,7 +212,12 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ADA: [&str; 4] = ["Ada Lovelace", "ada_l", "ada.lovelace@acme.example", "Analytical Engines"];
+    const ADA: [&str; 4] = [
+        "Ada Lovelace",
+        "ada_l",
+        "ada.lovelace@acme.example",
+        "Analytical Engines",
+    ];
 
     fn checked(password: &str) -> Result<(), Weakness> {
         check(&Password::new(password), &ADA)
@@ -250,16 +270,28 @@ mod tests {
             "AnalyticalEngines",
             "eddyline2024",
         ] {
-            assert_eq!(checked(bad), Err(Weakness::Guessable(Pattern::Personal)), "{bad}");
+            assert_eq!(
+                checked(bad),
+                Err(Weakness::Guessable(Pattern::Personal)),
+                "{bad}"
+            );
         }
-        assert_eq!(check(&Password::new("analyticalengines"), &[]), Ok(()), "nobody knows");
+        assert_eq!(
+            check(&Password::new("analyticalengines"), &[]),
+            Ok(()),
+            "nobody knows"
+        );
     }
 
     #[test]
     fn a_password_has_8_characters_to_1024_bytes() {
         assert_eq!(checked(""), Err(Weakness::TooShort));
         assert_eq!(checked("k7Gq!x2"), Err(Weakness::TooShort));
-        assert_eq!(checked("éüßøåçñ"), Err(Weakness::TooShort), "characters count, not bytes");
+        assert_eq!(
+            checked("éüßøåçñ"),
+            Err(Weakness::TooShort),
+            "characters count, not bytes"
+        );
 
         let mut long = "correct horse battery staple ".repeat(40);
         long.truncate(Password::MAX_BYTES);
@@ -274,24 +306,44 @@ mod tests {
         assert_eq!(checked(&format!("{plain}k7Gq!x2P")), Ok(()));
         assert_eq!(checked(&format!("k7Gq!x2P{plain}")), Ok(()));
 
-        for text in [&plain, "", "é", &"é".repeat(WINDOW), &"é".repeat(WINDOW + 1)] {
+        for text in [
+            &plain,
+            "",
+            "é",
+            &"é".repeat(WINDOW),
+            &"é".repeat(WINDOW + 1),
+        ] {
             let shown = text.chars().count().min(WINDOW);
-            assert_eq!((head(text).chars().count(), tail(text).chars().count()), (shown, shown));
+            assert_eq!(
+                (head(text).chars().count(), tail(text).chars().count()),
+                (shown, shown)
+            );
             assert!(text.starts_with(head(text)) && text.ends_with(tail(text)));
         }
     }
 
     #[test]
     fn long_walks_on_keyboards_overflow_nothing() {
-        for walk in ["1245124512451245", "qaqwqaqwqaqw", "QaWsEdRfTgYhUjIk", "1425364758697*-+"] {
+        for walk in [
+            "1245124512451245",
+            "qaqwqaqwqaqw",
+            "QaWsEdRfTgYhUjIk",
+            "1425364758697*-+",
+        ] {
             let _ = checked(&walk.repeat(4));
         }
     }
 
     #[test]
     fn a_weakness_tells_what_to_do_and_never_the_password() {
-        assert_eq!(checked("").unwrap_err().to_string(), "is too short (minimum is 8 characters)");
-        assert_eq!(Weakness::TooLong.to_string(), "is too long (maximum is 1024 bytes)");
+        assert_eq!(
+            checked("").unwrap_err().to_string(),
+            "is too short (minimum is 8 characters)"
+        );
+        assert_eq!(
+            Weakness::TooLong.to_string(),
+            "is too long (maximum is 1024 bytes)"
+        );
         let weakness = checked("Lovelace1").unwrap_err();
         assert_eq!(
             weakness.to_string(),

@@ -113,7 +113,12 @@ mod tests {
     fn a_token_is_32_lower_case_hexadecimal_digits() {
         let token = Secret::generate();
         assert_eq!(token.expose().len(), 32);
-        assert!(token.expose().bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
+        assert!(
+            token
+                .expose()
+                .bytes()
+                .all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
+        );
         assert_eq!(Secret::generate_hex::<20>().expose().len(), 40);
     }
 
@@ -121,13 +126,21 @@ mod tests {
     fn a_long_secret_can_stand_in_a_url_as_it_is() {
         let secret = Secret::generate_long();
         assert_eq!(secret.expose().len(), 43);
-        assert!(secret.expose().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+        assert!(
+            secret
+                .expose()
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        );
     }
 
     #[test]
     fn no_two_secrets_are_alike() {
         assert_ne!(Secret::generate().expose(), Secret::generate().expose());
-        assert_ne!(Secret::generate_long().expose(), Secret::generate_long().expose());
+        assert_ne!(
+            Secret::generate_long().expose(),
+            Secret::generate_long().expose()
+        );
     }
 
     #[test]
@@ -149,7 +162,10 @@ mod tests {
     fn a_credential_is_named_by_a_positive_number() {
         assert_eq!(TokenHash([0xff; 32]).credential(), CredentialId(i64::MAX));
         assert_eq!(TokenHash([0; 32]).credential(), CredentialId(1));
-        assert_ne!(TokenHash::of("abc").credential(), TokenHash::of("abd").credential());
+        assert_ne!(
+            TokenHash::of("abc").credential(),
+            TokenHash::of("abd").credential()
+        );
     }
 
     #[test]
@@ -162,6 +178,9 @@ mod tests {
     #[test]
     fn neither_a_secret_nor_its_hash_prints() {
         let token = Secret::generate();
-        assert_eq!(format!("{token:?} {:?}", token.hash()), "[redacted] TokenHash([redacted])");
+        assert_eq!(
+            format!("{token:?} {:?}", token.hash()),
+            "[redacted] TokenHash([redacted])"
+        );
     }
 }

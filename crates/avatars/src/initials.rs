@@ -15,7 +15,9 @@ pub(crate) fn of(name: &str) -> Vec<String> {
 }
 
 fn of_word(word: &str) -> Option<String> {
-    let letter = word.graphemes(true).find(|grapheme| grapheme.starts_with(counts))?;
+    let letter = word
+        .graphemes(true)
+        .find(|grapheme| grapheme.starts_with(counts))?;
     let letter = &letter[..letter.floor_char_boundary(MAX_BYTES)];
     let mut rest = letter.chars();
     let base = rest.next()?;
@@ -23,8 +25,10 @@ fn of_word(word: &str) -> Option<String> {
 }
 
 fn counts(c: char) -> bool {
-    matches!(c.general_category_group(), GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number)
-        || c.general_category() == GeneralCategory::OtherSymbol
+    matches!(
+        c.general_category_group(),
+        GeneralCategoryGroup::Letter | GeneralCategoryGroup::Number
+    ) || c.general_category() == GeneralCategory::OtherSymbol
 }
 
 /// The capital of a letter that has one.

@@ -1,7 +1,7 @@
 //! Pictures that somebody uploaded.
 //!
-//! What is kept is never what was uploaded: a picture is unpacked to its pixels and packed again, so
-//! that nothing else of the file is left.
+//! What is kept is never what was uploaded: a picture is unpacked to its pixels and packed again,
+//! so that nothing else of the file is left.
 
 use std::fmt;
 use std::io::Cursor;
@@ -16,14 +16,17 @@ pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
 /// The most bytes of the file that [`accept`] makes.
 pub const MAX_KEPT_BYTES: usize = 256 * 1024;
 
-/// The sides that are tried in turn for a picture that does not pack well. The last fits without packing.
+/// The sides that are tried in turn for a picture that does not pack well. The last fits without
+/// packing.
 const SMALLER_SIDES: [u32; 4] = [384, 256, 192, 128];
 
 /// The widest and highest picture taken, in pixels.
 pub const MAX_UPLOAD_SIDE: u32 = 8192;
 
-const BOUNDS: Bounds =
-    Bounds { side: MAX_UPLOAD_SIDE, pixels: MAX_UPLOAD_SIDE as u64 * MAX_UPLOAD_SIDE as u64 };
+const BOUNDS: Bounds = Bounds {
+    side: MAX_UPLOAD_SIDE,
+    pixels: MAX_UPLOAD_SIDE as u64 * MAX_UPLOAD_SIDE as u64,
+};
 
 /// Why a picture was refused, in words for who uploaded it. They go on after "The picture".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -84,12 +87,14 @@ pub fn memory_needed(bytes: &[u8]) -> Result<u64, Refused> {
     check_length(bytes)?;
     // Memory can always be read.
     let measured = measure(&mut Cursor::new(bytes)).map_err(|_| Refused::Damaged)?;
-    Ok(measured.ok_or(Refused::UnknownFormat)?.memory_needed(BOUNDS)?)
+    Ok(measured
+        .ok_or(Refused::UnknownFormat)?
+        .memory_needed(BOUNDS)?)
 }
 
-/// Makes a user's picture of an uploaded file: the square in its middle, turned upright, and at most
-/// as large as the largest of [`SIDES`], or smaller where it would have more than [`MAX_KEPT_BYTES`]. Smaller
-/// ones are not enlarged.
+/// Makes a user's picture of an uploaded file: the square in its middle, turned upright, and at
+/// most as large as the largest of [`SIDES`], or smaller where it would have more than
+/// [`MAX_KEPT_BYTES`]. Smaller ones are not enlarged.
 ///
 /// Taken are PNG, JPEG, GIF and WebP, known by their content; of moving pictures the first frame. A
 /// colour profile is dropped like all other metadata, and the colours are taken as sRGB.
@@ -120,9 +125,11 @@ pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
     let (width, height) = pixels.stored_size();
     match content_type {
         // Packing a JPEG again would blur it.
-        Some(content_type) if width == height && width <= side => {
-            Ok(Picture { content_type, bytes: bytes.to_vec(), side: width })
-        }
+        Some(content_type) if width == height && width <= side => Ok(Picture {
+            content_type,
+            bytes: bytes.to_vec(),
+            side: width,
+        }),
         _ => pack(pixels, side),
     }
 }
@@ -133,12 +140,25 @@ fn unpack(bytes: &[u8]) -> Result<Pixels, Refused> {
 }
 
 fn check_length(bytes: &[u8]) -> Result<(), Refused> {
-    if bytes.len() > MAX_UPLOAD_BYTES { Err(Refused::TooManyBytes) } else { Ok(()) }
+    if bytes.len() > MAX_UPLOAD_BYTES {
+        Err(Refused::TooManyBytes)
+    } else {
+        Ok(())
+    }
 }
 
 fn pack(pixels: Pixels, side: u32) -> Result<Picture, Refused> {
-    let Packed { content_type, bytes, width, .. } = pixels.square(side)?;
-    Ok(Picture { content_type, bytes, side: width })
+    let Packed {
+        content_type,
+        bytes,
+        width,
+        ..
+    } = pixels.square(side)?;
+    Ok(Picture {
+        content_type,
+        bytes,
+        side: width,
+    })
 }
 
 impl From<Unreadable> for Refused {

@@ -45,10 +45,14 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Whether a part is to be measured. The attacks take longer than all the rest, so they are measured
-    /// only when they are named.
+    /// Whether a part is to be measured. The attacks take longer than all the rest, so they are
+    /// measured only when they are named.
     pub(crate) fn wants(&self, part: Part) -> bool {
-        if self.only.is_empty() { part != Part::Neighbour } else { self.only.contains(&part) }
+        if self.only.is_empty() {
+            part != Part::Neighbour
+        } else {
+            self.only.contains(&part)
+        }
     }
 
     /// Whether a way of attacking is to be measured.

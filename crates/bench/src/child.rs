@@ -34,12 +34,18 @@ impl Running {
     pub(crate) fn start_listening(command: &mut Command) -> Result<(Self, String, Duration)> {
         let started = Instant::now();
         let mut running = Self::start(command.stdout(Stdio::piped()))?;
-        let output = running.process.stdout.take().ok_or("the child has no output")?;
+        let output = running
+            .process
+            .stdout
+            .take()
+            .ok_or("the child has no output")?;
         let (tell, told) = mpsc::channel();
         // It goes on reading, so that the child never waits for a reader.
         thread::spawn(move || read_lines(output, &tell));
         let Ok((line, at)) = told.recv_timeout(PATIENCE) else {
-            return Err(format!("{} did not start", command.get_program().to_string_lossy()).into());
+            return Err(
+                format!("{} did not start", command.get_program().to_string_lossy()).into(),
+            );
         };
         Ok((running, line, at.duration_since(started)))
     }
@@ -73,7 +79,10 @@ impl Drop for Running {
 }
 
 fn read_lines(output: impl Read, tell: &mpsc::Sender<(String, Instant)>) {
-    for line in BufReader::new(output).lines().map_while(std::result::Result::ok) {
+    for line in BufReader::new(output)
+        .lines()
+        .map_while(std::result::Result::ok)
+    {
         if let Some(rest) = line.strip_prefix("listening ") {
             let _ = tell.send((rest.to_owned(), Instant::now()));
         }

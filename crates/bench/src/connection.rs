@@ -23,7 +23,10 @@ impl Connection {
     pub(crate) async fn open(address: SocketAddr) -> io::Result<Self> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream, scanner: Scanner::default() })
+        Ok(Self {
+            stream,
+            scanner: Scanner::default(),
+        })
     }
 
     /// The socket, for what is not request and response.
@@ -42,7 +45,9 @@ impl Connection {
             });
             match response.await?? {
                 // Nobody should have to open another one.
-                Some(Response { closes: true, .. }) => return Err("the connection was given up".into()),
+                Some(Response { closes: true, .. }) => {
+                    return Err("the connection was given up".into());
+                }
                 Some(response) => return Ok(response),
                 None => {}
             }
@@ -56,11 +61,15 @@ thread_local! {
 }
 
 /// Waits for bytes and lets somebody look at them. No bytes mean that the connection is at its end.
-pub(crate) async fn read<R>(stream: &mut TcpStream, mut look: impl FnMut(&[u8]) -> R) -> io::Result<R> {
+pub(crate) async fn read<R>(
+    stream: &mut TcpStream,
+    mut look: impl FnMut(&[u8]) -> R,
+) -> io::Result<R> {
     poll_fn(|cx| {
         SCRATCH.with_borrow_mut(|scratch| {
             let mut buffer = ReadBuf::new(scratch);
-            // Unlike `try_read`, this knows from a short read that there is no more, and saves a call.
+            // Unlike `try_read`, this knows from a short read that there is no more, and saves a
+            // call.
             ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
             Poll::Ready(Ok(look(buffer.filled())))
         })

@@ -49,7 +49,13 @@ impl Homes {
             fill(&filled, users, messages).await?;
         }
         let tokens = members.into_iter().map(|(_, token)| token).collect();
-        Ok(Self { scratch: scratch.to_owned(), empty, filled, tokens, copies: Cell::new(0) })
+        Ok(Self {
+            scratch: scratch.to_owned(),
+            empty,
+            filled,
+            tokens,
+            copies: Cell::new(0),
+        })
     }
 
     /// A fresh copy of the data without messages.
@@ -67,16 +73,46 @@ impl Homes {
 }
 
 fn people(binary: &Binary, data: &Path) -> Result<Vec<(UserId, String)>> {
-    binary.admin(data, &["org", "create", "--name", "Bench", "--parameterized-name", ORGANIZATION])?;
-    binary.admin(data, &["flow", "create", "--org", ORGANIZATION, "--name", "Main"])?;
+    binary.admin(
+        data,
+        &[
+            "org",
+            "create",
+            "--name",
+            "Bench",
+            "--parameterized-name",
+            ORGANIZATION,
+        ],
+    )?;
+    binary.admin(
+        data,
+        &["flow", "create", "--org", ORGANIZATION, "--name", "Main"],
+    )?;
     let mut members = Vec::new();
     for number in 0..MEMBERS {
-        let (nick, email) = (format!("member{number}"), format!("member{number}@bench.example"));
-        let who = ["--org", ORGANIZATION, "--email", &email, "--name", &nick, "--nick", &nick];
+        let (nick, email) = (
+            format!("member{number}"),
+            format!("member{number}@bench.example"),
+        );
+        let who = [
+            "--org",
+            ORGANIZATION,
+            "--email",
+            &email,
+            "--name",
+            &nick,
+            "--nick",
+            &nick,
+        ];
         let answer = binary.admin(data, &[&["user", "create"], &who[..]].concat())?;
-        binary.admin(data, &["flow", "add-user", "--flow", FLOW, "--email", &email])?;
+        binary.admin(
+            data,
+            &["flow", "add-user", "--flow", FLOW, "--email", &email],
+        )?;
         let id = answer["id"].as_i64().ok_or("a new user has no id")?;
-        let token = answer["api_token"].as_str().ok_or("a new user has no token")?;
+        let token = answer["api_token"]
+            .as_str()
+            .ok_or("a new user has no token")?;
         members.push((UserId(id), token.to_owned()));
     }
     Ok(members)
@@ -97,7 +133,9 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
         .try_for_each(|posted| async move {
             match posted.outcome {
                 Outcome::Added(_) => Ok(()),
-                other => Err(format!("a message of the filled room was not added: {other:?}").into()),
+                other => {
+                    Err(format!("a message of the filled room was not added: {other:?}").into())
+                }
             }
         })
         .await?;
@@ -107,10 +145,12 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
 
 async fn room(store: &Store) -> Result<RoomId> {
     let found = store
-        .read(|reader| match reader.organizations().find_id_by_name(ORGANIZATION)? {
-            Some(organization) => reader.flows().find_room_by_name(organization, "main"),
-            None => Ok(None),
-        })
+        .read(
+            |reader| match reader.organizations().find_id_by_name(ORGANIZATION)? {
+                Some(organization) => reader.flows().find_room_by_name(organization, "main"),
+                None => Ok(None),
+            },
+        )
         .await?;
     found.ok_or_else(|| "the flow is not in the store".into())
 }

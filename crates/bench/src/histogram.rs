@@ -17,7 +17,10 @@ pub(crate) struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Self { counts: vec![0; STEPS * DOUBLINGS], total: 0 }
+        Self {
+            counts: vec![0; STEPS * DOUBLINGS],
+            total: 0,
+        }
     }
 }
 
@@ -85,7 +88,10 @@ mod tests {
         (1..=1000).for_each(|micros| histogram.add(Duration::from_micros(micros)));
         for (part, expected) in [(0.5, 0.5), (0.99, 0.99), (1.0, 1.0)] {
             let found = histogram.percentile(part).unwrap();
-            assert!((expected..expected * 1.02).contains(&found), "{part}: {found}");
+            assert!(
+                (expected..expected * 1.02).contains(&found),
+                "{part}: {found}"
+            );
         }
         assert_eq!(histogram.total(), 1000);
     }

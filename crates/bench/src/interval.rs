@@ -27,7 +27,12 @@ pub(crate) struct Spent {
 impl<'a> Interval<'a> {
     pub(crate) fn begin(server: &'a Family) -> Result<Self> {
         let (server_cpu, own_cpu) = (server.cpu()?, Family::own().cpu()?);
-        Ok(Self { server, began: Instant::now(), server_cpu, own_cpu })
+        Ok(Self {
+            server,
+            began: Instant::now(),
+            server_cpu,
+            own_cpu,
+        })
     }
 
     pub(crate) fn end(self) -> Result<Spent> {

@@ -53,7 +53,9 @@ impl Load<'_> {
         let tally = Rc::new(Tally::default());
         let mut drivers = JoinSet::new();
         for number in 0..self.connections {
-            let requests: Vec<_> = (0..self.variants).map(|variant| request(number, variant)).collect();
+            let requests: Vec<_> = (0..self.variants)
+                .map(|variant| request(number, variant))
+                .collect();
             let connection = Connection::open(self.address).await?;
             drivers.spawn_local(drive(connection, requests, tally.clone()));
         }

@@ -25,7 +25,11 @@ impl Machine {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
         let processor = read("/proc/cpuinfo")
             .lines()
-            .find_map(|line| line.strip_prefix("model name")?.split_once(':').map(|(_, name)| name.trim()))
+            .find_map(|line| {
+                line.strip_prefix("model name")?
+                    .split_once(':')
+                    .map(|(_, name)| name.trim())
+            })
             .unwrap_or("unknown")
             .to_owned();
         Self {
@@ -39,7 +43,12 @@ impl Machine {
     /// One line for people.
     pub(crate) fn describe(&self) -> String {
         let gigabytes = self.memory_bytes as f64 / f64::from(1 << 30);
-        let Self { cores, processor, kernel, .. } = self;
+        let Self {
+            cores,
+            processor,
+            kernel,
+            ..
+        } = self;
         format!("{cores} cores ({processor}), {gigabytes:.1} GiB of memory, Linux {kernel}")
     }
 }

@@ -66,7 +66,9 @@ fn main() -> ExitCode {
 /// Measures and reports. `false` when there is a result, but operations failed.
 fn measure(arguments: &Arguments) -> Result<bool> {
     rlimit::increase_nofile_limit(u64::MAX)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let local = tokio::task::LocalSet::new();
     let results = local.block_on(&runtime, async {
         let mut terminated = signal(SignalKind::terminate())?;

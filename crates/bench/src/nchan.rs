@@ -14,7 +14,11 @@ use crate::process::Family;
 
 const MODULE: &str = "ngx_nchan_module.so";
 /// Where systems keep the modules of nginx.
-const MODULES: [&str; 3] = ["/usr/lib/nginx/modules", "/usr/lib64/nginx/modules", "/etc/nginx/modules"];
+const MODULES: [&str; 3] = [
+    "/usr/lib/nginx/modules",
+    "/usr/lib64/nginx/modules",
+    "/etc/nginx/modules",
+];
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
@@ -36,12 +40,19 @@ pub(crate) struct Nchan {
 
 /// Fails when it is not installed.
 pub(crate) fn find_module() -> Result<PathBuf> {
-    let module =
-        MODULES.iter().map(|directory| Path::new(directory).join(MODULE)).find(|path| path.is_file());
-    let nginx = Command::new("nginx").arg("-v").stderr(Stdio::null()).status();
+    let module = MODULES
+        .iter()
+        .map(|directory| Path::new(directory).join(MODULE))
+        .find(|path| path.is_file());
+    let nginx = Command::new("nginx")
+        .arg("-v")
+        .stderr(Stdio::null())
+        .status();
     match (module, nginx) {
         (Some(module), Ok(status)) if status.success() => Ok(module),
-        _ => Err("--peers needs nginx with nchan (Debian: nginx-light and libnginx-mod-nchan)".into()),
+        _ => Err(
+            "--peers needs nginx with nchan (Debian: nginx-light and libnginx-mod-nchan)".into(),
+        ),
     }
 }
 
@@ -71,7 +82,11 @@ impl Nchan {
             }
             tokio::time::sleep(LOOK_AGAIN).await;
         }
-        Ok(Self { family: running.family()?, running, address })
+        Ok(Self {
+            family: running.family()?,
+            running,
+            address,
+        })
     }
 
     /// Ends it.

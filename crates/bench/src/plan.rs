@@ -41,7 +41,8 @@ pub(crate) struct Plan {
 
 impl Plan {
     pub(crate) fn of(arguments: &Arguments) -> Self {
-        let attacked = |seconds| Duration::from_secs(arguments.attack_seconds.unwrap_or(seconds).into());
+        let attacked =
+            |seconds| Duration::from_secs(arguments.attack_seconds.unwrap_or(seconds).into());
         if arguments.quick {
             Self {
                 rounds: arguments.rounds.unwrap_or(1),

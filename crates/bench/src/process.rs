@@ -18,7 +18,13 @@ impl Family {
     pub(crate) fn of(parent: u32) -> Result<Self> {
         let mut members = vec![parent];
         for entry in fs::read_dir("/proc")? {
-            let Some(id) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            let Some(id) = entry?
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse().ok())
+            else {
+                continue;
+            };
             // A process may be gone before it is looked at.
             if stat(id).is_ok_and(|stat| stat.parent == parent) {
                 members.push(id);
@@ -73,7 +79,10 @@ fn read_stat(text: &str) -> Option<Stat> {
     // The name before it may hold anything, parentheses too.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_ascii_whitespace().collect();
     let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
-    Some(Stat { parent: number(1)?, cpu: TICK * (number(11)? + number(12)?) })
+    Some(Stat {
+        parent: number(1)?,
+        cpu: TICK * (number(11)? + number(12)?),
+    })
 }
 
 #[cfg(test)]
@@ -83,7 +92,13 @@ mod tests {
     #[test]
     fn processor_time_is_that_of_user_and_system() {
         let text = "7 (a) b) S 3 7 7 0 -1 4194560 90 0 0 0 12 30 0 0 20 0 4 0 100 1 2";
-        assert_eq!(read_stat(text), Some(Stat { parent: 3, cpu: Duration::from_millis(420) }));
+        assert_eq!(
+            read_stat(text),
+            Some(Stat {
+                parent: 3,
+                cpu: Duration::from_millis(420)
+            })
+        );
         assert_eq!(read_stat("7 (a)"), None);
     }
 

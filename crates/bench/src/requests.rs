@@ -30,7 +30,10 @@ impl Shown<'_> {
     fn header(self) -> String {
         match self {
             Self::ApiToken(token) => {
-                format!("Authorization: Basic {}\r\n", BASE64_STANDARD.encode(format!("{token}:")))
+                format!(
+                    "Authorization: Basic {}\r\n",
+                    BASE64_STANDARD.encode(format!("{token}:"))
+                )
             }
             Self::AccessToken(token) => format!("Authorization: Bearer {token}\r\n"),
         }
@@ -45,14 +48,22 @@ pub(crate) const EVENTS: &str = "text/event-stream";
 impl Request<'_> {
     /// The request as it is sent.
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let Self { method, path, accept, .. } = self;
+        let Self {
+            method,
+            path,
+            accept,
+            ..
+        } = self;
         let mut text = format!("{method} {path} HTTP/1.1\r\nHost: bench\r\nAccept: {accept}\r\n");
         if let Some(token) = self.token {
             text.push_str(&token.header());
         }
         let (kind, body) = self.body.unwrap_or_default();
         if !kind.is_empty() {
-            text.push_str(&format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len()));
+            text.push_str(&format!(
+                "Content-Type: {kind}\r\nContent-Length: {}\r\n",
+                body.len()
+            ));
         }
         text.push_str("\r\n");
         text.push_str(body);
@@ -73,7 +84,13 @@ mod tests {
     fn a_post_has_a_body_with_its_length() {
         let body = chat("hello");
         let token = Some(Shown::ApiToken("t"));
-        let request = Request { method: "POST", path: "/m", token, accept: JSON, body: Some((JSON, &body)) };
+        let request = Request {
+            method: "POST",
+            path: "/m",
+            token,
+            accept: JSON,
+            body: Some((JSON, &body)),
+        };
         let text = String::from_utf8(request.bytes()).unwrap();
         assert!(text.contains("Authorization: Basic dDo=\r\n"));
         assert!(text.contains("Content-Length: 37\r\n"));
@@ -82,7 +99,17 @@ mod tests {
 
     #[test]
     fn a_get_ends_with_its_head() {
-        let request = Request { method: "GET", path: "/m", token: None, accept: EVENTS, body: None };
-        assert!(request.bytes().ends_with(b"Accept: text/event-stream\r\n\r\n"));
+        let request = Request {
+            method: "GET",
+            path: "/m",
+            token: None,
+            accept: EVENTS,
+            body: None,
+        };
+        assert!(
+            request
+                .bytes()
+                .ends_with(b"Accept: text/event-stream\r\n\r\n")
+        );
     }
 }

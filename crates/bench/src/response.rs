@@ -51,8 +51,14 @@ impl Scanner {
                 if !bytes.is_empty() {
                     return Err(Malformed("more than was asked for"));
                 }
-                let response = Response { status: self.status, closes: self.closes };
-                *self = Self { begun: std::mem::take(&mut self.begun), ..Self::default() };
+                let response = Response {
+                    status: self.status,
+                    closes: self.closes,
+                };
+                *self = Self {
+                    begun: std::mem::take(&mut self.begun),
+                    ..Self::default()
+                };
                 self.begun.clear();
                 return Ok(Some(response));
             }
@@ -66,7 +72,9 @@ impl Scanner {
     fn step(&mut self, bytes: &[u8]) -> Result<(usize, bool), Malformed> {
         match self.state {
             State::Head => {
-                let Some(used) = self.collect(bytes, b"\r\n\r\n")? else { return Ok((bytes.len(), false)) };
+                let Some(used) = self.collect(bytes, b"\r\n\r\n")? else {
+                    return Ok((bytes.len(), false));
+                };
                 let head = Head::read(&self.begun)?;
                 self.begun.clear();
                 (self.status, self.closes) = (head.status, head.closes);
@@ -79,19 +87,31 @@ impl Scanner {
                 Ok((used, used == left))
             }
             State::ChunkSize => {
-                let Some(used) = self.collect(bytes, b"\r\n")? else { return Ok((bytes.len(), false)) };
+                let Some(used) = self.collect(bytes, b"\r\n")? else {
+                    return Ok((bytes.len(), false));
+                };
                 let size = chunk_size(&self.begun)?;
                 self.begun.clear();
-                self.state = if size == 0 { State::Trailer } else { State::Chunk(size + 2) };
+                self.state = if size == 0 {
+                    State::Trailer
+                } else {
+                    State::Chunk(size + 2)
+                };
                 Ok((used, false))
             }
             State::Chunk(left) => {
                 let used = left.min(bytes.len());
-                self.state = if used == left { State::ChunkSize } else { State::Chunk(left - used) };
+                self.state = if used == left {
+                    State::ChunkSize
+                } else {
+                    State::Chunk(left - used)
+                };
                 Ok((used, false))
             }
             State::Trailer => {
-                let Some(used) = self.collect(bytes, b"\r\n")? else { return Ok((bytes.len(), false)) };
+                let Some(used) = self.collect(bytes, b"\r\n")? else {
+                    return Ok((bytes.len(), false));
+                };
                 let last = self.begun == b"\r\n";
                 self.begun.clear();
                 Ok((used, last))
@@ -99,8 +119,8 @@ impl Scanner {
         }
     }
 
-    /// Adds to what was begun, up to and with `end`. Gives how many bytes that took, or nothing when
-    /// it has not come and all were taken.
+    /// Adds to what was begun, up to and with `end`. Gives how many bytes that took, or nothing
+    /// when it has not come and all were taken.
     fn collect(&mut self, bytes: &[u8], end: &[u8]) -> Result<Option<usize>, Malformed> {
         let before = self.begun.len();
         // The end itself may come in pieces.
@@ -111,7 +131,11 @@ impl Scanner {
             self.begun.truncate(whole);
             return Ok(Some(whole - before));
         }
-        if self.begun.len() > MAX_HEAD { Err(Malformed("a head without end")) } else { Ok(None) }
+        if self.begun.len() > MAX_HEAD {
+            Err(Malformed("a head without end"))
+        } else {
+            Ok(None)
+        }
     }
 }
 
@@ -125,11 +149,21 @@ struct Head {
 
 impl Head {
     fn read(text: &[u8]) -> Result<Self, Malformed> {
-        let status = text.strip_prefix(b"HTTP/1.").and_then(|rest| rest.get(2..5)).and_then(number);
+        let status = text
+            .strip_prefix(b"HTTP/1.")
+            .and_then(|rest| rest.get(2..5))
+            .and_then(number);
         let status = status.ok_or(Malformed("no status"))? as u16;
-        let mut head = Self { status, closes: false, chunked: false, length: None };
+        let mut head = Self {
+            status,
+            closes: false,
+            chunked: false,
+            length: None,
+        };
         for line in text.split(|&byte| byte == b'\n').skip(1) {
-            let Some(colon) = memchr::memchr(b':', line) else { continue };
+            let Some(colon) = memchr::memchr(b':', line) else {
+                continue;
+            };
             let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
             if name.eq_ignore_ascii_case(b"content-length") {
                 head.length = Some(number(value).ok_or(Malformed("no length"))?);
@@ -158,7 +192,10 @@ fn number(digits: &[u8]) -> Option<usize> {
 }
 
 fn chunk_size(line: &[u8]) -> Result<usize, Malformed> {
-    let digits = line.split(|byte| b";\r".contains(byte)).next().unwrap_or_default();
+    let digits = line
+        .split(|byte| b";\r".contains(byte))
+        .next()
+        .unwrap_or_default();
     let digits = std::str::from_utf8(digits).map_err(|_| Malformed("no chunk size"))?;
     usize::from_str_radix(digits.trim(), 16).map_err(|_| Malformed("no chunk size"))
 }
@@ -185,10 +222,17 @@ mod tests {
 
     #[test]
     fn a_response_ends_where_it_should_however_it_is_split() {
-        for (text, status, closes) in [(WITH_LENGTH, 202, false), (IN_CHUNKS, 200, false), (EMPTY, 204, true)]
-        {
+        for (text, status, closes) in [
+            (WITH_LENGTH, 202, false),
+            (IN_CHUNKS, 200, false),
+            (EMPTY, 204, true),
+        ] {
             for piece in 1..=text.len() {
-                assert_eq!(feed(text, piece), Ok(Some(Response { status, closes })), "{piece}");
+                assert_eq!(
+                    feed(text, piece),
+                    Ok(Some(Response { status, closes })),
+                    "{piece}"
+                );
             }
         }
     }

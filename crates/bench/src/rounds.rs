@@ -21,11 +21,26 @@ const REST: Duration = Duration::from_millis(300);
 pub(crate) async fn run(arguments: &Arguments) -> Result<Results> {
     let plan = Plan::of(arguments);
     let binary = Binary::find(arguments)?;
-    let nchan = if arguments.peers { Some(nchan::find_module()?) } else { None };
+    let nchan = if arguments.peers {
+        Some(nchan::find_module()?)
+    } else {
+        None
+    };
     let scratch = scratch(arguments)?;
-    let messages = if needs_messages(arguments) { plan.messages } else { 0 };
+    let messages = if needs_messages(arguments) {
+        plan.messages
+    } else {
+        0
+    };
     let homes = Homes::make(&binary, scratch.path(), messages).await?;
-    let stage = Stage { arguments, plan, binary, homes, scratch: scratch.path(), nchan };
+    let stage = Stage {
+        arguments,
+        plan,
+        binary,
+        homes,
+        scratch: scratch.path(),
+        nchan,
+    };
     let mut results = Results::default();
     for round in 1..=stage.plan.rounds {
         progress(&format!("round {round} of {}", stage.plan.rounds));
@@ -37,13 +52,20 @@ pub(crate) async fn run(arguments: &Arguments) -> Result<Results> {
 fn scratch(arguments: &Arguments) -> Result<tempfile::TempDir> {
     let directory = match &arguments.scratch {
         Some(directory) => directory.clone(),
-        None => std::env::current_exe()?.parent().ok_or("this program has no directory")?.to_owned(),
+        None => std::env::current_exe()?
+            .parent()
+            .ok_or("this program has no directory")?
+            .to_owned(),
     };
-    Ok(tempfile::Builder::new().prefix("bench-").tempdir_in(std::path::absolute(directory)?)?)
+    Ok(tempfile::Builder::new()
+        .prefix("bench-")
+        .tempdir_in(std::path::absolute(directory)?)?)
 }
 
 fn needs_messages(arguments: &Arguments) -> bool {
-    [Part::Posts, Part::List, Part::Search, Part::Idle].into_iter().any(|part| arguments.wants(part))
+    [Part::Posts, Part::List, Part::Search, Part::Idle]
+        .into_iter()
+        .any(|part| arguments.wants(part))
 }
 
 impl Stage<'_> {
@@ -51,7 +73,9 @@ impl Stage<'_> {
         let data = self.homes.empty()?;
         let empty = self.start(&data, parts::EMPTY, results).await?;
         if needs_messages(self.arguments) {
-            let filled = self.start(&self.homes.filled, parts::FILLED, results).await?;
+            let filled = self
+                .start(&self.homes.filled, parts::FILLED, results)
+                .await?;
             self.requests(&empty, &filled, results).await?;
             filled.stop().await?;
         }
@@ -79,7 +103,12 @@ impl Stage<'_> {
     }
 
     /// Starts a server and measures that.
-    async fn start(&self, data: &Path, subject: &'static str, results: &mut Results) -> Result<Server> {
+    async fn start(
+        &self,
+        data: &Path,
+        subject: &'static str,
+        results: &mut Results,
+    ) -> Result<Server> {
         let server = self.binary.serve(data)?;
         sleep(REST).await;
         if self.arguments.wants(Part::Idle) {
@@ -88,7 +117,10 @@ impl Stage<'_> {
                 Key::new("start", subject, "until it listens"),
                 Sample::single(Metric::StartUp, milliseconds),
             );
-            results.add(Key::new("memory", subject, "started"), parts::idle::resident(&server)?);
+            results.add(
+                Key::new("memory", subject, "started"),
+                parts::idle::resident(&server)?,
+            );
         }
         Ok(server)
     }
@@ -109,8 +141,10 @@ impl Stage<'_> {
             parts::search::measure(self, filled, results).await?;
         }
         if self.arguments.wants(Part::Idle) {
-            results
-                .add(Key::new("memory", parts::FILLED, "after this round"), parts::idle::resident(filled)?);
+            results.add(
+                Key::new("memory", parts::FILLED, "after this round"),
+                parts::idle::resident(filled)?,
+            );
         }
         Ok(())
     }

@@ -30,21 +30,35 @@ impl Binary {
             None => std::env::current_exe()?.with_file_name("eddyline"),
         };
         if path.is_file() {
-            Ok(Self { path, database: None })
+            Ok(Self {
+                path,
+                database: None,
+            })
         } else {
             let path = path.display();
-            Err(format!("there is no server at {path}: cargo build --profile dist -p eddyline-server").into())
+            Err(format!(
+                "there is no server at {path}: cargo build --profile dist -p eddyline-server"
+            )
+            .into())
         }
     }
 
     /// The same binary on another database than that of the data directory.
     pub(crate) fn on_database(&self, url: Option<&str>) -> Self {
-        Self { database: url.map(str::to_owned), ..self.clone() }
+        Self {
+            database: url.map(str::to_owned),
+            ..self.clone()
+        }
     }
 
     /// Runs `eddyline admin` on a data directory and gives its answer.
     pub(crate) fn admin(&self, data: &Path, arguments: &[&str]) -> Result<Value> {
-        let output = self.command().args(["admin", "--json"]).args(arguments).args(self.at(data)).output()?;
+        let output = self
+            .command()
+            .args(["admin", "--json"])
+            .args(arguments)
+            .args(self.at(data))
+            .output()?;
         if !output.status.success() {
             let said = String::from_utf8_lossy(&output.stderr);
             return Err(format!("eddyline admin {}: {said}", arguments.join(" ")).into());
@@ -54,10 +68,21 @@ impl Binary {
 
     /// Starts the server on a data directory.
     pub(crate) fn serve(&self, data: &Path) -> Result<Server> {
-        let log = File::options().create(true).append(true).open(data.join("server.log"))?;
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(data.join("server.log"))?;
         let mut command = self.command();
         command
-            .args(["serve", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0", "--log", "warn"])
+            .args([
+                "serve",
+                "--listen",
+                "127.0.0.1:0",
+                "--stream-listen",
+                "127.0.0.1:0",
+                "--log",
+                "warn",
+            ])
             .args(self.at(data))
             .stderr(log);
         let (running, line, start_up) = Running::start_listening(&mut command)?;
@@ -93,8 +118,13 @@ impl Binary {
 
 /// Finds the socket address in `NAMEhttp://ADDRESS`.
 fn address(line: &str, name: &str) -> Result<SocketAddr> {
-    let url = line.split_whitespace().find_map(|part| part.strip_prefix(name)).unwrap_or_default();
-    let address = url.strip_prefix("http://").ok_or_else(|| format!("no {name} in {line:?}"))?;
+    let url = line
+        .split_whitespace()
+        .find_map(|part| part.strip_prefix(name))
+        .unwrap_or_default();
+    let address = url
+        .strip_prefix("http://")
+        .ok_or_else(|| format!("no {name} in {line:?}"))?;
     Ok(address.parse()?)
 }
 
@@ -125,7 +155,10 @@ mod tests {
     #[test]
     fn the_addresses_stand_in_the_line() {
         let line = "base=http://127.0.0.1:4000 stream=http://127.0.0.1:4001";
-        assert_eq!(address(line, "stream=").unwrap(), "127.0.0.1:4001".parse().unwrap());
+        assert_eq!(
+            address(line, "stream=").unwrap(),
+            "127.0.0.1:4001".parse().unwrap()
+        );
         assert!(address("base=elsewhere", "base=").is_err());
     }
 }

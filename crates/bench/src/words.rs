@@ -38,7 +38,10 @@ impl Vocabulary {
             })
             .collect();
         cumulative.iter_mut().for_each(|part| *part /= sum);
-        Self { words: (0..VOCABULARY).map(spell).collect(), cumulative }
+        Self {
+            words: (0..VOCABULARY).map(spell).collect(),
+            cumulative,
+        }
     }
 
     /// A word of a class.
@@ -72,7 +75,9 @@ impl Vocabulary {
 
     fn draw(&self, random: &mut Random) -> usize {
         let at = random.fraction();
-        self.cumulative.partition_point(|&part| part <= at).min(VOCABULARY - 1)
+        self.cumulative
+            .partition_point(|&part| part <= at)
+            .min(VOCABULARY - 1)
     }
 }
 
@@ -82,7 +87,11 @@ fn spell(rank: usize) -> String {
     const VOWELS: &[u8] = b"aeiou";
     const SYLLABLES: usize = CONSONANTS.len() * VOWELS.len();
     const SHORT: usize = SYLLABLES * SYLLABLES;
-    let (mut rest, syllables) = if rank < SHORT { (rank, 2) } else { (rank - SHORT, 3) };
+    let (mut rest, syllables) = if rank < SHORT {
+        (rank, 2)
+    } else {
+        (rank - SHORT, 3)
+    };
     let mut word = String::with_capacity(6);
     for _ in 0..syllables {
         let syllable = rest % SYLLABLES;
@@ -103,7 +112,11 @@ mod tests {
         let vocabulary = Vocabulary::new();
         let distinct: HashSet<_> = vocabulary.words.iter().collect();
         assert_eq!(distinct.len(), VOCABULARY);
-        assert!(NEVER_TOGETHER.iter().all(|word| !distinct.contains(&word.to_string())));
+        assert!(
+            NEVER_TOGETHER
+                .iter()
+                .all(|word| !distinct.contains(&word.to_string()))
+        );
     }
 
     #[test]
@@ -113,11 +126,16 @@ mod tests {
         let mut random = Random::new(1);
         let mut counts: HashMap<usize, usize> = HashMap::new();
         (0..SAID).for_each(|_| *counts.entry(vocabulary.draw(&mut random)).or_default() += 1);
-        let all: f64 = (1..=VOCABULARY).map(|rank| 1.0 / (rank as f64 + SHIFT)).sum();
+        let all: f64 = (1..=VOCABULARY)
+            .map(|rank| 1.0 / (rank as f64 + SHIFT))
+            .sum();
         for index in [0, 1, 9, 99] {
             let expected = SAID as f64 / (index as f64 + 1.0 + SHIFT) / all;
             let found = counts[&index] as f64;
-            assert!((found - expected).abs() < 5.0 * expected.sqrt(), "{index}: {found} not {expected}");
+            assert!(
+                (found - expected).abs() < 5.0 * expected.sqrt(),
+                "{index}: {found} not {expected}"
+            );
         }
     }
 
@@ -127,7 +145,10 @@ mod tests {
         let mut random = Random::new(2);
         for number in 0..1000 {
             let text = vocabulary.message(number, &mut random);
-            let marks = text.split(' ').filter(|word| NEVER_TOGETHER.contains(word)).count();
+            let marks = text
+                .split(' ')
+                .filter(|word| NEVER_TOGETHER.contains(word))
+                .count();
             assert_eq!(marks, 1, "{text}");
         }
     }
@@ -136,7 +157,9 @@ mod tests {
     fn messages_have_about_ten_words() {
         let vocabulary = Vocabulary::new();
         let mut random = Random::new(3);
-        let words: usize = (0..1000).map(|_| vocabulary.sentence(&mut random).split(' ').count()).sum();
+        let words: usize = (0..1000)
+            .map(|_| vocabulary.sentence(&mut random).split(' ').count())
+            .sum();
         assert!((9_500..10_500).contains(&words), "{words}");
     }
 }

@@ -53,7 +53,10 @@ impl Client {
     /// The same server and the same connections, as another caller.
     #[must_use]
     pub fn with_credentials(&self, credentials: Credentials) -> Self {
-        Self { shared: Arc::clone(&self.shared), credentials }
+        Self {
+            shared: Arc::clone(&self.shared),
+            credentials,
+        }
     }
 
     /// The REST address, without a slash at the end.
@@ -70,7 +73,11 @@ impl Client {
     /// path is sent as it is given: percent-encode what needs it.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         // Anything else would change the host, to which the credentials go.
-        let slash = if path.is_empty() || path.starts_with(['/', '?']) { "" } else { "/" };
+        let slash = if path.is_empty() || path.starts_with(['/', '?']) {
+            ""
+        } else {
+            "/"
+        };
         self.request_to(method, &self.shared.base_url, &format!("{slash}{path}"))
     }
 
@@ -92,8 +99,17 @@ impl Client {
     }
 
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Incoming>, Error> {
-        let sent = self.shared.inspector.is_some().then(|| Sent(request.clone()));
-        let mut answer = self.shared.pool.request(request.map(Full::new)).await.map_err(Error::Transport)?;
+        let sent = self
+            .shared
+            .inspector
+            .is_some()
+            .then(|| Sent(request.clone()));
+        let mut answer = self
+            .shared
+            .pool
+            .request(request.map(Full::new))
+            .await
+            .map_err(Error::Transport)?;
         if let Some(sent) = sent {
             answer.extensions_mut().insert(sent);
         }
@@ -102,8 +118,15 @@ impl Client {
 
     /// Shows the inspector, if there is one, a whole answer.
     pub(crate) fn inspect(&self, head: &http::response::Parts, body: &Bytes) {
-        if let (Some(inspector), Some(Sent(request))) = (&self.shared.inspector, head.extensions.get()) {
-            inspector.look(&Exchange { request, status: head.status, headers: &head.headers, body });
+        if let (Some(inspector), Some(Sent(request))) =
+            (&self.shared.inspector, head.extensions.get())
+        {
+            inspector.look(&Exchange {
+                request,
+                status: head.status,
+                headers: &head.headers,
+                body,
+            });
         }
     }
 }
@@ -129,8 +152,8 @@ pub struct ClientBuilder {
 }
 
 impl ClientBuilder {
-    /// Sets the streaming address. The default is `/stream` under the REST address, which is also the default of the
-    /// server.
+    /// Sets the streaming address. The default is `/stream` under the REST address, which is also
+    /// the default of the server.
     pub fn stream_url(mut self, url: impl Into<String>) -> Self {
         self.stream_url = Some(url.into());
         self
@@ -144,7 +167,10 @@ impl ClientBuilder {
 
     /// Speaks as the user with this e-mail address and password.
     pub fn basic(self, email: impl Into<String>, password: impl Into<String>) -> Self {
-        self.credentials(Credentials::Basic { email: email.into(), password: password.into() })
+        self.credentials(Credentials::Basic {
+            email: email.into(),
+            password: password.into(),
+        })
     }
 
     /// Speaks as the user to whom this API token belongs.
@@ -174,8 +200,8 @@ impl ClientBuilder {
         self
     }
 
-    /// Calls this with every answer that was read as a whole, before its caller gets it: to log, to count, to check.
-    /// Streams are left out.
+    /// Calls this with every answer that was read as a whole, before its caller gets it: to log, to
+    /// count, to check. Streams are left out.
     pub fn inspect(mut self, look: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
         self.inspector = Some(Inspector::new(look));
         self
@@ -209,7 +235,10 @@ impl ClientBuilder {
             inspector: self.inspector,
             pool: pool(tls),
         };
-        Ok(Client { shared: Arc::new(shared), credentials: self.credentials })
+        Ok(Client {
+            shared: Arc::new(shared),
+            credentials: self.credentials,
+        })
     }
 }
 
@@ -218,8 +247,11 @@ fn pool(tls: rustls::ClientConfig) -> Pool {
     // The connector must let https through to the TLS layer above it.
     tcp.enforce_http(false);
     tcp.set_nodelay(true);
-    let connector =
-        HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1().wrap_connector(tcp);
+    let connector = HttpsConnectorBuilder::new()
+        .with_tls_config(tls)
+        .https_or_http()
+        .enable_http1()
+        .wrap_connector(tcp);
     hyper_util::client::legacy::Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .build(connector)
@@ -235,10 +267,16 @@ fn public_web() -> Result<rustls::ClientConfig, rustls::Error> {
 
 /// The address without its last slashes, once it is known to be one.
 fn checked(url: &str) -> Result<String, Error> {
-    let parts = http::Uri::try_from(url).map_err(|e| Error::Request(e.into()))?.into_parts();
+    let parts = http::Uri::try_from(url)
+        .map_err(|e| Error::Request(e.into()))?
+        .into_parts();
     if parts.scheme.is_none() {
         // Building from parts tells in http's own words what is missing.
-        http::Uri::builder().path_and_query("/").authority(url).build().map_err(Error::Request)?;
+        http::Uri::builder()
+            .path_and_query("/")
+            .authority(url)
+            .build()
+            .map_err(Error::Request)?;
     }
     Ok(url.trim_end_matches('/').to_owned())
 }
@@ -259,7 +297,14 @@ mod tests {
     #[test]
     fn a_path_does_not_change_the_host() {
         let client = Client::builder("https://api.example").build().unwrap();
-        for path in ["@evil.example/x", ".evil.example/x", ":1/x", "//evil.example/x", "?x", ""] {
+        for path in [
+            "@evil.example/x",
+            ".evil.example/x",
+            ":1/x",
+            "//evil.example/x",
+            "?x",
+            "",
+        ] {
             let request = client.request(Method::GET, path).into_request().unwrap();
             assert_eq!(request.uri().host(), Some("api.example"), "{path}");
         }

@@ -50,7 +50,8 @@ pub enum Error {
         /// Where the shape differs.
         source: serde_json::Error,
     },
-    /// The answer to the request for a stream is no stream. The streaming address is probably wrong.
+    /// The answer to the request for a stream is no stream. The streaming address is probably
+    /// wrong.
     #[error("the answer is no stream: its content type is {content_type:?}")]
     NoStream {
         /// The content type; empty when the answer has none.
@@ -63,14 +64,21 @@ pub enum Error {
 
 /// Each parameter with what is wrong with it.
 fn listed(invalid: &Invalid) -> String {
-    let each = invalid.errors.iter().map(|(name, texts)| format!("{name} {}", texts.join(" and ")));
+    let each = invalid
+        .errors
+        .iter()
+        .map(|(name, texts)| format!("{name} {}", texts.join(" and ")));
     each.collect::<Vec<_>>().join("; ")
 }
 
-/// An error with all its causes, which alone tell a refused connection from a certificate that is not trusted.
+/// An error with all its causes, which alone tell a refused connection from a certificate that is
+/// not trusted.
 fn causes(error: &dyn std::error::Error) -> String {
     let chain = std::iter::successors(Some(error), |error| error.source());
-    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    chain
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 impl Error {
@@ -117,7 +125,12 @@ impl ApiError {
             .get(http::header::RETRY_AFTER)
             .and_then(|value| value.to_str().ok()?.parse().ok())
             .map(Duration::from_secs);
-        Self { status, message, errors, retry_after }
+        Self {
+            status,
+            message,
+            errors,
+            retry_after,
+        }
     }
 }
 
@@ -145,7 +158,10 @@ mod tests {
             &HeaderMap::new(),
             br#"{"message":"Validation error","errors":{"content":["is too long"]}}"#,
         );
-        assert_eq!(error.to_string(), "status 400 Bad Request: Validation error; content is too long");
+        assert_eq!(
+            error.to_string(),
+            "status 400 Bad Request: Validation error; content is too long"
+        );
     }
 
     #[test]

@@ -27,16 +27,22 @@ impl FlowClient {
     /// See [`Error`].
     pub async fn upload(&self, file: &NewFile) -> Result<Posted, Error> {
         let boundary = eddyline_random::hex::<16>();
-        let request = self
-            .request(Method::POST, "/messages")
-            .raw(&format!("multipart/form-data; boundary={boundary}"), form(file, &boundary));
+        let request = self.request(Method::POST, "/messages").raw(
+            &format!("multipart/form-data; boundary={boundary}"),
+            form(file, &boundary),
+        );
         wait_for_message(request).await
     }
 }
 
-/// The file as a form (RFC 7578) of two parts: the kind of the message, which is `file`, and the file itself.
+/// The file as a form (RFC 7578) of two parts: the kind of the message, which is `file`, and the
+/// file itself.
 fn form(file: &NewFile, boundary: &str) -> Vec<u8> {
-    let name = file.name.replace('"', "%22").replace('\r', "%0D").replace('\n', "%0A");
+    let name = file
+        .name
+        .replace('"', "%22")
+        .replace('\r', "%0D")
+        .replace('\n', "%0A");
     let content_type = file.content_type.replace(['\r', '\n'], " ");
     let mut form = format!(
         "--{boundary}\r\nContent-Disposition: form-data; name=\"event\"\r\n\r\nfile\r\n\
@@ -50,20 +56,35 @@ fn form(file: &NewFile, boundary: &str) -> Vec<u8> {
 }
 
 impl Client {
-    /// What a file holds that a message of the caller's flows or conversations shows, by the `path` of its
-    /// attachment or thumbnail.
+    /// What a file holds that a message of the caller's flows or conversations shows, by the `path`
+    /// of its attachment or thumbnail.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn download(&self, path: &str) -> Result<Bytes, Error> {
         let is_secure = self.base_url().starts_with("https://");
-        let answer = self.request(Method::GET, path).header("accept", "*/*").send().await?;
+        let answer = self
+            .request(Method::GET, path)
+            .header("accept", "*/*")
+            .send()
+            .await?;
         // The server sends the caller on to where the file is, for which no credentials are needed.
         let answer = match answer.header(LOCATION.as_str()) {
             // Not from TLS to plain HTTP, where others see the link.
-            Some(place) if answer.status.is_redirection() && !(is_secure && place.starts_with("http://")) => {
-                let base = if place.starts_with('/') { self.base_url() } else { "" };
-                self.request_to(Method::GET, base, place).anonymous().header("accept", "*/*").send().await?
+            Some(place)
+                if answer.status.is_redirection()
+                    && !(is_secure && place.starts_with("http://")) =>
+            {
+                let base = if place.starts_with('/') {
+                    self.base_url()
+                } else {
+                    ""
+                };
+                self.request_to(Method::GET, base, place)
+                    .anonymous()
+                    .header("accept", "*/*")
+                    .send()
+                    .await?
             }
             _ => answer,
         };

@@ -15,7 +15,10 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn flows(&self, users: bool) -> Result<Vec<Flow>, Error> {
-        self.request(Method::GET, "/flows").query_of(&ListFlows { users, after: None }).call().await
+        self.request(Method::GET, "/flows")
+            .query_of(&ListFlows { users, after: None })
+            .call()
+            .await
     }
 
     /// The flows the caller has joined or may join.
@@ -23,7 +26,10 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn all_flows(&self, users: bool) -> Result<Vec<Flow>, Error> {
-        self.request(Method::GET, "/flows/all").query_of(&ListFlows { users, after: None }).call().await
+        self.request(Method::GET, "/flows/all")
+            .query_of(&ListFlows { users, after: None })
+            .call()
+            .await
     }
 
     /// The flow with this id.
@@ -31,7 +37,10 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn find_flow(&self, id: &str) -> Result<Flow, Error> {
-        self.request(Method::GET, "/flows/find").query_of(&FindFlow { id: id.to_owned() }).call().await
+        self.request(Method::GET, "/flows/find")
+            .query_of(&FindFlow { id: id.to_owned() })
+            .call()
+            .await
     }
 
     /// Creates a flow of this name in an organization; the caller is its first member.
@@ -40,7 +49,10 @@ impl Client {
     /// See [`Error`].
     pub async fn create_flow(&self, organization: &str, name: FlowName) -> Result<Flow, Error> {
         let path = format!("/flows/{}", encode(organization));
-        self.request(Method::POST, &path).json_of(&CreateFlow { name }).call().await
+        self.request(Method::POST, &path)
+            .json_of(&CreateFlow { name })
+            .call()
+            .await
     }
 }
 
@@ -83,7 +95,8 @@ impl FlowClient {
         self.request(Method::PUT, "").json_of(change).call().await
     }
 
-    /// Replaces the flow's join link and gives the flow with the new one; the link before leads nowhere.
+    /// Replaces the flow's join link and gives the flow with the new one; the link before leads
+    /// nowhere.
     ///
     /// # Errors
     /// See [`Error`].

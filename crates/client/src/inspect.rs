@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{HeaderMap, Request, StatusCode};
 
-/// A request and its whole answer, as [`ClientBuilder::inspect`](crate::ClientBuilder::inspect) shows them.
+/// A request and its whole answer, as [`ClientBuilder::inspect`](crate::ClientBuilder::inspect)
+/// shows them.
 #[derive(Clone, Copy, Debug)]
 pub struct Exchange<'a> {
     /// The request as it was sent, with its credentials.

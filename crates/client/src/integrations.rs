@@ -16,8 +16,14 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn threads(&self, limit: u32) -> Result<Vec<Thread>, Error> {
-        let wanted = ListThreads { limit: Some(i64::from(limit)), ..ListThreads::default() };
-        self.request(Method::GET, "/threads").query_of(&wanted).call().await
+        let wanted = ListThreads {
+            limit: Some(i64::from(limit)),
+            ..ListThreads::default()
+        };
+        self.request(Method::GET, "/threads")
+            .query_of(&wanted)
+            .call()
+            .await
     }
 
     /// One thread.
@@ -25,7 +31,9 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn thread(&self, id: &str) -> Result<Thread, Error> {
-        self.request(Method::GET, &format!("/threads/{}", encode(id))).call().await
+        self.request(Method::GET, &format!("/threads/{}", encode(id)))
+            .call()
+            .await
     }
 
     /// The sources that post into the flow's inbox.
@@ -42,8 +50,14 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn create_source(&self, name: &str) -> Result<Source, Error> {
-        let new = CreateSource { name: name.to_owned(), external_url: None };
-        self.request(Method::POST, "/sources").json_of(&new).call().await
+        let new = CreateSource {
+            name: name.to_owned(),
+            external_url: None,
+        };
+        self.request(Method::POST, "/sources")
+            .json_of(&new)
+            .call()
+            .await
     }
 
     /// Removes a source; its token is refused from then on.
@@ -51,7 +65,9 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn remove_source(&self, id: i64) -> Result<(), Error> {
-        self.request(Method::DELETE, &format!("/sources/{id}")).done().await
+        self.request(Method::DELETE, &format!("/sources/{id}"))
+            .done()
+            .await
     }
 
     /// Has the server send the request of an action of a thread, the first being number 0. `name`
@@ -61,19 +77,30 @@ impl FlowClient {
     /// See [`Error`]; 424 when the integration did not do it.
     pub async fn trigger(&self, thread: &str, position: usize, name: &str) -> Result<(), Error> {
         let path = format!("/threads/{}/actions/{position}", encode(thread));
-        let action = TriggerAction { name: Some(name.to_owned()) };
-        self.request(Method::POST, &path).json_of(&action).done().await
+        let action = TriggerAction {
+            name: Some(name.to_owned()),
+        };
+        self.request(Method::POST, &path)
+            .json_of(&action)
+            .done()
+            .await
     }
 }
 
 impl Client {
-    /// Says what is wrong with the source whose flow token the client shows; an empty text says that
-    /// all is well.
+    /// Says what is wrong with the source whose flow token the client shows; an empty text says
+    /// that all is well.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn set_source_error(&self, message: &str) -> Result<Source, Error> {
-        let change = UpdateSource { error_message: Some(message.to_owned()), ..UpdateSource::default() };
-        self.request(Method::PUT, "/sources").json_of(&change).call().await
+        let change = UpdateSource {
+            error_message: Some(message.to_owned()),
+            ..UpdateSource::default()
+        };
+        self.request(Method::PUT, "/sources")
+            .json_of(&change)
+            .call()
+            .await
     }
 }

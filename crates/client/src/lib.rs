@@ -1,12 +1,12 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A [`Client`] is a handle on one pool of connections; clone it freely. Calls that belong to a flow are made through
-//! [`Client::flow`].
+//! A [`Client`] is a handle on one pool of connections; clone it freely. Calls that belong to a
+//! flow are made through [`Client::flow`].
 //!
 //! Anything the typed calls do not cover, wrong requests included, goes through
 //! [`Client::request`]. The crate knows the shapes of `eddyline-wire` and HTTP; it knows nothing of
-//! the server's inside. It never repeats a request that the server may have carried out: post with a
-//! `uuid` and repeat the call yourself to be safe against doubles.
+//! the server's inside. It never repeats a request that the server may have carried out: post with
+//! a `uuid` and repeat the call yourself to be safe against doubles.
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 

@@ -33,8 +33,9 @@ pub struct OAuthTokens {
 
 /// The tokens of one user, shared by all clones.
 ///
-/// When the server says that the access token is no longer valid, the client gets the next pair of tokens and
-/// repeats the request, which the server has not carried out. Requests at the same time share one renewal.
+/// When the server says that the access token is no longer valid, the client gets the next pair of
+/// tokens and repeats the request, which the server has not carried out. Requests at the same time
+/// share one renewal.
 #[derive(Clone)]
 pub struct OAuthSession(Arc<Shared>);
 
@@ -46,15 +47,20 @@ struct Shared {
 }
 
 impl OAuthSession {
-    /// Begins with these tokens. `renewed` gets each later pair and should store it: the pair before it is no
-    /// longer good for anything.
+    /// Begins with these tokens. `renewed` gets each later pair and should store it: the pair
+    /// before it is no longer good for anything.
     pub fn new(
         application: OAuthApplication,
         tokens: OAuthTokens,
         renewed: impl Fn(&OAuthTokens) + Send + Sync + 'static,
     ) -> Self {
         let (tokens, renewed) = (SyncMutex::new(tokens), Box::new(renewed));
-        Self(Arc::new(Shared { application, tokens, renewing: Arc::default(), renewed }))
+        Self(Arc::new(Shared {
+            application,
+            tokens,
+            renewing: Arc::default(),
+            renewed,
+        }))
     }
 
     /// The present tokens.
@@ -66,7 +72,8 @@ impl OAuthSession {
         self.0.tokens.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gets the pair of tokens after the one with this access token, unless another request has done so.
+    /// Gets the pair of tokens after the one with this access token, unless another request has
+    /// done so.
     pub(crate) async fn renew(&self, client: &Client, expired: &str) -> Result<(), Error> {
         let one_at_a_time = self.0.renewing.clone().lock_owned().await;
         if self.tokens().access_token != expired {
@@ -82,8 +89,9 @@ impl OAuthSession {
         }
     }
 
-    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair that the server has
-    /// made by then is kept all the same. The pair before it is no longer valid.
+    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair
+    /// that the server has made by then is kept all the same. The pair before it is no longer
+    /// valid.
     fn begin_renewal(
         &self,
         client: &Client,
@@ -98,14 +106,20 @@ impl OAuthSession {
 
     async fn get_next(&self, client: &Client) -> Result<(), Error> {
         let tokens = self.tokens();
-        let OAuthApplication { client_id, client_secret } = &self.0.application;
+        let OAuthApplication {
+            client_id,
+            client_secret,
+        } = &self.0.application;
         let form = [
             ("grant_type", "refresh_token"),
             ("refresh_token", tokens.refresh_token.as_str()),
             ("client_id", client_id),
             ("client_secret", client_secret),
         ];
-        let request = client.request(Method::POST, "/oauth/token").anonymous().form(&form);
+        let request = client
+            .request(Method::POST, "/oauth/token")
+            .anonymous()
+            .form(&form);
         let next: OAuthTokens = request.call().await?;
         self.lock().clone_from(&next);
         (self.0.renewed)(&next);
@@ -116,14 +130,19 @@ impl OAuthSession {
 /// Whether an answer says that the access token is not valid (RFC 6750, section 3.1).
 pub(crate) fn is_expired(status: StatusCode, headers: &HeaderMap) -> bool {
     let challenges = headers.get_all(WWW_AUTHENTICATE);
-    let invalid =
-        |value: &http::HeaderValue| value.to_str().is_ok_and(|text| text.contains("error=\"invalid_token\""));
+    let invalid = |value: &http::HeaderValue| {
+        value
+            .to_str()
+            .is_ok_and(|text| text.contains("error=\"invalid_token\""))
+    };
     status == StatusCode::UNAUTHORIZED && challenges.iter().any(invalid)
 }
 
 impl fmt::Debug for OAuthApplication {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OAuthApplication").field("client_id", &self.client_id).finish_non_exhaustive()
+        f.debug_struct("OAuthApplication")
+            .field("client_id", &self.client_id)
+            .finish_non_exhaustive()
     }
 }
 
@@ -135,6 +154,8 @@ impl fmt::Debug for OAuthTokens {
 
 impl fmt::Debug for OAuthSession {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("OAuthSession").field(&self.0.application).finish()
+        f.debug_tuple("OAuthSession")
+            .field(&self.0.application)
+            .finish()
     }
 }

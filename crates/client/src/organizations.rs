@@ -22,7 +22,9 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn organization(&self, parameterized_name: &str) -> Result<Organization, Error> {
-        self.request(Method::GET, &format!("/organizations/{parameterized_name}")).call().await
+        self.request(Method::GET, &format!("/organizations/{parameterized_name}"))
+            .call()
+            .await
     }
 
     /// An organization of the caller's, by its persistent id.
@@ -31,7 +33,9 @@ impl Client {
     /// See [`Error`].
     pub async fn find_organization(&self, id: i64) -> Result<Organization, Error> {
         self.request(Method::GET, "/organizations/find")
-            .query_of(&FindOrganization { id: OrganizationId(id) })
+            .query_of(&FindOrganization {
+                id: OrganizationId(id),
+            })
             .call()
             .await
     }
@@ -46,7 +50,12 @@ impl Client {
         name: &str,
     ) -> Result<Organization, Error> {
         let path = format!("/organizations/{parameterized_name}");
-        self.request(Method::PUT, &path).json_of(&RenameOrganization { name: name.to_owned() }).call().await
+        self.request(Method::PUT, &path)
+            .json_of(&RenameOrganization {
+                name: name.to_owned(),
+            })
+            .call()
+            .await
     }
 
     /// The users of an organization, each with whether they administer it.
@@ -54,14 +63,28 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn organization_users(&self, parameterized_name: &str) -> Result<Vec<User>, Error> {
-        self.request(Method::GET, &format!("/organizations/{parameterized_name}/users")).call().await
+        self.request(
+            Method::GET,
+            &format!("/organizations/{parameterized_name}/users"),
+        )
+        .call()
+        .await
     }
 
     /// Takes a user out of an organization that the caller administers.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn remove_from_organization(&self, parameterized_name: &str, id: i64) -> Result<(), Error> {
-        self.request(Method::DELETE, &format!("/organizations/{parameterized_name}/users/{id}")).done().await
+    pub async fn remove_from_organization(
+        &self,
+        parameterized_name: &str,
+        id: i64,
+    ) -> Result<(), Error> {
+        self.request(
+            Method::DELETE,
+            &format!("/organizations/{parameterized_name}/users/{id}"),
+        )
+        .done()
+        .await
     }
 }

@@ -21,7 +21,10 @@ impl Client {
 
     /// The calls that belong to the conversation with the user of this number.
     pub fn private(&self, user: i64) -> PrivateClient {
-        PrivateClient { client: self.clone(), path: format!("/private/{user}") }
+        PrivateClient {
+            client: self.clone(),
+            path: format!("/private/{user}"),
+        }
     }
 }
 
@@ -59,7 +62,10 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>, Error> {
-        query.apply(self.request(Method::GET, "/messages")).call().await
+        query
+            .apply(self.request(Method::GET, "/messages"))
+            .call()
+            .await
     }
 
     /// One message.
@@ -67,7 +73,9 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn message(&self, id: i64) -> Result<Message, Error> {
-        self.request(Method::GET, &format!("/messages/{id}")).call().await
+        self.request(Method::GET, &format!("/messages/{id}"))
+            .call()
+            .await
     }
 
     /// Edits one of the caller's own messages.
@@ -75,7 +83,10 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn edit(&self, id: i64, change: &EditMessage) -> Result<(), Error> {
-        self.request(Method::PUT, &format!("/messages/{id}")).json_of(change).done().await
+        self.request(Method::PUT, &format!("/messages/{id}"))
+            .json_of(change)
+            .done()
+            .await
     }
 
     /// Deletes one of the caller's own messages.
@@ -83,7 +94,9 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn delete(&self, id: i64) -> Result<(), Error> {
-        self.request(Method::DELETE, &format!("/messages/{id}")).done().await
+        self.request(Method::DELETE, &format!("/messages/{id}"))
+            .done()
+            .await
     }
 
     /// Notes that the caller has read everything through this message.
@@ -91,6 +104,11 @@ impl PrivateClient {
     /// # Errors
     /// See [`Error`].
     pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
-        self.request(Method::PUT, "/read").json_of(&MarkRead { message: MessageId(message) }).done().await
+        self.request(Method::PUT, "/read")
+            .json_of(&MarkRead {
+                message: MessageId(message),
+            })
+            .done()
+            .await
     }
 }

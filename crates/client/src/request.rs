@@ -20,7 +20,11 @@ use crate::oauth::is_expired;
 pub type Json = serde_json::Value;
 
 /// What stands unencoded in a path segment or a query value.
-const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// `text` as one segment of a path or one value of a query.
 pub(crate) fn encode(text: &str) -> String {
@@ -40,13 +44,24 @@ pub struct RequestBuilder {
 
 impl RequestBuilder {
     pub(crate) fn new(client: Client, method: Method, url: String) -> Self {
-        Self { client, method, url, headers: Vec::new(), body: Ok(Bytes::new()), anonymous: false }
+        Self {
+            client,
+            method,
+            url,
+            headers: Vec::new(),
+            body: Ok(Bytes::new()),
+            anonymous: false,
+        }
     }
 
     /// Adds a query parameter. A name may be repeated.
-    #[expect(clippy::needless_pass_by_value, reason = "numbers read better without a reference")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "numbers read better without a reference"
+    )]
     pub fn query(mut self, name: &str, value: impl ToString) -> Self {
-        self.url.push(if self.url.contains('?') { '&' } else { '?' });
+        self.url
+            .push(if self.url.contains('?') { '&' } else { '?' });
         self.url.push_str(&encode(name));
         self.url.push('=');
         self.url.push_str(&encode(&value.to_string()));
@@ -60,21 +75,29 @@ impl RequestBuilder {
                 .to_query()
                 .into_iter()
                 .fold(self, |request, (name, value)| request.query(&name, value)),
-            Err(invalid) => Self { body: Err(invalid.into()), ..self },
+            Err(invalid) => Self {
+                body: Err(invalid.into()),
+                ..self
+            },
         }
     }
 
-    /// Sends these parameters as `application/json`. [`send`](Self::send) fails if one breaks a bound.
+    /// Sends these parameters as `application/json`. [`send`](Self::send) fails if one breaks a
+    /// bound.
     pub fn json_of(self, parameters: &impl Parameters) -> Self {
         match parameters.check() {
             Ok(()) => self.json(&parameters.to_json()),
-            Err(invalid) => Self { body: Err(invalid.into()), ..self },
+            Err(invalid) => Self {
+                body: Err(invalid.into()),
+                ..self
+            },
         }
     }
 
     /// Adds a header. A value that HTTP forbids makes [`send`](Self::send) fail.
     pub fn header(mut self, name: &str, value: impl AsRef<[u8]>) -> Self {
-        self.headers.push((name.to_owned(), value.as_ref().to_vec()));
+        self.headers
+            .push((name.to_owned(), value.as_ref().to_vec()));
         self
     }
 
@@ -82,14 +105,19 @@ impl RequestBuilder {
     pub fn json(self, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
             Ok(body) => self.raw("application/json", body),
-            Err(error) => Self { body: Err(Error::Encode(error)), ..self },
+            Err(error) => Self {
+                body: Err(Error::Encode(error)),
+                ..self
+            },
         }
     }
 
     /// Sends `fields` as `application/x-www-form-urlencoded`, in their order.
     pub fn form(self, fields: &[(&str, &str)]) -> Self {
-        let pairs: Vec<String> =
-            fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+        let pairs: Vec<String> = fields
+            .iter()
+            .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
+            .collect();
         self.raw("application/x-www-form-urlencoded", pairs.join("&"))
     }
 
@@ -120,9 +148,15 @@ impl RequestBuilder {
             let (head, body) = self.dispatch().await?.into_parts();
             let body = body.collect().await.map_err(Error::Body)?.to_bytes();
             client.inspect(&head, &body);
-            Ok(RawResponse { status: head.status, headers: head.headers, body })
+            Ok(RawResponse {
+                status: head.status,
+                headers: head.headers,
+                body,
+            })
         };
-        timeout(limit, answer).await.unwrap_or(Err(Error::Timeout(limit)))
+        timeout(limit, answer)
+            .await
+            .unwrap_or(Err(Error::Timeout(limit)))
     }
 
     /// Sends the request and decodes the answer's JSON.
@@ -146,10 +180,13 @@ impl RequestBuilder {
     /// Sends the request and gives the answer as soon as its head is there.
     pub(crate) async fn open(self) -> Result<Response<Incoming>, Error> {
         let limit = self.client.timeout();
-        timeout(limit, self.dispatch()).await.unwrap_or(Err(Error::Timeout(limit)))
+        timeout(limit, self.dispatch())
+            .await
+            .unwrap_or(Err(Error::Timeout(limit)))
     }
 
-    /// Sends the request, and once more with new tokens when the server has refused it for an expired one.
+    /// Sends the request, and once more with new tokens when the server has refused it for an
+    /// expired one.
     async fn dispatch(self) -> Result<Response<Incoming>, Error> {
         let client = self.client.clone();
         let Credentials::OAuth(session) = client.credentials() else {
@@ -166,17 +203,26 @@ impl RequestBuilder {
             return Ok(answer);
         }
         session.renew(&client, &expired).await?;
-        again.headers_mut().insert(AUTHORIZATION, authorization(client.credentials())?);
+        again
+            .headers_mut()
+            .insert(AUTHORIZATION, authorization(client.credentials())?);
         client.send(again).await
     }
 
     pub(crate) fn into_request(mut self) -> Result<Request<Bytes>, Error> {
-        let credentials = if self.anonymous { Credentials::None } else { self.client.credentials().clone() };
+        let credentials = if self.anonymous {
+            Credentials::None
+        } else {
+            self.client.credentials().clone()
+        };
         if let Some((name, value)) = credentials.query() {
             self = self.query(name, value);
         }
-        let mut request =
-            Request::builder().method(self.method).uri(self.url).body(self.body?).map_err(Error::Request)?;
+        let mut request = Request::builder()
+            .method(self.method)
+            .uri(self.url)
+            .body(self.body?)
+            .map_err(Error::Request)?;
         let headers = request.headers_mut();
         if credentials.authorization().is_some() {
             headers.insert(AUTHORIZATION, authorization(&credentials)?);
@@ -185,7 +231,9 @@ impl RequestBuilder {
             let name = HeaderName::try_from(name).map_err(|e| Error::Request(e.into()))?;
             headers.append(name, header_value(&value)?);
         }
-        headers.entry(ACCEPT).or_insert(HeaderValue::from_static("application/json"));
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("application/json"));
         Ok(request)
     }
 }
@@ -236,7 +284,11 @@ impl RawResponse {
         if self.status.is_success() {
             return Ok(self);
         }
-        Err(Error::Api(ApiError::read(self.status, &self.headers, &self.body)))
+        Err(Error::Api(ApiError::read(
+            self.status,
+            &self.headers,
+            &self.body,
+        )))
     }
 
     /// The body decoded.
@@ -244,7 +296,10 @@ impl RawResponse {
     /// # Errors
     /// [`Error::Decode`] when it has another shape.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_slice(&self.body).map_err(|source| Error::Decode { status: self.status, source })
+        serde_json::from_slice(&self.body).map_err(|source| Error::Decode {
+            status: self.status,
+            source,
+        })
     }
 }
 
@@ -253,7 +308,10 @@ mod tests {
     use super::*;
 
     fn client() -> Client {
-        Client::builder("http://localhost").flow_token("s/1").build().unwrap()
+        Client::builder("http://localhost")
+            .flow_token("s/1")
+            .build()
+            .unwrap()
     }
 
     #[test]
@@ -272,13 +330,20 @@ mod tests {
 
     #[test]
     fn an_anonymous_request_carries_no_credentials() {
-        let request = client().request(Method::GET, "/flows").anonymous().into_request().unwrap();
+        let request = client()
+            .request(Method::GET, "/flows")
+            .anonymous()
+            .into_request()
+            .unwrap();
         assert_eq!(request.uri(), "http://localhost/flows");
     }
 
     #[test]
     fn a_header_that_http_forbids_is_an_error_and_not_a_panic() {
-        let bad = client().request(Method::GET, "/").header("a", "b\r\nc: d").into_request();
+        let bad = client()
+            .request(Method::GET, "/")
+            .header("a", "b\r\nc: d")
+            .into_request();
         assert!(matches!(bad, Err(Error::Request(_))));
     }
 }

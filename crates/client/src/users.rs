@@ -18,8 +18,8 @@ impl Client {
         self.request(Method::GET, "/user").call().await
     }
 
-    /// The users whom the caller sees: all of the organizations they administer, and those in a flow
-    /// with them.
+    /// The users whom the caller sees: all of the organizations they administer, and those in a
+    /// flow with them.
     ///
     /// # Errors
     /// See [`Error`].
@@ -32,7 +32,9 @@ impl Client {
     /// # Errors
     /// See [`Error`].
     pub async fn user(&self, id: i64) -> Result<User, Error> {
-        self.request(Method::GET, &format!("/users/{id}")).call().await
+        self.request(Method::GET, &format!("/users/{id}"))
+            .call()
+            .await
     }
 }
 
@@ -50,7 +52,10 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn add_user(&self, id: i64) -> Result<(), Error> {
-        self.request(Method::POST, "/users").json_of(&AddFlowUser { id: UserId(id) }).done().await
+        self.request(Method::POST, "/users")
+            .json_of(&AddFlowUser { id: UserId(id) })
+            .done()
+            .await
     }
 
     /// Shuts a user out of the flow.
@@ -74,11 +79,16 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn leave(&self, own_id: i64) -> Result<(), Error> {
-        self.request(Method::DELETE, &format!("/users/{own_id}")).done().await
+        self.request(Method::DELETE, &format!("/users/{own_id}"))
+            .done()
+            .await
     }
 
     async fn set_disabled(&self, id: i64, disabled: bool) -> Result<(), Error> {
         let path = format!("/users/{id}");
-        self.request(Method::PUT, &path).json_of(&BlockFlowUser { disabled }).done().await
+        self.request(Method::PUT, &path)
+            .json_of(&BlockFlowUser { disabled })
+            .done()
+            .await
     }
 }

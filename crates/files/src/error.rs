@@ -27,8 +27,8 @@ pub enum Error {
     /// The disk did not do as told.
     #[error("the disk: {0}")]
     Io(io::Error),
-    /// The store did not do as told, could not be reached, or is not configured well. The text is for
-    /// logs.
+    /// The store did not do as told, could not be reached, or is not configured well. The text is
+    /// for logs.
     #[error("the store: {0}")]
     Store(Box<dyn std::error::Error + Send + Sync>),
 }
@@ -51,8 +51,14 @@ mod tests {
     fn a_full_disk_is_told_apart() {
         // As Linux numbers them: no space left on device, and disk quota exceeded.
         for number in [28, 122] {
-            assert!(matches!(Error::from(io::Error::from_raw_os_error(number)), Error::Full));
+            assert!(matches!(
+                Error::from(io::Error::from_raw_os_error(number)),
+                Error::Full
+            ));
         }
-        assert!(matches!(Error::from(io::Error::from_raw_os_error(5)), Error::Io(_)));
+        assert!(matches!(
+            Error::from(io::Error::from_raw_os_error(5)),
+            Error::Io(_)
+        ));
     }
 }

@@ -25,7 +25,10 @@ pub(crate) struct Folder {
 impl Folder {
     pub(crate) fn new(root: &Path) -> io::Result<Self> {
         make_durable(root)?;
-        Ok(Self { root: root.to_owned(), durable: [const { AtomicBool::new(false) }; 256] })
+        Ok(Self {
+            root: root.to_owned(),
+            durable: [const { AtomicBool::new(false) }; 256],
+        })
     }
 
     fn path(&self, key: &Key) -> PathBuf {
@@ -47,7 +50,13 @@ impl Folder {
             }
             opened => opened.map_err(at(&path))?,
         };
-        Ok((file, Entry { path, is_kept: false }))
+        Ok((
+            file,
+            Entry {
+                path,
+                is_kept: false,
+            },
+        ))
     }
 
     fn make_part(&self, part: usize, name: &str) -> io::Result<()> {
@@ -114,7 +123,11 @@ pub(crate) async fn put(folder: Arc<Folder>, key: Key, bytes: Bytes) -> Result<(
     Ok(())
 }
 
-pub(crate) async fn open(folder: Arc<Folder>, key: Key, range: Option<Range<u64>>) -> Result<Content, Error> {
+pub(crate) async fn open(
+    folder: Arc<Folder>,
+    key: Key,
+    range: Option<Range<u64>>,
+) -> Result<Content, Error> {
     let (file, size, left) = aside(move || {
         let path = folder.path(&key);
         let mut file = File::open(&path).map_err(|error| match error.kind() {
@@ -185,7 +198,9 @@ fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
 
 /// Puts the names in a folder on the disk for good.
 fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(at(folder))
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(at(folder))
 }
 
 /// For the eyes of this user only.

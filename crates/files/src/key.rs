@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The name under which bytes are kept: 128 random bits as 32 lower-case hexadecimal digits. So it can
-/// stand in a path and a URL as it is, and never leads out of the place where files are.
+/// The name under which bytes are kept: 128 random bits as 32 lower-case hexadecimal digits. So it
+/// can stand in a path and a URL as it is, and never leads out of the place where files are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Key(String);
 
@@ -31,7 +31,10 @@ impl Key {
     /// By which part of 256 the key is found, and that part's name.
     pub(crate) fn part(&self) -> (usize, &str) {
         let name = &self.0[..2];
-        (usize::from_str_radix(name, 16).expect("a key is made of hexadecimal digits"), name)
+        (
+            usize::from_str_radix(name, 16).expect("a key is made of hexadecimal digits"),
+            name,
+        )
     }
 }
 
@@ -52,7 +55,10 @@ mod tests {
         let key = Key::random();
         assert_eq!(Key::parse(key.as_str()), Some(key.clone()));
         assert_ne!(key, Key::random());
-        assert_eq!(Key::parse("ff000000000000000000000000000000").map(|key| key.part().0), Some(255));
+        assert_eq!(
+            Key::parse("ff000000000000000000000000000000").map(|key| key.part().0),
+            Some(255)
+        );
     }
 
     #[test]

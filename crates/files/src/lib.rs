@@ -2,13 +2,13 @@
 //!
 //! [`Files`] keeps bytes under a [`Key`] that nobody chose. Which keys there are, which hold equal
 //! bytes, and which nobody needs any more is for the database to say: the crate never lists what is
-//! there. While bytes are taken in, it finds out what the database wants to know of them: the digest,
-//! the size, and of pictures the type, the size in pixels and a thumbnail.
+//! there. While bytes are taken in, it finds out what the database wants to know of them: the
+//! digest, the size, and of pictures the type, the size in pixels and a thumbnail.
 //!
-//! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much memory that
-//! takes is asked for first, so that the caller can bound the sum over all pictures. All work on
-//! disks and with pixels is done on threads that may block, so everything here can be called from an
-//! async task of tokio.
+//! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much
+//! memory that takes is asked for first, so that the caller can bound the sum over all pictures.
+//! All work on disks and with pixels is done on threads that may block, so everything here can be
+//! called from an async task of tokio.
 
 mod content;
 mod error;
@@ -63,23 +63,27 @@ impl Files {
     /// [`Error::Io`] when it cannot be made. Whether it can be written to is found when it is.
     pub fn in_folder(folder: &Path) -> Result<Self, Error> {
         let folder = Folder::new(folder)?;
-        Ok(Self { place: Place::Folder(Arc::new(folder)) })
+        Ok(Self {
+            place: Place::Folder(Arc::new(folder)),
+        })
     }
 
     /// Keeps files in a bucket of a store that speaks S3. The store is not asked for anything yet.
     ///
     /// # Errors
     ///
-    /// [`Error::Store`] when the configuration makes no sense, and [`Error::Io`] when uploads cannot
-    /// be put aside on this machine.
+    /// [`Error::Store`] when the configuration makes no sense, and [`Error::Io`] when uploads
+    /// cannot be put aside on this machine.
     #[cfg(feature = "s3")]
     pub fn in_s3(config: &S3Config) -> Result<Self, Error> {
         let store = s3::S3::new(config)?;
-        Ok(Self { place: Place::S3(Arc::new(store)) })
+        Ok(Self {
+            place: Place::S3(Arc::new(store)),
+        })
     }
 
-    /// Begins to take in a file of at most `limit` bytes, to be kept under `key`, where nothing may be
-    /// yet.
+    /// Begins to take in a file of at most `limit` bytes, to be kept under `key`, where nothing may
+    /// be yet.
     ///
     /// # Errors
     ///
@@ -96,20 +100,22 @@ impl Files {
     /// Those of [`Files::begin`] and [`Upload::finish`].
     pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<[u8; 32], Error> {
         match &self.place {
-            Place::Folder(folder) => folder::put(Arc::clone(folder), key.clone(), bytes.clone()).await?,
+            Place::Folder(folder) => {
+                folder::put(Arc::clone(folder), key.clone(), bytes.clone()).await?;
+            }
             #[cfg(feature = "s3")]
             Place::S3(store) => store.put(key, bytes.clone()).await?,
         }
         Ok(sha256(&bytes))
     }
 
-    /// Opens what is kept under `key`: all of it, or the bytes of a range, whose end is cut where the
-    /// file ends.
+    /// Opens what is kept under `key`: all of it, or the bytes of a range, whose end is cut where
+    /// the file ends.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`]; [`Error::Range`] for a range that is empty or begins behind the file's last
-    /// byte; [`Error::Io`] and [`Error::Store`].
+    /// [`Error::NotFound`]; [`Error::Range`] for a range that is empty or begins behind the file's
+    /// last byte; [`Error::Io`] and [`Error::Store`].
     pub async fn open(&self, key: &Key, range: Option<Range<u64>>) -> Result<Content, Error> {
         match &self.place {
             Place::Folder(folder) => folder::open(Arc::clone(folder), key.clone(), range).await,
@@ -119,8 +125,8 @@ impl Files {
     }
 
     /// A link by which anybody can read what is kept under `key` for as long as `lifetime`, whole
-    /// seconds and at most seven days, answered with these headers. `None` for a folder, whose files
-    /// only this process hands out. Whether anything is kept there is not looked at.
+    /// seconds and at most seven days, answered with these headers. `None` for a folder, whose
+    /// files only this process hands out. Whether anything is kept there is not looked at.
     ///
     /// # Errors
     ///
@@ -136,7 +142,10 @@ impl Files {
         match &self.place {
             Place::Folder(_) => Ok(None),
             #[cfg(feature = "s3")]
-            Place::S3(store) => store.link(key, lifetime, content_type, content_disposition).await.map(Some),
+            Place::S3(store) => store
+                .link(key, lifetime, content_type, content_disposition)
+                .await
+                .map(Some),
         }
     }
 
@@ -172,7 +181,8 @@ fn as_digest(digest: ring::digest::Digest) -> [u8; 32] {
     digest.as_ref().try_into().expect("a SHA-256 has 32 bytes")
 }
 
-/// Does what may block on a thread for that. It is done to its end, also when nobody waits any more.
+/// Does what may block on a thread for that. It is done to its end, also when nobody waits any
+/// more.
 async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Error> {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => Ok(done),

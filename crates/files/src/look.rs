@@ -18,9 +18,13 @@ pub const MAX_DECODED_PIXELS: u64 = 40_000_000;
 /// How many pixels a thumbnail is wide and high at most.
 pub const THUMBNAIL_SIDE: u32 = 320;
 
-const BOUNDS: Bounds = Bounds { side: 16_384, pixels: MAX_DECODED_PIXELS };
+const BOUNDS: Bounds = Bounds {
+    side: 16_384,
+    pixels: MAX_DECODED_PIXELS,
+};
 
-/// How often the bytes of a file are in memory while it is unpacked: as they are, and what a decoder keeps.
+/// How often the bytes of a file are in memory while it is unpacked: as they are, and what a
+/// decoder keeps.
 const COPIES: u64 = 2;
 
 /// A picture, as far as its file tells of it.
@@ -51,23 +55,42 @@ pub struct Thumbnail {
 /// Without the bytes, which say nothing to a reader.
 impl std::fmt::Debug for Thumbnail {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { bytes, width, height, content_type } = self;
-        write!(f, "Thumbnail({content_type}, {width} by {height}, {} bytes)", bytes.len())
+        let Self {
+            bytes,
+            width,
+            height,
+            content_type,
+        } = self;
+        write!(
+            f,
+            "Thumbnail({content_type}, {width} by {height}, {} bytes)",
+            bytes.len()
+        )
     }
 }
 
 impl From<Packed> for Thumbnail {
     fn from(packed: Packed) -> Self {
-        let Packed { content_type, bytes, width, height } = packed;
-        Self { bytes: bytes.into(), width, height, content_type }
+        let Packed {
+            content_type,
+            bytes,
+            width,
+            height,
+        } = packed;
+        Self {
+            bytes: bytes.into(),
+            width,
+            height,
+            content_type,
+        }
     }
 }
 
-/// What kind of picture is in a file of so many bytes, if any, and what there is to say of it: nothing where
-/// it is damaged. The file is handed back.
+/// What kind of picture is in a file of so many bytes, if any, and what there is to say of it:
+/// nothing where it is damaged. The file is handed back.
 ///
-/// `reserve` is asked for as many bytes of memory as making a thumbnail takes, and what it answers is held
-/// until the thumbnail is made. Without an answer there is no thumbnail.
+/// `reserve` is asked for as many bytes of memory as making a thumbnail takes, and what it answers
+/// is held until the thumbnail is made. Without an answer there is no thumbnail.
 pub(crate) async fn look<R: Send + 'static>(
     mut file: File,
     size: u64,
@@ -78,15 +101,25 @@ pub(crate) async fn look<R: Send + 'static>(
         io::Result::Ok((file, measured))
     })
     .await??;
-    let Some(measured) = measured else { return Ok((file, None, None)) };
+    let Some(measured) = measured else {
+        return Ok((file, None, None));
+    };
     let format = Some(measured.format);
-    let Some((width, height)) = measured.size else { return Ok((file, format, None)) };
-    let claimed = Picture { width, height, thumbnail: None };
+    let Some((width, height)) = measured.size else {
+        return Ok((file, format, None));
+    };
+    let claimed = Picture {
+        width,
+        height,
+        thumbnail: None,
+    };
     let needed = match measured.memory_needed(BOUNDS) {
         Ok(needed) if size <= MAX_DECODED_BYTES => needed + COPIES * size,
         _ => return Ok((file, format, Some(claimed))),
     };
-    let Some(reserved) = reserve(needed).await else { return Ok((file, format, Some(claimed))) };
+    let Some(reserved) = reserve(needed).await else {
+        return Ok((file, format, Some(claimed)));
+    };
     let (file, unpacked) = aside(move || {
         // Held also when the request has ended meanwhile.
         let _reserved = reserved;
@@ -110,7 +143,11 @@ fn decode(mut file: File, size: u64) -> io::Result<(File, Result<Picture, Unread
     drop(bytes);
     let picture = unpacked.and_then(|pixels| {
         let (width, height) = pixels.size();
-        Ok(Picture { width, height, thumbnail: Some(pixels.fit(THUMBNAIL_SIDE)?.into()) })
+        Ok(Picture {
+            width,
+            height,
+            thumbnail: Some(pixels.fit(THUMBNAIL_SIDE)?.into()),
+        })
     });
     Ok((file, picture))
 }
@@ -124,15 +161,21 @@ mod tests {
     use super::*;
 
     /// Looks at a grey picture, for which `reserve` answers.
-    async fn looked_at(width: u32, height: u32, reserve: impl AsyncFnOnce(u64) -> Option<()>) -> Picture {
+    async fn looked_at(
+        width: u32,
+        height: u32,
+        reserve: impl AsyncFnOnce(u64) -> Option<()>,
+    ) -> Picture {
         let mut file = tempfile::tempfile().expect("a file can be made");
         let mut bytes = io::Cursor::new(Vec::new());
         GrayImage::new(width, height)
             .write_to(&mut bytes, ImageFormat::Png)
             .expect("memory can be written to");
-        file.write_all(bytes.get_ref()).expect("the file can be written to");
-        let (_, format, picture) =
-            look(file, bytes.get_ref().len() as u64, reserve).await.expect("the file can be read");
+        file.write_all(bytes.get_ref())
+            .expect("the file can be written to");
+        let (_, format, picture) = look(file, bytes.get_ref().len() as u64, reserve)
+            .await
+            .expect("the file can be read");
         assert_eq!(format, Some(Format::Png));
         let picture = picture.expect("it is a picture");
         assert_eq!((picture.width, picture.height), (width, height));
@@ -142,7 +185,12 @@ mod tests {
     #[tokio::test]
     async fn a_picture_without_memory_goes_without_a_thumbnail() {
         assert!(looked_at(40, 30, async |_| None).await.thumbnail.is_none());
-        assert!(looked_at(40, 30, async |_| Some(())).await.thumbnail.is_some());
+        assert!(
+            looked_at(40, 30, async |_| Some(()))
+                .await
+                .thumbnail
+                .is_some()
+        );
     }
 
     #[tokio::test]

@@ -14,8 +14,8 @@ use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::signer::{SignedUrlOptions, Signer as _};
 use object_store::{
-    ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectStore as _, ObjectStoreExt as _, PutPayload,
-    RetryConfig,
+    ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectStore as _, ObjectStoreExt as _,
+    PutPayload, RetryConfig,
 };
 use reqwest::Method;
 use url::Url;
@@ -39,13 +39,14 @@ const RETRIES: (usize, Duration) = (3, Duration::from_secs(30));
 /// Which store, and how to prove that it may be used.
 #[derive(Clone)]
 pub struct S3Config {
-    /// The bucket, which must be there. Nobody needs to read it but with these keys. It should have a
-    /// rule that ends unfinished multipart uploads after some days, for those of a server that died.
+    /// The bucket, which must be there. Nobody needs to read it but with these keys. It should have
+    /// a rule that ends unfinished multipart uploads after some days, for those of a server that
+    /// died.
     pub bucket: String,
     /// The region, such as `us-east-1`. Stores without regions take any.
     pub region: String,
-    /// Where the store is, such as `https://minio.example.org:9000`; `None` for AWS. A browser that follows a
-    /// link must reach it as well. The bucket is named in the path.
+    /// Where the store is, such as `https://minio.example.org:9000`; `None` for AWS. A browser that
+    /// follows a link must reach it as well. The bucket is named in the path.
     pub endpoint: Option<String>,
     /// The access key's id.
     pub access_key: String,
@@ -96,13 +97,21 @@ impl S3 {
             .with_secret_access_key(&config.secret_key)
             .with_virtual_hosted_style_request(false)
             .with_client_options(options)
-            .with_retry(RetryConfig { max_retries, retry_timeout, ..RetryConfig::default() });
+            .with_retry(RetryConfig {
+                max_retries,
+                retry_timeout,
+                ..RetryConfig::default()
+            });
         if let Some(endpoint) = &config.endpoint {
             builder = builder.with_endpoint(endpoint);
         }
         let spool = config.spool.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&spool)?;
-        Ok(Self { store: Arc::new(builder.build()?), bucket: config.bucket.clone(), spool })
+        Ok(Self {
+            store: Arc::new(builder.build()?),
+            bucket: config.bucket.clone(),
+            spool,
+        })
     }
 
     /// An empty file without a name. Blocks.
@@ -112,7 +121,12 @@ impl S3 {
 
     pub(crate) async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), Error> {
         let unfinished = self.unfinished(key);
-        let sent = self.store.put(&unfinished.path, bytes.into()).await.map(drop).map_err(unwritten);
+        let sent = self
+            .store
+            .put(&unfinished.path, bytes.into())
+            .await
+            .map(drop)
+            .map_err(unwritten);
         unfinished.end(sent).await
     }
 
@@ -123,16 +137,28 @@ impl S3 {
         unfinished.end(sent).await
     }
 
-    async fn send(&self, unfinished: &mut Unfinished, mut file: File, size: u64) -> Result<(), Error> {
+    async fn send(
+        &self,
+        unfinished: &mut Unfinished,
+        mut file: File,
+        size: u64,
+    ) -> Result<(), Error> {
         file = aside(move || file.seek(SeekFrom::Start(0)).map(|_| file)).await??;
         if size <= PART {
             let (_, payload) = aside(move || read(file, size)).await??;
-            self.store.put(&unfinished.path, payload).await.map_err(unwritten)?;
+            self.store
+                .put(&unfinished.path, payload)
+                .await
+                .map_err(unwritten)?;
             return Ok(());
         }
         let part = PART.max(size.div_ceil(MAX_PARTS));
-        let upload =
-            unfinished.upload.insert(self.store.put_multipart(&unfinished.path).await.map_err(unwritten)?);
+        let upload = unfinished.upload.insert(
+            self.store
+                .put_multipart(&unfinished.path)
+                .await
+                .map_err(unwritten)?,
+        );
         let mut left = size;
         while left > 0 {
             let length = part.min(left);
@@ -147,10 +173,19 @@ impl S3 {
     }
 
     fn unfinished(&self, key: &Key) -> Unfinished {
-        Unfinished { store: Arc::clone(&self.store), path: path(key), upload: None, is_over: false }
+        Unfinished {
+            store: Arc::clone(&self.store),
+            path: path(key),
+            upload: None,
+            is_over: false,
+        }
     }
 
-    pub(crate) async fn open(&self, key: &Key, range: Option<Range<u64>>) -> Result<Content, Error> {
+    pub(crate) async fn open(
+        &self,
+        key: &Key,
+        range: Option<Range<u64>>,
+    ) -> Result<Content, Error> {
         if range.as_ref().is_some_and(Range::is_empty) {
             return Err(Error::Range);
         }
@@ -164,7 +199,10 @@ impl S3 {
                 GetRange::Offset(range.start)
             }
         });
-        let options = GetOptions { range, ..GetOptions::default() };
+        let options = GetOptions {
+            range,
+            ..GetOptions::default()
+        };
         let found = match self.store.get_opts(&path, options).await {
             Err(error) => {
                 // What a store says of a range that begins too late is not told apart.
@@ -191,7 +229,10 @@ impl S3 {
             ("response-content-type", content_type),
             ("response-content-disposition", content_disposition),
         ]);
-        Ok(self.store.signed_url_opts(Method::GET, &path(key), lifetime, &options).await?)
+        Ok(self
+            .store
+            .signed_url_opts(Method::GET, &path(key), lifetime, &options)
+            .await?)
     }
 
     pub(crate) async fn remove(&self, key: &Key) -> Result<(), Error> {
@@ -228,9 +269,15 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            return;
+        };
         if !self.is_over {
-            let (store, path, upload) = (Arc::clone(&self.store), self.path.clone(), self.upload.take());
+            let (store, path, upload) = (
+                Arc::clone(&self.store),
+                self.path.clone(),
+                self.upload.take(),
+            );
             runtime.spawn(async move { clear(&store, &path, upload).await });
         }
     }

@@ -16,7 +16,11 @@ pub(crate) struct Sink {
 
 impl Sink {
     pub(crate) fn new(file: File) -> Self {
-        Self { file, digest: Context::new(&SHA256), size: 0 }
+        Self {
+            file,
+            digest: Context::new(&SHA256),
+            size: 0,
+        }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {

@@ -8,8 +8,8 @@ use crate::look::look;
 use crate::sink::Sink;
 use crate::{CHUNK, Error, Files, Key, Picture, Place, aside};
 
-/// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it soon leaves nothing
-/// behind; see there for a store.
+/// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it soon leaves
+/// nothing behind; see there for a store.
 pub struct Upload {
     files: Files,
     key: Key,
@@ -53,7 +53,15 @@ impl Upload {
             }
         };
         let sink = Some(Sink::new(file));
-        Ok(Self { files, key, limit, size: 0, buffer: BytesMut::new(), sink, entry })
+        Ok(Self {
+            files,
+            key,
+            limit,
+            size: 0,
+            buffer: BytesMut::new(),
+            sink,
+            entry,
+        })
     }
 
     /// The key that the file will be kept under.
@@ -84,7 +92,11 @@ impl Upload {
     }
 
     fn check_size(&self) -> Result<(), Error> {
-        if self.size > self.limit { Err(Error::TooLarge) } else { Ok(()) }
+        if self.size > self.limit {
+            Err(Error::TooLarge)
+        } else {
+            Ok(())
+        }
     }
 
     async fn flush(&mut self) -> Result<(), Error> {
@@ -99,20 +111,20 @@ impl Upload {
         Ok(())
     }
 
-    /// Keeps the file: when this has answered, a power failure does not take it away again. Then the
-    /// caller is the one who removes it.
+    /// Keeps the file: when this has answered, a power failure does not take it away again. Then
+    /// the caller is the one who removes it.
     ///
     /// A store is given the file only now. When this future is dropped halfway, what the store has
     /// is removed in the background as far as possible; so note the key before and have it removed
     /// some time later all the same.
     ///
-    /// `reserve` is asked for as many bytes of memory as making a thumbnail takes, before it is made. What it
-    /// answers is held until then; with `None` the file is kept without a thumbnail.
+    /// `reserve` is asked for as many bytes of memory as making a thumbnail takes, before it is
+    /// made. What it answers is held until then; with `None` the file is kept without a thumbnail.
     ///
     /// # Errors
     ///
-    /// [`Error::Full`], [`Error::Io`], [`Error::Store`], and [`Error::TooLarge`] or [`Error::Broken`]
-    /// after an earlier error. Nothing is kept then, as after dropping it.
+    /// [`Error::Full`], [`Error::Io`], [`Error::Store`], and [`Error::TooLarge`] or
+    /// [`Error::Broken`] after an earlier error. Nothing is kept then, as after dropping it.
     pub async fn finish<R: Send + 'static>(
         mut self,
         reserve: impl AsyncFnOnce(u64) -> Option<R>,
@@ -122,8 +134,12 @@ impl Upload {
         let sink = self.sink.take().ok_or(Error::Broken)?;
         let (file, digest, size) = sink.end();
         let (file, format, picture) = look(file, size, reserve).await?;
-        let stored =
-            Stored { digest, size, content_type: format.map(|format| format.content_type()), picture };
+        let stored = Stored {
+            digest,
+            size,
+            content_type: format.map(|format| format.content_type()),
+            picture,
+        };
         match &self.files.place {
             Place::Folder(_) => {
                 let entry = self.entry.take().ok_or(Error::Broken)?;
@@ -157,6 +173,10 @@ impl Drop for Upload {
 
 impl std::fmt::Debug for Upload {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Upload({}, {} of at most {} bytes)", self.key, self.size, self.limit)
+        write!(
+            f,
+            "Upload({}, {} of at most {} bytes)",
+            self.key, self.size, self.limit
+        )
     }
 }

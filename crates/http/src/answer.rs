@@ -21,12 +21,15 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
     Ok(encoded(status, bytes))
 }
 
-/// A JSON answer that is encoded already. It counts for the caller until it is sent. When the caller has no room
-/// left, a read is refused; a change has been made already and is answered without its result.
+/// A JSON answer that is encoded already. It counts for the caller until it is sent. When the
+/// caller has no room left, a read is refused; a change has been made already and is answered
+/// without its result.
 pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
     match answer_bytes::count_answer(bytes.into()) {
         Ok(bytes) => uncounted(status, bytes),
-        Err(_) if answer_bytes::changes() => uncounted(StatusCode::ACCEPTED, Bytes::from_static(b"{}")),
+        Err(_) if answer_bytes::changes() => {
+            uncounted(StatusCode::ACCEPTED, Bytes::from_static(b"{}"))
+        }
         Err(exceeded) => error::response(exceeded.into()),
     }
 }
@@ -75,7 +78,10 @@ mod tests {
     async fn a_change_without_room_is_answered_in_short() {
         let answer = |method: Method| {
             let bytes = vec![b' '; 16 * 1024 * 1024];
-            let caller = Owner { user: Some(UserId(7)), organization: None };
+            let caller = Owner {
+                user: Some(UserId(7)),
+                organization: None,
+            };
             answering(IpAddr::from([192, 0, 2, 7]), &method, async move {
                 charge(caller);
                 encoded(StatusCode::CREATED, bytes)

@@ -1,10 +1,10 @@
-//! Bytes of answers under way: what was encoded stays in memory until its client has read it, so it counts for the
-//! caller, the caller's organization and the process until then; without credentials, for the network and for
-//! all strangers.
+//! Bytes of answers under way: what was encoded stays in memory until its client has read it, so it
+//! counts for the caller, the caller's organization and the process until then; without
+//! credentials, for the network and for all strangers.
 //!
-//! A permit lives in the bytes themselves and is given back with them, wherever they are: in a response, in the
-//! queue of a connection, or dropped by either. Everything that counts can be refused: reads are answered with 429
-//! or 503, and changes with 202 and an empty object.
+//! A permit lives in the bytes themselves and is given back with them, wherever they are: in a
+//! response, in the queue of a connection, or dropped by either. Everything that counts can be
+//! refused: reads are answered with 429 or 503, and changes with 202 and an empty object.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
@@ -18,19 +18,23 @@ use http::Method;
 const KIB: u64 = 1024;
 const MIB: u64 = 1024 * KIB;
 
-/// Bytes under way for callers with credentials: in the process, for an organization, for a caller. A first
-/// answer may be larger than the share.
+/// Bytes under way for callers with credentials: in the process, for an organization, for a caller.
+/// A first answer may be larger than the share.
 const KNOWN: Quota = Quota::new(128 * MIB, 32 * MIB, 16 * MIB);
 /// A caller may always have this many bytes under way.
 const KNOWN_GUARANTEED: u64 = MIB;
 /// Bytes under way for callers without credentials: all together, and for a network.
-const STRANGERS: Quota = Quota { network: 4 * MIB, ..Quota::new(16 * MIB, 16 * MIB, 16 * MIB) };
+const STRANGERS: Quota = Quota {
+    network: 4 * MIB,
+    ..Quota::new(16 * MIB, 16 * MIB, 16 * MIB)
+};
 /// A network may always have this many bytes under way.
 const NETWORK_GUARANTEED: u64 = 64 * KIB;
 /// Shorter answers are not counted: the connection itself takes more.
 const COUNTED_BYTES: usize = 8 * 1024;
 
-static KNOWN_BYTES: LazyLock<ByteBudget> = LazyLock::new(|| ByteBudget::new(KNOWN, KNOWN_GUARANTEED));
+static KNOWN_BYTES: LazyLock<ByteBudget> =
+    LazyLock::new(|| ByteBudget::new(KNOWN, KNOWN_GUARANTEED));
 static STRANGERS_BYTES: LazyLock<ByteBudget> =
     LazyLock::new(|| ByteBudget::new(STRANGERS, NETWORK_GUARANTEED));
 /// Pictures under way, by their tags.
@@ -61,7 +65,13 @@ pub(crate) fn answering<F: Future>(
     answer: F,
 ) -> impl Future<Output = F::Output> + use<F> {
     let payer = Cell::new(Payer::Stranger(QuotaKey::network(client).into()));
-    REQUEST.scope(Answering { payer, changes: Cell::new(!method.is_safe()) }, answer)
+    REQUEST.scope(
+        Answering {
+            payer,
+            changes: Cell::new(!method.is_safe()),
+        },
+        answer,
+    )
 }
 
 /// Counts the answer of this request for this caller from now on.
@@ -76,10 +86,13 @@ pub(crate) fn reads_only() {
 
 /// Whether this request may have changed something, so that it is too late to refuse it.
 pub(crate) fn changes() -> bool {
-    REQUEST.try_with(|request| request.changes.get()).unwrap_or(false)
+    REQUEST
+        .try_with(|request| request.changes.get())
+        .unwrap_or(false)
 }
 
-/// Counts an encoded answer or page of this request until it is dropped. Outside requests nothing counts.
+/// Counts an encoded answer or page of this request until it is dropped. Outside requests nothing
+/// counts.
 ///
 /// # Errors
 ///
@@ -105,8 +118,9 @@ pub fn check_answer_room() -> Result<(), Error> {
     }
 }
 
-/// Checks that the caller has room for an answer of so many bytes, so that the database is not read in vain. The
-/// shares of the organization and the process are not checked here: the answer may turn out to be small.
+/// Checks that the caller has room for an answer of so many bytes, so that the database is not read
+/// in vain. The shares of the organization and the process are not checked here: the answer may
+/// turn out to be small.
 ///
 /// # Errors
 ///
@@ -119,28 +133,36 @@ pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// Like [`count_answer`], for bytes that several requests share: they are in memory once and count for the
-/// request that asks first. Equal tags stand for the same bytes.
+/// Like [`count_answer`], for bytes that several requests share: they are in memory once and count
+/// for the request that asks first. Equal tags stand for the same bytes.
 pub(crate) fn count_shared(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {
     let mut shared = lock(&SHARED);
     if let Some(held) = shared.get(tag).and_then(Weak::upgrade) {
         return Ok(Bytes::from_owner(Share(held)));
     }
-    let Some(held) = held(&bytes)?.map(Arc::new) else { return Ok(bytes) };
+    let Some(held) = held(&bytes)?.map(Arc::new) else {
+        return Ok(bytes);
+    };
     shared.retain(|_, held| held.strong_count() > 0);
     shared.insert(tag.to_owned(), Arc::downgrade(&held));
     Ok(Bytes::from_owner(Share(held)))
 }
 
 fn held(bytes: &Bytes) -> Result<Option<Held>, Error> {
-    let payer = REQUEST.try_with(|request| request.payer.get()).ok().filter(|_| bytes.len() >= COUNTED_BYTES);
+    let payer = REQUEST
+        .try_with(|request| request.payer.get())
+        .ok()
+        .filter(|_| bytes.len() >= COUNTED_BYTES);
     let permit = match payer {
         None => return Ok(None),
         Some(Payer::Known(keys)) => KNOWN_BYTES.take(keys, bytes.len() as u64),
         Some(Payer::Stranger(keys)) => STRANGERS_BYTES.take(keys, bytes.len() as u64),
     };
     let permit = permit.map_err(too_many)?;
-    Ok(Some(Held { bytes: bytes.clone(), _permit: permit }))
+    Ok(Some(Held {
+        bytes: bytes.clone(),
+        _permit: permit,
+    }))
 }
 
 fn too_many(exceeded: QuotaExceeded) -> Error {
@@ -167,8 +189,8 @@ impl AsRef<[u8]> for Share {
     }
 }
 
-/// Bounds on the bytes in all and for each key, with a guaranteed minimum for each caller. Clones share the
-/// counts.
+/// Bounds on the bytes in all and for each key, with a guaranteed minimum for each caller. Clones
+/// share the counts.
 #[derive(Clone, Debug)]
 struct ByteBudget {
     quota: Quota,
@@ -193,11 +215,16 @@ struct BytePermit {
 
 impl ByteBudget {
     fn new(quota: Quota, guaranteed: u64) -> Self {
-        Self { quota, guaranteed, taken: Arc::default() }
+        Self {
+            quota,
+            guaranteed,
+            taken: Arc::default(),
+        }
     }
 
-    /// Takes bytes for these keys; the first is the caller. A key that has none under way gets them even beyond
-    /// its share, so that every answer can be given. The guaranteed minimum is never refused.
+    /// Takes bytes for these keys; the first is the caller. A key that has none under way gets them
+    /// even beyond its share, so that every answer can be given. The guaranteed minimum is never
+    /// refused.
     fn take(&self, keys: QuotaKeys, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
         let mut taken = lock(&self.taken);
         let own = taken.of(keys.caller());
@@ -216,23 +243,35 @@ impl ByteBudget {
         for key in keys.iter() {
             *taken.by.entry(key).or_default() += bytes;
         }
-        Ok(BytePermit { keys, bytes, taken: Arc::clone(&self.taken) })
+        Ok(BytePermit {
+            keys,
+            bytes,
+            taken: Arc::clone(&self.taken),
+        })
     }
 
-    /// Checks that the caller's own share has room for so many bytes more. A caller with no more than the
-    /// guaranteed minimum under way has room.
+    /// Checks that the caller's own share has room for so many bytes more. A caller with no more
+    /// than the guaranteed minimum under way has room.
     fn expect(&self, keys: QuotaKeys, bytes: u64) -> Result<(), QuotaExceeded> {
         let caller = keys.caller();
         let own = lock(&self.taken).of(caller);
         let is_full = own > self.guaranteed && own + bytes > self.quota.share(caller);
-        if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
+        if is_full {
+            Err(QuotaExceeded::Share(caller))
+        } else {
+            Ok(())
+        }
     }
 
     /// Checks that the caller's own share is not used up.
     fn check(&self, keys: QuotaKeys) -> Result<(), QuotaExceeded> {
         let caller = keys.caller();
         let is_full = lock(&self.taken).of(caller) >= self.quota.share(caller);
-        if is_full { Err(QuotaExceeded::Share(caller)) } else { Ok(()) }
+        if is_full {
+            Err(QuotaExceeded::Share(caller))
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -271,7 +310,10 @@ mod tests {
     const VIC: Owner = of(3, 2);
 
     const fn of(user: i64, organization: i64) -> Owner {
-        Owner { user: Some(UserId(user)), organization: Some(OrganizationId(organization)) }
+        Owner {
+            user: Some(UserId(user)),
+            organization: Some(OrganizationId(organization)),
+        }
     }
 
     fn take(budget: &ByteBudget, owner: Owner, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
@@ -285,7 +327,10 @@ mod tests {
     #[test]
     fn a_caller_has_its_bytes_and_no_more_until_they_are_given_back() {
         let budget = ByteBudget::new(Quota::new(100, 100, 10), 0);
-        let (six, four) = (take(&budget, ADA, 6).unwrap(), take(&budget, ADA, 4).unwrap());
+        let (six, four) = (
+            take(&budget, ADA, 6).unwrap(),
+            take(&budget, ADA, 4).unwrap(),
+        );
         assert!(is_share(&take(&budget, ADA, 1)));
         assert!(budget.check(ADA.quota_keys()).is_err() && budget.check(BEN.quota_keys()).is_ok());
         assert!(take(&budget, BEN, 1).is_ok());
@@ -307,7 +352,10 @@ mod tests {
     #[test]
     fn an_organization_has_its_share_and_leaves_the_rest() {
         let budget = ByteBudget::new(Quota::new(100, 15, 10), 0);
-        let _held = [take(&budget, ADA, 8).unwrap(), take(&budget, BEN, 7).unwrap()];
+        let _held = [
+            take(&budget, ADA, 8).unwrap(),
+            take(&budget, BEN, 7).unwrap(),
+        ];
         assert!(is_share(&take(&budget, BEN, 1)));
         assert!(take(&budget, VIC, 10).is_ok());
     }
@@ -315,9 +363,15 @@ mod tests {
     #[test]
     fn all_callers_together_have_their_bytes_and_each_what_is_guaranteed() {
         let budget = ByteBudget::new(Quota::new(12, 100, 10), 2);
-        let held = [take(&budget, ADA, 6).unwrap(), take(&budget, BEN, 6).unwrap()];
+        let held = [
+            take(&budget, ADA, 6).unwrap(),
+            take(&budget, BEN, 6).unwrap(),
+        ];
         assert_eq!(take(&budget, VIC, 3).err(), Some(QuotaExceeded::Total));
-        let little = [take(&budget, VIC, 1).unwrap(), take(&budget, VIC, 1).unwrap()];
+        let little = [
+            take(&budget, VIC, 1).unwrap(),
+            take(&budget, VIC, 1).unwrap(),
+        ];
         assert_eq!(take(&budget, VIC, 1).err(), Some(QuotaExceeded::Total));
         drop((held, little));
         assert_eq!(lock(&budget.taken).all, 0);
@@ -339,29 +393,50 @@ mod tests {
                 count_answer(long(bytes))
             })
         };
-        let whole = answer(KNOWN.share(QuotaKey::User(UserId(100)))).await.unwrap();
+        let whole = answer(KNOWN.share(QuotaKey::User(UserId(100))))
+            .await
+            .unwrap();
         let mut rest = whole.clone();
         let part = rest.split_to(100);
         drop((whole, rest));
         let counted = COUNTED_BYTES as u64;
-        assert!(matches!(answer(counted).await, Err(Error::TooManyRequests { .. })));
-        assert!(answer(counted - 1).await.is_ok(), "short answers do not count");
-        assert!(count_answer(long(counted)).is_ok(), "nothing counts outside requests");
+        assert!(matches!(
+            answer(counted).await,
+            Err(Error::TooManyRequests { .. })
+        ));
+        assert!(
+            answer(counted - 1).await.is_ok(),
+            "short answers do not count"
+        );
+        assert!(
+            count_answer(long(counted)).is_ok(),
+            "nothing counts outside requests"
+        );
         drop(part);
         assert!(answer(counted).await.is_ok());
     }
 
     #[tokio::test]
     async fn strangers_take_nothing_from_callers() {
-        let of_stranger = |last: u8, bytes: u64| from_network(last, async move { count_answer(long(bytes)) });
+        let of_stranger =
+            |last: u8, bytes: u64| from_network(last, async move { count_answer(long(bytes)) });
         let share = of_stranger(1, STRANGERS.network).await.unwrap();
-        assert!(matches!(of_stranger(1, 65 * KIB).await, Err(Error::TooManyRequests { .. })));
+        assert!(matches!(
+            of_stranger(1, 65 * KIB).await,
+            Err(Error::TooManyRequests { .. })
+        ));
         let mut held = Vec::from([share]);
         for last in 2..=4 {
             held.push(of_stranger(last, STRANGERS.network).await.unwrap());
         }
-        assert!(matches!(of_stranger(5, 65 * KIB).await, Err(Error::Unavailable(_))));
-        assert!(of_stranger(5, 64 * KIB).await.is_ok(), "a little is guaranteed");
+        assert!(matches!(
+            of_stranger(5, 65 * KIB).await,
+            Err(Error::Unavailable(_))
+        ));
+        assert!(
+            of_stranger(5, 64 * KIB).await.is_ok(),
+            "a little is guaranteed"
+        );
         let known = from_network(1, async {
             charge(of(101, 101));
             count_answer(long(8 * MIB))
@@ -374,7 +449,8 @@ mod tests {
         let first = picture().await.unwrap();
         let second = picture().await.unwrap();
         assert_eq!(first.as_ptr(), second.as_ptr());
-        let of_network = || lock(&STRANGERS_BYTES.taken).of(QuotaKey::network([192, 0, 2, 6].into()));
+        let of_network =
+            || lock(&STRANGERS_BYTES.taken).of(QuotaKey::network([192, 0, 2, 6].into()));
         assert_eq!(of_network(), 65 * KIB);
         drop(first);
         assert_eq!(of_network(), 65 * KIB);

@@ -1,5 +1,5 @@
-//! The way of every request to the API behind its [`Instrumented`]: cross-origin requests answered; the path
-//! made regular; the endpoint found; and its answer compressed for those who ask for it.
+//! The way of every request to the API behind its [`Instrumented`]: cross-origin requests answered;
+//! the path made regular; the endpoint found; and its answer compressed for those who ask for it.
 //!
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
@@ -13,7 +13,8 @@ use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::{Actor, Error};
 use http::header::{
-    ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use http::{Method, Request, StatusCode};
 use http_body::Body as _;
@@ -49,7 +50,13 @@ struct Inner {
 impl Api {
     pub(crate) fn new(shared: Arc<Shared>, routes: Routes) -> Self {
         let cors = cors(&shared);
-        Self { inner: Arc::new(Inner { shared, routes, cors }) }
+        Self {
+            inner: Arc::new(Inner {
+                shared,
+                routes,
+                cors,
+            }),
+        }
     }
 }
 
@@ -59,7 +66,11 @@ impl Respond for Api {
     }
 
     fn client_address(&self, request: &Request<Body>) -> IpAddr {
-        self.inner.shared.proxies.client(request.headers(), request.extensions()).addr
+        self.inner
+            .shared
+            .proxies
+            .client(request.headers(), request.extensions())
+            .addr
     }
 
     async fn internal_error(&self) -> Response {
@@ -70,9 +81,21 @@ impl Respond for Api {
 fn cors(shared: &Shared) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::any())
-        .allow_methods([Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE])
+        .allow_methods([
+            Method::GET,
+            Method::POST,
+            Method::PUT,
+            Method::PATCH,
+            Method::DELETE,
+        ])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers([shared.profile.user.clone(), REQUEST_ID, LINK, RETRY_AFTER, WWW_AUTHENTICATE])
+        .expose_headers([
+            shared.profile.user.clone(),
+            REQUEST_ID,
+            LINK,
+            RETRY_AFTER,
+            WWW_AUTHENTICATE,
+        ])
         .max_age(CORS_AGE)
 }
 
@@ -80,9 +103,12 @@ impl Inner {
     /// Lets pages of any origin ask. Only browsers say where a page is from.
     async fn shared_across_origins(&self, request: Request<Body>) -> Response {
         if request.headers().contains_key(ORIGIN) || request.method() == Method::OPTIONS {
-            let routed = service_fn(async |request| Ok::<_, Infallible>(self.routed(request).await));
+            let routed =
+                service_fn(async |request| Ok::<_, Infallible>(self.routed(request).await));
             let cors: Cors<_> = tower::Layer::layer(&self.cors, routed);
-            return Box::pin(cors.oneshot(request)).await.unwrap_or_else(|never| match never {});
+            return Box::pin(cors.oneshot(request))
+                .await
+                .unwrap_or_else(|never| match never {});
         }
         self.routed(request).await
     }
@@ -91,7 +117,9 @@ impl Inner {
         let path = path::normalize(request.uri().path());
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
             Found::Endpoint(endpoint, segments) => (endpoint, segments),
-            Found::OtherMethods(allowed) => return wrong_method(face_at(&path, &request), &allowed),
+            Found::OtherMethods(allowed) => {
+                return wrong_method(face_at(&path, &request), &allowed);
+            }
             Found::Nothing => return face_at(&path, &request).failed(Error::NotFound.into()),
         };
         let head = request.method() == Method::HEAD;
@@ -101,7 +129,11 @@ impl Inner {
         } else {
             self.answer(&endpoint, segments, request).await
         };
-        if head { without_body(response) } else { response }
+        if head {
+            without_body(response)
+        } else {
+            response
+        }
     }
 
     async fn compressed(
@@ -124,29 +156,49 @@ impl Inner {
             }
         });
         let response = Compression::new(answering).oneshot(request).await;
-        response.unwrap_or_else(|never| match never {}).map(Body::new)
+        response
+            .unwrap_or_else(|never| match never {})
+            .map(Body::new)
     }
 
-    async fn answer(&self, endpoint: &Endpoint, segments: PathParams, request: Request<Body>) -> Response {
+    async fn answer(
+        &self,
+        endpoint: &Endpoint,
+        segments: PathParams,
+        request: Request<Body>,
+    ) -> Response {
         let mut seen = None;
         let face = match endpoint.access {
             Access::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };
-        let outcome = match RequestContext::read(&self.shared, endpoint, segments, request, &mut seen).await {
+        let outcome = match RequestContext::read(
+            &self.shared,
+            endpoint,
+            segments,
+            request,
+            &mut seen,
+        )
+        .await
+        {
             Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
             Err(failure) => Err(failure),
         };
         let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
-            response.headers_mut().insert(self.shared.profile.user.clone(), HeaderValue::from(user.0));
+            response
+                .headers_mut()
+                .insert(self.shared.profile.user.clone(), HeaderValue::from(user.0));
         }
         response
     }
 }
 
 fn broken() -> Response {
-    error::plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
+    error::plain(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "Something went wrong on our side",
+    )
 }
 
 /// In which shape a refusal is told where no endpoint says so.
@@ -173,7 +225,9 @@ fn without_body(response: Response) -> Response {
     let mut response = response.map(|_| Body::empty());
     if let Some(length) = length {
         let headers: &mut http::HeaderMap = response.headers_mut();
-        headers.entry(CONTENT_LENGTH).or_insert_with(|| HeaderValue::from(length));
+        headers
+            .entry(CONTENT_LENGTH)
+            .or_insert_with(|| HeaderValue::from(length));
     }
     response
 }

@@ -5,8 +5,8 @@ use eddyline_app::{Avatar, Error};
 use eddyline_model::UserId;
 use eddyline_model::scopes::Scope::Profile;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
-    X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue,
+    IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, StatusCode};
 
@@ -36,27 +36,48 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
             )
             .tells(&[endpoint::ETAG])
-            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
+            .header(
+                "If-None-Match",
+                "ETags that you have; 304 when the answer is one of them",
+            )
             .answers(304, "The picture that If-None-Match names", None)
             .tells(&[endpoint::ETAG])
     };
     vec![
         picture("/avatars/{avatar}", "A user's picture"),
-        picture("/avatars/{avatar}/{size}", "A user's picture, about so many pixels wide and high"),
-        Endpoint::new(Method::PUT, "/users/{user}/avatar", "Upload your picture", upload)
-            .scopes(&[Profile])
-            .takes_file(PICTURES, MAX_BYTES)
-            .answers(200, "You, with the new picture", Some(One("User"))),
-        Endpoint::new(Method::DELETE, "/users/{user}/avatar", "Go back to the drawn picture", delete)
-            .scopes(&[Profile])
-            .answers(204, "Your picture is drawn from your initials again", None),
+        picture(
+            "/avatars/{avatar}/{size}",
+            "A user's picture, about so many pixels wide and high",
+        ),
+        Endpoint::new(
+            Method::PUT,
+            "/users/{user}/avatar",
+            "Upload your picture",
+            upload,
+        )
+        .scopes(&[Profile])
+        .takes_file(PICTURES, MAX_BYTES)
+        .answers(200, "You, with the new picture", Some(One("User"))),
+        Endpoint::new(
+            Method::DELETE,
+            "/users/{user}/avatar",
+            "Go back to the drawn picture",
+            delete,
+        )
+        .scopes(&[Profile])
+        .answers(204, "Your picture is drawn from your initials again", None),
     ]
 }
 
 async fn get(ctx: RequestContext<Anybody>) -> Answer {
     let side = match ctx.segment("size") {
         "" => None,
-        size => Some(size.parse::<u32>().ok().filter(|side| *side > 0).ok_or(Error::NotFound)?),
+        size => Some(
+            size.parse::<u32>()
+                .ok()
+                .filter(|side| *side > 0)
+                .ok_or(Error::NotFound)?,
+        ),
     };
     let avatar = ctx.app().avatars().get(ctx.segment("avatar"), side).await?;
     shown(avatar, &ctx.headers)
@@ -71,7 +92,11 @@ fn shown(avatar: Avatar, asked: &HeaderMap) -> Answer {
         response
     } else {
         let bytes = answer_bytes::count_shared(&avatar.tag, avatar.bytes)?;
-        with_header(Response::new(bytes.into()), CONTENT_TYPE, &avatar.content_type)
+        with_header(
+            Response::new(bytes.into()),
+            CONTENT_TYPE,
+            &avatar.content_type,
+        )
     };
     let age = if avatar.lasting { LASTING } else { FOR_NOW };
     for (name, value) in [
@@ -86,21 +111,36 @@ fn shown(avatar: Avatar, asked: &HeaderMap) -> Answer {
 
 /// Whether the client has the picture with this tag (RFC 9110, section 13.1.2).
 fn knows(asked: &HeaderMap, tag: &str) -> bool {
-    let lists = asked.get_all(IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    let lists = asked
+        .get_all(IF_NONE_MATCH)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
     let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
     known.any(|known| known == "*" || known.trim_start_matches("W/").trim_matches('"') == tag)
 }
 
 async fn upload(ctx: RequestContext) -> Answer {
-    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
+    ctx.app()
+        .users()
+        .own(ctx.actor(), ctx.id::<UserId>("user")?)
+        .await?;
     if ctx.raw.is_empty() {
         return Err(invalid("avatar", "can't be blank"));
     }
-    json(StatusCode::OK, &ctx.app().avatars().set(ctx.actor(), ctx.raw.clone()).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .avatars()
+            .set(ctx.actor(), ctx.raw.clone())
+            .await?,
+    )
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
-    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
+    ctx.app()
+        .users()
+        .own(ctx.actor(), ctx.id::<UserId>("user")?)
+        .await?;
     ctx.app().avatars().delete(ctx.actor()).await?;
     Ok(nothing())
 }

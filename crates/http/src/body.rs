@@ -21,7 +21,8 @@ use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
 use crate::uploads::{self, FormBody, Received};
 
-/// The parameters that are read before the others: they hold the credentials, and say where a file belongs.
+/// The parameters that are read before the others: they hold the credentials, and say where a file
+/// belongs.
 pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
 /// Bodies up to this size are not counted.
@@ -60,8 +61,8 @@ pub(crate) struct ReadBody {
     pub(crate) permit: Option<Permit>,
 }
 
-/// The parameters of a body. They stay encoded until the sender is known, because decoded they can take many
-/// times the memory.
+/// The parameters of a body. They stay encoded until the sender is known, because decoded they can
+/// take many times the memory.
 #[derive(Default)]
 pub(crate) enum Fields {
     /// There are none.
@@ -86,9 +87,11 @@ impl Fields {
             Self::Form(text) => forms::parse_only(text, &FIRST)?,
             Self::Json(text) => json::parse_only(text, &FIRST)?,
             Self::Pairs(pairs) => first_of(pairs)?,
-            Self::Read(all) => {
-                FIRST.iter().filter_map(|name| Some((name, all.get(*name)?))).map(named).collect()
-            }
+            Self::Read(all) => FIRST
+                .iter()
+                .filter_map(|name| Some((name, all.get(*name)?)))
+                .map(named)
+                .collect(),
         })
     }
 
@@ -106,7 +109,9 @@ impl Fields {
 
 /// The [`FIRST`] of the parameters that these texts of a form make.
 pub(crate) fn first_of(pairs: &[(String, String)]) -> Result<Map<String, Value>, FormError> {
-    let first = pairs.iter().filter(|(name, _)| FIRST.contains(&forms::first_part(name)));
+    let first = pairs
+        .iter()
+        .filter(|(name, _)| FIRST.contains(&forms::first_part(name)));
     form(first.cloned(), Bounds::STRANGER)
 }
 
@@ -124,7 +129,11 @@ pub(crate) fn form(
 
 impl Reading<'_> {
     /// Reads it. A form with parts may make the sender known.
-    pub(crate) async fn read(self, body: Body, actor: &mut Option<Actor>) -> Result<ReadBody, Failure> {
+    pub(crate) async fn read(
+        self,
+        body: Body,
+        actor: &mut Option<Actor>,
+    ) -> Result<ReadBody, Failure> {
         let headers = &self.parts.headers;
         let takes = self.endpoint.takes;
         if !has_body(self.parts) {
@@ -134,7 +143,11 @@ impl Reading<'_> {
             BodyKind::Raw => {
                 check_encoding(headers)?;
                 let (raw, permit) = self.read_counted(body).await?;
-                Ok(ReadBody { raw, permit, ..ReadBody::default() })
+                Ok(ReadBody {
+                    raw,
+                    permit,
+                    ..ReadBody::default()
+                })
             }
             BodyKind::Resource => {
                 check_encoding(headers)?;
@@ -143,15 +156,27 @@ impl Reading<'_> {
                     other => return Err(unsupported(&other, &[media::SCIM_JSON, media::JSON])),
                 }
                 let (raw, permit) = self.read_counted(body).await?;
-                Ok(ReadBody { raw, permit, ..ReadBody::default() })
+                Ok(ReadBody {
+                    raw,
+                    permit,
+                    ..ReadBody::default()
+                })
             }
             // Files make large futures, which other requests should not have to move.
             BodyKind::File(wanted) => Box::pin(self.read_file(wanted, body, actor.as_ref())).await,
             _ if takes.forms_with_parts() && BodyType::of(headers) == BodyType::Multipart => {
                 check_encoding(headers)?;
-                let FormBody { fields, files, permit } =
-                    Box::pin(uploads::read_form(self, body, actor)).await?;
-                Ok(ReadBody { fields: Fields::Pairs(fields), files, permit, ..ReadBody::default() })
+                let FormBody {
+                    fields,
+                    files,
+                    permit,
+                } = Box::pin(uploads::read_form(self, body, actor)).await?;
+                Ok(ReadBody {
+                    fields: Fields::Pairs(fields),
+                    files,
+                    permit,
+                    ..ReadBody::default()
+                })
             }
             _ if takes.files(self.shared.profile.classic) && uploads::is_json(headers) => {
                 Box::pin(self.read_long_json(body, actor.as_ref())).await
@@ -159,7 +184,11 @@ impl Reading<'_> {
             _ => {
                 let (body, permit) = self.read_counted(body).await?;
                 let fields = fields_of(self.endpoint, headers, body)?;
-                Ok(ReadBody { fields, permit, ..ReadBody::default() })
+                Ok(ReadBody {
+                    fields,
+                    permit,
+                    ..ReadBody::default()
+                })
             }
         }
     }
@@ -182,7 +211,11 @@ impl Reading<'_> {
     fn first_limit(&self) -> BodyLimit {
         let bytes = self.limit.bytes;
         BodyLimit {
-            bytes: if self.sender.is_some() { bytes.min(UNCOUNTED_BODY) } else { bytes },
+            bytes: if self.sender.is_some() {
+                bytes.min(UNCOUNTED_BODY)
+            } else {
+                bytes
+            },
             ..self.limit
         }
     }
@@ -190,35 +223,69 @@ impl Reading<'_> {
     /// Counts a body for its sender before it has come, unless it was announced to be short.
     pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, Failure> {
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
-        if bytes > UNCOUNTED_BODY as u64 { self.count_body() } else { Ok(None) }
+        if bytes > UNCOUNTED_BODY as u64 {
+            self.count_body()
+        } else {
+            Ok(None)
+        }
     }
 
     /// Counts a long body without files for its sender.
     pub(crate) fn count_body(&self) -> Result<Option<Permit>, Failure> {
-        let Some(sender) = self.sender else { return Ok(None) };
+        let Some(sender) = self.sender else {
+            return Ok(None);
+        };
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
         let permit = self.shared.bodies.acquire(sender.quota_keys(), bytes);
-        Ok(Some(permit.map_err(|exceeded| exceeded.of(Limit::LongBodies))?))
+        Ok(Some(
+            permit.map_err(|exceeded| exceeded.of(Limit::LongBodies))?,
+        ))
     }
 
-    async fn read_file(self, wanted: File, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
+    async fn read_file(
+        self,
+        wanted: File,
+        body: Body,
+        actor: Option<&Actor>,
+    ) -> Result<ReadBody, Failure> {
         let sender = actor.ok_or(Failure::Anonymous)?;
         sender.require_any(self.endpoint.scopes)?;
         check_kind(&self.parts.headers, wanted.kinds)?;
         let bytes = quota::file_body(&self.parts.headers, wanted.bytes, 1);
-        let permit = self.shared.file_bodies.acquire(sender.quota_keys(), bytes)?;
-        let raw =
-            read_body(body, BodyLimit { bytes: wanted.bytes, limit: Limit::FixedBody, ..self.limit }).await?;
-        Ok(ReadBody { raw, permit: Some(permit), ..ReadBody::default() })
+        let permit = self
+            .shared
+            .file_bodies
+            .acquire(sender.quota_keys(), bytes)?;
+        let raw = read_body(
+            body,
+            BodyLimit {
+                bytes: wanted.bytes,
+                limit: Limit::FixedBody,
+                ..self.limit
+            },
+        )
+        .await?;
+        Ok(ReadBody {
+            raw,
+            permit: Some(permit),
+            ..ReadBody::default()
+        })
     }
 
     /// JSON in which a file may be, which only a known sender may make long, within a quota.
     async fn read_long_json(self, body: Body, actor: Option<&Actor>) -> Result<ReadBody, Failure> {
-        let Self { shared, endpoint, limit, .. } = self;
+        let Self {
+            shared,
+            endpoint,
+            limit,
+            ..
+        } = self;
         let most = uploads::json_bytes(shared.json_upload, limit.bytes);
         let (mut permit, mut allowed) = (None, self.first_limit().bytes);
         let longer = || {
-            let Some(sender) = actor else { return Err(BodyError::TooLarge(limit.limit).into()) };
+            let Some(sender) = actor else {
+                return Err(BodyError::TooLarge(limit.limit).into());
+            };
             if allowed >= most {
                 return Err(BodyError::TooLarge(Limit::JsonUpload).into());
             }
@@ -235,7 +302,12 @@ impl Reading<'_> {
         let body = read_long_body(body, self.first_limit(), longer).await?;
         let long = body.len() > limit.bytes;
         let fields = fields_of(endpoint, &self.parts.headers, body)?;
-        Ok(ReadBody { fields, long, permit, ..ReadBody::default() })
+        Ok(ReadBody {
+            fields,
+            long,
+            permit,
+            ..ReadBody::default()
+        })
     }
 }
 
@@ -253,9 +325,10 @@ fn fields_of(endpoint: &Endpoint, headers: &HeaderMap, body: Bytes) -> Result<Fi
         BodyType::Form => Ok(Fields::Form(body)),
         // Old scripts send JSON without saying so.
         BodyType::Json | BodyType::TextJson | BodyType::Unnamed => Ok(Fields::Json(body)),
-        other if endpoint.takes.forms_with_parts() => {
-            Err(unsupported(&other, &[media::JSON, media::FORM, media::MULTIPART]))
-        }
+        other if endpoint.takes.forms_with_parts() => Err(unsupported(
+            &other,
+            &[media::JSON, media::FORM, media::MULTIPART],
+        )),
         other => Err(unsupported(&other, &[media::JSON, media::FORM])),
     }
 }
@@ -274,7 +347,10 @@ fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
 /// Checks that a body of text comes as it is, and in UTF-8.
 fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
     check_coding(headers)?;
-    let kind = headers.get(CONTENT_TYPE).map(http::HeaderValue::as_bytes).unwrap_or_default();
+    let kind = headers
+        .get(CONTENT_TYPE)
+        .map(http::HeaderValue::as_bytes)
+        .unwrap_or_default();
     check_charset(kind)
 }
 
@@ -293,7 +369,10 @@ fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
         return Ok(());
     }
     let text = "Content-Encoding is not supported; send the body as it is";
-    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text.to_owned()))
+    Err(Failure::Request(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        text.to_owned(),
+    ))
 }
 
 /// The refusal of a type where these are taken.

@@ -24,8 +24,8 @@ use crate::error::Failure;
 use crate::serve::{BodyError, BodyLimit, BodyReservation, mark_authenticated};
 use crate::uploads::Received;
 
-/// The most bytes of the body of a request that only reads. It is small because many such requests of one caller
-/// may wait at the same time.
+/// The most bytes of the body of a request that only reads. It is small because many such requests
+/// of one caller may wait at the same time.
 const MAX_READ_BODY: usize = 64 * 1024;
 
 /// A request that has been read, and who sent it.
@@ -102,8 +102,8 @@ impl Sender for TokensInPath {
 pub(crate) struct PathParams(Vec<(String, String)>);
 
 impl PathParams {
-    /// Takes the escapes out. `None` for what is not UTF-8 then, and for a NUL: no name has one, and
-    /// PostgreSQL takes no text with one.
+    /// Takes the escapes out. `None` for what is not UTF-8 then, and for a NUL: no name has one,
+    /// and PostgreSQL takes no text with one.
     pub(crate) fn decode(params: &matchit::Params<'_, '_>) -> Option<Self> {
         let decode = |(name, value): (&str, &str)| {
             let value = percent_decode_str(value).decode_utf8().ok()?;
@@ -113,13 +113,16 @@ impl PathParams {
     }
 
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value)
+        self.0
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or("", |(_, value)| value)
     }
 }
 
 impl RequestContext<KnownSender> {
-    /// Reads a request for an endpoint, with its parameters. The sender, once known, is put into `actor`, also when
-    /// something else is wrong.
+    /// Reads a request for an endpoint, with its parameters. The sender, once known, is put into
+    /// `actor`, also when something else is wrong.
     pub(crate) async fn read(
         shared: &Arc<Shared>,
         endpoint: &Endpoint,
@@ -143,8 +146,8 @@ impl RequestContext<KnownSender> {
                 mark_authenticated(&parts.extensions, owner);
             }
         }
-        // Credentials in the headers or the query are checked before the body is waited for. Without them only
-        // a little may be sent.
+        // Credentials in the headers or the query are checked before the body is waited for.
+        // Without them only a little may be sent.
         let first = Params::merge(forms::parse_only(query, &FIRST)?, Map::new());
         if !public {
             *actor = authenticate(shared, &parts, &first).await?;
@@ -160,22 +163,37 @@ impl RequestContext<KnownSender> {
                 (body, Some(reservation))
             }
         };
-        let reading =
-            Reading { shared, endpoint, parts: &parts, segments: &segments, query: &first, limit, sender };
-        let ReadBody { mut fields, raw, files, long, permit } = reading.read(body, actor).await?;
+        let reading = Reading {
+            shared,
+            endpoint,
+            parts: &parts,
+            segments: &segments,
+            query: &first,
+            limit,
+            sender,
+        };
+        let ReadBody {
+            mut fields,
+            raw,
+            files,
+            long,
+            permit,
+        } = reading.read(body, actor).await?;
         if known {
             fields = Fields::Read(fields.read(bounds(true, &parts.method))?);
         }
         let shown = fields.first()?;
-        let late =
-            shown.contains_key("flow_token") || (actor.is_none() && shown.contains_key("access_token"));
+        let late = shown.contains_key("flow_token")
+            || (actor.is_none() && shown.contains_key("access_token"));
         let first = first.with_body(shown);
         // Only a file may be so long.
         if long && !first.is_file() {
             return Err(BodyError::TooLarge(Limit::Body).into());
         }
         // What was shown may have ended while the body came.
-        let doubtful = actor.as_ref().is_some_and(|actor| !shared.app.authentication().is_current(actor));
+        let doubtful = actor
+            .as_ref()
+            .is_some_and(|actor| !shared.app.authentication().is_current(actor));
         if !public && (late || doubtful) {
             *actor = authenticate(shared, &parts, &first).await?;
         }
@@ -190,8 +208,15 @@ impl RequestContext<KnownSender> {
         }
         let bounds = bounds(known || actor.is_some(), &parts.method);
         let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);
-        let Parts { headers, extensions, .. } = parts;
-        let sender = KnownSender { actor: actor.clone(), provider };
+        let Parts {
+            headers,
+            extensions,
+            ..
+        } = parts;
+        let sender = KnownSender {
+            actor: actor.clone(),
+            provider,
+        };
         let ctx = Self {
             shared: shared.clone(),
             sender,
@@ -208,7 +233,17 @@ impl RequestContext<KnownSender> {
 
     /// The same with the sender that its handler takes.
     pub(crate) fn sent_by<S: Sender>(self) -> Result<RequestContext<S>, Failure> {
-        let Self { shared, sender, headers, raw, files, extensions, segments, _permit, _reservation } = self;
+        let Self {
+            shared,
+            sender,
+            headers,
+            raw,
+            files,
+            extensions,
+            segments,
+            _permit,
+            _reservation,
+        } = self;
         let sender = S::of(sender)?;
         Ok(RequestContext {
             shared,
@@ -233,7 +268,11 @@ impl RequestContext {
     /// The flow that the path names, if the caller may do `action` there.
     pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
-        Ok(self.app().rooms().find(self.actor(), organization, flow, action).await?)
+        Ok(self
+            .app()
+            .rooms()
+            .find(self.actor(), organization, flow, action)
+            .await?)
     }
 }
 
@@ -257,7 +296,10 @@ impl<S> RequestContext<S> {
 
     /// Where the request comes from.
     pub(crate) fn client_address(&self) -> IpAddr {
-        self.shared.proxies.client(&self.headers, &self.extensions).addr
+        self.shared
+            .proxies
+            .client(&self.headers, &self.extensions)
+            .addr
     }
 
     /// A segment of the path.
@@ -267,7 +309,9 @@ impl<S> RequestContext<S> {
 
     /// A number in the path. Anything else is the number of nothing.
     pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
-        self.segment(name).parse().map_err(|_| Error::NotFound.into())
+        self.segment(name)
+            .parse()
+            .map_err(|_| Error::NotFound.into())
     }
 }
 
@@ -282,11 +326,17 @@ fn bounds(known: bool, method: &Method) -> Bounds {
 
 /// How large a body without files may be.
 fn body_limit(shared: &Shared, known: bool, method: &Method) -> BodyLimit {
-    let limit = if known { shared.body } else { shared.unknown_body() };
+    let limit = if known {
+        shared.body
+    } else {
+        shared.unknown_body()
+    };
     match method.is_safe() {
-        true if limit.bytes > MAX_READ_BODY => {
-            BodyLimit { bytes: MAX_READ_BODY, limit: Limit::FixedBody, ..limit }
-        }
+        true if limit.bytes > MAX_READ_BODY => BodyLimit {
+            bytes: MAX_READ_BODY,
+            limit: Limit::FixedBody,
+            ..limit
+        },
         _ => limit,
     }
 }
@@ -304,17 +354,24 @@ pub(crate) async fn authenticate(
     let access_token = reader.opt_text("access_token", 0..=1000);
     reader.finish()?;
     let actor = if let Some(token) = flow_token {
-        app.authentication().by_flow_token(&Secret::presented(token)).await?
+        app.authentication()
+            .by_flow_token(&Secret::presented(token))
+            .await?
     } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
         let credentials = Credentials::parse(header.as_bytes())?;
         let client = client_address(shared, parts);
-        let actor = app.authentication().authenticate(credentials, client).await?;
+        let actor = app
+            .authentication()
+            .authenticate(credentials, client)
+            .await?;
         if let Actor::User { caller, .. } = &actor {
             shared.proxies.note_user(client, caller.user.id);
         }
         actor
     } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
-        app.authentication().by_parameter_token(&Secret::presented(token)).await?
+        app.authentication()
+            .by_parameter_token(&Secret::presented(token))
+            .await?
     } else {
         return Ok(None);
     };
@@ -328,15 +385,25 @@ async fn scim_provider(
     parts: &Parts,
     segments: &PathParams,
 ) -> Result<ScimProvider, Failure> {
-    let header = parts.headers.get(AUTHORIZATION).map(http::HeaderValue::as_bytes);
+    let header = parts
+        .headers
+        .get(AUTHORIZATION)
+        .map(http::HeaderValue::as_bytes);
     let address = client_address(shared, parts);
-    let provider = shared.app.scim().provider(segments.get("uid"), header, address).await?;
+    let provider = shared
+        .app
+        .scim()
+        .provider(segments.get("uid"), header, address)
+        .await?;
     mark_authenticated(&parts.extensions, provider.owner());
     Ok(provider)
 }
 
 fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {
-    shared.proxies.client(&parts.headers, &parts.extensions).addr
+    shared
+        .proxies
+        .client(&parts.headers, &parts.extensions)
+        .addr
 }
 
 /// One mistake of one parameter.

@@ -69,7 +69,13 @@ pub(crate) struct Described {
 
 impl Described {
     pub(crate) fn new(status: u16, text: &'static str, schema: Option<Shape>) -> Self {
-        Self { profiles: Profiles::All, status, text, schema, headers: &[] }
+        Self {
+            profiles: Profiles::All,
+            status,
+            text,
+            schema,
+            headers: &[],
+        }
     }
 
     /// Whether this profile answers so.
@@ -86,9 +92,14 @@ impl Described {
 pub(crate) type AnswerHeader = (&'static str, &'static str);
 
 /// Headers of several answers.
-pub(crate) const NEXT: AnswerHeader =
-    ("Link", "Where the list goes on, as rel=\"next\" (RFC 8288); it is not there at the end of the list");
-pub(crate) const COMMENTS: AnswerHeader = ("Link", "Where the comments are, as rel=\"comments\" (RFC 8288)");
+pub(crate) const NEXT: AnswerHeader = (
+    "Link",
+    "Where the list goes on, as rel=\"next\" (RFC 8288); it is not there at the end of the list",
+);
+pub(crate) const COMMENTS: AnswerHeader = (
+    "Link",
+    "Where the comments are, as rel=\"comments\" (RFC 8288)",
+);
 pub(crate) const LOCATION: AnswerHeader = ("Location", "Where it is");
 pub(crate) const ETAG: AnswerHeader = ("ETag", "The version (RFC 9110, section 8.8.3)");
 
@@ -196,7 +207,11 @@ impl Endpoint {
             can_miss: false,
             compress: true,
             // What providers send is left to the handler, as it came.
-            takes: if access == Access::Provider { BodyKind::Resource } else { BodyKind::Parameters },
+            takes: if access == Access::Provider {
+                BodyKind::Resource
+            } else {
+                BodyKind::Parameters
+            },
             handler: boxed(handler),
         }
     }
@@ -252,7 +267,8 @@ impl Endpoint {
     /// Describes the answer that is a list of messages.
     pub(crate) fn answers_messages(self) -> Self {
         let text = "Messages, ascending by id; the header Link says where the list goes on";
-        self.answers(200, text, Some(Shape::Many("Message"))).tells(&[NEXT])
+        self.answers(200, text, Some(Shape::Many("Message")))
+            .tells(&[NEXT])
     }
 
     /// Names the scopes of which an access token needs one.
@@ -279,7 +295,12 @@ impl Endpoint {
             "object" => json!({"type": "object", "additionalProperties": true}),
             kind => json!({"type": kind}),
         };
-        self.parameters.push(Field { name, required, text: text.to_owned(), schema });
+        self.parameters.push(Field {
+            name,
+            required,
+            text: text.to_owned(),
+            schema,
+        });
         self
     }
 
@@ -290,7 +311,12 @@ impl Endpoint {
     }
 
     /// Describes an answer.
-    pub(crate) fn answers(mut self, status: u16, text: &'static str, schema: Option<Shape>) -> Self {
+    pub(crate) fn answers(
+        mut self,
+        status: u16,
+        text: &'static str,
+        schema: Option<Shape>,
+    ) -> Self {
         self.answers.push(Described::new(status, text, schema));
         self
     }

@@ -17,7 +17,8 @@ use crate::serve::BodyError;
 /// Seconds after which a caller may come back when the store is down or busy.
 const RETRY_SECONDS: u64 = 2;
 
-/// The most mistakes of one parameter that an answer names, and about the most bytes of all of them.
+/// The most mistakes of one parameter that an answer names, and about the most bytes of all of
+/// them.
 const MAX_MISTAKES: usize = 20;
 const MAX_MISTAKES_BYTES: usize = 4096;
 /// The most characters of a mistake, and of a parameter's name.
@@ -88,7 +89,9 @@ impl From<FormError> for Failure {
 
 impl From<CredentialsError> for Failure {
     fn from(_: CredentialsError) -> Self {
-        Self::App(Error::Unauthenticated("The Authorization header cannot be read"))
+        Self::App(Error::Unauthenticated(
+            "The Authorization header cannot be read",
+        ))
     }
 }
 
@@ -110,40 +113,61 @@ fn of_app(error: Error) -> Response {
     match error {
         Error::Invalid(errors) => mistakes(errors),
         Error::Unauthenticated(text) => challenge(text, "Basic realm=\"Eddyline\""),
-        Error::InvalidToken => {
-            challenge("The access token is not valid", "Bearer realm=\"Eddyline\", error=\"invalid_token\"")
-        }
+        Error::InvalidToken => challenge(
+            "The access token is not valid",
+            "Bearer realm=\"Eddyline\", error=\"invalid_token\"",
+        ),
         Error::TooMany { retry_after, .. } => {
             let text = "Too many failed attempts; try again later";
             retry(plain(StatusCode::TOO_MANY_REQUESTS, text), retry_after)
         }
-        Error::TooManyRequests { retry_after, .. } => {
-            retry(plain(StatusCode::TOO_MANY_REQUESTS, "Too many requests"), retry_after)
-        }
-        Error::MailQuota(exceeded) => {
-            retry(plain(StatusCode::TOO_MANY_REQUESTS, &exceeded.to_string()), exceeded.retry_after)
-        }
+        Error::TooManyRequests { retry_after, .. } => retry(
+            plain(StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
+            retry_after,
+        ),
+        Error::MailQuota(exceeded) => retry(
+            plain(StatusCode::TOO_MANY_REQUESTS, &exceeded.to_string()),
+            exceeded.retry_after,
+        ),
         Error::NotFound => plain(StatusCode::NOT_FOUND, "not found"),
-        Error::NoSuchFlow(name) => {
-            plain(StatusCode::NOT_FOUND, &format!("not found: {}", shortened(&name, MAX_NAME)))
-        }
+        Error::NoSuchFlow(name) => plain(
+            StatusCode::NOT_FOUND,
+            &format!("not found: {}", shortened(&name, MAX_NAME)),
+        ),
         Error::Denied => plain(StatusCode::FORBIDDEN, "Access denied"),
-        Error::FlowDenied(name) => {
-            plain(StatusCode::FORBIDDEN, &format!("Access denied: {}", shortened(&name, MAX_NAME)))
-        }
+        Error::FlowDenied(name) => plain(
+            StatusCode::FORBIDDEN,
+            &format!("Access denied: {}", shortened(&name, MAX_NAME)),
+        ),
         Error::MissingScope(wanted) => {
             // RFC 6750, section 3.1. Any of them will do.
-            let challenge =
-                format!("Bearer realm=\"Eddyline\", error=\"insufficient_scope\", scope=\"{wanted}\"");
-            with_header(plain(StatusCode::FORBIDDEN, "Access denied"), WWW_AUTHENTICATE, &challenge)
+            let challenge = format!(
+                "Bearer realm=\"Eddyline\", error=\"insufficient_scope\", scope=\"{wanted}\""
+            );
+            with_header(
+                plain(StatusCode::FORBIDDEN, "Access denied"),
+                WWW_AUTHENTICATE,
+                &challenge,
+            )
         }
         Error::Gone => plain(StatusCode::GONE, "This source was removed"),
         Error::LinkEnded => plain(StatusCode::GONE, "This link has ended"),
         Error::TooLarge => plain(StatusCode::PAYLOAD_TOO_LARGE, "the file is too large"),
         Error::Conflict(text) | Error::Full { text, .. } => plain(StatusCode::CONFLICT, &text),
-        Error::Integration(IntegrationFailed { message, status, authentication_url }) => {
-            let body = IntegrationError { message, status, authentication_url };
-            uncounted(StatusCode::FAILED_DEPENDENCY, serde_json::to_vec(&body).unwrap_or_default().into())
+        Error::Integration(IntegrationFailed {
+            message,
+            status,
+            authentication_url,
+        }) => {
+            let body = IntegrationError {
+                message,
+                status,
+                authentication_url,
+            };
+            uncounted(
+                StatusCode::FAILED_DEPENDENCY,
+                serde_json::to_vec(&body).unwrap_or_default().into(),
+            )
         }
         Error::Scim(error) => of_provider(&error),
         Error::Unavailable(why) => {
@@ -158,11 +182,17 @@ fn of_app(error: Error) -> Response {
         Error::FileQuota { text, .. } => plain(StatusCode::INSUFFICIENT_STORAGE, &text),
         Error::DiskFull => {
             tracing::error!("the disk is full");
-            plain(StatusCode::INSUFFICIENT_STORAGE, "The server has no room for more data")
+            plain(
+                StatusCode::INSUFFICIENT_STORAGE,
+                "The server has no room for more data",
+            )
         }
         Error::Internal(why) => {
             tracing::error!(why, "internal error");
-            plain(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side")
+            plain(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something went wrong on our side",
+            )
         }
     }
 }
@@ -171,7 +201,9 @@ fn of_app(error: Error) -> Response {
 fn of_provider(error: &ScimError) -> Response {
     let status = StatusCode::from_u16(error.status).unwrap_or(StatusCode::BAD_REQUEST);
     match (&error.field, status) {
-        (Some(field), StatusCode::BAD_REQUEST) => mistakes(Invalid::one(field, &error.detail).errors),
+        (Some(field), StatusCode::BAD_REQUEST) => {
+            mistakes(Invalid::one(field, &error.detail).errors)
+        }
         (_, StatusCode::UNAUTHORIZED) => challenge(&error.detail, "Bearer realm=\"Eddyline\""),
         _ => plain(status, &error.detail),
     }
@@ -182,14 +214,17 @@ pub(crate) fn plain(status: StatusCode, text: &str) -> Response {
     body(status, &ErrorBody::new(shortened(text, MAX_TEXT)))
 }
 
-/// Parameters that were refused. Texts of the request are cut before they are echoed, because this answer is not
-/// counted for the caller.
+/// Parameters that were refused. Texts of the request are cut before they are echoed, because this
+/// answer is not counted for the caller.
 fn mistakes(errors: BTreeMap<String, Vec<String>>) -> Response {
     let (mut told, mut room) = (BTreeMap::new(), MAX_MISTAKES_BYTES);
     for (name, texts) in errors {
         let name = shortened(&name, MAX_TEXT);
-        let fitting =
-            texts.iter().take(MAX_MISTAKES).map(|text| shortened(text, MAX_TEXT)).take_while(|text| {
+        let fitting = texts
+            .iter()
+            .take(MAX_MISTAKES)
+            .map(|text| shortened(text, MAX_TEXT))
+            .take_while(|text| {
                 let left = room.checked_sub(name.len() + text.len());
                 room = left.unwrap_or(0);
                 left.is_some()
@@ -215,7 +250,11 @@ fn body(status: StatusCode, body: &ErrorBody) -> Response {
 }
 
 fn challenge(text: &str, challenge: &str) -> Response {
-    with_header(plain(StatusCode::UNAUTHORIZED, text), WWW_AUTHENTICATE, challenge)
+    with_header(
+        plain(StatusCode::UNAUTHORIZED, text),
+        WWW_AUTHENTICATE,
+        challenge,
+    )
 }
 
 fn retry(response: Response, seconds: u64) -> Response {

@@ -1,5 +1,5 @@
-//! Downloading files: the address in a message leads callers who may read it to a link that needs no
-//! credentials and soon ends (specification, section 4, Files).
+//! Downloading files: the address in a message leads callers who may read it to a link that needs
+//! no credentials and soon ends (specification, section 4, Files).
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, IF_RANGE,
-    LOCATION, RANGE, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    IF_RANGE, LOCATION, RANGE, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, StatusCode};
 
@@ -28,36 +28,66 @@ const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-const PART: AnswerHeader = ("Content-Range", "Which bytes of how many (RFC 9110, section 14.4)");
+const PART: AnswerHeader = (
+    "Content-Range",
+    "Which bytes of how many (RFC 9110, section 14.4)",
+);
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let links = |endpoint: Endpoint| {
         let text = "Location is a link that needs no credentials and soon ends";
-        endpoint.scopes(&[Flow]).answers(302, text, None).tells(&[endpoint::LOCATION])
+        endpoint
+            .scopes(&[Flow])
+            .answers(302, text, None)
+            .tells(&[endpoint::LOCATION])
     };
     let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
-        links(Endpoint::new(Method::GET, file, "Where to download a file", link_to_file)),
+        links(Endpoint::new(
+            Method::GET,
+            file,
+            "Where to download a file",
+            link_to_file,
+        )),
         links(Endpoint::new(
             Method::GET,
             small,
             "Where to download the small picture of a picture",
             link_to_thumbnail,
         )),
-        Endpoint::new(Method::GET, "/download/{link}/{name}", "A file, by such a link", download)
-            .uncompressed()
-            .answers(200, "The file", Some(Media(&["*/*"])))
-            .tells(&[endpoint::ETAG])
-            .answers(206, "The part of it that Range names", Some(Media(&["*/*"])))
-            .tells(&[endpoint::ETAG, PART])
-            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
-            .header("Range", "The bytes wanted (RFC 9110, section 14)")
-            .header("If-Range", "The ETag of which Range is a part; otherwise the whole file comes")
-            .answers(304, "The file that If-None-Match names", None)
-            .tells(&[endpoint::ETAG])
-            .answers(410, "The link has ended", Some(One("ErrorBody")))
-            .answers(416, "The file has no bytes in this range", Some(One("ErrorBody")))
-            .tells(&[PART]),
+        Endpoint::new(
+            Method::GET,
+            "/download/{link}/{name}",
+            "A file, by such a link",
+            download,
+        )
+        .uncompressed()
+        .answers(200, "The file", Some(Media(&["*/*"])))
+        .tells(&[endpoint::ETAG])
+        .answers(
+            206,
+            "The part of it that Range names",
+            Some(Media(&["*/*"])),
+        )
+        .tells(&[endpoint::ETAG, PART])
+        .header(
+            "If-None-Match",
+            "ETags that you have; 304 when the answer is one of them",
+        )
+        .header("Range", "The bytes wanted (RFC 9110, section 14)")
+        .header(
+            "If-Range",
+            "The ETag of which Range is a part; otherwise the whole file comes",
+        )
+        .answers(304, "The file that If-None-Match names", None)
+        .tells(&[endpoint::ETAG])
+        .answers(410, "The link has ended", Some(One("ErrorBody")))
+        .answers(
+            416,
+            "The file has no bytes in this range",
+            Some(One("ErrorBody")),
+        )
+        .tells(&[PART]),
     ]
 }
 
@@ -70,7 +100,11 @@ async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
 }
 
 async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
-    let link = ctx.app().files().link(ctx.actor(), ctx.segment("file"), variant).await?;
+    let link = ctx
+        .app()
+        .files()
+        .link(ctx.actor(), ctx.segment("file"), variant)
+        .await?;
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::FOUND;
     response.headers_mut().insert(CACHE_CONTROL, PRIVATE);
@@ -81,14 +115,21 @@ async fn download(ctx: RequestContext<Anybody>) -> Answer {
     let found = ctx.app().files().download(ctx.segment("link")).await?;
     ctx.mark_authenticated(found.owner);
     if lists(&ctx.headers, &found.tag) {
-        return Ok(dressed(Response::new(Body::empty()), &found, StatusCode::NOT_MODIFIED));
+        return Ok(dressed(
+            Response::new(Body::empty()),
+            &found,
+            StatusCode::NOT_MODIFIED,
+        ));
     }
     let range = match wanted(&ctx.headers, &found) {
         Wanted::All => None,
         Wanted::Part(range) => Some(range),
         Wanted::Nothing => {
             let all = format!("bytes */{}", found.size);
-            let response = plain(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no bytes in this range");
+            let response = plain(
+                StatusCode::RANGE_NOT_SATISFIABLE,
+                "The file has no bytes in this range",
+            );
             return Ok(with_header(response, CONTENT_RANGE, &all));
         }
     };
@@ -96,7 +137,10 @@ async fn download(ctx: RequestContext<Anybody>) -> Answer {
         None => (StatusCode::OK, found.size),
         Some(range) => (StatusCode::PARTIAL_CONTENT, range.end - range.start),
     };
-    let keys = found.owner.quota_keys().and(QuotaKey::network(ctx.client_address()));
+    let keys = found
+        .owner
+        .quota_keys()
+        .and(QuotaKey::network(ctx.client_address()));
     let permit = ctx.shared.downloads.acquire(keys, 1);
     let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
     let content = ctx.app().files().read(&found, range.clone()).await?;
@@ -105,14 +149,22 @@ async fn download(ctx: RequestContext<Anybody>) -> Answer {
         let _held = &permit;
     });
     let mut response = dressed(Response::new(Body::from_stream(content)), &found, status);
-    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from(length));
+    response
+        .headers_mut()
+        .insert(CONTENT_LENGTH, HeaderValue::from(length));
     let response = with_header(response, CONTENT_TYPE, &found.content_type);
-    let response = with_header(response, CONTENT_DISPOSITION, &disposition(&found.name, &found.content_type));
+    let response = with_header(
+        response,
+        CONTENT_DISPOSITION,
+        &disposition(&found.name, &found.content_type),
+    );
     Ok(match range {
         None => response,
-        Some(Range { start, end }) => {
-            with_header(response, CONTENT_RANGE, &format!("bytes {start}-{}/{}", end - 1, found.size))
-        }
+        Some(Range { start, end }) => with_header(
+            response,
+            CONTENT_RANGE,
+            &format!("bytes {start}-{}/{}", end - 1, found.size),
+        ),
     })
 }
 
@@ -132,7 +184,10 @@ fn dressed(mut response: Response, found: &Download, status: StatusCode) -> Resp
 
 /// Whether the client has the file with this tag (RFC 9110, section 13.1.2).
 fn lists(asked: &HeaderMap, tag: &str) -> bool {
-    let lists = asked.get_all(IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    let lists = asked
+        .get_all(IF_NONE_MATCH)
+        .into_iter()
+        .filter_map(|value| value.to_str().ok());
     let mut known = lists.flat_map(|list| list.split(',')).map(str::trim);
     known.any(|known| known == "*" || known.trim_start_matches("W/") == tag)
 }
@@ -148,16 +203,23 @@ enum Wanted {
 
 fn wanted(asked: &HeaderMap, found: &Download) -> Wanted {
     // A part of another file is of no use (RFC 9110, section 13.1.5).
-    if asked.get(IF_RANGE).is_some_and(|tag| tag.as_bytes() != found.tag.as_bytes()) {
+    if asked
+        .get(IF_RANGE)
+        .is_some_and(|tag| tag.as_bytes() != found.tag.as_bytes())
+    {
         return Wanted::All;
     }
     let range = asked.get(RANGE).and_then(|value| value.to_str().ok());
     range.map_or(Wanted::All, |range| part(range, found.size))
 }
 
-/// One range of RFC 9110, section 14.1.2. Whatever else is asked for, the whole file is a right answer.
+/// One range of RFC 9110, section 14.1.2. Whatever else is asked for, the whole file is a right
+/// answer.
 fn part(range: &str, size: u64) -> Wanted {
-    let Some((first, last)) = range.trim().strip_prefix("bytes=").and_then(|range| range.split_once('-'))
+    let Some((first, last)) = range
+        .trim()
+        .strip_prefix("bytes=")
+        .and_then(|range| range.split_once('-'))
     else {
         return Wanted::All;
     };
@@ -171,10 +233,14 @@ fn part(range: &str, size: u64) -> Wanted {
         (None, Some(_)) if first.is_empty() && size == 0 => Wanted::Nothing,
         (None, Some(length)) if first.is_empty() => Wanted::Part(size.saturating_sub(length)..size),
         (Some(first), Some(last)) if first > last => Wanted::All,
-        (Some(first), last) if last.is_some() || range.trim().ends_with('-') => match first < size {
-            true => Wanted::Part(first..last.map_or(size, |last| last.saturating_add(1).min(size))),
-            false => Wanted::Nothing,
-        },
+        (Some(first), last) if last.is_some() || range.trim().ends_with('-') => {
+            match first < size {
+                true => {
+                    Wanted::Part(first..last.map_or(size, |last| last.saturating_add(1).min(size)))
+                }
+                false => Wanted::Nothing,
+            }
+        }
         _ => Wanted::All,
     }
 }

@@ -24,12 +24,18 @@ pub(crate) async fn block(ctx: RequestContext, request: Unread<BlockFlowUser>) -
     let room = ctx.room(FlowAction::See).await?;
     let user = ctx.id("user")?;
     let BlockFlowUser { disabled } = request.read()?;
-    ctx.app().flows().set_user_blocked(ctx.actor(), &room, user, disabled).await?;
+    ctx.app()
+        .flows()
+        .set_user_blocked(ctx.actor(), &room, user, disabled)
+        .await?;
     Ok(done())
 }
 
 pub(crate) async fn leave(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
-    ctx.app().flows().leave(ctx.actor(), &room, ctx.id("user")?).await?;
+    ctx.app()
+        .flows()
+        .leave(ctx.actor(), &room, ctx.id("user")?)
+        .await?;
     Ok(nothing())
 }

@@ -17,8 +17,8 @@ use crate::shared_addresses;
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 
-/// How many look-ups of a client, of which a request can have several, search the headers of a proxy that is not
-/// trusted. Such a proxy shows in the first requests.
+/// How many look-ups of a client, of which a request can have several, search the headers of a
+/// proxy that is not trusted. Such a proxy shows in the first requests.
 const MOST_LOOKED_AT: u32 = 10_000;
 static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
@@ -46,7 +46,9 @@ impl TrustedProxies {
     /// [`Peer`] that a [`Server`](crate::serve::Server) adds.
     #[must_use]
     pub fn client(&self, headers: &HeaderMap, extensions: &Extensions) -> ClientInfo {
-        let peer = extensions.get::<Peer>().map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.addr.ip());
+        let peer = extensions
+            .get::<Peer>()
+            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.addr.ip());
         self.resolve(peer, headers)
     }
 
@@ -56,7 +58,10 @@ impl TrustedProxies {
     /// A proxy that writes one kind of header passes the other kind on as the client made it up.
     /// So when both are there and disagree, neither is believed.
     pub(crate) fn resolve(&self, peer: IpAddr, headers: &HeaderMap) -> ClientInfo {
-        let peer = ClientInfo { addr: peer.to_canonical(), secure: None };
+        let peer = ClientInfo {
+            addr: peer.to_canonical(),
+            secure: None,
+        };
         if !self.trusts(peer.addr) {
             warn_of_unnamed_proxy(peer.addr, headers);
             return peer;
@@ -71,8 +76,9 @@ impl TrustedProxies {
         }
     }
 
-    /// Notes that a user who has shown valid credentials comes from this client address. The log warns once when many
-    /// come from one: it is mostly a proxy that hides theirs, so that they share the limits of an address.
+    /// Notes that a user who has shown valid credentials comes from this client address. The log
+    /// warns once when many come from one: it is mostly a proxy that hides theirs, so that they
+    /// share the limits of an address.
     pub fn note_user(&self, client: IpAddr, user: UserId) {
         if !shared_addresses::is_newly_shared(client, user) {
             return;
@@ -129,13 +135,17 @@ fn warn_of_unnamed_proxy(peer: IpAddr, headers: &HeaderMap) {
     }
 }
 
-/// What two tellings have in common: the address must be the same, and the schemes no contradiction.
+/// What two tellings have in common: the address must be the same, and the schemes no
+/// contradiction.
 fn agreed(one: ClientInfo, other: ClientInfo) -> Option<ClientInfo> {
     let secure = match (one.secure, other.secure) {
         (Some(one), Some(other)) if one != other => None,
         (one, other) => one.or(other),
     };
-    (one.addr == other.addr).then_some(ClientInfo { addr: one.addr, secure })
+    (one.addr == other.addr).then_some(ClientInfo {
+        addr: one.addr,
+        secure,
+    })
 }
 
 /// What one proxy says about who spoke to it.
@@ -164,10 +174,15 @@ fn address_from(node: &str) -> Option<IpAddr> {
     let without_port = || {
         // RFC 7239 allows obfuscated ports: `192.0.2.1:_x`, `[2001:db8::1]:_x`.
         let (host, port) = node.rsplit_once(':')?;
-        let host = host.strip_prefix('[').map_or(Some(host), |inner| inner.strip_suffix(']'))?;
+        let host = host
+            .strip_prefix('[')
+            .map_or(Some(host), |inner| inner.strip_suffix(']'))?;
         port.starts_with('_').then(|| host.parse().ok())?
     };
-    address.or_else(unbracketed).or_else(without_port).map(|address| address.to_canonical())
+    address
+        .or_else(unbracketed)
+        .or_else(without_port)
+        .map(|address| address.to_canonical())
 }
 
 /// The hops of `X-Forwarded-For`, outermost first. Where `X-Forwarded-Proto` has as many values,
@@ -176,8 +191,13 @@ fn address_from(node: &str) -> Option<IpAddr> {
 fn usual_hops(headers: &HeaderMap) -> Vec<Hop> {
     let addresses = list_of(headers, &X_FORWARDED_FOR);
     let protos = list_of(headers, &X_FORWARDED_PROTO);
-    let mut hops: Vec<Hop> =
-        addresses.iter().map(|node| Hop { address: address_from(node), secure: None }).collect();
+    let mut hops: Vec<Hop> = addresses
+        .iter()
+        .map(|node| Hop {
+            address: address_from(node),
+            secure: None,
+        })
+        .collect();
     if protos.len() == hops.len() {
         for (hop, proto) in hops.iter_mut().zip(&protos) {
             hop.secure = secure_from(proto);
@@ -195,8 +215,15 @@ fn usual_hops(headers: &HeaderMap) -> Vec<Hop> {
 
 fn list_of<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a str> {
     // A value that is not ASCII tells nothing; it must still end the walk.
-    let values = headers.get_all(name).iter().map(|value| value.to_str().unwrap_or("?"));
-    values.flat_map(|value| value.split(',')).map(str::trim).filter(|item| !item.is_empty()).collect()
+    let values = headers
+        .get_all(name)
+        .iter()
+        .map(|value| value.to_str().unwrap_or("?"));
+    values
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .filter(|item| !item.is_empty())
+        .collect()
 }
 
 /// The hops of `Forwarded`, outermost first. A field that breaks the grammar becomes one hop that
@@ -205,13 +232,18 @@ fn standard_hops(headers: &HeaderMap) -> Vec<Hop> {
     let fields = headers.get_all(FORWARDED).iter();
     fields
         .flat_map(|field| {
-            field.to_str().ok().and_then(parse_forwarded).unwrap_or_else(|| vec![Hop::default()])
+            field
+                .to_str()
+                .ok()
+                .and_then(parse_forwarded)
+                .unwrap_or_else(|| vec![Hop::default()])
         })
         .collect()
 }
 
 /// RFC 7239, section 4: elements separated by commas, pairs by semicolons; a value is a token or a
-/// quoted string. Addresses with colons are taken without quotes as well, as many proxies send them.
+/// quoted string. Addresses with colons are taken without quotes as well, as many proxies send
+/// them.
 fn parse_forwarded(field: &str) -> Option<Vec<Hop>> {
     let mut hops = Vec::new();
     let mut hop = Hop::default();
@@ -245,7 +277,10 @@ fn parse_forwarded(field: &str) -> Option<Vec<Hop>> {
 /// A token or a quoted string, and what comes after it.
 fn take_value(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
-        let end = text.bytes().position(|b| !(is_token(b) || b":[]".contains(&b))).unwrap_or(text.len());
+        let end = text
+            .bytes()
+            .position(|b| !(is_token(b) || b":[]".contains(&b)))
+            .unwrap_or(text.len());
         return (end > 0).then(|| (text[..end].to_owned(), &text[end..]));
     };
     let mut value = String::new();
@@ -278,7 +313,12 @@ mod tests {
 
     fn proxies() -> TrustedProxies {
         let networks = ["10.0.0.0/8", "fd00::/8"];
-        TrustedProxies(networks.iter().map(|network| network.parse().expect("a network")).collect())
+        TrustedProxies(
+            networks
+                .iter()
+                .map(|network| network.parse().expect("a network"))
+                .collect(),
+        )
     }
 
     /// What a request from the proxy 10.0.0.1 with these headers resolves to.
@@ -301,10 +341,19 @@ mod tests {
         headers.insert(X_FORWARDED_FOR, HeaderValue::from_static("192.0.2.1"));
         headers.insert(X_FORWARDED_PROTO, HeaderValue::from_static("https"));
         let peer = address("198.51.100.7");
-        assert_eq!(proxies().resolve(peer, &headers), ClientInfo { addr: peer, secure: None });
+        assert_eq!(
+            proxies().resolve(peer, &headers),
+            ClientInfo {
+                addr: peer,
+                secure: None
+            }
+        );
         assert_eq!(
             TrustedProxies::default().resolve(peer, &headers),
-            ClientInfo { addr: peer, secure: None }
+            ClientInfo {
+                addr: peer,
+                secure: None
+            }
         );
     }
 
@@ -315,7 +364,9 @@ mod tests {
         let client = proxies().resolve(address("::ffff:10.0.0.1"), &headers);
         assert_eq!(client.addr, address("192.0.2.1"));
         assert_eq!(
-            proxies().resolve(address("::ffff:10.0.0.1"), &HeaderMap::new()).addr,
+            proxies()
+                .resolve(address("::ffff:10.0.0.1"), &HeaderMap::new())
+                .addr,
             address("10.0.0.1")
         );
     }
@@ -324,20 +375,35 @@ mod tests {
     fn a_proxy_without_the_headers_is_the_client() {
         assert_eq!(client(&[]), found("10.0.0.1", None));
         assert_eq!(client(&[(X_FORWARDED_FOR, "")]), found("10.0.0.1", None));
-        assert_eq!(client(&[(X_FORWARDED_PROTO, "https")]), found("10.0.0.1", Some(true)));
+        assert_eq!(
+            client(&[(X_FORWARDED_PROTO, "https")]),
+            found("10.0.0.1", Some(true))
+        );
     }
 
     #[test]
     fn the_client_is_the_first_untrusted_address_from_the_right() {
         let spoofed = "203.0.113.9, 192.0.2.1, 10.0.0.2";
-        assert_eq!(client(&[(X_FORWARDED_FOR, spoofed)]), found("192.0.2.1", None));
-        assert_eq!(client(&[(X_FORWARDED_FOR, "10.0.0.3, 10.0.0.2")]), found("10.0.0.3", None));
         assert_eq!(
-            client(&[(X_FORWARDED_FOR, "203.0.113.9"), (X_FORWARDED_FOR, "192.0.2.1")]),
+            client(&[(X_FORWARDED_FOR, spoofed)]),
             found("192.0.2.1", None)
         );
         assert_eq!(
-            client(&[(FORWARDED, "for=203.0.113.9, for=192.0.2.1;proto=https, for=10.0.0.2;proto=http")]),
+            client(&[(X_FORWARDED_FOR, "10.0.0.3, 10.0.0.2")]),
+            found("10.0.0.3", None)
+        );
+        assert_eq!(
+            client(&[
+                (X_FORWARDED_FOR, "203.0.113.9"),
+                (X_FORWARDED_FOR, "192.0.2.1")
+            ]),
+            found("192.0.2.1", None)
+        );
+        assert_eq!(
+            client(&[(
+                FORWARDED,
+                "for=203.0.113.9, for=192.0.2.1;proto=https, for=10.0.0.2;proto=http"
+            )]),
             found("192.0.2.1", Some(true))
         );
     }
@@ -351,12 +417,30 @@ mod tests {
             ("[2001:db8::1]:4711", "2001:db8::1"),
             ("::ffff:192.0.2.1", "192.0.2.1"),
         ] {
-            assert_eq!(client(&[(X_FORWARDED_FOR, node)]), found(addr, None), "{node}");
-            assert_eq!(client(&[(FORWARDED, &format!("for=\"{node}\""))]), found(addr, None), "{node}");
-            assert_eq!(client(&[(FORWARDED, &format!("for={node}"))]), found(addr, None), "{node}");
+            assert_eq!(
+                client(&[(X_FORWARDED_FOR, node)]),
+                found(addr, None),
+                "{node}"
+            );
+            assert_eq!(
+                client(&[(FORWARDED, &format!("for=\"{node}\""))]),
+                found(addr, None),
+                "{node}"
+            );
+            assert_eq!(
+                client(&[(FORWARDED, &format!("for={node}"))]),
+                found(addr, None),
+                "{node}"
+            );
         }
-        assert_eq!(client(&[(FORWARDED, "for=\"[2001:db8::1]:_port\"")]), found("2001:db8::1", None));
-        assert_eq!(client(&[(FORWARDED, "for=\"192.0.2.1:_port\"")]), found("192.0.2.1", None));
+        assert_eq!(
+            client(&[(FORWARDED, "for=\"[2001:db8::1]:_port\"")]),
+            found("2001:db8::1", None)
+        );
+        assert_eq!(
+            client(&[(FORWARDED, "for=\"192.0.2.1:_port\"")]),
+            found("192.0.2.1", None)
+        );
     }
 
     #[test]
@@ -367,7 +451,10 @@ mod tests {
             "a blank before the equals sign breaks the grammar"
         );
         assert_eq!(
-            client(&[(FORWARDED, r#"host="a,b;\"c\"";For="192.0.2.\1"; Proto=HTTPS;by=_x;"#)]),
+            client(&[(
+                FORWARDED,
+                r#"host="a,b;\"c\"";For="192.0.2.\1"; Proto=HTTPS;by=_x;"#
+            )]),
             found("192.0.2.1", Some(true))
         );
     }
@@ -376,16 +463,29 @@ mod tests {
     fn a_hop_that_hides_or_makes_no_sense_ends_the_walk() {
         for node in ["unknown", "_hidden", "\"_x:80\"", "localhost", "300.1.1.1"] {
             let field = format!("for=203.0.113.9, for={node};proto=https");
-            assert_eq!(client(&[(FORWARDED, &field)]), found("10.0.0.1", Some(true)), "{node}");
+            assert_eq!(
+                client(&[(FORWARDED, &field)]),
+                found("10.0.0.1", Some(true)),
+                "{node}"
+            );
         }
-        assert_eq!(client(&[(X_FORWARDED_FOR, "203.0.113.9, unknown, 10.0.0.2")]), found("10.0.0.2", None));
+        assert_eq!(
+            client(&[(X_FORWARDED_FOR, "203.0.113.9, unknown, 10.0.0.2")]),
+            found("10.0.0.2", None)
+        );
     }
 
     #[test]
     fn a_field_with_an_open_quote_tells_nothing() {
-        assert_eq!(client(&[(FORWARDED, "for=\"192.0.2.1, for=203.0.113.9")]), found("10.0.0.1", None));
         assert_eq!(
-            client(&[(FORWARDED, "for=\"203.0.113.9"), (FORWARDED, "for=192.0.2.1")]),
+            client(&[(FORWARDED, "for=\"192.0.2.1, for=203.0.113.9")]),
+            found("10.0.0.1", None)
+        );
+        assert_eq!(
+            client(&[
+                (FORWARDED, "for=\"203.0.113.9"),
+                (FORWARDED, "for=192.0.2.1")
+            ]),
             found("192.0.2.1", None),
             "the proxy's own field is whole"
         );
@@ -398,21 +498,38 @@ mod tests {
             client(&[chain.clone(), (X_FORWARDED_PROTO, "https, http")]),
             found("192.0.2.1", Some(true))
         );
-        assert_eq!(client(&[chain.clone(), (X_FORWARDED_PROTO, "https")]), found("192.0.2.1", Some(true)));
+        assert_eq!(
+            client(&[chain.clone(), (X_FORWARDED_PROTO, "https")]),
+            found("192.0.2.1", Some(true))
+        );
         assert_eq!(
             client(&[chain.clone(), (X_FORWARDED_PROTO, "x, y, http")]),
             found("192.0.2.1", Some(false))
         );
-        assert_eq!(client(&[chain, (X_FORWARDED_PROTO, "gopher")]), found("192.0.2.1", None));
+        assert_eq!(
+            client(&[chain, (X_FORWARDED_PROTO, "gopher")]),
+            found("192.0.2.1", None)
+        );
     }
 
     #[test]
     fn headers_that_contradict_each_other_are_not_believed() {
         let usual = (X_FORWARDED_FOR, "192.0.2.1");
-        assert_eq!(client(&[(FORWARDED, "for=203.0.113.9"), usual.clone()]), found("10.0.0.1", None));
-        let agreeing = [usual, (X_FORWARDED_PROTO, "https"), (FORWARDED, "for=192.0.2.1")];
+        assert_eq!(
+            client(&[(FORWARDED, "for=203.0.113.9"), usual.clone()]),
+            found("10.0.0.1", None)
+        );
+        let agreeing = [
+            usual,
+            (X_FORWARDED_PROTO, "https"),
+            (FORWARDED, "for=192.0.2.1"),
+        ];
         assert_eq!(client(&agreeing), found("192.0.2.1", Some(true)));
-        let of_schemes = [agreeing[0].clone(), agreeing[1].clone(), (FORWARDED, "for=192.0.2.1;proto=http")];
+        let of_schemes = [
+            agreeing[0].clone(),
+            agreeing[1].clone(),
+            (FORWARDED, "for=192.0.2.1;proto=http"),
+        ];
         assert_eq!(client(&of_schemes), found("192.0.2.1", None));
     }
 

@@ -29,47 +29,67 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .can_conflict()
             .scopes(&[Manage])
             .answers(201, "The group", Some(One("Group"))),
-        Endpoint::new(Method::GET, GROUP, "A group of users", get).scopes(&[Flow, Manage]).answers(
-            200,
-            "The group",
-            Some(One("Group")),
-        ),
-        Endpoint::new(Method::PUT, GROUP, "Rename a group, or set its members", change)
-            .can_conflict()
-            .scopes(&[Manage])
+        Endpoint::new(Method::GET, GROUP, "A group of users", get)
+            .scopes(&[Flow, Manage])
             .answers(200, "The group", Some(One("Group"))),
-        Endpoint::new(Method::DELETE, GROUP, "Remove a group", remove).scopes(&[Manage]).answers(
-            204,
-            "The group is gone; messages keep its tag",
-            None,
-        ),
-        Endpoint::new(Method::POST, USERS, "Add a user of the organization to a group", add)
-            .can_conflict()
+        Endpoint::new(
+            Method::PUT,
+            GROUP,
+            "Rename a group, or set its members",
+            change,
+        )
+        .can_conflict()
+        .scopes(&[Manage])
+        .answers(200, "The group", Some(One("Group"))),
+        Endpoint::new(Method::DELETE, GROUP, "Remove a group", remove)
             .scopes(&[Manage])
-            .answers(200, "The user is in the group", Some(Empty)),
-        Endpoint::new(Method::DELETE, USER, "Take a user out of a group", leave).scopes(&[Manage]).answers(
-            204,
-            "The user is not in the group",
-            None,
-        ),
+            .answers(204, "The group is gone; messages keep its tag", None),
+        Endpoint::new(
+            Method::POST,
+            USERS,
+            "Add a user of the organization to a group",
+            add,
+        )
+        .can_conflict()
+        .scopes(&[Manage])
+        .answers(200, "The user is in the group", Some(Empty)),
+        Endpoint::new(Method::DELETE, USER, "Take a user out of a group", leave)
+            .scopes(&[Manage])
+            .answers(204, "The user is not in the group", None),
     ]
 }
 
 async fn list(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, See).await?;
-    json(StatusCode::OK, &ctx.app().groups().list(ctx.actor(), organization).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().groups().list(ctx.actor(), organization).await?,
+    )
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, See).await?;
-    json(StatusCode::OK, &ctx.app().groups().get(ctx.actor(), organization, id(&ctx)?).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .groups()
+            .get(ctx.actor(), organization, id(&ctx)?)
+            .await?,
+    )
 }
 
 async fn create(ctx: RequestContext, request: Unread<CreateGroup>) -> Answer {
     let organization = named(&ctx, Administer).await?;
     let CreateGroup { name, users } = request.read()?;
-    let new = NewGroup { name, users: users.unwrap_or_default() };
-    let made = ctx.app().groups().create(ctx.actor(), organization, new).await?;
+    let new = NewGroup {
+        name,
+        users: users.unwrap_or_default(),
+    };
+    let made = ctx
+        .app()
+        .groups()
+        .create(ctx.actor(), organization, new)
+        .await?;
     json(StatusCode::CREATED, &made)
 }
 
@@ -77,25 +97,40 @@ async fn change(ctx: RequestContext, request: Unread<UpdateGroup>) -> Answer {
     let (organization, id) = (named(&ctx, Administer).await?, id(&ctx)?);
     let UpdateGroup { name, users } = request.read()?;
     let changes = GroupChanges { name, users };
-    json(StatusCode::OK, &ctx.app().groups().update(ctx.actor(), organization, id, changes).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .groups()
+            .update(ctx.actor(), organization, id, changes)
+            .await?,
+    )
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let organization = named(&ctx, Administer).await?;
-    ctx.app().groups().remove(ctx.actor(), organization, id(&ctx)?).await?;
+    ctx.app()
+        .groups()
+        .remove(ctx.actor(), organization, id(&ctx)?)
+        .await?;
     Ok(nothing())
 }
 
 async fn add(ctx: RequestContext, request: Unread<AddGroupMember>) -> Answer {
     let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
     let AddGroupMember { id } = request.read()?;
-    ctx.app().groups().set_member(ctx.actor(), organization, group, id, true).await?;
+    ctx.app()
+        .groups()
+        .set_member(ctx.actor(), organization, group, id, true)
+        .await?;
     Ok(done())
 }
 
 async fn leave(ctx: RequestContext) -> Answer {
     let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
-    ctx.app().groups().set_member(ctx.actor(), organization, group, ctx.id("user")?, false).await?;
+    ctx.app()
+        .groups()
+        .set_member(ctx.actor(), organization, group, ctx.id("user")?, false)
+        .await?;
     Ok(nothing())
 }
 

@@ -1,5 +1,5 @@
-//! What answers the requests of an endpoint. The type of a handler says who may call it and what it takes, so
-//! that neither can be left out of the table.
+//! What answers the requests of an endpoint. The type of a handler says who may call it and what it
+//! takes, so that neither can be left out of the table.
 
 use std::future::Future;
 use std::marker::PhantomData;
@@ -14,10 +14,13 @@ use crate::error::Failure;
 
 /// A handler whose type is forgotten, so that handlers can stand in one table.
 pub(crate) type BoxedHandler = Box<
-    dyn Fn(RequestContext<KnownSender>, Params) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync,
+    dyn Fn(RequestContext<KnownSender>, Params) -> Pin<Box<dyn Future<Output = Answer> + Send>>
+        + Send
+        + Sync,
 >;
 
-/// A function of a request's context, and of its parameters unless it takes none. `M` tells the two apart.
+/// A function of a request's context, and of its parameters unless it takes none. `M` tells the two
+/// apart.
 pub(crate) trait Handler<M>: Send + Sync + 'static {
     /// Who may call it.
     type Sender: Sender;
@@ -28,7 +31,11 @@ pub(crate) trait Handler<M>: Send + Sync + 'static {
     type Answering: Future<Output = Answer> + Send + 'static;
 
     /// Answers a request.
-    fn call(&self, ctx: RequestContext<Self::Sender>, request: Unread<Self::Takes>) -> Self::Answering;
+    fn call(
+        &self,
+        ctx: RequestContext<Self::Sender>,
+        request: Unread<Self::Takes>,
+    ) -> Self::Answering;
 }
 
 impl<S, F, Fut> Handler<(S,)> for F
@@ -64,13 +71,20 @@ where
 
 pub(crate) fn boxed<M, H: Handler<M>>(handler: H) -> BoxedHandler {
     Box::new(move |ctx, params| match ctx.sent_by() {
-        Ok(ctx) => Box::pin(handler.call(ctx, Unread { params, takes: PhantomData })),
+        Ok(ctx) => Box::pin(handler.call(
+            ctx,
+            Unread {
+                params,
+                takes: PhantomData,
+            },
+        )),
         Err(failure) => Box::pin(std::future::ready(Err(failure))),
     })
 }
 
-/// The parameters of a request before they are read. The handler reads them once it knows that the caller may learn
-/// what is wrong with them: of a flow that a caller must not know, a refused parameter would tell that it is there.
+/// The parameters of a request before they are read. The handler reads them once it knows that the
+/// caller may learn what is wrong with them: of a flow that a caller must not know, a refused
+/// parameter would tell that it is there.
 pub(crate) struct Unread<P> {
     params: Params,
     takes: PhantomData<fn() -> P>,
@@ -84,7 +98,10 @@ impl<P> Unread<P> {
 
     /// The same as another declaration, which the document does not show.
     pub(crate) fn parts<Q>(self) -> Unread<Q> {
-        Unread { params: self.params, takes: PhantomData }
+        Unread {
+            params: self.params,
+            takes: PhantomData,
+        }
     }
 
     /// The parameters as they came, for those that depend on others.
@@ -94,20 +111,25 @@ impl<P> Unread<P> {
 }
 
 impl<P: Request> Unread<P> {
-    /// Reads the parameters, and tells of all mistakes at once. What was sent is dropped then, because many
-    /// requests of one caller may wait.
+    /// Reads the parameters, and tells of all mistakes at once. What was sent is dropped then,
+    /// because many requests of one caller may wait.
     pub(crate) fn read(self) -> Result<P, Failure> {
         self.read_checked(|_, _| {})
     }
 
     /// The same with a check of what the parameters say together.
-    pub(crate) fn read_checked(self, check: impl FnOnce(&mut P, &mut Reader<'_>)) -> Result<P, Failure> {
+    pub(crate) fn read_checked(
+        self,
+        check: impl FnOnce(&mut P, &mut Reader<'_>),
+    ) -> Result<P, Failure> {
         let mut reader = self.params.reader();
         let mut request = P::read(&mut reader);
         if let Some(request) = &mut request {
             check(request, &mut reader);
         }
         reader.finish()?;
-        request.ok_or_else(|| Failure::internal("a parameter is missing and nobody noticed".to_owned()))
+        request.ok_or_else(|| {
+            Failure::internal("a parameter is missing and nobody noticed".to_owned())
+        })
     }
 }

@@ -63,8 +63,13 @@ async fn identified<A: Respond>(behind: &A, request: Request<Body>) -> Response 
     let id = request_id::of(&request);
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
     // Only with debug logging, and without the query, which may hold credentials.
-    let line = tracing::enabled!(tracing::Level::DEBUG)
-        .then(|| (Instant::now(), request.method().clone(), redacted(request.uri().path())));
+    let line = tracing::enabled!(tracing::Level::DEBUG).then(|| {
+        (
+            Instant::now(),
+            request.method().clone(),
+            redacted(request.uri().path()),
+        )
+    });
     let (client, method) = (behind.client_address(&request), request.method().clone());
     // On the heap, since it is large and each layer around it would move all of it.
     let counted = answering(client, &method, Box::pin(behind.respond(request)));
@@ -116,13 +121,20 @@ mod tests {
     }
 
     async fn ask(path: &str) -> Response {
-        let request = Request::builder().uri(path).header(REQUEST_ID, "7").body(Body::empty()).unwrap();
+        let request = Request::builder()
+            .uri(path)
+            .header(REQUEST_ID, "7")
+            .body(Body::empty())
+            .unwrap();
         Instrumented::new(Moody).call(request).await.unwrap()
     }
 
     #[tokio::test]
     async fn an_answer_bears_the_id_of_its_request_also_when_something_panicked() {
-        for (path, status) in [("/fine", StatusCode::OK), ("/else", StatusCode::INTERNAL_SERVER_ERROR)] {
+        for (path, status) in [
+            ("/fine", StatusCode::OK),
+            ("/else", StatusCode::INTERNAL_SERVER_ERROR),
+        ] {
             let response = ask(path).await;
             assert_eq!(response.status(), status, "{path}");
             assert_eq!(response.headers()[REQUEST_ID], "7", "{path}");

@@ -3,7 +3,9 @@
 use eddyline_model::InvitationId;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Manage;
-use eddyline_wire::requests::{AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations};
+use eddyline_wire::requests::{
+    AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations,
+};
 use http::header::LINK;
 use http::{Method, StatusCode};
 
@@ -21,38 +23,75 @@ const IMPORT: &str = "/flows/{organization}/{flow}/invitations/import";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let all = vec![
         Endpoint::new(Method::GET, ALL, "The invitations that are pending", list)
-            .answers(200, "The invitations, oldest first", Some(Many("Invitation")))
+            .answers(
+                200,
+                "The invitations, oldest first",
+                Some(Many("Invitation")),
+            )
             .tells(&[NEXT]),
-        Endpoint::new(Method::POST, ALL, "Invite somebody, or send the invitation again", create)
-            .can_conflict()
-            .answers(201, "The invitation", Some(One("Invitation")))
-            .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
+        Endpoint::new(
+            Method::POST,
+            ALL,
+            "Invite somebody, or send the invitation again",
+            create,
+        )
+        .can_conflict()
+        .answers(201, "The invitation", Some(One("Invitation")))
+        .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
-            .answers(200, "What became of each address", Some(One("ImportedInvitations")))
+            .answers(
+                200,
+                "What became of each address",
+                Some(One("ImportedInvitations")),
+            )
             .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::GET, ONE, "An invitation", get).answers(
             200,
             "The invitation, which may be accepted already",
             Some(One("Invitation")),
         ),
-        Endpoint::new(Method::PUT, ONE, "Accept an invitation to your address", accept)
-            .can_conflict()
-            .answers(200, "The invitation; you are in the flow", Some(One("Invitation"))),
-        Endpoint::new(Method::DELETE, ONE, "Cancel or decline a pending invitation", delete)
-            .can_conflict()
-            .answers(204, "It is gone", None),
+        Endpoint::new(
+            Method::PUT,
+            ONE,
+            "Accept an invitation to your address",
+            accept,
+        )
+        .can_conflict()
+        .answers(
+            200,
+            "The invitation; you are in the flow",
+            Some(One("Invitation")),
+        ),
+        Endpoint::new(
+            Method::DELETE,
+            ONE,
+            "Cancel or decline a pending invitation",
+            delete,
+        )
+        .can_conflict()
+        .answers(204, "It is gone", None),
     ];
-    all.into_iter().map(|endpoint| endpoint.scopes(&[Manage])).collect()
+    all.into_iter()
+        .map(|endpoint| endpoint.scopes(&[Manage]))
+        .collect()
 }
 
 async fn list(ctx: RequestContext, request: Unread<ListInvitations>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let ListInvitations { after, limit } = request.read()?;
-    let found = ctx.app().invitations().list(&room, after.unwrap_or(InvitationId(0)), limit).await?;
+    let found = ctx
+        .app()
+        .invitations()
+        .list(&room, after.unwrap_or(InvitationId(0)), limit)
+        .await?;
     let answer = json(StatusCode::OK, &found)?;
     match found.last() {
         Some(last) if found.len() as i64 == limit => {
-            let all = ctx.app().config().addresses.invitations(&room.organization, &room.flow);
+            let all = ctx
+                .app()
+                .config()
+                .addresses
+                .invitations(&room.organization, &room.flow);
             let next = format!("<{all}?after={}&limit={limit}>; rel=\"next\"", last.id);
             Ok(with_header(answer, LINK, &next))
         }
@@ -62,36 +101,58 @@ async fn list(ctx: RequestContext, request: Unread<ListInvitations>) -> Answer {
 
 async fn get(ctx: RequestContext) -> Answer {
     let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
-    let invitation = ctx.app().invitations().get(ctx.actor(), organization, flow, id(&ctx)).await?;
+    let invitation = ctx
+        .app()
+        .invitations()
+        .get(ctx.actor(), organization, flow, id(&ctx))
+        .await?;
     json(StatusCode::OK, &invitation)
 }
 
 async fn create(ctx: RequestContext, request: Unread<CreateInvitation>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let CreateInvitation { email, message } = request.read()?;
-    let invitation = ctx.app().invitations().create(ctx.actor(), &room, email, words(message)).await?;
+    let invitation = ctx
+        .app()
+        .invitations()
+        .create(ctx.actor(), &room, email, words(message))
+        .await?;
     json(StatusCode::CREATED, &invitation)
 }
 
 async fn import(ctx: RequestContext, request: Unread<ImportInvitations>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let ImportInvitations { list, message } = request.read()?;
-    let imported = ctx.app().invitations().import(ctx.actor(), &room, &list, words(message)).await?;
+    let imported = ctx
+        .app()
+        .invitations()
+        .import(ctx.actor(), &room, &list, words(message))
+        .await?;
     json(StatusCode::OK, &imported)
 }
 
 async fn accept(ctx: RequestContext, request: Unread<AcceptInvitation>) -> Answer {
     let (organization, flow, id) = (ctx.segment("organization"), ctx.segment("flow"), id(&ctx));
     // Who may not know of the invitation hears nothing about parameters.
-    ctx.app().invitations().get(ctx.actor(), organization, flow, id).await?;
+    ctx.app()
+        .invitations()
+        .get(ctx.actor(), organization, flow, id)
+        .await?;
     let AcceptInvitation { state: () } = request.read()?;
-    let invitation = ctx.app().invitations().accept(ctx.actor(), organization, flow, id).await?;
+    let invitation = ctx
+        .app()
+        .invitations()
+        .accept(ctx.actor(), organization, flow, id)
+        .await?;
     json(StatusCode::OK, &invitation)
 }
 
 async fn delete(ctx: RequestContext) -> Answer {
     let (organization, flow) = (ctx.segment("organization"), ctx.segment("flow"));
-    ctx.app().invitations().delete(ctx.actor(), organization, flow, id(&ctx)).await?;
+    ctx.app()
+        .invitations()
+        .delete(ctx.actor(), organization, flow, id(&ctx))
+        .await?;
     Ok(nothing())
 }
 

@@ -40,7 +40,9 @@ pub(crate) enum BodyError {
 /// Reads a body that must be a JSON object. A body that is empty or blank is an empty object, since
 /// clients announce JSON on requests without a body too. Of repeated names the last counts.
 pub(crate) fn parse_object(bytes: &[u8], bounds: Bounds) -> Result<Map<String, Value>, BodyError> {
-    let Some(text) = checked(bytes, bounds)? else { return Ok(Map::new()) };
+    let Some(text) = checked(bytes, bounds)? else {
+        return Ok(Map::new());
+    };
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(BodyError::NotAnObject),
@@ -48,17 +50,27 @@ pub(crate) fn parse_object(bytes: &[u8], bounds: Bounds) -> Result<Map<String, V
     }
 }
 
-/// Reads of such a body only the members with these names, and of those only what is no list and no object:
-/// for those an empty one stands. The rest takes no memory.
+/// Reads of such a body only the members with these names, and of those only what is no list and no
+/// object: for those an empty one stands. The rest takes no memory.
 pub(crate) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Map<String, Value>, BodyError> {
-    let Some(text) = checked(bytes, Bounds::CHANGE)? else { return Ok(Map::new()) };
+    let Some(text) = checked(bytes, Bounds::CHANGE)? else {
+        return Ok(Map::new());
+    };
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let found = deserializer.deserialize_any(Members(names)).and_then(|found| {
-        deserializer.end()?;
-        Ok(found)
-    });
+    let found = deserializer
+        .deserialize_any(Members(names))
+        .and_then(|found| {
+            deserializer.end()?;
+            Ok(found)
+        });
     // What is no object is an error of this visitor, which has its place in the text too.
-    found.map_err(|error| if error.is_data() { BodyError::NotAnObject } else { syntax(&error) })
+    found.map_err(|error| {
+        if error.is_data() {
+            BodyError::NotAnObject
+        } else {
+            syntax(&error)
+        }
+    })
 }
 
 /// The text of a body within its bounds; `None` for a blank one.
@@ -74,11 +86,14 @@ fn checked(bytes: &[u8], bounds: Bounds) -> Result<Option<&str>, BodyError> {
 }
 
 fn syntax(error: &serde_json::Error) -> BodyError {
-    BodyError::Syntax { line: error.line(), column: error.column() }
+    BodyError::Syntax {
+        line: error.line(),
+        column: error.column(),
+    }
 }
 
-/// Looks at brackets and commas outside of strings only, so it costs no stack and judges broken JSON as well.
-/// The outermost object does not count.
+/// Looks at brackets and commas outside of strings only, so it costs no stack and judges broken
+/// JSON as well. The outermost object does not count.
 fn check_bounds(text: &str, bounds: Bounds) -> Result<(), BodyError> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     let (mut containers, mut commas) = (0_usize, 0_usize);
@@ -196,16 +211,27 @@ mod tests {
     }
 
     fn nested(depth: usize) -> String {
-        format!("{{\"a\":{}{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1))
+        format!(
+            "{{\"a\":{}{}}}",
+            "[".repeat(depth - 1),
+            "]".repeat(depth - 1)
+        )
     }
 
     #[test]
     fn a_body_is_an_object() {
-        let object =
-            parse_object(br#"{"content": "hi", "tags": ["a"], "content": "ho"}"#).expect("an object");
-        assert_eq!(Value::Object(object), json!({"content": "ho", "tags": ["a"]}));
+        let object = parse_object(br#"{"content": "hi", "tags": ["a"], "content": "ho"}"#)
+            .expect("an object");
+        assert_eq!(
+            Value::Object(object),
+            json!({"content": "ho", "tags": ["a"]})
+        );
         for body in ["[]", "1", "\"text\"", "null", "true"] {
-            assert_eq!(parse_object(body.as_bytes()), Err(BodyError::NotAnObject), "{body}");
+            assert_eq!(
+                parse_object(body.as_bytes()),
+                Err(BodyError::NotAnObject),
+                "{body}"
+            );
         }
     }
 
@@ -218,9 +244,22 @@ mod tests {
 
     #[test]
     fn broken_json_is_refused_with_its_place() {
-        assert_eq!(parse_object(b"{\n\"a\": }"), Err(BodyError::Syntax { line: 2, column: 6 }));
-        for body in ["{", "{}x", "{'a': 1}", r#"{"a": "\ud800"}"#, "{\"a\": 1e999}", "{\"a\": \"\n\"}"] {
-            assert!(matches!(parse_object(body.as_bytes()), Err(BodyError::Syntax { .. })), "{body}");
+        assert_eq!(
+            parse_object(b"{\n\"a\": }"),
+            Err(BodyError::Syntax { line: 2, column: 6 })
+        );
+        for body in [
+            "{",
+            "{}x",
+            "{'a': 1}",
+            r#"{"a": "\ud800"}"#,
+            "{\"a\": 1e999}",
+            "{\"a\": \"\n\"}",
+        ] {
+            assert!(
+                matches!(parse_object(body.as_bytes()), Err(BodyError::Syntax { .. })),
+                "{body}"
+            );
         }
         assert_eq!(parse_object(b"{\"a\": \"\xff\"}"), Err(BodyError::Utf8));
     }
@@ -229,37 +268,72 @@ mod tests {
     fn nesting_is_bounded_before_it_is_parsed() {
         assert!(parse_object(nested(32).as_bytes()).is_ok());
         assert_eq!(parse_object(nested(33).as_bytes()), Err(BodyError::Depth));
-        assert_eq!(parse_object("[".repeat(1_000_000).as_bytes()), Err(BodyError::Depth));
-        assert_eq!(parse_object("{\"a\":".repeat(1000).as_bytes()), Err(BodyError::Depth));
+        assert_eq!(
+            parse_object("[".repeat(1_000_000).as_bytes()),
+            Err(BodyError::Depth)
+        );
+        assert_eq!(
+            parse_object("{\"a\":".repeat(1000).as_bytes()),
+            Err(BodyError::Depth)
+        );
     }
 
     #[test]
     fn values_are_counted_before_they_are_parsed() {
-        let bounds = Bounds { values: 10, containers: 3 };
+        let bounds = Bounds {
+            values: 10,
+            containers: 3,
+        };
         let parse = |text: &str| super::parse_object(text.as_bytes(), bounds);
         let list = |count: usize| format!("{{\"a\":[{}0]}}", "0,".repeat(count - 1));
         assert!(parse(&list(9)).is_ok());
-        assert_eq!(parse(&list(10)), Err(BodyError::Count(bounds)), "the list is one of them");
+        assert_eq!(
+            parse(&list(10)),
+            Err(BodyError::Count(bounds)),
+            "the list is one of them"
+        );
         assert!(parse(r#"{"a":[{},{}]}"#).is_ok());
         assert_eq!(parse(r#"{"a":[{},{},{}]}"#), Err(BodyError::Count(bounds)));
-        assert_eq!(parse(&"[{},".repeat(1_000_000)), Err(BodyError::Count(bounds)));
+        assert_eq!(
+            parse(&"[{},".repeat(1_000_000)),
+            Err(BodyError::Count(bounds))
+        );
         assert!(parse(&format!("{{\"a\":\"{}\"}}", ",[{".repeat(1000))).is_ok());
     }
 
     #[test]
     fn only_the_wanted_members_are_read() {
-        let parse = |text: &str| parse_only(text.as_bytes(), &["token", "event"]).map(Value::Object);
+        let parse =
+            |text: &str| parse_only(text.as_bytes(), &["token", "event"]).map(Value::Object);
         let text = r#"{"a": [{"token": 1}], "token": "x", "event": {"b": [1]}, "token": "y"}"#;
         assert_eq!(parse(text), Ok(json!({"token": "y", "event": {}})));
         for value in ["1", "-1", "1.5", "true", "null", "[]", "\"\\n\u{fc}\""] {
             let text = format!("{{\"token\": {value}}}");
-            assert_eq!(parse(&text), Ok(serde_json::from_str(&text).unwrap()), "{value}");
+            assert_eq!(
+                parse(&text),
+                Ok(serde_json::from_str(&text).unwrap()),
+                "{value}"
+            );
         }
         for text in ["", "{}", " \n"] {
             assert_eq!(parse(text), Ok(json!({})), "{text:?}");
         }
-        for body in ["[]", "1", "\"text\"", "null", "true", "{", "{}x", "{'a': 1}", "{\n\"a\": }"] {
-            assert_eq!(parse(body), parse_object(body.as_bytes()).map(Value::Object), "{body}");
+        for body in [
+            "[]",
+            "1",
+            "\"text\"",
+            "null",
+            "true",
+            "{",
+            "{}x",
+            "{'a': 1}",
+            "{\n\"a\": }",
+        ] {
+            assert_eq!(
+                parse(body),
+                parse_object(body.as_bytes()).map(Value::Object),
+                "{body}"
+            );
         }
         assert!(matches!(parse(&nested(33)), Err(BodyError::Depth)));
     }

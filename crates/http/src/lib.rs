@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A request is given an id ([`instrumented`]), its path is made regular and found in the table of endpoints
-//! (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body, parameters, caller, scope) for the
-//! endpoint's handler, whose type says who may call it and what it takes (`handler`), and which asks the application
-//! and shapes the answer. The table also makes the
-//! OpenAPI document, so that neither can know an endpoint that the other does not.
+//! A request is given an id ([`instrumented`]), its path is made regular and found in the table of
+//! endpoints (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body,
+//! parameters, caller, scope) for the endpoint's handler, whose type says who may call it and what
+//! it takes (`handler`), and which asks the application and shapes the answer. The table also makes
+//! the OpenAPI document, so that neither can know an endpoint that the other does not.
 
 mod answer;
 mod answer_bytes;
@@ -70,23 +70,23 @@ pub struct Config {
     pub trusted_proxies: Vec<IpNet>,
     /// How large a body may be and how long it may take.
     pub body: BodyLimit,
-    /// What the bodies of callers without credentials may take together, 32 MiB by default. Clones of
-    /// the configuration share it.
+    /// What the bodies of callers without credentials may take together, 32 MiB by default. Clones
+    /// of the configuration share it.
     pub unknown_bodies: BodyBudget,
-    /// What files that are received into memory may take together: pictures of users, and files in JSON. Clones of
-    /// the configuration share it.
+    /// What files that are received into memory may take together: pictures of users, and files in
+    /// JSON. Clones of the configuration share it.
     pub file_bodies: FileBodies,
     /// The most bytes of a file that comes as Base64 in JSON, which is in memory as a whole.
     pub json_upload_bytes: usize,
-    /// How many files are handed out at once. A fourth of them may be for one organization, a sixteenth
-    /// for one caller, and half for one address.
+    /// How many files are handed out at once. A fourth of them may be for one organization, a
+    /// sixteenth for one caller, and half for one address.
     pub downloads: usize,
     /// Where the stream is served beside the API, for deployments with one port; `None` for
     /// nowhere.
     pub stream_prefix: Option<String>,
-    /// Whether an access token may stand among the parameters, as `access_token`. Addresses end up in
-    /// logs and histories, so that servers whose clients do not need it are better without (RFC 6750,
-    /// section 5.3).
+    /// Whether an access token may stand among the parameters, as `access_token`. Addresses end up
+    /// in logs and histories, so that servers whose clients do not need it are better without (RFC
+    /// 6750, section 5.3).
     pub query_tokens: bool,
 }
 
@@ -135,7 +135,8 @@ impl Shared {
     fn new(app: App, config: &Config) -> Arc<Self> {
         let profile = WireProfile::of(app.config().profile);
         let proxies = TrustedProxies::new(config.trusted_proxies.clone());
-        let (body, query_tokens, json_upload) = (config.body, config.query_tokens, config.json_upload_bytes);
+        let (body, query_tokens, json_upload) =
+            (config.body, config.query_tokens, config.json_upload_bytes);
         let unknown_bodies = config.unknown_bodies.clone();
         Arc::new(Self {
             app,
@@ -155,7 +156,11 @@ impl Shared {
     /// How large a body may be whose sender has shown nothing yet but may do so in the body.
     pub(crate) fn unknown_body(&self) -> BodyLimit {
         match self.body.bytes > UNKNOWN_BODY_BYTES {
-            true => BodyLimit { bytes: UNKNOWN_BODY_BYTES, limit: Limit::FixedBody, ..self.body },
+            true => BodyLimit {
+                bytes: UNKNOWN_BODY_BYTES,
+                limit: Limit::FixedBody,
+                ..self.body
+            },
             false => self.body,
         }
     }
@@ -169,8 +174,10 @@ pub fn router(app: App, config: &Config) -> Router {
 /// What [`router`] serves, as a plain service.
 pub fn service(app: App, config: &Config) -> ApiService {
     let shared = Shared::new(app, config);
-    let mut parts =
-        vec![(String::new(), routes::api()), (String::new(), vec![openapi::endpoint(&shared, config)])];
+    let mut parts = vec![
+        (String::new(), routes::api()),
+        (String::new(), vec![openapi::endpoint(&shared, config)]),
+    ];
     if shared.profile.classic {
         parts.push((String::new(), routes::classic()));
     }
@@ -182,7 +189,10 @@ pub fn service(app: App, config: &Config) -> ApiService {
 
 /// The stream alone, as it is served on an address of its own.
 pub fn stream_service(app: App, config: &Config) -> ApiService {
-    let parts = [(String::new(), routes::streams()), (String::new(), routes::health())];
+    let parts = [
+        (String::new(), routes::streams()),
+        (String::new(), routes::health()),
+    ];
     ApiService::new(Api::new(Shared::new(app, config), Routes::new(parts)))
 }
 
@@ -194,8 +204,13 @@ mod tests {
 
     #[test]
     fn every_endpoint_begins_with_a_reserved_segment_and_none_is_a_page() {
-        let endpoints = [routes::api(), routes::classic(), routes::health()].into_iter().flatten();
-        for path in endpoints.map(|endpoint| endpoint.path).chain([openapi::PATH]) {
+        let endpoints = [routes::api(), routes::classic(), routes::health()]
+            .into_iter()
+            .flatten();
+        for path in endpoints
+            .map(|endpoint| endpoint.path)
+            .chain([openapi::PATH])
+        {
             let first = path.split('/').nth(1).unwrap_or_default();
             assert!(is_reserved(first) && !is_page(path), "{path}");
         }

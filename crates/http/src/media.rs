@@ -36,7 +36,10 @@ pub(crate) enum BodyType<'a> {
 
 impl<'a> BodyType<'a> {
     pub(crate) fn of(headers: &'a HeaderMap) -> Self {
-        let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let value = headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         let named = essence(value);
         let named: Cow<'_, str> = match named.bytes().any(|byte| byte.is_ascii_uppercase()) {
             true => named.to_ascii_lowercase().into(),
@@ -75,8 +78,13 @@ pub fn is_form(headers: &HeaderMap) -> bool {
 
 /// Whether these headers name a type, among others or alone. A range such as `*/*` names none.
 pub(crate) fn is_named(headers: &HeaderMap, names: &[HeaderName], wanted: &str) -> bool {
-    let lines = names.iter().flat_map(|name| headers.get_all(name)).filter_map(|value| value.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|value| essence(value).eq_ignore_ascii_case(wanted))
+    let lines = names
+        .iter()
+        .flat_map(|name| headers.get_all(name))
+        .filter_map(|value| value.to_str().ok());
+    lines
+        .flat_map(|line| line.split(','))
+        .any(|value| essence(value).eq_ignore_ascii_case(wanted))
 }
 
 /// Whether a content type names no other charset than UTF-8.
@@ -88,7 +96,8 @@ pub(crate) fn is_utf8(content_type: &[u8]) -> bool {
 /// The value of `Content-Type` for a text of this type in UTF-8.
 pub(crate) fn in_utf8(media_type: &str) -> HeaderValue {
     // The names of this file are visible ASCII, of which headers are made.
-    HeaderValue::try_from(format!("{media_type}; charset=utf-8")).unwrap_or(HeaderValue::from_static(OCTETS))
+    HeaderValue::try_from(format!("{media_type}; charset=utf-8"))
+        .unwrap_or(HeaderValue::from_static(OCTETS))
 }
 
 /// A type without its parameters.
@@ -132,7 +141,11 @@ mod tests {
 
     #[test]
     fn a_text_is_utf8_unless_it_says_otherwise() {
-        for kind in ["text/plain", "text/plain; charset=UTF-8", "text/plain; charset=\"utf8\""] {
+        for kind in [
+            "text/plain",
+            "text/plain; charset=UTF-8",
+            "text/plain; charset=\"utf8\"",
+        ] {
             assert!(is_utf8(kind.as_bytes()), "{kind}");
         }
         assert!(!is_utf8(b"text/plain; charset=latin1"));

@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::response::Response;
-use eddyline_app::{Actor, Edit, Error, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, Room};
+use eddyline_app::{
+    Actor, Edit, Error, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, Room,
+};
 use eddyline_model::messages::{Event, MessageQuery, MessageView, Sort};
 use eddyline_model::policy::{Deletion, FlowAction};
 use eddyline_model::{MessageId, search};
 use eddyline_wire::params::{Params, Reader};
 use eddyline_wire::requests::{
-    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages, PostEvent,
-    PostOptions, PostThread, TagMode, ToFlow,
+    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
+    PostEvent, PostOptions, PostThread, TagMode, ToFlow,
 };
 use eddyline_wire::{OneOf, Place, Request};
 use http::StatusCode;
@@ -25,11 +27,25 @@ use crate::handler::Unread;
 use crate::uploads::{self, Described};
 
 /// The order of the parameters in the link to where a list goes on.
-const IN_LINKS: [&str; 9] =
-    ["event", "tags", "tag_mode", "search", "sort", "limit", "beyond_id", "since_id", "until_id"];
+const IN_LINKS: [&str; 9] = [
+    "event",
+    "tags",
+    "tag_mode",
+    "search",
+    "sort",
+    "limit",
+    "beyond_id",
+    "since_id",
+    "until_id",
+];
 
 /// What posts a message.
-pub(crate) type PostMessage = (PostEvent, PostOptions, PostThread, OneOf<ChatContent, InboxEntry>);
+pub(crate) type PostMessage = (
+    PostEvent,
+    PostOptions,
+    PostThread,
+    OneOf<ChatContent, InboxEntry>,
+);
 /// The same where the address names no flow.
 pub(crate) type PostMessageTo = (PostMessage, ToFlow);
 /// What comments on a message.
@@ -62,8 +78,11 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
         new.external_thread_id = None;
         new.by_address = true;
     }
-    let wrong = ["thread_id", "external_thread_id"].into_iter().any(|name| reader.is_wrong(name));
-    if new.pushed.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong {
+    let wrong = ["thread_id", "external_thread_id"]
+        .into_iter()
+        .any(|name| reader.is_wrong(name));
+    if new.pushed.is_some() && new.thread_id.is_none() && new.external_thread_id.is_none() && !wrong
+    {
         reader.error("external_thread_id", "is required, or thread_id");
     }
     reader.finish()?;
@@ -75,8 +94,10 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
     // What was taken in is held until it is posted.
     let _held = match event {
         Event::File => {
-            let described = Described::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
-            let (attachment, held) = uploads::content((ctx.app(), ctx.actor()), files, described).await?;
+            let described =
+                Described::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
+            let (attachment, held) =
+                uploads::content((ctx.app(), ctx.actor()), files, described).await?;
             new.files.push(attachment);
             vec![held]
         }
@@ -115,12 +136,18 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
 
 /// The kinds that can be posted, and who may post which.
 fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Event, Failure> {
-    let name = PostEvent::read(reader).and_then(|post| post.event).unwrap_or_default();
+    let name = PostEvent::read(reader)
+        .and_then(|post| post.event)
+        .unwrap_or_default();
     match Event::parse(&name) {
         Some(event @ (Event::Message | Event::Status | Event::File)) => return Ok(event),
         Some(Event::Comment) => reader.error("event", "comment goes to the comments of a message"),
         Some(event @ (Event::Activity | Event::Discussion)) => {
-            return if ctx.actor().may_integrate() { Ok(event) } else { Err(Error::Denied.into()) };
+            return if ctx.actor().may_integrate() {
+                Ok(event)
+            } else {
+                Err(Error::Denied.into())
+            };
         }
         Some(_) => reader.error("event", format!("{name} can't be posted here")),
         None if name.is_empty() => {}
@@ -138,8 +165,15 @@ fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: Event) -> NewP
             }
         }
     }
-    let PostThread { thread_id, external_thread_id } = PostThread::read(reader).unwrap_or_default();
-    let PostOptions { tags, uuid, external_user_name } = PostOptions::read(reader).unwrap_or_default();
+    let PostThread {
+        thread_id,
+        external_thread_id,
+    } = PostThread::read(reader).unwrap_or_default();
+    let PostOptions {
+        tags,
+        uuid,
+        external_user_name,
+    } = PostOptions::read(reader).unwrap_or_default();
     let content = match event {
         Event::Activity | Event::Discussion | Event::File => None,
         _ => ChatContent::read(reader),
@@ -162,9 +196,19 @@ fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: Event) -> NewP
 
 /// What an activity or a discussion says.
 fn inbox(reader: &mut Reader<'_>) -> NewInbox {
-    let InboxEntry { author, thread, title, body, attachments: _ } =
-        InboxEntry::read(reader).unwrap_or_default();
-    NewInbox { author, title: title.unwrap_or_default(), body: body.unwrap_or_default(), item: thread }
+    let InboxEntry {
+        author,
+        thread,
+        title,
+        body,
+        attachments: _,
+    } = InboxEntry::read(reader).unwrap_or_default();
+    NewInbox {
+        author,
+        title: title.unwrap_or_default(),
+        body: body.unwrap_or_default(),
+        item: thread,
+    }
 }
 
 /// The flow a message goes to: the path's, the flow token's own, or the one named.
@@ -180,7 +224,11 @@ async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, Fail
     reader.require("flow");
     let named = ToFlow::read(&mut reader).unwrap_or_default();
     reader.finish()?;
-    Ok(ctx.app().rooms().find_named(actor, &named.flow.unwrap_or_default(), FlowAction::Post).await?)
+    Ok(ctx
+        .app()
+        .rooms()
+        .find_named(actor, &named.flow.unwrap_or_default(), FlowAction::Post)
+        .await?)
 }
 
 async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer {
@@ -190,11 +238,22 @@ async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer
     match ctx.app().messages().post(actor, room.clone(), new).await? {
         Posted::Accepted => Ok(encoded(StatusCode::ACCEPTED, "{}")),
         Posted::Message(view) => {
-            let status = if ctx.shared.profile.classic { StatusCode::CREATED } else { StatusCode::OK };
-            let bytes = ctx.app().encoder().message(&view, Place::Flow(&room.flow.id));
+            let status = if ctx.shared.profile.classic {
+                StatusCode::CREATED
+            } else {
+                StatusCode::OK
+            };
+            let bytes = ctx
+                .app()
+                .encoder()
+                .message(&view, Place::Flow(&room.flow.id));
             let addresses = &ctx.app().config().addresses;
             let comments = addresses.comments(&room.organization, &room.flow, view.message.id);
-            Ok(with_header(encoded(status, bytes), LINK, &format!("<{comments}>; rel=\"comments\"")))
+            Ok(with_header(
+                encoded(status, bytes),
+                LINK,
+                &format!("<{comments}>; rel=\"comments\""),
+            ))
         }
     }
 }
@@ -210,8 +269,18 @@ pub(crate) async fn list_thread(ctx: RequestContext, request: Unread<ListMessage
     let thread = ctx.segment("thread");
     let root = ctx.app().messages().thread_root(&room, thread)?;
     let wanted = request.read()?;
-    let query = MessageQuery { thread_root: Some(root), ..query(&ctx, &wanted) };
-    find(&ctx, &room, &wanted, query, &format!("threads/{thread}/messages")).await
+    let query = MessageQuery {
+        thread_root: Some(root),
+        ..query(&ctx, &wanted)
+    };
+    find(
+        &ctx,
+        &room,
+        &wanted,
+        query,
+        &format!("threads/{thread}/messages"),
+    )
+    .await
 }
 
 pub(crate) async fn list_comments(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
@@ -219,24 +288,45 @@ pub(crate) async fn list_comments(ctx: RequestContext, request: Unread<ListMessa
     let parent = ctx.id("message")?;
     let parent = ctx.app().messages().get(&room, parent).await?.message;
     let wanted = request.read()?;
-    let query =
-        MessageQuery { parent: Some(parent.id), thread_root: parent.thread_root, ..query(&ctx, &wanted) };
-    find(&ctx, &room, &wanted, query, &format!("messages/{}/comments", parent.id)).await
+    let query = MessageQuery {
+        parent: Some(parent.id),
+        thread_root: parent.thread_root,
+        ..query(&ctx, &wanted)
+    };
+    find(
+        &ctx,
+        &room,
+        &wanted,
+        query,
+        &format!("messages/{}/comments", parent.id),
+    )
+    .await
 }
 
 /// What a list of messages asks for.
 pub(crate) fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
-    let once = |texts: &Option<Vec<String>>| texts.iter().flatten().cloned().collect::<BTreeSet<_>>();
+    let once =
+        |texts: &Option<Vec<String>>| texts.iter().flatten().cloned().collect::<BTreeSet<_>>();
     let search = wanted.search.as_deref().filter(|text| !text.is_empty());
     MessageQuery {
-        events: wanted.event.iter().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect(),
+        events: wanted
+            .event
+            .iter()
+            .flatten()
+            .copied()
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect(),
         limit: wanted.limit.unwrap_or(DEFAULT_LIST),
         skip: wanted.skip.unwrap_or_default(),
         sort: wanted.sort.unwrap_or_default(),
         since: wanted.since_id.map(MessageId),
         until: wanted.until_id.map(MessageId),
         beyond: wanted.beyond_id.map(MessageId),
-        tags: ctx.shared.profile.tags(once(&wanted.tags).into_iter().collect()),
+        tags: ctx
+            .shared
+            .profile
+            .tags(once(&wanted.tags).into_iter().collect()),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
         search: search.map(search::query),
         tags_widen: false,
@@ -255,8 +345,15 @@ async fn find(
 ) -> Answer {
     expect_answer(LIST_BYTES)?;
     let list = ctx.app().messages().list(room, query.clone()).await?;
-    let flow = || ctx.app().config().addresses.flow(&room.organization, &room.flow);
-    Ok(listed(list, wanted, &query, || [&flow(), "/", path].concat()))
+    let flow = || {
+        ctx.app()
+            .config()
+            .addresses
+            .flow(&room.organization, &room.flow)
+    };
+    Ok(listed(list, wanted, &query, || {
+        [&flow(), "/", path].concat()
+    }))
 }
 
 /// A list of messages, with a link to where it goes on at this address.
@@ -277,7 +374,12 @@ pub(crate) fn listed(
 }
 
 /// The address of the part of a list that goes on beyond `next`.
-fn next_address(wanted: &ListMessages, query: &MessageQuery, address: &str, next: MessageId) -> String {
+fn next_address(
+    wanted: &ListMessages,
+    query: &MessageQuery,
+    address: &str,
+    next: MessageId,
+) -> String {
     // A search has no other bounds.
     let (since, until, beyond) = match (&query.search, query.sort) {
         (Some(_), _) => (None, None, Some(next)),
@@ -286,18 +388,29 @@ fn next_address(wanted: &ListMessages, query: &MessageQuery, address: &str, next
     };
     let number = |id: Option<MessageId>| id.map(|id| id.0);
     let (since_id, until_id, beyond_id) = (number(since), number(until), number(beyond));
-    let rest = ListMessages { skip: None, since_id, until_id, beyond_id, ..wanted.clone() };
+    let rest = ListMessages {
+        skip: None,
+        since_id,
+        until_id,
+        beyond_id,
+        ..wanted.clone()
+    };
     let mut given = rest.to_query();
     given.sort_by_key(|(name, _)| IN_LINKS.iter().position(|known| known == name));
-    let given: Vec<(&str, &str)> =
-        given.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let given: Vec<(&str, &str)> = given
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
     eddyline_model::applications::with_query(address, &given)
 }
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let view: MessageView = ctx.app().messages().get(&room, ctx.id("message")?).await?;
-    let bytes = ctx.app().encoder().message(&view, Place::Flow(&room.flow.id));
+    let bytes = ctx
+        .app()
+        .encoder()
+        .message(&view, Place::Flow(&room.flow.id));
     Ok(encoded(StatusCode::OK, bytes))
 }
 
@@ -305,14 +418,24 @@ pub(crate) async fn edit(ctx: RequestContext, request: Unread<EditMessage>) -> A
     let room = ctx.room(FlowAction::Read).await?;
     let id = ctx.id("message")?;
     let EditMessage { content, tags } = request.read()?;
-    let edit = Edit { content, tags: tags.map(|tags| ctx.shared.profile.tags(tags)) };
-    ctx.app().messages().edit(ctx.actor(), &room, id, edit).await?;
+    let edit = Edit {
+        content,
+        tags: tags.map(|tags| ctx.shared.profile.tags(tags)),
+    };
+    ctx.app()
+        .messages()
+        .edit(ctx.actor(), &room, id, edit)
+        .await?;
     Ok(done())
 }
 
 pub(crate) async fn delete(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    let deletion = ctx.app().messages().delete(ctx.actor(), &room, ctx.id("message")?).await?;
+    let deletion = ctx
+        .app()
+        .messages()
+        .delete(ctx.actor(), &room, ctx.id("message")?)
+        .await?;
     Ok(match deletion {
         Deletion::Remove => nothing(),
         Deletion::Truncate => done(),

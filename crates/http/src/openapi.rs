@@ -22,17 +22,30 @@ pub(crate) const PATH: &str = "/openapi.json";
 /// The endpoint that serves the document. It is not in it.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
-    let document =
-        document(&addresses.base, &addresses.web, config.stream_prefix.as_deref(), shared.profile.classic);
+    let document = document(
+        &addresses.base,
+        &addresses.web,
+        config.stream_prefix.as_deref(),
+        shared.profile.classic,
+    );
     let text = bytes::Bytes::from(document.to_string());
-    Endpoint::new(Method::GET, PATH, "This document", move |_: RequestContext<Anybody>| {
-        let text = text.clone();
-        async move { Ok(uncounted(StatusCode::OK, text)) }
-    })
+    Endpoint::new(
+        Method::GET,
+        PATH,
+        "This document",
+        move |_: RequestContext<Anybody>| {
+            let text = text.clone();
+            async move { Ok(uncounted(StatusCode::OK, text)) }
+        },
+    )
 }
 
 fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: bool) -> Value {
-    let mut operations = Operations { is_classic, paths: Map::new(), requests: Map::new() };
+    let mut operations = Operations {
+        is_classic,
+        paths: Map::new(),
+        requests: Map::new(),
+    };
     let classic = is_classic.then(routes::classic).unwrap_or_default();
     for endpoint in routes::api().iter().chain(&classic) {
         let operation = operations::find(endpoint.method.as_str(), endpoint.path, false);
@@ -44,10 +57,14 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: 
             operations.describe(prefix, &endpoint, operation);
         }
     }
-    let Operations { paths, requests, .. } = operations;
+    let Operations {
+        paths, requests, ..
+    } = operations;
     let mut schemas = schemas::all(is_classic);
     schemas.extend(requests);
-    let tags = operations::TAGS.iter().map(|(name, text)| json!({"name": name, "description": text}));
+    let tags = operations::TAGS
+        .iter()
+        .map(|(name, text)| json!({"name": name, "description": text}));
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -85,10 +102,20 @@ impl Operations {
         let named = segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
         let id = operation.map_or("", |operation| operation.id);
         let mut parameters: Vec<Value> = named.map(|name| path_parameter(id, name)).collect();
-        parameters.extend(endpoint.headers.iter().map(|(name, text)| header_parameter(name, text)));
+        parameters.extend(
+            endpoint
+                .headers
+                .iter()
+                .map(|(name, text)| header_parameter(name, text)),
+        );
         let reads = endpoint.method == Method::GET;
         if reads {
-            parameters.extend(endpoint.parameters.iter().map(|parameter| query_parameter(id, parameter)));
+            parameters.extend(
+                endpoint
+                    .parameters
+                    .iter()
+                    .map(|parameter| query_parameter(id, parameter)),
+            );
         }
         let mut described = json!({
             "summary": endpoint.summary,
@@ -111,10 +138,17 @@ impl Operations {
         item[endpoint.method.as_str().to_ascii_lowercase()] = described;
     }
 
-    fn request_body(&mut self, operation: Option<&Operation>, endpoint: &Endpoint) -> Option<Value> {
+    fn request_body(
+        &mut self,
+        operation: Option<&Operation>,
+        endpoint: &Endpoint,
+    ) -> Option<Value> {
         if let BodyKind::File(file) = endpoint.takes {
-            let kinds: Map<String, Value> =
-                file.kinds.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file())).collect();
+            let kinds: Map<String, Value> = file
+                .kinds
+                .iter()
+                .map(|kind| ((*kind).to_owned(), bytes_of_a_file()))
+                .collect();
             return Some(json!({"required": true, "content": kinds}));
         }
         if endpoint.parameters.is_empty() {
@@ -127,17 +161,24 @@ impl Operations {
             if *kind == media::MULTIPART && endpoint.takes.files(self.is_classic) {
                 with_files(&mut schema);
             }
-            // By name, so that generated clients have types for them. Clients choose the content type by the type of
-            // what they are given, and so each needs one of its own.
+            // By name, so that generated clients have types for them. Clients choose the content
+            // type by the type of what they are given, and so each needs one of its own.
             if let Some(operation) = operation {
                 let name = operation.type_name(suffix);
                 let named = reference(&name);
-                self.requests.insert(name, std::mem::replace(&mut schema, named));
+                self.requests
+                    .insert(name, std::mem::replace(&mut schema, named));
             }
             let example = body_example(id, &endpoint.parameters);
-            content.insert((*kind).to_owned(), json!({"schema": schema, "example": example}));
+            content.insert(
+                (*kind).to_owned(),
+                json!({"schema": schema, "example": example}),
+            );
         }
-        let required = endpoint.parameters.iter().any(|parameter| parameter.required);
+        let required = endpoint
+            .parameters
+            .iter()
+            .any(|parameter| parameter.required);
         Some(json!({"required": required, "content": content}))
     }
 }
@@ -146,19 +187,23 @@ impl Operations {
 fn bodies(takes: BodyKind) -> &'static [(&'static str, &'static str)] {
     match takes {
         BodyKind::Resource => &[(media::JSON, "Request"), (media::SCIM_JSON, "Request")],
-        _ if takes.forms_with_parts() => {
-            &[(media::JSON, "Request"), (media::FORM, "Form"), (media::MULTIPART, "Parts")]
-        }
+        _ if takes.forms_with_parts() => &[
+            (media::JSON, "Request"),
+            (media::FORM, "Form"),
+            (media::MULTIPART, "Parts"),
+        ],
         _ => &[(media::JSON, "Request"), (media::FORM, "Form")],
     }
 }
 
-/// Makes files of the parameters that may be files in a form with parts. A file without a name is a text.
+/// Makes files of the parameters that may be files in a form with parts. A file without a name is a
+/// text.
 fn with_files(schema: &mut Value) {
     let properties = &mut schema["properties"];
     properties["content"]["format"] = "binary".into();
     if properties["attachments"].is_object() {
-        properties["attachments"]["additionalProperties"] = json!({"type": "string", "format": "binary"});
+        properties["attachments"]["additionalProperties"] =
+            json!({"type": "string", "format": "binary"});
     }
 }
 
@@ -183,8 +228,10 @@ fn security(endpoint: &Endpoint) -> Value {
 
 /// Where applications get access tokens, and for what.
 fn oauth_scheme(base: &str, web: &str) -> Value {
-    let scopes: Map<String, Value> =
-        Scope::EACH.iter().map(|scope| (scope.as_str().to_owned(), json!(meaning(*scope)))).collect();
+    let scopes: Map<String, Value> = Scope::EACH
+        .iter()
+        .map(|scope| (scope.as_str().to_owned(), json!(meaning(*scope))))
+        .collect();
     let token = format!("{base}/oauth/token");
     let authorization = format!("{web}/oauth/authorize");
     json!({
@@ -223,10 +270,22 @@ fn schema_of(operation: &str, parameter: &Field) -> Value {
 }
 
 /// Parameters of the path that are numbers.
-const NUMBERS: &[&str] = &["group", "invitation", "message", "position", "size", "source", "user"];
+const NUMBERS: &[&str] = &[
+    "group",
+    "invitation",
+    "message",
+    "position",
+    "size",
+    "source",
+    "user",
+];
 
 fn path_parameter(operation: &str, name: &str) -> Value {
-    let kind = if NUMBERS.contains(&name) { "integer" } else { "string" };
+    let kind = if NUMBERS.contains(&name) {
+        "integer"
+    } else {
+        "string"
+    };
     let schema = json!({"type": kind});
     let example = examples::of_parameter(operation, name, &schema);
     let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});
@@ -251,14 +310,21 @@ fn query_parameter(operation: &str, parameter: &Field) -> Value {
     })
 }
 
-/// The parameter as a query has it, where a list is a text: of a name that is repeated, as generated clients write
-/// lists, the last one counts.
+/// The parameter as a query has it, where a list is a text: of a name that is repeated, as
+/// generated clients write lists, the last one counts.
 fn in_query(parameter: &Field) -> Field {
     let mut parameter = parameter.clone();
     if parameter.schema["type"] == "array" {
-        let words = parameter.schema["items"]["enum"].as_array().into_iter().flatten();
+        let words = parameter.schema["items"]["enum"]
+            .as_array()
+            .into_iter()
+            .flatten();
         let words: Vec<&str> = words.filter_map(Value::as_str).collect();
-        let of = if words.is_empty() { String::new() } else { format!(" of {}", words.join(", ")) };
+        let of = if words.is_empty() {
+            String::new()
+        } else {
+            format!(" of {}", words.join(", "))
+        };
         parameter.text = format!("{}; comma-separated{of}", parameter.text);
         parameter.schema = json!({"type": "string"});
     }
@@ -266,9 +332,15 @@ fn in_query(parameter: &Field) -> Field {
 }
 
 fn body_schema(operation: &str, parameters: &[Field]) -> Value {
-    let properties: Map<String, Value> =
-        parameters.iter().map(|p| (p.name.to_owned(), schema_of(operation, p))).collect();
-    let required: Vec<&str> = parameters.iter().filter(|p| p.required).map(|p| p.name).collect();
+    let properties: Map<String, Value> = parameters
+        .iter()
+        .map(|p| (p.name.to_owned(), schema_of(operation, p)))
+        .collect();
+    let required: Vec<&str> = parameters
+        .iter()
+        .filter(|p| p.required)
+        .map(|p| p.name)
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -302,17 +374,27 @@ fn reference(name: &str) -> Value {
 fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     let is_scim = matches!(endpoint.takes, BodyKind::Resource);
     let mut responses = failures::of(endpoint);
-    for answer in endpoint.answers.iter().filter(|answer| answer.is_in(is_classic)) {
+    for answer in endpoint
+        .answers
+        .iter()
+        .filter(|answer| answer.is_in(is_classic))
+    {
         responses.insert(answer.status.to_string(), response(answer, is_scim));
     }
     let shows = |answer: &Described| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
     if endpoint.method != Method::GET
         && !endpoint.path.ends_with("/.search")
-        && endpoint.answers.iter().any(|answer| answer.status < 300 && shows(answer))
+        && endpoint
+            .answers
+            .iter()
+            .any(|answer| answer.status < 300 && shows(answer))
     {
-        let text = "It is done; too many answers of the caller are under way for the result to be shown";
+        let text =
+            "It is done; too many answers of the caller are under way for the result to be shown";
         let accepted = Described::new(202, text, Some(Shape::Empty));
-        responses.entry("202").or_insert_with(|| response(&accepted, is_scim));
+        responses
+            .entry("202")
+            .or_insert_with(|| response(&accepted, is_scim));
     }
     Value::Object(responses)
 }
@@ -324,7 +406,12 @@ fn response(answer: &Described, is_scim: bool) -> Value {
         .iter()
         .copied()
         .chain(failures::header(answer.status))
-        .map(|(name, about)| (name.to_owned(), json!({"description": about, "schema": {"type": "string"}})))
+        .map(|(name, about)| {
+            (
+                name.to_owned(),
+                json!({"description": about, "schema": {"type": "string"}}),
+            )
+        })
         .collect();
     if !headers.is_empty() {
         response["headers"] = headers.into();
@@ -345,7 +432,9 @@ fn content(shape: &Shape, is_scim: bool) -> Value {
         }
         Shape::Stream(name) => return stream_of(name),
         Shape::Media(types) => {
-            let each = types.iter().map(|kind| ((*kind).to_owned(), bytes_of_a_file()));
+            let each = types
+                .iter()
+                .map(|kind| ((*kind).to_owned(), bytes_of_a_file()));
             return Value::Object(each.collect());
         }
         Shape::One(name) => reference(name),
@@ -359,7 +448,8 @@ fn content(shape: &Shape, is_scim: bool) -> Value {
     content
 }
 
-/// A text that goes on and on, in which objects of this schema stand. OpenAPI 3.1 has no other word for it.
+/// A text that goes on and on, in which objects of this schema stand. OpenAPI 3.1 has no other word
+/// for it.
 fn stream_of(name: &str) -> Value {
     let text = |about: &str| {
         let schema = json!({
@@ -385,17 +475,37 @@ mod tests {
 
     #[test]
     fn every_endpoint_stands_in_the_document_with_an_answer() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"), false);
+        let document = document(
+            "http://example.org",
+            "http://example.org",
+            Some("/stream"),
+            false,
+        );
         let described = |prefix: &str, endpoint: &Endpoint| {
             let method = endpoint.method.as_str().to_ascii_lowercase();
             document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
         };
         for endpoint in routes::api() {
-            assert!(described("", &endpoint), "{} {}", endpoint.method, endpoint.path);
-            assert!(!endpoint.answers.is_empty(), "{} {}", endpoint.method, endpoint.path);
+            assert!(
+                described("", &endpoint),
+                "{} {}",
+                endpoint.method,
+                endpoint.path
+            );
+            assert!(
+                !endpoint.answers.is_empty(),
+                "{} {}",
+                endpoint.method,
+                endpoint.path
+            );
         }
         for endpoint in routes::streams() {
-            assert!(described("/stream", &endpoint), "{} {}", endpoint.method, endpoint.path);
+            assert!(
+                described("/stream", &endpoint),
+                "{} {}",
+                endpoint.method,
+                endpoint.path
+            );
         }
     }
 
@@ -412,13 +522,24 @@ mod tests {
 
     #[test]
     fn streams_and_files_have_their_own_content_types() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"), false);
+        let document = document(
+            "http://example.org",
+            "http://example.org",
+            Some("/stream"),
+            false,
+        );
         let types = |path: &str| -> Vec<String> {
             let content = &document["paths"][path]["get"]["responses"]["200"]["content"];
             content.as_object().unwrap().keys().cloned().collect()
         };
-        assert_eq!(types("/stream/flows"), ["application/json", "text/event-stream"]);
-        assert_eq!(types("/avatars/{avatar}"), ["image/jpeg", "image/png", "image/svg+xml"]);
+        assert_eq!(
+            types("/stream/flows"),
+            ["application/json", "text/event-stream"]
+        );
+        assert_eq!(
+            types("/avatars/{avatar}"),
+            ["image/jpeg", "image/png", "image/svg+xml"]
+        );
     }
 
     /// Two requests that differ in nothing but a bound, and an endpoint that takes each.
@@ -452,31 +573,65 @@ mod tests {
     fn a_bound_is_declared_once_for_the_reader_the_document_and_the_client() {
         fn bound<M>(handler: impl crate::handler::Handler<M>) -> Value {
             let endpoint = Endpoint::new(Method::POST, "/notes", "Take a note", handler);
-            let mut operations = Operations { is_classic: false, paths: Map::new(), requests: Map::new() };
+            let mut operations = Operations {
+                is_classic: false,
+                paths: Map::new(),
+                requests: Map::new(),
+            };
             operations.describe("", &endpoint, Some(&operations::EACH[3]));
             operations.requests["CreateFlowRequest"]["properties"]["words"]["maxLength"].clone()
         }
         fn refusal<R: Request>(characters: usize) -> Option<String> {
-            let params: Params = [("words".to_owned(), "a".repeat(characters).into())].into_iter().collect();
+            let params: Params = [("words".to_owned(), "a".repeat(characters).into())]
+                .into_iter()
+                .collect();
             let mut reader = params.reader();
             R::read(&mut reader);
-            reader
-                .finish()
-                .err()
-                .map(|mut invalid| invalid.errors.remove("words").unwrap_or_default().join("; "))
+            reader.finish().err().map(|mut invalid| {
+                invalid
+                    .errors
+                    .remove("words")
+                    .unwrap_or_default()
+                    .join("; ")
+            })
         }
-        assert_eq!((bound(short::take), bound(long::take)), (json!(5), json!(9)));
+        assert_eq!(
+            (bound(short::take), bound(long::take)),
+            (json!(5), json!(9))
+        );
         let too_long = |most: usize| Some(format!("is too long (maximum is {most} characters)"));
-        assert_eq!((refusal::<short::Note>(6), refusal::<short::Note>(5)), (too_long(5), None));
-        assert_eq!((refusal::<long::Note>(10), refusal::<long::Note>(6)), (too_long(9), None));
+        assert_eq!(
+            (refusal::<short::Note>(6), refusal::<short::Note>(5)),
+            (too_long(5), None)
+        );
+        assert_eq!(
+            (refusal::<long::Note>(10), refusal::<long::Note>(6)),
+            (too_long(9), None)
+        );
         // The client asks this before it sends anything.
-        assert!(short::Note { words: "a".repeat(6) }.check().is_err());
-        assert_eq!(long::Note { words: "a".repeat(6) }.check(), Ok(()));
+        assert!(
+            short::Note {
+                words: "a".repeat(6)
+            }
+            .check()
+            .is_err()
+        );
+        assert_eq!(
+            long::Note {
+                words: "a".repeat(6)
+            }
+            .check(),
+            Ok(())
+        );
     }
 
     #[test]
     fn no_endpoint_declares_a_parameter_twice() {
-        for endpoint in routes::api().into_iter().chain(routes::classic()).chain(routes::streams()) {
+        for endpoint in routes::api()
+            .into_iter()
+            .chain(routes::classic())
+            .chain(routes::streams())
+        {
             let mut seen = std::collections::BTreeSet::new();
             for parameter in &endpoint.parameters {
                 let (method, path, name) = (&endpoint.method, endpoint.path, parameter.name);
@@ -489,8 +644,11 @@ mod tests {
     fn operations_and_addresses_of_scim_are_objects() {
         let document = document("http://example.org", "http://example.org", None, false);
         let items = |method: &str, field: &str| {
-            let content = &document["paths"]["/scim/{uid}/Users/{user}"][method]["requestBody"]["content"];
-            let schema = content["application/scim+json"]["schema"]["$ref"].as_str().unwrap();
+            let content =
+                &document["paths"]["/scim/{uid}/Users/{user}"][method]["requestBody"]["content"];
+            let schema = content["application/scim+json"]["schema"]["$ref"]
+                .as_str()
+                .unwrap();
             let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
             schema["properties"][field]["items"]["type"].clone()
         };
@@ -504,10 +662,15 @@ mod tests {
     fn every_reference_in_the_document_leads_somewhere() {
         let document = document("http://example.org", "http://example.org", None, true);
         let text = document.to_string();
-        let places = text.split("\"#/components/").skip(1).filter_map(|rest| rest.split('"').next());
+        let places = text
+            .split("\"#/components/")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next());
         for place in places {
             assert!(
-                document.pointer(&format!("/components/{place}")).is_some_and(Value::is_object),
+                document
+                    .pointer(&format!("/components/{place}"))
+                    .is_some_and(Value::is_object),
                 "{place}"
             );
         }
@@ -527,13 +690,25 @@ mod tests {
 
     #[test]
     fn every_operation_has_an_id_of_its_own_a_tag_and_an_example() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"), true);
+        let document = document(
+            "http://example.org",
+            "http://example.org",
+            Some("/stream"),
+            true,
+        );
         let mut ids = std::collections::BTreeSet::new();
         for (place, operation) in operations_of(&document) {
-            let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{place} has no id"));
+            let id = operation["operationId"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{place} has no id"));
             assert!(ids.insert(id), "{id} is the id of two");
-            let tag = operation["tags"][0].as_str().unwrap_or_else(|| panic!("{place} has no tag"));
-            assert!(operations::TAGS.iter().any(|(name, _)| *name == tag), "{tag}");
+            let tag = operation["tags"][0]
+                .as_str()
+                .unwrap_or_else(|| panic!("{place} has no tag"));
+            assert!(
+                operations::TAGS.iter().any(|(name, _)| *name == tag),
+                "{tag}"
+            );
             for parameter in operation["parameters"].as_array().unwrap() {
                 let is_header = parameter["in"] == "header";
                 let has_example = is_header
@@ -541,18 +716,33 @@ mod tests {
                     || parameter["schema"]["examples"].is_array();
                 assert!(has_example, "{place}: {}", parameter["name"]);
             }
-            for (kind, content) in operation["requestBody"]["content"].as_object().into_iter().flatten() {
+            for (kind, content) in operation["requestBody"]["content"]
+                .as_object()
+                .into_iter()
+                .flatten()
+            {
                 let is_file = content["schema"]["format"] == "binary";
-                let has_example = content["example"].as_object().is_some_and(|members| !members.is_empty());
+                let has_example = content["example"]
+                    .as_object()
+                    .is_some_and(|members| !members.is_empty());
                 assert!(is_file || has_example, "{place}: {kind}");
             }
         }
-        assert_eq!(ids.len(), operations::EACH.len(), "the list of operations has some that are not served");
+        assert_eq!(
+            ids.len(),
+            operations::EACH.len(),
+            "the list of operations has some that are not served"
+        );
     }
 
     #[test]
     fn every_answer_has_a_schema_and_every_schema_an_example() {
-        let document = document("http://example.org", "http://example.org", Some("/stream"), true);
+        let document = document(
+            "http://example.org",
+            "http://example.org",
+            Some("/stream"),
+            true,
+        );
         for (place, operation) in operations_of(&document) {
             for (status, response) in operation["responses"].as_object().unwrap() {
                 for (kind, content) in response["content"].as_object().into_iter().flatten() {
@@ -565,16 +755,23 @@ mod tests {
             }
         }
         for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-            if ["Request", "Form", "Parts"].iter().any(|suffix| name.ends_with(suffix)) {
+            if ["Request", "Form", "Parts"]
+                .iter()
+                .any(|suffix| name.ends_with(suffix))
+            {
                 for (parameter, schema) in schema["properties"].as_object().unwrap() {
                     assert!(schema["examples"].is_array(), "{name}: {parameter}");
                 }
                 continue;
             }
-            let example =
-                schema["examples"][0].as_object().unwrap_or_else(|| panic!("{name} has no example"));
+            let example = schema["examples"][0]
+                .as_object()
+                .unwrap_or_else(|| panic!("{name} has no example"));
             let has = |key: &Value| example.contains_key(key.as_str().unwrap());
-            assert!(schema["required"].as_array().into_iter().flatten().all(has), "{name}: {schema}");
+            assert!(
+                schema["required"].as_array().into_iter().flatten().all(has),
+                "{name}: {schema}"
+            );
             let is_choice = schema["oneOf"].is_array();
             for key in example.keys().filter(|_| !is_choice) {
                 assert!(schema["properties"][key].is_object(), "{name}: {key}");
@@ -585,7 +782,8 @@ mod tests {
     #[test]
     fn examples_are_of_the_shapes_that_they_show() {
         fn is<T: serde::de::DeserializeOwned>(name: &str) {
-            let example = examples::of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
+            let example =
+                examples::of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
             serde_json::from_value::<T>(example).unwrap_or_else(|error| panic!("{name}: {error}"));
         }
         is::<eddyline_wire::Flow>("Flow");

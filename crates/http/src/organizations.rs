@@ -20,20 +20,39 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/organizations", "Your organizations", list)
             .scopes(&[Flow, Manage, Profile])
-            .answers(200, "The organizations, with their users", Some(Many("Organization"))),
-        Endpoint::new(Method::GET, "/organizations/find", "An organization by its id", find)
-            .can_miss()
-            .scopes(&[Flow, Manage])
-            .answers(200, "The organization, with its users", Some(One("Organization"))),
-        Endpoint::new(Method::GET, ORGANIZATION, "An organization", get).scopes(&[Flow, Manage]).answers(
+            .answers(
+                200,
+                "The organizations, with their users",
+                Some(Many("Organization")),
+            ),
+        Endpoint::new(
+            Method::GET,
+            "/organizations/find",
+            "An organization by its id",
+            find,
+        )
+        .can_miss()
+        .scopes(&[Flow, Manage])
+        .answers(
             200,
             "The organization, with its users",
             Some(One("Organization")),
         ),
+        Endpoint::new(Method::GET, ORGANIZATION, "An organization", get)
+            .scopes(&[Flow, Manage])
+            .answers(
+                200,
+                "The organization, with its users",
+                Some(One("Organization")),
+            ),
         Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
             .can_conflict()
             .scopes(&[Manage])
-            .answers(200, "The organization, with its users", Some(One("Organization"))),
+            .answers(
+                200,
+                "The organization, with its users",
+                Some(One("Organization")),
+            ),
         Endpoint::new(
             Method::GET,
             "/organizations/{organization}/users",
@@ -42,15 +61,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .scopes(&[Flow, Manage])
         .answers(200, "The users, each with `admin`", Some(Many("User"))),
-        Endpoint::new(Method::GET, USER, "A user of an organization", user).scopes(&[Flow, Manage]).answers(
-            200,
-            "The user, with `admin`",
-            Some(One("User")),
-        ),
-        Endpoint::new(Method::DELETE, USER, "Remove a user from an organization", remove)
-            .can_conflict()
-            .scopes(&[Manage])
-            .answers(204, "The user is out, and out of its flows", None),
+        Endpoint::new(Method::GET, USER, "A user of an organization", user)
+            .scopes(&[Flow, Manage])
+            .answers(200, "The user, with `admin`", Some(One("User"))),
+        Endpoint::new(
+            Method::DELETE,
+            USER,
+            "Remove a user from an organization",
+            remove,
+        )
+        .can_conflict()
+        .scopes(&[Manage])
+        .answers(204, "The user is out, and out of its flows", None),
     ]
 }
 
@@ -59,42 +81,73 @@ pub(crate) async fn named(
     ctx: &RequestContext,
     action: OrganizationAction,
 ) -> Result<OrganizationId, Failure> {
-    Ok(ctx.app().organizations().find(ctx.actor(), ctx.segment("organization"), action).await?)
+    Ok(ctx
+        .app()
+        .organizations()
+        .find(ctx.actor(), ctx.segment("organization"), action)
+        .await?)
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().organizations().list(ctx.actor()).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().organizations().list(ctx.actor()).await?,
+    )
 }
 
 async fn find(ctx: RequestContext, request: Unread<FindOrganization>) -> Answer {
     ctx.actor().user()?;
     let FindOrganization { id } = request.read()?;
-    json(StatusCode::OK, &ctx.app().organizations().get(ctx.actor(), id).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().organizations().get(ctx.actor(), id).await?,
+    )
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organizations().get(ctx.actor(), id).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().organizations().get(ctx.actor(), id).await?,
+    )
 }
 
 async fn rename(ctx: RequestContext, request: Unread<RenameOrganization>) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
     let RenameOrganization { name } = request.read()?;
-    json(StatusCode::OK, &ctx.app().organizations().rename(ctx.actor(), id, &name).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .organizations()
+            .rename(ctx.actor(), id, &name)
+            .await?,
+    )
 }
 
 async fn users(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organizations().users(ctx.actor(), id).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().organizations().users(ctx.actor(), id).await?,
+    )
 }
 
 async fn user(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::See).await?;
-    json(StatusCode::OK, &ctx.app().organizations().user(ctx.actor(), id, ctx.id("user")?).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .organizations()
+            .user(ctx.actor(), id, ctx.id("user")?)
+            .await?,
+    )
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
-    ctx.app().organizations().remove_user(ctx.actor(), id, ctx.id("user")?).await?;
+    ctx.app()
+        .organizations()
+        .remove_user(ctx.actor(), id, ctx.id("user")?)
+        .await?;
     Ok(nothing())
 }

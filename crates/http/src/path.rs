@@ -7,14 +7,17 @@ use eddyline_model::paths::{OLD_PREFIX, keeps_suffix};
 /// The path under which the router knows a request: without a leading `/v1`, doubled slashes, a
 /// slash at the end, and a `.json` suffix of the last segment.
 ///
-/// Under `/files`, `/download` and `/avatars` a suffix belongs to the name, and `/openapi.json` is called so.
-/// Nothing is decoded: segments come out as they went in. A path that does not begin with a slash
-/// (`*`) stays as it is.
+/// Under `/files`, `/download` and `/avatars` a suffix belongs to the name, and `/openapi.json` is
+/// called so. Nothing is decoded: segments come out as they went in. A path that does not begin
+/// with a slash (`*`) stays as it is.
 pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
     if !path.starts_with('/') {
         return Cow::Borrowed(path);
     }
-    let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut segments: Vec<&str> = path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
     if segments.first() == Some(&OLD_PREFIX) {
         segments.remove(0);
     }
@@ -30,17 +33,26 @@ pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
     if segments.is_empty() {
         return Cow::Borrowed("/");
     }
-    Cow::Owned(segments.iter().fold(String::with_capacity(path.len()), |mut joined, segment| {
-        joined.push('/');
-        joined.push_str(segment);
-        joined
-    }))
+    Cow::Owned(
+        segments
+            .iter()
+            .fold(String::with_capacity(path.len()), |mut joined, segment| {
+                joined.push('/');
+                joined.push_str(segment);
+                joined
+            }),
+    )
 }
 
 /// Whether the path is these segments with a slash before each. As they were cut from it, the
 /// lengths tell.
 fn is_joined(path: &str, segments: &[&str]) -> bool {
-    !segments.is_empty() && segments.iter().map(|segment| segment.len() + 1).sum::<usize>() == path.len()
+    !segments.is_empty()
+        && segments
+            .iter()
+            .map(|segment| segment.len() + 1)
+            .sum::<usize>()
+            == path.len()
 }
 
 #[cfg(test)]
@@ -61,13 +73,23 @@ mod tests {
             "/a%2",
             "/%zz%2F",
         ] {
-            assert!(matches!(normalize(path), Cow::Borrowed(same) if same == path), "{path}");
+            assert!(
+                matches!(normalize(path), Cow::Borrowed(same) if same == path),
+                "{path}"
+            );
         }
     }
 
     #[test]
     fn old_forms_mean_the_same_path() {
-        for path in ["/v1/flows", "/flows/", "//flows", "/v1//flows///", "/flows.json", "/v1/flows.json/"] {
+        for path in [
+            "/v1/flows",
+            "/flows/",
+            "//flows",
+            "/v1//flows///",
+            "/flows.json",
+            "/v1/flows.json/",
+        ] {
             assert_eq!(normalize(path), "/flows", "{path}");
         }
         assert_eq!(normalize("/v1/flows/acme//main.json"), "/flows/acme/main");

@@ -1,5 +1,5 @@
-//! A form with a picture, as a page sends it. It is in memory as a whole, within the bounds that the API has for
-//! pictures.
+//! A form with a picture, as a page sends it. It is in memory as a whole, within the bounds that
+//! the API has for pictures.
 
 use axum::body::Body;
 use bytes::Bytes;
@@ -21,8 +21,8 @@ const REST_BYTES: usize = 64 * 1024;
 /// How often the picture is in memory while the form is read: in the body, and by itself.
 const COPIES: u64 = 2;
 
-/// The bytes of files that are received into memory, with the share of each caller and organization. Clones share
-/// them.
+/// The bytes of files that are received into memory, with the share of each caller and
+/// organization. Clones share them.
 #[derive(Clone, Debug)]
 pub struct FileBodies(KeyedSemaphore);
 
@@ -35,7 +35,9 @@ impl Default for FileBodies {
 impl FileBodies {
     /// Counts `bytes` for `sender` until the permit is dropped.
     pub(crate) fn acquire(&self, sender: QuotaKeys, bytes: u64) -> Result<Permit, Error> {
-        self.0.acquire(sender, bytes).map_err(|exceeded| exceeded.of(Limit::FileBodies))
+        self.0
+            .acquire(sender, bytes)
+            .map_err(|exceeded| exceeded.of(Limit::FileBodies))
     }
 }
 
@@ -62,7 +64,10 @@ impl PictureForm {
     /// A text of the form; empty when there is none of this name.
     #[must_use]
     pub fn text(&self, name: &str) -> &str {
-        self.texts.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.texts
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// The picture, as it came; empty when none was chosen.
@@ -72,8 +77,8 @@ impl PictureForm {
     }
 }
 
-/// Reads a form with parts, of which the one called `avatar` is a file of at most 5 MiB. It counts for its sender
-/// among `bodies` until it is dropped.
+/// Reads a form with parts, of which the one called `avatar` is a file of at most 5 MiB. It counts
+/// for its sender among `bodies` until it is dropped.
 ///
 /// # Errors
 ///
@@ -86,18 +91,37 @@ pub async fn read_picture_form(
     bodies: &FileBodies,
 ) -> Result<PictureForm, PictureFormError> {
     if BodyType::of(headers) != BodyType::Multipart {
-        return Err(PictureFormError::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+        return Err(PictureFormError::Unreadable(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ));
     }
     let most = MAX_BYTES + REST_BYTES;
     let bytes = quota::file_body(headers, most, COPIES);
-    let permit = bodies.acquire(sender.quota_keys(), bytes).map_err(PictureFormError::App)?;
-    let body = read_body(body, BodyLimit { bytes: most, limit: Limit::FixedBody, ..limit }).await?;
-    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let permit = bodies
+        .acquire(sender.quota_keys(), bytes)
+        .map_err(PictureFormError::App)?;
+    let body = read_body(
+        body,
+        BodyLimit {
+            bytes: most,
+            limit: Limit::FixedBody,
+            ..limit
+        },
+    )
+    .await?;
+    let content_type = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let (texts, picture) = parse(body, content_type).await?;
     if picture.len() > MAX_BYTES {
         return Err(BodyError::TooLarge(Limit::FixedBody).into());
     }
-    Ok(PictureForm { texts, picture: picture.into(), _permit: permit })
+    Ok(PictureForm {
+        texts,
+        picture: picture.into(),
+        _permit: permit,
+    })
 }
 
 /// The texts of a form, and its first part called `avatar`.

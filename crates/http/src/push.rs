@@ -12,14 +12,23 @@ use crate::endpoint::Shape::Empty;
 use crate::handler::Unread;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let inbox =
-        |path| {
-            Endpoint::new(Method::POST, path, "Push a mail into the inbox of one or several flows", mail)
-                .answers(200, "It is on disk", Some(Empty))
-        };
+    let inbox = |path| {
+        Endpoint::new(
+            Method::POST,
+            path,
+            "Push a mail into the inbox of one or several flows",
+            mail,
+        )
+        .answers(200, "It is on disk", Some(Empty))
+    };
     vec![
-        Endpoint::new(Method::POST, "/messages/chat/{token}", "Push chat into one or several flows", chat)
-            .answers(200, "It is on disk", Some(Empty)),
+        Endpoint::new(
+            Method::POST,
+            "/messages/chat/{token}",
+            "Push chat into one or several flows",
+            chat,
+        )
+        .answers(200, "It is on disk", Some(Empty)),
         inbox("/messages/team_inbox/{token}"),
         inbox("/messages/influx/{token}"),
     ]
@@ -27,7 +36,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn chat(ctx: RequestContext<TokensInPath>, request: Unread<PushChat>) -> Answer {
     let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
-    let PushChat { content, external_user_name, tags, message_id } = request.read()?;
+    let PushChat {
+        content,
+        external_user_name,
+        tags,
+        message_id,
+    } = request.read()?;
     let new = NewPost {
         external_user_name: Some(external_user_name),
         tags: ctx.shared.profile.tags(tags.unwrap_or_default()),
@@ -39,10 +53,28 @@ async fn chat(ctx: RequestContext<TokensInPath>, request: Unread<PushChat>) -> A
 
 async fn mail(ctx: RequestContext<TokensInPath>, request: Unread<PushMail>) -> Answer {
     let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
-    let PushMail { source, from_address, subject, content, from_name, reply_to, project, tags, link } =
-        request.read()?;
+    let PushMail {
+        source,
+        from_address,
+        subject,
+        content,
+        from_name,
+        reply_to,
+        project,
+        tags,
+        link,
+    } = request.read()?;
     let tags = ctx.shared.profile.tags(tags.unwrap_or_default());
-    let mail = PushedMail { source, from_address, subject, content, from_name, reply_to, project, link };
+    let mail = PushedMail {
+        source,
+        from_address,
+        subject,
+        content,
+        from_name,
+        reply_to,
+        project,
+        link,
+    };
     ctx.app().messages().push_mail(&to, mail, tags).await?;
     Ok(done())
 }

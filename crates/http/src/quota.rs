@@ -18,21 +18,29 @@ const LEAST_FILE_BODY: u64 = MIB;
 /// Forms with files. None takes much memory, and each takes as long as its sender needs.
 pub(crate) const FORMS: Quota = Quota::new(512, 128, 16);
 
-/// How many files are sent, of `total` in all. The caller who asked for a link is charged for the download.
+/// How many files are sent, of `total` in all. The caller who asked for a link is charged for the
+/// download.
 pub(crate) fn downloads(total: usize) -> Quota {
     let part = |of: usize| total.div_ceil(of) as u64;
-    Quota { network: part(2), ..Quota::new(total as u64, part(4), part(16)) }
+    Quota {
+        network: part(2),
+        ..Quota::new(total as u64, part(4), part(16))
+    }
 }
 
-/// How many bytes of memory a body needs of which there will be `copies`: as long as it was announced to
-/// be, or as long as it may be.
+/// How many bytes of memory a body needs of which there will be `copies`: as long as it was
+/// announced to be, or as long as it may be.
 pub(crate) fn file_body(headers: &HeaderMap, most: usize, copies: u64) -> u64 {
-    body(headers, most).saturating_mul(copies).max(LEAST_FILE_BODY)
+    body(headers, most)
+        .saturating_mul(copies)
+        .max(LEAST_FILE_BODY)
 }
 
 /// How long a body was announced to be, or may be.
 pub(crate) fn body(headers: &HeaderMap, most: usize) -> u64 {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    let announced = headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
     announced.unwrap_or(u64::MAX).min(most as u64)
 }
 
@@ -44,7 +52,8 @@ mod tests {
 
     #[test]
     fn a_body_counts_as_long_as_it_was_announced() {
-        let announced = |length| HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from_static(length))]);
+        let announced =
+            |length| HeaderMap::from_iter([(CONTENT_LENGTH, HeaderValue::from_static(length))]);
         let most = 5 * 1024 * 1024;
         assert_eq!(file_body(&announced("3000000"), most, 1), 3_000_000);
         assert_eq!(file_body(&announced("3000000"), most, 3), 9_000_000);
@@ -55,7 +64,19 @@ mod tests {
 
     #[test]
     fn small_bounds_leave_everybody_a_download() {
-        assert_eq!(downloads(1), Quota { network: 1, ..Quota::new(1, 1, 1) });
-        assert_eq!(downloads(512), Quota { network: 256, ..Quota::new(512, 128, 32) });
+        assert_eq!(
+            downloads(1),
+            Quota {
+                network: 1,
+                ..Quota::new(1, 1, 1)
+            }
+        );
+        assert_eq!(
+            downloads(512),
+            Quota {
+                network: 256,
+                ..Quota::new(512, 128, 32)
+            }
+        );
     }
 }

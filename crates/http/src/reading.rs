@@ -13,24 +13,40 @@ use crate::handler::Unread;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::PUT, "/flows/{organization}/{flow}/read", "Mark a flow as read", flow)
-            .scopes(&[Flow])
-            .answers(200, "Done", Some(Empty)),
-        Endpoint::new(Method::PUT, "/private/{user}/read", "Mark a private conversation as read", private)
-            .scopes(&[Private])
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::PUT,
+            "/flows/{organization}/{flow}/read",
+            "Mark a flow as read",
+            flow,
+        )
+        .scopes(&[Flow])
+        .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::PUT,
+            "/private/{user}/read",
+            "Mark a private conversation as read",
+            private,
+        )
+        .scopes(&[Private])
+        .answers(200, "Done", Some(Empty)),
     ]
 }
 
 async fn flow(ctx: RequestContext, request: Unread<MarkRead>) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    ctx.app().messages().mark_read(ctx.actor(), &room, request.read()?.message).await?;
+    ctx.app()
+        .messages()
+        .mark_read(ctx.actor(), &room, request.read()?.message)
+        .await?;
     Ok(done())
 }
 
 async fn private(ctx: RequestContext, request: Unread<MarkRead>) -> Answer {
     ctx.actor().user()?;
     let with = ctx.id("user")?;
-    ctx.app().messages().mark_private_read(ctx.actor(), with, request.read()?.message).await?;
+    ctx.app()
+        .messages()
+        .mark_private_read(ctx.actor(), with, request.read()?.message)
+        .await?;
     Ok(done())
 }

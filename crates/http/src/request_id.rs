@@ -17,14 +17,19 @@ static COUNT: AtomicU64 = AtomicU64::new(1);
 /// The id that the proxy in front of us gave, if it is well-formed; else a new one.
 #[must_use]
 pub fn of<B>(request: &Request<B>) -> HeaderValue {
-    let given = request.headers().get(REQUEST_ID).filter(|id| is_well_formed(id));
+    let given = request
+        .headers()
+        .get(REQUEST_ID)
+        .filter(|id| is_well_formed(id));
     given.cloned().unwrap_or_else(new)
 }
 
 fn is_well_formed(id: &HeaderValue) -> bool {
     let bytes = id.as_bytes();
     (1..=MAX).contains(&bytes.len())
-        && bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && bytes
+            .iter()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
 /// Random bits for each request would ask the system for them each time.
@@ -39,7 +44,10 @@ mod tests {
     use super::*;
 
     fn id_for(given: &str) -> HeaderValue {
-        of(&Request::builder().header(REQUEST_ID, given).body(()).unwrap())
+        of(&Request::builder()
+            .header(REQUEST_ID, given)
+            .body(())
+            .unwrap())
     }
 
     #[test]

@@ -11,8 +11,8 @@ use tower::{Service, ServiceExt as _, service_fn};
 use crate::ApiService;
 
 impl ApiService {
-    /// The API, and beside it `other`, which answers the requests whose path it `owns`. Clones share
-    /// both.
+    /// The API, and beside it `other`, which answers the requests whose path it `owns`. Clones
+    /// share both.
     pub fn route_to<S>(
         self,
         owns: fn(&str) -> bool,
@@ -23,7 +23,11 @@ impl ApiService {
     + Sync
     + 'static
     where
-        S: Service<Request<Body>, Response = Response, Error = Infallible> + Clone + Send + Sync + 'static,
+        S: Service<Request<Body>, Response = Response, Error = Infallible>
+            + Clone
+            + Send
+            + Sync
+            + 'static,
         S::Future: Send + 'static,
     {
         service_fn(move |request: Request<Body>| {

@@ -10,8 +10,8 @@ use crate::context::PathParams;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
 use crate::endpoint::{COMMENTS, Callers, Endpoint, NEXT};
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations, private,
-    push, reading, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
+    private, push, reading, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -49,32 +49,62 @@ fn flow_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
             .scopes(&[Flow, Manage, Integration])
-            .answers(200, "Your flows; the header Link says where the list goes on", Some(Many("Flow")))
+            .answers(
+                200,
+                "Your flows; the header Link says where the list goes on",
+                Some(Many("Flow")),
+            )
             .tells(&[NEXT]),
-        Endpoint::new(Method::GET, "/flows/all", "The flows you are in or could join", flows::all)
-            .scopes(&[Flow, Manage, Integration])
-            .answers(200, "The flows; the header Link says where the list goes on", Some(Many("Flow")))
-            .tells(&[NEXT]),
+        Endpoint::new(
+            Method::GET,
+            "/flows/all",
+            "The flows you are in or could join",
+            flows::all,
+        )
+        .scopes(&[Flow, Manage, Integration])
+        .answers(
+            200,
+            "The flows; the header Link says where the list goes on",
+            Some(Many("Flow")),
+        )
+        .tells(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
             .can_miss()
             .scopes(&[Flow, Manage, Integration])
             .answers(200, "The flow, with its users", Some(One("Flow"))),
-        Endpoint::new(Method::GET, FLOW, "A flow", flows::get).scopes(&[Flow, Manage, Integration]).answers(
+        Endpoint::new(Method::GET, FLOW, "A flow", flows::get)
+            .scopes(&[Flow, Manage, Integration])
+            .answers(200, "The flow, with its users", Some(One("Flow"))),
+        Endpoint::new(
+            Method::POST,
+            "/flows/{organization}",
+            "Make a flow",
+            flows::create,
+        )
+        .can_conflict()
+        .scopes(&[Manage])
+        .answers(201, "The new flow, with you in it", Some(One("Flow"))),
+        Endpoint::new(
+            Method::PUT,
+            FLOW,
+            "Change a flow, join it, or show and hide its tab",
+            flows::update,
+        )
+        .can_conflict()
+        .scopes(&[Flow, Manage])
+        .answers(200, "The flow, with its users", Some(One("Flow"))),
+        Endpoint::new(
+            Method::POST,
+            JOIN_LINK,
+            "Replace the join link of a flow",
+            flows::replace_join_link,
+        )
+        .scopes(&[Manage])
+        .answers(
             200,
-            "The flow, with its users",
+            "The flow, with its users; the link before leads nowhere",
             Some(One("Flow")),
         ),
-        Endpoint::new(Method::POST, "/flows/{organization}", "Make a flow", flows::create)
-            .can_conflict()
-            .scopes(&[Manage])
-            .answers(201, "The new flow, with you in it", Some(One("Flow"))),
-        Endpoint::new(Method::PUT, FLOW, "Change a flow, join it, or show and hide its tab", flows::update)
-            .can_conflict()
-            .scopes(&[Flow, Manage])
-            .answers(200, "The flow, with its users", Some(One("Flow"))),
-        Endpoint::new(Method::POST, JOIN_LINK, "Replace the join link of a flow", flows::replace_join_link)
-            .scopes(&[Manage])
-            .answers(200, "The flow, with its users; the link before leads nowhere", Some(One("Flow"))),
     ]
 }
 
@@ -84,9 +114,16 @@ fn sending_endpoints() -> Vec<Endpoint> {
             .callers(Callers::UsersAndFlowTokens)
             .can_conflict()
             .scopes(&[Flow])
-            .header("X-Service-Wait-For-Message", "true waits for the message and answers with it")
+            .header(
+                "X-Service-Wait-For-Message",
+                "true waits for the message and answers with it",
+            )
             .answers(202, "It is on disk", Some(Empty))
-            .answers(200, "The message, when the wait header is set", Some(One("Message")))
+            .answers(
+                200,
+                "The message, when the wait header is set",
+                Some(One("Message")),
+            )
             .tells(&[COMMENTS])
             .unless_classic()
             .answers(201, "The message", Some(One("Message")))
@@ -101,11 +138,41 @@ fn sending_endpoints() -> Vec<Endpoint> {
     let comment = messages::comment::<messages::PostComment>;
     let comment_to = messages::comment::<messages::PostCommentTo>;
     vec![
-        posts(Endpoint::new(Method::POST, "/messages", "Post a message", send_to)).can_miss().takes_uploads(),
-        posts(Endpoint::new(Method::POST, flow, "Post a message to a flow", send)).takes_uploads(),
-        posts(Endpoint::new(Method::POST, thread, "Post a message to a thread", send)).takes_uploads(),
-        posts(Endpoint::new(Method::POST, "/comments", "Comment on a message", comment_to)).can_miss(),
-        posts(Endpoint::new(Method::POST, comments, "Comment on a message of a flow", comment)),
+        posts(Endpoint::new(
+            Method::POST,
+            "/messages",
+            "Post a message",
+            send_to,
+        ))
+        .can_miss()
+        .takes_uploads(),
+        posts(Endpoint::new(
+            Method::POST,
+            flow,
+            "Post a message to a flow",
+            send,
+        ))
+        .takes_uploads(),
+        posts(Endpoint::new(
+            Method::POST,
+            thread,
+            "Post a message to a thread",
+            send,
+        ))
+        .takes_uploads(),
+        posts(Endpoint::new(
+            Method::POST,
+            "/comments",
+            "Comment on a message",
+            comment_to,
+        ))
+        .can_miss(),
+        posts(Endpoint::new(
+            Method::POST,
+            comments,
+            "Comment on a message of a flow",
+            comment,
+        )),
     ]
 }
 
@@ -115,29 +182,44 @@ fn message_endpoints() -> Vec<Endpoint> {
     let thread = "/flows/{organization}/{flow}/threads/{thread}/messages";
     let comments = "/flows/{organization}/{flow}/messages/{message}/comments";
     vec![
-        Endpoint::new(Method::GET, messages, "List or search messages", messages::list)
-            .scopes(&[Flow])
-            .answers_messages(),
+        Endpoint::new(
+            Method::GET,
+            messages,
+            "List or search messages",
+            messages::list,
+        )
+        .scopes(&[Flow])
+        .answers_messages(),
         Endpoint::new(Method::GET, thread, "List a thread", messages::list_thread)
             .scopes(&[Flow])
             .answers_messages(),
-        Endpoint::new(Method::GET, comments, "List comments", messages::list_comments)
+        Endpoint::new(
+            Method::GET,
+            comments,
+            "List comments",
+            messages::list_comments,
+        )
+        .scopes(&[Flow])
+        .answers_messages(),
+        Endpoint::new(Method::GET, message, "A message", messages::get)
             .scopes(&[Flow])
-            .answers_messages(),
-        Endpoint::new(Method::GET, message, "A message", messages::get).scopes(&[Flow]).answers(
+            .answers(200, "The message", Some(One("Message"))),
+        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit)
+            .scopes(&[Flow])
+            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::DELETE,
+            message,
+            "Delete a message",
+            messages::delete,
+        )
+        .scopes(&[Flow])
+        .answers(
             200,
-            "The message",
-            Some(One("Message")),
-        ),
-        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit).scopes(&[Flow]).answers(
-            200,
-            "Done",
+            "Your chat message or comment is empty now",
             Some(Empty),
-        ),
-        Endpoint::new(Method::DELETE, message, "Delete a message", messages::delete)
-            .scopes(&[Flow])
-            .answers(200, "Your chat message or comment is empty now", Some(Empty))
-            .answers(204, "The message is gone", None),
+        )
+        .answers(204, "The message is gone", None),
     ]
 }
 
@@ -184,31 +266,53 @@ pub(crate) fn streams() -> Vec<Endpoint> {
     let listens = |endpoint: Endpoint| {
         endpoint
             .uncompressed()
-            .header("Last-Event-ID", "The event you had last; the stream goes on after it")
-            .answers(200, "Messages, for as long as you listen", Some(Stream("StreamEvent")))
+            .header(
+                "Last-Event-ID",
+                "The event you had last; the stream goes on after it",
+            )
+            .answers(
+                200,
+                "Messages, for as long as you listen",
+                Some(Stream("StreamEvent")),
+            )
     };
     let one = "/flows/{organization}/{flow}";
     vec![
-        listens(Endpoint::new(Method::GET, "/flows", "Listen to flows", stream::several))
-            .can_miss()
-            .scopes(&[Flow, Private]),
-        listens(Endpoint::new(Method::GET, one, "Listen to a flow", stream::one)).scopes(&[Flow]),
+        listens(Endpoint::new(
+            Method::GET,
+            "/flows",
+            "Listen to flows",
+            stream::several,
+        ))
+        .can_miss()
+        .scopes(&[Flow, Private]),
+        listens(Endpoint::new(
+            Method::GET,
+            one,
+            "Listen to a flow",
+            stream::one,
+        ))
+        .scopes(&[Flow]),
     ]
 }
 
 /// Whether the server is well.
 pub(crate) fn health() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/healthz", "Whether the server runs", health::alive).answers(
-            200,
-            "It runs",
-            Some(Empty),
-        ),
-        Endpoint::new(Method::GET, "/readyz", "Whether the server can do its work", health::ready).answers(
-            200,
-            "It can",
-            Some(Empty),
-        ),
+        Endpoint::new(
+            Method::GET,
+            "/healthz",
+            "Whether the server runs",
+            health::alive,
+        )
+        .answers(200, "It runs", Some(Empty)),
+        Endpoint::new(
+            Method::GET,
+            "/readyz",
+            "Whether the server can do its work",
+            health::ready,
+        )
+        .answers(200, "It can", Some(Empty)),
     ]
 }
 
@@ -232,7 +336,8 @@ impl Routes {
     ///
     /// # Panics
     ///
-    /// When two endpoints name the same path in different ways, which is a mistake in the table above.
+    /// When two endpoints name the same path in different ways, which is a mistake in the table
+    /// above.
     pub(crate) fn new(parts: impl IntoIterator<Item = (String, Vec<Endpoint>)>) -> Self {
         let mut by_path: BTreeMap<String, Vec<Arc<Endpoint>>> = BTreeMap::new();
         for (prefix, endpoints) in parts {
@@ -250,15 +355,24 @@ impl Routes {
 
     /// What is at a path that was made regular.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Found {
-        let Ok(found) = self.paths.at(path) else { return Found::Nothing };
-        let by = |wanted: &Method| found.value.iter().find(|endpoint| endpoint.method == *wanted);
+        let Ok(found) = self.paths.at(path) else {
+            return Found::Nothing;
+        };
+        let by = |wanted: &Method| {
+            found
+                .value
+                .iter()
+                .find(|endpoint| endpoint.method == *wanted)
+        };
         let endpoint = by(method).or_else(|| match *method {
             Method::HEAD => by(&Method::GET),
             // Endpoints that do not tell PATCH and PUT apart serve both alike.
             Method::PATCH => by(&Method::PUT),
             _ => None,
         });
-        let Some(endpoint) = endpoint else { return Found::OtherMethods(methods(found.value)) };
+        let Some(endpoint) = endpoint else {
+            return Found::OtherMethods(methods(found.value));
+        };
         match PathParams::decode(&found.params) {
             Some(segments) => Found::Endpoint(endpoint.clone(), segments),
             None => Found::Nothing,

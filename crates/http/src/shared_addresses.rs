@@ -1,4 +1,5 @@
-//! Notices when many users come from one address, which mostly means that it is a proxy that hides theirs.
+//! Notices when many users come from one address, which mostly means that it is a proxy that hides
+//! theirs.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
@@ -13,8 +14,8 @@ use eddyline_model::UserId;
 const MANY: u32 = 20;
 /// Within which time they come.
 const WINDOW: Duration = Duration::from_secs(600);
-/// How many addresses are watched at a time, each in the place that its hash gives. Another address of that place is
-/// watched from the end of the window on.
+/// How many addresses are watched at a time, each in the place that its hash gives. Another address
+/// of that place is watched from the end of the window on.
 const WATCHED: usize = 64;
 /// Words of 64 bits in which the users of an address are noted. Two who share a bit count as one.
 const WORDS: usize = 4;
@@ -22,8 +23,8 @@ const WORDS: usize = 4;
 /// Where the users of this process come from.
 static ADDRESSES: LazyLock<Addresses> = LazyLock::new(Addresses::new);
 
-/// Notes that a user has come from an address. Returns `true` once in the process: when that address is the first
-/// from which many users have come.
+/// Notes that a user has come from an address. Returns `true` once in the process: when that
+/// address is the first from which many users have come.
 ///
 /// A user who is noted already costs some loads and no lock.
 pub(crate) fn is_newly_shared(address: IpAddr, user: UserId) -> bool {
@@ -84,8 +85,8 @@ impl Addresses {
 }
 
 impl Place {
-    /// Watches an address from now on. Others may note users meanwhile: then some are not counted, or are counted for
-    /// the address before, which does not matter among so many.
+    /// Watches an address from now on. Others may note users meanwhile: then some are not counted,
+    /// or are counted for the address before, which does not matter among so many.
     fn begin(&self, address: u64, now: u64) {
         self.address.store(address, Relaxed);
         self.since.store(now, Relaxed);
@@ -95,7 +96,10 @@ impl Place {
     }
 
     fn count(&self) -> u32 {
-        self.users.iter().map(|word| word.load(Relaxed).count_ones()).sum()
+        self.users
+            .iter()
+            .map(|word| word.load(Relaxed).count_ones())
+            .sum()
     }
 }
 
@@ -118,33 +122,49 @@ mod tests {
         users: impl Iterator<Item = (i64, u64)>,
     ) -> Option<usize> {
         let address = address.parse().expect("an address");
-        let moments = users.map(|(user, second)| (user, addresses.began + Duration::from_secs(second)));
-        let mut reported = moments.map(|(user, moment)| addresses.note(address, UserId(user), || moment));
-        reported.position(|reported| reported).map(|place| place + 1)
+        let moments =
+            users.map(|(user, second)| (user, addresses.began + Duration::from_secs(second)));
+        let mut reported =
+            moments.map(|(user, moment)| addresses.note(address, UserId(user), || moment));
+        reported
+            .position(|reported| reported)
+            .map(|place| place + 1)
     }
 
     #[test]
     fn many_users_from_one_address_are_reported_once() {
         let addresses = Addresses::new();
-        let reported =
-            users_until_reported(&addresses, HERE, (1..=100).map(|user| (user, 1))).expect("they are many");
+        let reported = users_until_reported(&addresses, HERE, (1..=100).map(|user| (user, 1)))
+            .expect("they are many");
         // Users who share a bit count as one.
         assert!((20..=40).contains(&reported), "after {reported}");
-        assert_eq!(users_until_reported(&addresses, HERE, (101..=200).map(|user| (user, 1))), None);
-        assert_eq!(users_until_reported(&addresses, "192.0.2.2", (1..=100).map(|user| (user, 1))), None);
+        assert_eq!(
+            users_until_reported(&addresses, HERE, (101..=200).map(|user| (user, 1))),
+            None
+        );
+        assert_eq!(
+            users_until_reported(&addresses, "192.0.2.2", (1..=100).map(|user| (user, 1))),
+            None
+        );
     }
 
     #[test]
     fn a_few_users_are_not_many_however_often_they_come() {
         let addresses = Addresses::new();
-        assert_eq!(users_until_reported(&addresses, HERE, (0..1000).map(|n| (n % 19, 1))), None);
+        assert_eq!(
+            users_until_reported(&addresses, HERE, (0..1000).map(|n| (n % 19, 1))),
+            None
+        );
     }
 
     #[test]
     fn users_who_come_one_after_the_other_are_not_many() {
         let addresses = Addresses::new();
         // Eleven in each window.
-        assert_eq!(users_until_reported(&addresses, HERE, (0..100).map(|n| (n, n as u64 * 60))), None);
+        assert_eq!(
+            users_until_reported(&addresses, HERE, (0..100).map(|n| (n, n as u64 * 60))),
+            None
+        );
     }
 
     #[test]
@@ -152,7 +172,10 @@ mod tests {
         let addresses = Addresses::new();
         for user in 1..=200 {
             let address = format!("198.51.100.{user}");
-            assert_eq!(users_until_reported(&addresses, &address, std::iter::once((user, 1))), None);
+            assert_eq!(
+                users_until_reported(&addresses, &address, std::iter::once((user, 1))),
+                None
+            );
         }
     }
 

@@ -19,11 +19,9 @@ const OWN: &str = "/sources";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changes = |path, summary| {
-        Endpoint::new(Method::PUT, path, summary, change).can_miss().answers(
-            200,
-            "The source",
-            Some(One("Source")),
-        )
+        Endpoint::new(Method::PUT, path, summary, change)
+            .can_miss()
+            .answers(200, "The source", Some(One("Source")))
     };
     let all = vec![
         Endpoint::new(Method::GET, ALL, "The sources of a flow", list).answers(
@@ -31,22 +29,49 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The sources",
             Some(Many("Source")),
         ),
-        Endpoint::new(Method::POST, ALL, "Make a source of your application", create)
-            .callers(Callers::Applications)
-            .can_conflict()
-            .answers(201, "The source, with the token that is shown this once", Some(One("Source"))),
-        Endpoint::new(Method::GET, ONE, "A source", get).answers(200, "The source", Some(One("Source"))),
+        Endpoint::new(
+            Method::POST,
+            ALL,
+            "Make a source of your application",
+            create,
+        )
+        .callers(Callers::Applications)
+        .can_conflict()
+        .answers(
+            201,
+            "The source, with the token that is shown this once",
+            Some(One("Source")),
+        ),
+        Endpoint::new(Method::GET, ONE, "A source", get).answers(
+            200,
+            "The source",
+            Some(One("Source")),
+        ),
         changes(ONE, "Change a source"),
-        Endpoint::new(Method::DELETE, ONE, "Remove a source", remove).answers(204, "It is gone", None),
-        Endpoint::new(Method::GET, OWN, "All sources you can see; with a flow token, its own", visible)
-            .can_miss()
-            .callers(Callers::UsersAndFlowTokens)
-            .answers(200, "The sources", Some(Many("Source"))),
+        Endpoint::new(Method::DELETE, ONE, "Remove a source", remove).answers(
+            204,
+            "It is gone",
+            None,
+        ),
+        Endpoint::new(
+            Method::GET,
+            OWN,
+            "All sources you can see; with a flow token, its own",
+            visible,
+        )
+        .can_miss()
+        .callers(Callers::UsersAndFlowTokens)
+        .answers(200, "The sources", Some(Many("Source"))),
         changes(OWN, "Change the source whose flow token you show").callers(Callers::Sources),
-        Endpoint::new(Method::DELETE, OWN, "Remove the source whose flow token you show", remove)
-            .can_miss()
-            .callers(Callers::Sources)
-            .answers(204, "It is gone", None),
+        Endpoint::new(
+            Method::DELETE,
+            OWN,
+            "Remove the source whose flow token you show",
+            remove,
+        )
+        .can_miss()
+        .callers(Callers::Sources)
+        .answers(204, "It is gone", None),
     ];
     // An access token is not what says which source it is.
     let scoped = |endpoint: Endpoint| match endpoint.callers.applications() {
@@ -58,31 +83,60 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 async fn list(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
-    json(StatusCode::OK, &ctx.app().sources().list_of_flow(&room).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().sources().list_of_flow(&room).await?,
+    )
 }
 
 async fn visible(ctx: RequestContext) -> Answer {
-    json(StatusCode::OK, &ctx.app().sources().list(ctx.actor()).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().sources().list(ctx.actor()).await?,
+    )
 }
 
 async fn create(ctx: RequestContext, request: Unread<CreateSource>) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
     let CreateSource { name, external_url } = request.read()?;
     let external_url = external_url.filter(|url| !url.is_empty());
-    let source = ctx.app().sources().create(ctx.actor(), &room, NewSource { name, external_url }).await?;
+    let source = ctx
+        .app()
+        .sources()
+        .create(ctx.actor(), &room, NewSource { name, external_url })
+        .await?;
     json(StatusCode::CREATED, &source)
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
-    json(StatusCode::OK, &ctx.app().sources().get(&room, ctx.id("source")?).await?)
+    json(
+        StatusCode::OK,
+        &ctx.app().sources().get(&room, ctx.id("source")?).await?,
+    )
 }
 
 async fn change(ctx: RequestContext, request: Unread<UpdateSource>) -> Answer {
     let wanted = target(&ctx).await?;
-    let UpdateSource { name, external_url, configuration_url, error_message } = request.read()?;
-    let changes = SourceChanges { name, external_url, configuration_url, error_message };
-    json(StatusCode::OK, &ctx.app().sources().update(ctx.actor(), wanted, changes).await?)
+    let UpdateSource {
+        name,
+        external_url,
+        configuration_url,
+        error_message,
+    } = request.read()?;
+    let changes = SourceChanges {
+        name,
+        external_url,
+        configuration_url,
+        error_message,
+    };
+    json(
+        StatusCode::OK,
+        &ctx.app()
+            .sources()
+            .update(ctx.actor(), wanted, changes)
+            .await?,
+    )
 }
 
 async fn remove(ctx: RequestContext) -> Answer {
@@ -92,7 +146,9 @@ async fn remove(ctx: RequestContext) -> Answer {
 }
 
 /// The source that the path names, or the one whose token the caller shows.
-async fn target(ctx: &RequestContext) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
+async fn target(
+    ctx: &RequestContext,
+) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
     if ctx.segment("flow").is_empty() {
         return Ok(ctx.app().sources().own(ctx.actor())?);
     }

@@ -35,7 +35,10 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     let listen = listen(ctx, flows, request);
     let actor = ctx.actor();
     let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
-    let source = Source { subscription, _listening: listening };
+    let source = Source {
+        subscription,
+        _listening: listening,
+    };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
         Format::Sse => media::EVENT_STREAM,
@@ -43,34 +46,58 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     };
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media::in_utf8(kind));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
     headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
     Ok(response)
 }
 
-/// How long the caller's right to listen lasts, where it ends by itself: a stream outlives no access token
-/// that it was opened with.
+/// How long the caller's right to listen lasts, where it ends by itself: a stream outlives no
+/// access token that it was opened with.
 fn time_left(ctx: &RequestContext, actor: &Actor) -> Option<Duration> {
     let left = actor.ends_at()?.0.saturating_sub(ctx.app().now().0);
-    Some(Duration::from_millis(u64::try_from(left).unwrap_or_default()))
+    Some(Duration::from_millis(
+        u64::try_from(left).unwrap_or_default(),
+    ))
 }
 
 fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Listen {
-    let requests::Listen { user, accept, active, presence, last_event_id: parameter } = request;
+    let requests::Listen {
+        user,
+        accept,
+        active,
+        presence,
+        last_event_id: parameter,
+    } = request;
     let shows = match active {
         Some(Presence::Active) => PresenceState::Active,
         Some(Presence::Idle) => PresenceState::Idle,
         Some(Presence::Offline) | None => PresenceState::Offline,
     };
-    let header = ctx.headers.get(LAST_EVENT_ID).map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
+    let header = ctx
+        .headers
+        .get(LAST_EVENT_ID)
+        .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
     let format = match (wants_events(&ctx.headers, accept.as_deref()), &parameter) {
         (true, _) => Format::Sse,
         (false, Some(_)) => Format::JsonWithIds,
         (false, None) => Format::Json,
     };
     // An empty id says that the client has none.
-    let from = header.or(parameter).filter(|id| !id.is_empty()).map_or(StreamPoint::Now, StreamPoint::After);
-    Listen { flows, user, format, from, shows, presence }
+    let from = header
+        .or(parameter)
+        .filter(|id| !id.is_empty())
+        .map_or(StreamPoint::Now, StreamPoint::After);
+    Listen {
+        flows,
+        user,
+        format,
+        from,
+        shows,
+        presence,
+    }
 }
 
 /// Whether the client wants server-sent events; a parameter is clearer than a header, which many

@@ -21,45 +21,85 @@ const ACTION: &str = "/flows/{organization}/{flow}/threads/{thread}/actions/{pos
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads", "List threads", list)
-            .scopes(&[Flow])
-            .answers(200, "Threads, those that changed last first", Some(Many("Thread")))
-            .tells(&[NEXT]),
-        Endpoint::new(Method::GET, "/flows/{organization}/{flow}/threads/{thread}", "A thread", get)
-            .scopes(&[Flow])
-            .answers(200, "The thread", Some(One("Thread"))),
-        Endpoint::new(Method::POST, ACTION, "Have an integration do what a thread offers", trigger)
-            .can_conflict()
-            .scopes(&[Flow])
-            .answers(200, "It is done", Some(Empty))
-            .answers(410, "The source that offers it was removed", Some(One("ErrorBody")))
-            .answers(424, "The integration did not do it", Some(One("IntegrationError")))
-            .answers(
-                429,
-                "Too many of your actions, or of the application's, are under way",
-                Some(One("ErrorBody")),
-            ),
+        Endpoint::new(
+            Method::GET,
+            "/flows/{organization}/{flow}/threads",
+            "List threads",
+            list,
+        )
+        .scopes(&[Flow])
+        .answers(
+            200,
+            "Threads, those that changed last first",
+            Some(Many("Thread")),
+        )
+        .tells(&[NEXT]),
+        Endpoint::new(
+            Method::GET,
+            "/flows/{organization}/{flow}/threads/{thread}",
+            "A thread",
+            get,
+        )
+        .scopes(&[Flow])
+        .answers(200, "The thread", Some(One("Thread"))),
+        Endpoint::new(
+            Method::POST,
+            ACTION,
+            "Have an integration do what a thread offers",
+            trigger,
+        )
+        .can_conflict()
+        .scopes(&[Flow])
+        .answers(200, "It is done", Some(Empty))
+        .answers(
+            410,
+            "The source that offers it was removed",
+            Some(One("ErrorBody")),
+        )
+        .answers(
+            424,
+            "The integration did not do it",
+            Some(One("IntegrationError")),
+        )
+        .answers(
+            429,
+            "Too many of your actions, or of the application's, are under way",
+            Some(One("ErrorBody")),
+        ),
     ]
 }
 
 async fn get(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
-    let thread = ctx.app().threads().get(&room, ctx.segment("thread")).await?;
-    Ok(encoded(StatusCode::OK, ctx.app().encoder().thread(room.id(), &thread)))
+    let thread = ctx
+        .app()
+        .threads()
+        .get(&room, ctx.segment("thread"))
+        .await?;
+    Ok(encoded(
+        StatusCode::OK,
+        ctx.app().encoder().thread(room.id(), &thread),
+    ))
 }
 
 async fn trigger(ctx: RequestContext, request: Unread<TriggerAction>) -> Answer {
     let room = ctx.room(FlowAction::Post).await?;
     let TriggerAction { name } = request.read()?;
     let (thread, position) = (ctx.segment("thread"), position(&ctx)?);
-    ctx.app().threads().trigger_action(ctx.actor(), &room, thread, position, name.as_deref()).await?;
+    ctx.app()
+        .threads()
+        .trigger_action(ctx.actor(), &room, thread, position, name.as_deref())
+        .await?;
     Ok(done())
 }
 
 /// The position that the path names, which has one spelling.
 fn position(ctx: &RequestContext) -> Result<usize, Failure> {
     let text = ctx.segment("position");
-    let position = text.parse().ok().filter(|position: &usize| position.to_string() == text);
+    let position = text
+        .parse()
+        .ok()
+        .filter(|position: &usize| position.to_string() == text);
     position.ok_or_else(|| Error::NotFound.into())
 }
 
@@ -85,12 +125,21 @@ async fn list(ctx: RequestContext, request: Unread<ListThreads>) -> Answer {
         limit: request.limit.unwrap_or(DEFAULT_LIST),
     };
     expect_answer(LIST_BYTES)?;
-    let ThreadPage { threads, more } = ctx.app().threads().list(&room, wanted(&request), query).await?;
-    let answer = encoded(StatusCode::OK, ctx.app().encoder().threads(room.id(), &threads));
+    let ThreadPage { threads, more } = ctx
+        .app()
+        .threads()
+        .list(&room, wanted(&request), query)
+        .await?;
+    let answer = encoded(
+        StatusCode::OK,
+        ctx.app().encoder().threads(room.id(), &threads),
+    );
     match threads.last() {
-        Some(last) if more => {
-            Ok(with_header(answer, LINK, &format!("<{}>; rel=\"next\"", next(&ctx, &room, &request, last))))
-        }
+        Some(last) if more => Ok(with_header(
+            answer,
+            LINK,
+            &format!("<{}>; rel=\"next\"", next(&ctx, &room, &request, last)),
+        )),
         _ => Ok(answer),
     }
 }
@@ -104,23 +153,36 @@ fn wanted(request: &ListThreads) -> ThreadsOf {
     }
 }
 
-/// The address of the page that follows the one that ends with `last`. Several threads may have changed
-/// in the same millisecond, so that also says which of them were shown.
+/// The address of the page that follows the one that ends with `last`. Several threads may have
+/// changed in the same millisecond, so that also says which of them were shown.
 fn next(ctx: &RequestContext, room: &Room, request: &ListThreads, last: &ThreadState) -> String {
-    let threads = ctx.app().config().addresses.threads(&room.organization, &room.flow);
+    let threads = ctx
+        .app()
+        .config()
+        .addresses
+        .threads(&room.organization, &room.flow);
     let until = last.counts.updated_at.to_string();
     let before = ctx.app().encoder().thread_id(room.id(), last.root);
     let limit = request.limit.unwrap_or(DEFAULT_LIST).to_string();
-    let since = request.since.map(|since| since.to_string()).unwrap_or_default();
+    let since = request
+        .since
+        .map(|since| since.to_string())
+        .unwrap_or_default();
     let empty = if request.empty == Some(true) { "1" } else { "" };
     let all = [
         ("until", until.as_str()),
         ("before", &before),
         ("limit", &limit),
         ("since", &since),
-        ("application", request.application.as_deref().unwrap_or_default()),
+        (
+            "application",
+            request.application.as_deref().unwrap_or_default(),
+        ),
         ("empty", empty),
     ];
-    let given: Vec<(&str, &str)> = all.into_iter().filter(|(_, value)| !value.is_empty()).collect();
+    let given: Vec<(&str, &str)> = all
+        .into_iter()
+        .filter(|(_, value)| !value.is_empty())
+        .collect();
     eddyline_model::applications::with_query(&threads, &given)
 }

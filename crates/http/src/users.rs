@@ -49,21 +49,40 @@ async fn get(ctx: RequestContext) -> Answer {
 }
 
 async fn change(ctx: RequestContext, request: Unread<UpdateUser>) -> Answer {
-    ctx.app().users().own(ctx.actor(), ctx.id::<UserId>("user")?).await?;
+    ctx.app()
+        .users()
+        .own(ctx.actor(), ctx.id::<UserId>("user")?)
+        .await?;
     change_me(ctx, request).await
 }
 
 async fn change_me(ctx: RequestContext, request: Unread<UpdateUser>) -> Answer {
     ctx.actor().user()?;
-    let UpdateUser { nick, email, name, website, password, current_password } =
-        request.read_checked(|request, reader| {
-            if request.password.is_some() && request.current_password.is_none() {
-                reader.error("current_password", "is required");
-            }
-        })?;
+    let UpdateUser {
+        nick,
+        email,
+        name,
+        website,
+        password,
+        current_password,
+    } = request.read_checked(|request, reader| {
+        if request.password.is_some() && request.current_password.is_none() {
+            reader.error("current_password", "is required");
+        }
+    })?;
     let secret = |text: Option<SecretText>| text.map(|SecretText(text)| Password::new(&text));
     let (password, current_password) = (secret(password), secret(current_password));
-    let changes = UserChanges { nick, email, name, website, password, current_password };
-    ctx.app().users().update(ctx.actor(), changes, ctx.client_address()).await?;
+    let changes = UserChanges {
+        nick,
+        email,
+        name,
+        website,
+        password,
+        current_password,
+    };
+    ctx.app()
+        .users()
+        .update(ctx.actor(), changes, ctx.client_address())
+        .await?;
     Ok(done())
 }

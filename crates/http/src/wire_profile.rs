@@ -16,17 +16,29 @@ pub(crate) struct WireProfile {
 impl WireProfile {
     pub(crate) fn of(profile: Profile) -> Self {
         let classic = profile == Profile::Classic;
-        let user = HeaderName::from_static(if classic { "flowdock-user" } else { "service-user" });
+        let user = HeaderName::from_static(if classic {
+            "flowdock-user"
+        } else {
+            "service-user"
+        });
         let wait = [
             HeaderName::from_static("x-service-wait-for-message"),
             HeaderName::from_static("x-flowdock-wait-for-message"),
         ];
-        Self { user, wait, classic }
+        Self {
+            user,
+            wait,
+            classic,
+        }
     }
 
     /// Whether the request asks to wait for the whole message.
     pub(crate) fn asks_to_wait(&self, headers: &HeaderMap) -> bool {
-        let names = if self.classic { &self.wait[..] } else { &self.wait[..1] };
+        let names = if self.classic {
+            &self.wait[..]
+        } else {
+            &self.wait[..1]
+        };
         names.iter().any(|name| headers.contains_key(name))
     }
 

@@ -16,11 +16,14 @@ const ADDRESS: usize = 254;
 pub(crate) fn parse(text: &str) -> Result<Address, &'static str> {
     let (local, domain) = text.rsplit_once('@').ok_or("it has no @")?;
     let domain = if domain.starts_with('[') {
-        literal(domain).ok_or("what is in brackets is no IP address")?.to_owned()
+        literal(domain)
+            .ok_or("what is in brackets is no IP address")?
+            .to_owned()
     } else {
         idna::domain_to_ascii_strict(domain).map_err(|_| "its domain cannot be one")?
     };
-    let address = Address::new(local, &domain).map_err(|_| "what is in front of the @ cannot be there")?;
+    let address =
+        Address::new(local, &domain).map_err(|_| "what is in front of the @ cannot be there")?;
     if AsRef::<str>::as_ref(&address).len() > ADDRESS {
         return Err("it is too long");
     }
@@ -62,12 +65,18 @@ impl Sender {
         if !address.user().is_ascii() {
             return Err("what is in front of the @ must be ASCII, for all mail servers to take it");
         }
-        Ok(Self { name: name(&unquoted(given.trim())), address })
+        Ok(Self {
+            name: name(&unquoted(given.trim())),
+            address,
+        })
     }
 }
 
 fn unquoted(name: &str) -> String {
-    let Some(inner) = name.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
+    let Some(inner) = name
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    else {
         return name.to_owned();
     };
     inner.replace("\\\"", "\"").replace("\\\\", "\\")
@@ -91,7 +100,10 @@ mod tests {
             ("жанна@пример.example", "жанна@xn--e1afmkfd.example"),
             ("ada@[192.0.2.1]", "ada@[192.0.2.1]"),
             ("ada@[IPv6:2001:db8::1]", "ada@[IPv6:2001:db8::1]"),
-            ("\"ada lovelace\"@example.org", "\"ada lovelace\"@example.org"),
+            (
+                "\"ada lovelace\"@example.org",
+                "\"ada lovelace\"@example.org",
+            ),
         ] {
             assert_eq!(written(text).as_deref(), Some(expected), "{text}");
         }
@@ -130,8 +142,14 @@ mod tests {
             ("eddyline@example.org", None),
             ("<eddyline@example.org>", None),
             ("Eddyline <eddyline@example.org>", Some("Eddyline")),
-            (" Team Süd & Co., Talk  <eddyline@example.org> ", Some("Team Süd & Co., Talk")),
-            (r#""Ed \"dy\" Line" <eddyline@example.org>"#, Some("Ed \"dy\" Line")),
+            (
+                " Team Süd & Co., Talk  <eddyline@example.org> ",
+                Some("Team Süd & Co., Talk"),
+            ),
+            (
+                r#""Ed \"dy\" Line" <eddyline@example.org>"#,
+                Some("Ed \"dy\" Line"),
+            ),
         ] {
             let sender = Sender::parse(text).unwrap();
             assert_eq!(
@@ -143,7 +161,13 @@ mod tests {
 
     #[test]
     fn the_sender_has_one_address_that_every_server_takes() {
-        for text in ["", "Eddyline", "Eddyline <eddyline>", "eddyline@example.org>", "å@example.org"] {
+        for text in [
+            "",
+            "Eddyline",
+            "Eddyline <eddyline>",
+            "eddyline@example.org>",
+            "å@example.org",
+        ] {
             assert!(Sender::parse(text).is_err(), "{text:?}");
         }
         assert!(Sender::parse("a@example.org, b@example.org").is_err());

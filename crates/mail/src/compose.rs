@@ -45,20 +45,31 @@ pub(crate) fn compose(
     form: Form,
     now: SystemTime,
 ) -> Result<Composed, SendError> {
-    let to = address::parse(&letter.to)
-        .map_err(|why| SendError::permanent(format!("{:?} is no mail address: {why}", letter.to)))?;
+    let to = address::parse(&letter.to).map_err(|why| {
+        SendError::permanent(format!("{:?} is no mail address: {why}", letter.to))
+    })?;
     if !is_id(&letter.id) {
-        return Err(SendError::permanent(format!("{:?} cannot be the id of a letter", letter.id)));
+        return Err(SendError::permanent(format!(
+            "{:?} cannot be the id of a letter",
+            letter.id
+        )));
     }
     // Made from the addresses themselves, and not read out of the headers again.
-    let envelope =
-        Envelope::new(Some(sender.address.clone()), vec![to.clone()]).expect("there is one recipient");
+    let envelope = Envelope::new(Some(sender.address.clone()), vec![to.clone()])
+        .expect("there is one recipient");
     let message = Message::builder()
         .envelope(envelope)
         .date(now)
-        .header(MessageId::from(format!("<{}@{}>", letter.id, sender.address.domain())))
+        .header(MessageId::from(format!(
+            "<{}@{}>",
+            letter.id,
+            sender.address.domain()
+        )))
         .from(Mailbox::new(sender.name.clone(), sender.address.clone()))
-        .to(Mailbox::new(letter.to_name.as_deref().and_then(address::name), to.clone()))
+        .to(Mailbox::new(
+            letter.to_name.as_deref().and_then(address::name),
+            to.clone(),
+        ))
         .subject(subject(&letter.subject))
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
@@ -101,5 +112,7 @@ fn body(text: &str, form: Form) -> Body {
 /// Mail allows no control characters within a line, and a lone carriage return is a line's end to
 /// some servers.
 fn printable(line: &str) -> String {
-    line.chars().map(|c| if c.is_control() && c != '\t' { ' ' } else { c }).collect()
+    line.chars()
+        .map(|c| if c.is_control() && c != '\t' { ' ' } else { c })
+        .collect()
 }

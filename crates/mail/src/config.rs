@@ -58,7 +58,10 @@ impl SmtpConfig {
     /// Whether what is sent there stays on this machine.
     pub(crate) fn is_on_this_machine(&self) -> bool {
         self.host.eq_ignore_ascii_case("localhost")
-            || self.host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+            || self
+                .host
+                .parse::<IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
     }
 }
 
@@ -137,14 +140,22 @@ mod tests {
         for host in ["localhost", "LocalHost", "127.0.0.1", "127.8.8.8", "::1"] {
             assert!(SmtpConfig::new(host).is_on_this_machine(), "{host}");
         }
-        for host in ["mail.example.org", "10.0.0.1", "localhost.example.org", "127.0.0.1.example.org"] {
+        for host in [
+            "mail.example.org",
+            "10.0.0.1",
+            "localhost.example.org",
+            "127.0.0.1.example.org",
+        ] {
             assert!(!SmtpConfig::new(host).is_on_this_machine(), "{host}");
         }
     }
 
     #[test]
     fn a_password_is_not_printed() {
-        let credentials = Credentials { user: "eddyline".into(), password: Password::new("open sesame") };
+        let credentials = Credentials {
+            user: "eddyline".into(),
+            password: Password::new("open sesame"),
+        };
         assert!(!format!("{credentials:#?}").contains("sesame"));
     }
 }

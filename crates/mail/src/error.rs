@@ -62,11 +62,17 @@ pub struct SendError {
 
 impl SendError {
     pub(crate) fn permanent(text: impl AsRef<str>) -> Self {
-        Self { permanent: true, text: one_line(text.as_ref(), TEXT) }
+        Self {
+            permanent: true,
+            text: one_line(text.as_ref(), TEXT),
+        }
     }
 
     pub(crate) fn temporary(text: impl AsRef<str>) -> Self {
-        Self { permanent: false, text: one_line(text.as_ref(), TEXT) }
+        Self {
+            permanent: false,
+            text: one_line(text.as_ref(), TEXT),
+        }
     }
 }
 

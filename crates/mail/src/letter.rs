@@ -16,7 +16,8 @@ pub struct Letter {
     /// The text, in lines that end with `\n`.
     pub text: String,
     /// Names this letter among all letters of the server, and stays the same when it is sent again:
-    /// it becomes the left side of the `Message-ID`. From 1 to 128 ASCII letters, digits, `-` or `_`.
+    /// it becomes the left side of the `Message-ID`. From 1 to 128 ASCII letters, digits, `-` or
+    /// `_`.
     pub id: String,
 }
 

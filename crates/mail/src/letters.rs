@@ -38,12 +38,26 @@ pub struct Invitation<'a> {
 
 /// An invitation to a flow, to somebody who need not have an account.
 pub fn invitation(id: impl Into<String>, invitation: &Invitation<'_>) -> Letter {
-    let Invitation { to, inviter_name, flow_name, organization_name, message, link, days } = *invitation;
-    let subject = format!("{} invites you to {}", one_line(inviter_name, SHORT), one_line(flow_name, SHORT));
+    let Invitation {
+        to,
+        inviter_name,
+        flow_name,
+        organization_name,
+        message,
+        link,
+        days,
+    } = *invitation;
+    let subject = format!(
+        "{} invites you to {}",
+        one_line(inviter_name, SHORT),
+        one_line(flow_name, SHORT)
+    );
     let inviter = one_line(inviter_name, LONG);
     let flow = one_line(flow_name, LONG);
     let organization = one_line(organization_name, LONG);
-    let words = message.map(|words| quotation(&inviter, words)).unwrap_or_default();
+    let words = message
+        .map(|words| quotation(&inviter, words))
+        .unwrap_or_default();
     let days = count(days, "day");
     let text = format!(
         "Hello,
@@ -60,11 +74,23 @@ do not know {inviter} or do not want to join, you may
 ignore this letter; nothing happens without you.
 "
     );
-    Letter { to: to.to_owned(), to_name: None, subject, text, id: id.into() }
+    Letter {
+        to: to.to_owned(),
+        to_name: None,
+        subject,
+        text,
+        id: id.into(),
+    }
 }
 
 /// A link to choose a new password, for somebody who cannot sign in.
-pub fn password_reset(id: impl Into<String>, to: &str, name: &str, link: &str, hours: u32) -> Letter {
+pub fn password_reset(
+    id: impl Into<String>,
+    to: &str,
+    name: &str,
+    link: &str,
+    hours: u32,
+) -> Letter {
     let name = one_line(name, LONG);
     let hours = count(hours, "hour");
     let text = format!(
@@ -82,7 +108,13 @@ ignore this letter; your password stays as it is.
 "
     );
     let subject = "Choose a new password for Eddyline".to_owned();
-    Letter { to: to.to_owned(), to_name: Some(name), subject, text, id: id.into() }
+    Letter {
+        to: to.to_owned(),
+        to_name: Some(name),
+        subject,
+        text,
+        id: id.into(),
+    }
 }
 
 /// To the old address of an account that has just got a new one, with a link that undoes it.
@@ -114,7 +146,13 @@ It works once and ends in {days}.
 "
     );
     let subject = "The e-mail address of your Eddyline account was changed".to_owned();
-    Letter { to: to_old.to_owned(), to_name: Some(name), subject, text, id: id.into() }
+    Letter {
+        to: to_old.to_owned(),
+        to_name: Some(name),
+        subject,
+        text,
+        id: id.into(),
+    }
 }
 
 /// What somebody adds in their own words, each line marked as theirs; ends with an empty line.
@@ -172,7 +210,10 @@ mod tests {
     fn long_lines_are_broken_between_words_and_lose_nothing() {
         let text = format!("{} {} end", "word ".repeat(40).trim_end(), "x".repeat(200));
         let lines = wrapped(&text);
-        assert!(lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() <= WIDTH),
+            "{lines:?}"
+        );
         assert!(lines[0].ends_with("word"), "{}", lines[0]);
         let letters = |text: &str| text.replace(' ', "");
         assert_eq!(letters(&lines.concat()), letters(&text));

@@ -4,7 +4,11 @@
 /// kind become spaces, runs of spaces become one, marks that turn the direction of writing are left
 /// out, and what is too long ends with `…`.
 pub(crate) fn one_line(text: &str, limit: usize) -> String {
-    let plain: String = text.chars().filter(|c| !turns_direction(*c)).map(printable).collect();
+    let plain: String = text
+        .chars()
+        .filter(|c| !turns_direction(*c))
+        .map(printable)
+        .collect();
     let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= limit {
         return line;
@@ -30,7 +34,15 @@ mod tests {
 
     #[test]
     fn line_breaks_of_any_kind_become_spaces() {
-        for text in ["a\r\nb", "a\nb", "a\rb", "a\u{85}b", "a\u{2028}b", "a\u{2029}b", " a\t\0\x0b b "] {
+        for text in [
+            "a\r\nb",
+            "a\nb",
+            "a\rb",
+            "a\u{85}b",
+            "a\u{2028}b",
+            "a\u{2029}b",
+            " a\t\0\x0b b ",
+        ] {
             assert_eq!(one_line(text, 100), "a b", "{text:?}");
         }
     }

@@ -15,10 +15,13 @@ use time::macros::format_description;
 pub(crate) struct Outbox(PathBuf);
 
 impl Outbox {
-    /// Makes the folder, with those above it, for nobody else to read. One that is there stays as it
-    /// is.
+    /// Makes the folder, with those above it, for nobody else to read. One that is there stays as
+    /// it is.
     pub(crate) fn open(folder: PathBuf) -> io::Result<Self> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&folder)?;
         Ok(Self(folder))
     }
 
@@ -44,7 +47,11 @@ impl Outbox {
 }
 
 fn write(path: &Path, data: &[u8]) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     file.write_all(data)?;
     file.sync_all()
 }
@@ -53,8 +60,11 @@ fn write(path: &Path, data: &[u8]) -> io::Result<()> {
 /// different letters, and so different ids.
 fn name(id: &str, now: SystemTime) -> io::Result<String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    let format = format_description!("[year][month][day]T[hour][minute][second].[subsecond digits:3]Z");
-    let time = OffsetDateTime::from(now).format(format).map_err(io::Error::other)?;
+    let format =
+        format_description!("[year][month][day]T[hour][minute][second].[subsecond digits:3]Z");
+    let time = OffsetDateTime::from(now)
+        .format(format)
+        .map_err(io::Error::other)?;
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     Ok(format!("{time}-{number:010}-{id}.eml"))
 }

@@ -33,8 +33,10 @@ impl Postman {
     /// # Errors
     /// When no letter could ever be sent this way.
     pub fn new(config: Config) -> Result<Self, SetupError> {
-        let sender = Sender::parse(&config.from)
-            .map_err(|why| SetupError::From { from: config.from.clone(), why: why.to_owned() })?;
+        let sender = Sender::parse(&config.from).map_err(|why| SetupError::From {
+            from: config.from.clone(),
+            why: why.to_owned(),
+        })?;
         let way = match config.delivery {
             Delivery::Smtp(smtp) => Way::Smtp(Box::new(Smtp::new(&smtp, &sender.address)?)),
             Delivery::Outbox(path) => match Outbox::open(path.clone()) {
@@ -57,7 +59,10 @@ impl Postman {
     pub async fn send(&self, letter: &Letter) -> Result<(), SendError> {
         let now = SystemTime::now();
         match &self.0.way {
-            Way::Smtp(smtp) => smtp.send(&compose(letter, &self.0.sender, Form::Wire, now)?).await,
+            Way::Smtp(smtp) => {
+                smtp.send(&compose(letter, &self.0.sender, Form::Wire, now)?)
+                    .await
+            }
             Way::Outbox(outbox) => {
                 let data = compose(letter, &self.0.sender, Form::Readable, now)?.data;
                 put(outbox, letter, data, now).await
@@ -66,13 +71,23 @@ impl Postman {
     }
 }
 
-async fn put(outbox: &Arc<Outbox>, letter: &Letter, data: String, now: SystemTime) -> Result<(), SendError> {
+async fn put(
+    outbox: &Arc<Outbox>,
+    letter: &Letter,
+    data: String,
+    now: SystemTime,
+) -> Result<(), SendError> {
     let (folder, id) = (Arc::clone(outbox), letter.id.clone());
     let done = tokio::task::spawn_blocking(move || folder.put(&id, data.as_bytes(), now)).await;
     let failed = |why: String| {
-        SendError::temporary(format!("cannot write a letter into {}: {why}", outbox.folder().display()))
+        SendError::temporary(format!(
+            "cannot write a letter into {}: {why}",
+            outbox.folder().display()
+        ))
     };
-    let path = done.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))?;
+    let path = done
+        .map_err(|error| failed(error.to_string()))?
+        .map_err(|error| failed(error.to_string()))?;
     tracing::info!(to = %letter.to, path = %path.display(), "no mail server is set up; mail is in the outbox");
     Ok(())
 }

@@ -19,7 +19,8 @@ fn ada_invites() -> Invitation<'static> {
 
 /// The link stands in a line of its own, where every mail program makes it clickable.
 fn holds_the_link_once(letter: &Letter) -> bool {
-    letter.text.lines().filter(|line| *line == LINK).count() == 1 && letter.text.matches(LINK).count() == 1
+    letter.text.lines().filter(|line| *line == LINK).count() == 1
+        && letter.text.matches(LINK).count() == 1
 }
 
 #[test]
@@ -28,39 +29,83 @@ fn an_invitation_says_who_invites_whereto_and_until_when() {
     assert_eq!(letter.id, "invitation-7");
     assert_eq!(letter.to, "bob@example.com");
     assert_eq!(letter.subject, "Ada invites you to Engines");
-    for part in
-        ["Ada invites you", "\"Engines\"", "Analytical Society", "ends in 7 days", "ignore this letter"]
-    {
+    for part in [
+        "Ada invites you",
+        "\"Engines\"",
+        "Analytical Society",
+        "ends in 7 days",
+        "ignore this letter",
+    ] {
         assert!(letter.text.contains(part), "{part} in {}", letter.text);
     }
     assert!(holds_the_link_once(&letter), "{}", letter.text);
     assert!(!letter.text.contains("writes"), "{}", letter.text);
-    let tomorrow = invitation("i", &Invitation { days: 1, ..ada_invites() });
-    assert!(tomorrow.text.contains("ends in 1 day."), "{}", tomorrow.text);
+    let tomorrow = invitation(
+        "i",
+        &Invitation {
+            days: 1,
+            ..ada_invites()
+        },
+    );
+    assert!(
+        tomorrow.text.contains("ends in 1 day."),
+        "{}",
+        tomorrow.text
+    );
 }
 
 #[test]
 fn what_the_inviter_adds_is_marked_as_theirs() {
     let words = "\nCome and see!\r\n\r\nOpen this link instead:\nhttps://evil.example\n";
-    let letter = invitation("i", &Invitation { message: Some(words), ..ada_invites() });
-    let quoted = "Ada writes:\n\n> Come and see!\n> \n> Open this link instead:\n> https://evil.example\n\n";
+    let letter = invitation(
+        "i",
+        &Invitation {
+            message: Some(words),
+            ..ada_invites()
+        },
+    );
+    let quoted =
+        "Ada writes:\n\n> Come and see!\n> \n> Open this link instead:\n> https://evil.example\n\n";
     assert!(letter.text.contains(quoted), "{}", letter.text);
     for empty in ["", " \n "] {
-        let letter = invitation("i", &Invitation { message: Some(empty), ..ada_invites() });
+        let letter = invitation(
+            "i",
+            &Invitation {
+                message: Some(empty),
+                ..ada_invites()
+            },
+        );
         assert_eq!(letter, invitation("i", &ada_invites()));
     }
 }
 
 #[test]
 fn names_stay_on_one_line_and_are_bounded() {
-    let name = format!("Eve\n\nOpen https://evil.example\u{2028}{}", "e".repeat(500));
+    let name = format!(
+        "Eve\n\nOpen https://evil.example\u{2028}{}",
+        "e".repeat(500)
+    );
     let letter = invitation(
         "i",
-        &Invitation { inviter_name: &name, flow_name: &name, organization_name: &name, ..ada_invites() },
+        &Invitation {
+            inviter_name: &name,
+            flow_name: &name,
+            organization_name: &name,
+            ..ada_invites()
+        },
     );
-    assert!(letter.subject.chars().count() <= 120 && !letter.subject.contains('\n'), "{}", letter.subject);
+    assert!(
+        letter.subject.chars().count() <= 120 && !letter.subject.contains('\n'),
+        "{}",
+        letter.subject
+    );
     let plain = invitation("i", &ada_invites());
-    assert_eq!(letter.text.lines().count(), plain.text.lines().count(), "{}", letter.text);
+    assert_eq!(
+        letter.text.lines().count(),
+        plain.text.lines().count(),
+        "{}",
+        letter.text
+    );
     assert!(letter.text.chars().count() < 1500, "{}", letter.text);
 }
 
@@ -69,9 +114,13 @@ fn a_password_reset_says_for_which_account_and_that_one_may_leave_it() {
     let letter = password_reset("reset-1", "ada@example.com", "Ada\nLovelace", LINK, 2);
     assert_eq!(letter.to_name.as_deref(), Some("Ada Lovelace"));
     assert_eq!(letter.subject, "Choose a new password for Eddyline");
-    for part in
-        ["Hello Ada Lovelace,", "somebody", "ada@example.com", "ends in 2 hours", "ignore this letter"]
-    {
+    for part in [
+        "Hello Ada Lovelace,",
+        "somebody",
+        "ada@example.com",
+        "ends in 2 hours",
+        "ignore this letter",
+    ] {
         assert!(letter.text.contains(part), "{part} in {}", letter.text);
     }
     assert!(holds_the_link_once(&letter), "{}", letter.text);
@@ -79,10 +128,22 @@ fn a_password_reset_says_for_which_account_and_that_one_may_leave_it() {
 
 #[test]
 fn a_changed_address_is_told_to_the_old_one_with_a_way_back() {
-    let letter = email_changed("email-1", "old@example.com", "Ada", "new@example.com", LINK, 7);
+    let letter = email_changed(
+        "email-1",
+        "old@example.com",
+        "Ada",
+        "new@example.com",
+        LINK,
+        7,
+    );
     assert_eq!(letter.to, "old@example.com");
     let why = "by you or by an organization that you belong to";
-    for part in [why, "from old@example.com\nto new@example.com", "take the change back", "7 days"] {
+    for part in [
+        why,
+        "from old@example.com\nto new@example.com",
+        "take the change back",
+        "7 days",
+    ] {
         assert!(letter.text.contains(part), "{part} in {}", letter.text);
     }
     assert!(holds_the_link_once(&letter), "{}", letter.text);

@@ -1,5 +1,5 @@
-//! What the log says about a letter in the outbox. Alone in its process, since who listens to the log
-//! is a matter of the whole process.
+//! What the log says about a letter in the outbox. Alone in its process, since who listens to the
+//! log is a matter of the whole process.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,10 @@ struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl io::Write for Log {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().expect("no writer panics").extend_from_slice(bytes);
+        self.0
+            .lock()
+            .expect("no writer panics")
+            .extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -34,7 +37,11 @@ async fn the_log_says_in_one_line_where_the_mail_is_and_not_what_it_says() {
     let guard = tracing::subscriber::set_default(subscriber);
     let folder = TempDir::new().unwrap();
     let from = "Eddyline <eddyline@example.org>".to_owned();
-    let postman = Postman::new(Config { delivery: Delivery::Outbox(folder.path().into()), from }).unwrap();
+    let postman = Postman::new(Config {
+        delivery: Delivery::Outbox(folder.path().into()),
+        from,
+    })
+    .unwrap();
     let letter = Letter {
         to: "ada@example.com".into(),
         to_name: None,
@@ -46,7 +53,15 @@ async fn the_log_says_in_one_line_where_the_mail_is_and_not_what_it_says() {
     drop(guard);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");
-    let path = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
-    assert!(log.contains("ada@example.com") && log.contains(&path.display().to_string()), "{log}");
+    let path = fs::read_dir(&folder)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    assert!(
+        log.contains("ada@example.com") && log.contains(&path.display().to_string()),
+        "{log}"
+    );
     assert!(!log.contains("secret"), "{log}");
 }

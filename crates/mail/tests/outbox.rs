@@ -20,12 +20,18 @@ fn letter() -> Letter {
 
 fn postman(folder: &Path) -> Postman {
     let from = "Eddyline <eddyline@example.org>".to_owned();
-    Postman::new(Config { delivery: Delivery::Outbox(folder.into()), from }).expect("it can be set up")
+    Postman::new(Config {
+        delivery: Delivery::Outbox(folder.into()),
+        from,
+    })
+    .expect("it can be set up")
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).expect("the folder is there");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("it can be read").path()).collect();
+    let mut paths: Vec<_> = entries
+        .map(|entry| entry.expect("it can be read").path())
+        .collect();
     paths.sort();
     paths
 }
@@ -33,7 +39,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// The mail that is written for a letter.
 async fn written(letter: &Letter) -> String {
     let folder = TempDir::new().expect("there is room");
-    postman(folder.path()).send(letter).await.expect("it can be written");
+    postman(folder.path())
+        .send(letter)
+        .await
+        .expect("it can be written");
     let files = files(folder.path());
     assert_eq!(files.len(), 1, "{files:?}");
     fs::read_to_string(&files[0]).expect("it is text")
@@ -47,7 +56,9 @@ fn read(mail: &str) -> Message<'_> {
 fn fields(mail: &str) -> Vec<&str> {
     let head = mail.split("\r\n\r\n").next().unwrap_or_default();
     let starts = head.lines().filter(|line| !line.starts_with([' ', '\t']));
-    starts.map(|line| line.split(':').next().unwrap_or_default()).collect()
+    starts
+        .map(|line| line.split(':').next().unwrap_or_default())
+        .collect()
 }
 
 const FIELDS: [&str; 9] = [
@@ -76,13 +87,18 @@ async fn a_letter_is_a_plain_text_mail() {
     ] {
         assert!(mail.contains(line), "{line:?} in {mail}");
     }
-    assert!(mail.ends_with("\r\n\r\nOpen this:\r\n\r\nhttps://example.org/secret?a=b\r\n"), "{mail}");
+    assert!(
+        mail.ends_with("\r\n\r\nOpen this:\r\n\r\nhttps://example.org/secret?a=b\r\n"),
+        "{mail}"
+    );
     let age = read(&mail).date().expect("there is a date").to_timestamp() - now();
     assert!((-60..=0).contains(&age), "{age}");
 }
 
 fn now() -> i64 {
-    let since = std::time::UNIX_EPOCH.elapsed().expect("it is later than 1970");
+    let since = std::time::UNIX_EPOCH
+        .elapsed()
+        .expect("it is later than 1970");
     i64::try_from(since.as_secs()).expect("it is not that late")
 }
 
@@ -90,8 +106,15 @@ fn now() -> i64 {
 async fn a_link_can_be_read_in_the_file_even_when_it_is_long_or_the_text_is_not_ascii() {
     let link = format!("https://example.org/{}?a=b", "x".repeat(300));
     for name in ["Ada", "Ædá"] {
-        let mail = written(&Letter { text: format!("Hello {name}\n{link}\n"), ..letter() }).await;
-        assert!(mail.contains(&format!("Hello {name}\r\n{link}\r\n")), "{mail}");
+        let mail = written(&Letter {
+            text: format!("Hello {name}\n{link}\n"),
+            ..letter()
+        })
+        .await;
+        assert!(
+            mail.contains(&format!("Hello {name}\r\n{link}\r\n")),
+            "{mail}"
+        );
     }
 }
 
@@ -106,22 +129,51 @@ async fn the_subject_comes_out_as_it_went_in() {
         "🎉 100 % = \"fun\" <really>; a_b?",
         &"x".repeat(200),
     ] {
-        let mail = written(&Letter { subject: subject.into(), ..letter() }).await;
+        let mail = written(&Letter {
+            subject: subject.into(),
+            ..letter()
+        })
+        .await;
         let head = mail.split("\r\n\r\n").next().unwrap_or_default();
-        assert!(head.is_ascii() && head.lines().all(|line| line.len() <= 998), "{head}");
+        assert!(
+            head.is_ascii() && head.lines().all(|line| line.len() <= 998),
+            "{head}"
+        );
         assert_eq!(read(&mail).subject(), Some(subject));
     }
 }
 
 #[tokio::test]
 async fn the_recipients_name_comes_out_as_it_went_in() {
-    for name in ["Ada", "Ada Lovelace", "Lovelace, Ada", "Ada \"the\" <Great>", "Ædá Łøvelåce", "a\\b"] {
-        let mail = written(&Letter { to_name: Some(name.into()), ..letter() }).await;
+    for name in [
+        "Ada",
+        "Ada Lovelace",
+        "Lovelace, Ada",
+        "Ada \"the\" <Great>",
+        "Ædá Łøvelåce",
+        "a\\b",
+    ] {
+        let mail = written(&Letter {
+            to_name: Some(name.into()),
+            ..letter()
+        })
+        .await;
         let message = read(&mail);
-        let to = message.to().and_then(|to| to.first()).expect("there is a recipient");
-        assert_eq!((to.name(), to.address()), (Some(name), Some("ada@example.com")), "{mail}");
+        let to = message
+            .to()
+            .and_then(|to| to.first())
+            .expect("there is a recipient");
+        assert_eq!(
+            (to.name(), to.address()),
+            (Some(name), Some("ada@example.com")),
+            "{mail}"
+        );
     }
-    let mail = written(&Letter { to_name: Some(" \r\n ".into()), ..letter() }).await;
+    let mail = written(&Letter {
+        to_name: Some(" \r\n ".into()),
+        ..letter()
+    })
+    .await;
     assert!(mail.contains("\r\nTo: ada@example.com\r\n"), "{mail}");
 }
 
@@ -138,7 +190,11 @@ async fn nothing_a_user_writes_becomes_a_header() {
         "=\u{202e}?utf-8?q?x=0D=0ABcc:_eve=40example.com?=",
         "ü\r\nBcc: eve@example.com",
     ] {
-        let letter = Letter { to_name: Some(evil.into()), subject: evil.into(), ..letter() };
+        let letter = Letter {
+            to_name: Some(evil.into()),
+            subject: evil.into(),
+            ..letter()
+        };
         let mail = written(&letter).await;
         assert_eq!(fields(&mail), FIELDS, "{evil:?}");
         let message = read(&mail);
@@ -146,7 +202,10 @@ async fn nothing_a_user_writes_becomes_a_header() {
         assert_eq!(to.len(), 1, "{evil:?} in {mail}");
         assert_eq!(to[0].address(), Some("ada@example.com"), "{evil:?}");
         for shown in [message.subject(), to[0].name()] {
-            assert!(!shown.unwrap_or_default().contains(['\r', '\n']), "{evil:?} in {mail}");
+            assert!(
+                !shown.unwrap_or_default().contains(['\r', '\n']),
+                "{evil:?} in {mail}"
+            );
         }
     }
 }
@@ -155,8 +214,14 @@ async fn nothing_a_user_writes_becomes_a_header() {
 async fn what_cannot_be_written_is_refused_for_good() {
     let folder = TempDir::new().unwrap();
     let postman = postman(folder.path());
-    let with_to = |to: &str| Letter { to: to.into(), ..letter() };
-    let with_id = |id: &str| Letter { id: id.into(), ..letter() };
+    let with_to = |to: &str| Letter {
+        to: to.into(),
+        ..letter()
+    };
+    let with_id = |id: &str| Letter {
+        id: id.into(),
+        ..letter()
+    };
     for letter in [
         with_to("ada"),
         with_to("ada@example.com\r\nBcc: eve@example.com"),
@@ -167,16 +232,30 @@ async fn what_cannot_be_written_is_refused_for_good() {
         with_id("../../etc/passwd"),
         with_id(&"x".repeat(129)),
     ] {
-        let error = postman.send(&letter).await.expect_err("it cannot be written");
-        assert!(error.permanent && !error.text.contains(['\r', '\n']), "{error:?}");
+        let error = postman
+            .send(&letter)
+            .await
+            .expect_err("it cannot be written");
+        assert!(
+            error.permanent && !error.text.contains(['\r', '\n']),
+            "{error:?}"
+        );
     }
     assert_eq!(files(folder.path()), [] as [PathBuf; 0]);
 }
 
 #[tokio::test]
 async fn an_international_domain_is_written_in_ascii() {
-    let mail = written(&Letter { to: "ada@bücher.example".into(), to_name: None, ..letter() }).await;
-    assert!(mail.contains("\r\nTo: ada@xn--bcher-kva.example\r\n"), "{mail}");
+    let mail = written(&Letter {
+        to: "ada@bücher.example".into(),
+        to_name: None,
+        ..letter()
+    })
+    .await;
+    assert!(
+        mail.contains("\r\nTo: ada@xn--bcher-kva.example\r\n"),
+        "{mail}"
+    );
 }
 
 #[tokio::test]
@@ -187,7 +266,10 @@ async fn only_the_server_may_read_the_folder_and_its_letters() {
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     let files = files(&folder);
-    assert_eq!(files.iter().map(|path| mode(path)).collect::<Vec<_>>(), [0o600]);
+    assert_eq!(
+        files.iter().map(|path| mode(path)).collect::<Vec<_>>(),
+        [0o600]
+    );
 }
 
 #[tokio::test]
@@ -195,13 +277,22 @@ async fn letters_sort_by_the_order_in_which_they_were_sent() {
     let folder = TempDir::new().unwrap();
     let postman = postman(folder.path());
     for id in ["b", "a", "c", "a"] {
-        postman.send(&Letter { id: id.into(), ..letter() }).await.unwrap();
+        postman
+            .send(&Letter {
+                id: id.into(),
+                ..letter()
+            })
+            .await
+            .unwrap();
     }
     let names: Vec<_> = files(folder.path())
         .iter()
         .map(|path| path.file_name().unwrap().to_string_lossy().into_owned())
         .collect();
-    let ids: Vec<_> = names.iter().map(|name| name.rsplit('-').next().unwrap()).collect();
+    let ids: Vec<_> = names
+        .iter()
+        .map(|name| name.rsplit('-').next().unwrap())
+        .collect();
     assert_eq!(ids, ["b.eml", "a.eml", "c.eml", "a.eml"], "{names:?}");
 }
 
@@ -211,7 +302,10 @@ async fn a_folder_that_went_away_is_an_error_that_may_pass() {
     let folder = above.path().join("outbox");
     let postman = postman(&folder);
     fs::remove_dir(&folder).unwrap();
-    let error = postman.send(&letter()).await.expect_err("there is no folder");
+    let error = postman
+        .send(&letter())
+        .await
+        .expect_err("there is no folder");
     assert!(!error.permanent, "{error:?}");
 }
 
@@ -219,8 +313,11 @@ async fn a_folder_that_went_away_is_an_error_that_may_pass() {
 fn a_folder_that_cannot_be_made_is_told_at_once() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let delivery = Delivery::Outbox(file.path().join("outbox"));
-    let error =
-        Postman::new(Config { delivery, from: "eddyline@example.org".into() }).expect_err("it is a file");
+    let error = Postman::new(Config {
+        delivery,
+        from: "eddyline@example.org".into(),
+    })
+    .expect_err("it is a file");
     assert!(matches!(error, SetupError::Outbox { .. }), "{error}");
 }
 
@@ -229,7 +326,11 @@ fn letters_must_be_from_an_address() {
     let folder = TempDir::new().unwrap();
     for from in ["", "Eddyline", "Eddyline <eddyline>", "süd@example.org"] {
         let delivery = Delivery::Outbox(folder.path().into());
-        let error = Postman::new(Config { delivery, from: from.into() }).expect_err("it is no address");
+        let error = Postman::new(Config {
+            delivery,
+            from: from.into(),
+        })
+        .expect_err("it is no address");
         assert!(matches!(error, SetupError::From { .. }), "{error}");
     }
 }

@@ -47,7 +47,9 @@ pub(crate) struct Element {
 
 impl Element {
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
-        ELEMENTS.iter().find(|element| element.name.eq_ignore_ascii_case(name))
+        ELEMENTS
+            .iter()
+            .find(|element| element.name.eq_ignore_ascii_case(name))
     }
 
     /// Whether it begins and ends a line, so that the words around it are not one.
@@ -76,7 +78,11 @@ impl Element {
 }
 
 const fn element(name: &'static str, kind: Kind, attributes: &'static [&'static str]) -> Element {
-    Element { name, kind, attributes }
+    Element {
+        name,
+        kind,
+        attributes,
+    }
 }
 
 pub(crate) const ROW: &Element = &element("tr", Kind::Row, &[]);
@@ -106,7 +112,11 @@ pub(crate) const ELEMENTS: &[Element] = &[
     element("h6", Kind::Heading, &[]),
     element("hr", Kind::Void, &[]),
     element("i", Kind::Inline, &[]),
-    element("img", Kind::Void, &["src", "alt", "title", "width", "height"]),
+    element(
+        "img",
+        Kind::Void,
+        &["src", "alt", "title", "width", "height"],
+    ),
     element("ins", Kind::Inline, &[]),
     element("kbd", Kind::Inline, &[]),
     element("li", Kind::Item, &[]),

@@ -6,8 +6,8 @@ use crate::scan::{Piece, Scanner};
 use crate::tidy::write_attribute;
 use crate::{escape, unescaped};
 
-/// Puts addresses in the place of `cid:` references in HTML that was cleaned. What refers to nothing
-/// loses the attribute, and a link with it all there is to it.
+/// Puts addresses in the place of `cid:` references in HTML that was cleaned. What refers to
+/// nothing loses the attribute, and a link with it all there is to it.
 pub(crate) fn resolve(html: &str, cid: &dyn Fn(&str) -> Option<String>) -> String {
     let mut out = String::with_capacity(html.len());
     // Links do not contain each other in HTML that was cleaned.
@@ -47,7 +47,9 @@ fn resolved(attributes: &[(&str, &str)], cid: &dyn Fn(&str) -> Option<String>) -
 
 /// An address as the serialiser writes it, so that cleaning what comes out changes nothing.
 fn as_written(address: &str) -> String {
-    escape(address).replace("&#39;", "'").replace('\u{a0}', "&nbsp;")
+    escape(address)
+        .replace("&#39;", "'")
+        .replace('\u{a0}', "&nbsp;")
 }
 
 /// The id that an attribute refers to.
@@ -58,11 +60,18 @@ fn reference(name: &str, value: &str) -> Option<String> {
     // A browser passes over the same characters around and inside of an address.
     let value = unescaped(value);
     let value = value.trim_matches(|char: char| char <= ' ');
-    let value: String = value.chars().filter(|char| !matches!(char, '\t' | '\n' | '\r')).collect();
+    let value: String = value
+        .chars()
+        .filter(|char| !matches!(char, '\t' | '\n' | '\r'))
+        .collect();
     let (scheme, id) = value.split_at_checked(4)?;
     scheme.eq_ignore_ascii_case("cid:").then(|| id.to_owned())
 }
 
 fn decoded(id: &str) -> Option<String> {
-    percent_decode_str(id).decode_utf8().ok().map(|id| id.into_owned()).filter(|decoded| decoded != id)
+    percent_decode_str(id)
+        .decode_utf8()
+        .ok()
+        .map(|id| id.into_owned())
+        .filter(|decoded| decoded != id)
 }

@@ -50,10 +50,11 @@ pub fn title(html: &str) -> String {
 
 /// A body, with the elements that a mail program would show.
 ///
-/// Links lead to `http:`, `https:` or `mailto:`, images come from `http:` or `https:`; classes, styles
-/// and ids are dropped, and so is any attribute of more than 8 KiB. `cid` is asked for the address that stands for a `cid:` reference in a link
-/// or an image: first as it is written, then percent-decoded (RFC 2392). What it answers is
-/// trusted; when it answers nothing, the attribute goes.
+/// Links lead to `http:`, `https:` or `mailto:`, images come from `http:` or `https:`; classes,
+/// styles and ids are dropped, and so is any attribute of more than 8 KiB. `cid` is asked for the
+/// address that stands for a `cid:` reference in a link or an image: first as it is written, then
+/// percent-decoded (RFC 2392). What it answers is trusted; when it answers nothing, the attribute
+/// goes.
 ///
 /// Cleaning a body twice changes nothing, except that addresses which `cid` has put in are relative
 /// as a rule, and those are not allowed to authors. A link without an address is no link, and is
@@ -97,7 +98,10 @@ pub fn escape(text: &str) -> String {
 
 /// Undoes what the serialiser does to text, and to the values of attributes.
 fn unescaped(html: &str) -> String {
-    let html = html.replace("&nbsp;", "\u{a0}").replace("&lt;", "<").replace("&gt;", ">");
+    let html = html
+        .replace("&nbsp;", "\u{a0}")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">");
     html.replace("&quot;", "\"").replace("&amp;", "&")
 }
 
@@ -125,8 +129,9 @@ fn builder(kept: Kept) -> Builder<'static> {
     if tags.contains("table") {
         tags.insert("tbody");
     }
-    let attributes: HashMap<&str, HashSet<&str>> =
-        elements().map(|element| (element.name, element.attributes.iter().copied().collect())).collect();
+    let attributes: HashMap<&str, HashSet<&str>> = elements()
+        .map(|element| (element.name, element.attributes.iter().copied().collect()))
+        .collect();
     let mut builder = Builder::empty();
     builder
         .tags(tags)

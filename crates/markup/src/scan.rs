@@ -12,7 +12,9 @@ pub(crate) enum Piece<'a> {
 }
 
 /// Elements that show nothing of their content, and whose content is not made of tags.
-const RAW: &[&str] = &["script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp"];
+const RAW: &[&str] = &[
+    "script", "style", "title", "textarea", "iframe", "noembed", "noframes", "xmp",
+];
 
 /// The pieces of a text. Comments, declarations and the content of scripts and the like are passed
 /// over, and so is a tag that does not end.
@@ -55,7 +57,10 @@ impl<'a> Scanner<'a> {
         while let Some(at) = self.rest.find("--") {
             self.take(at + 1);
             let behind = &self.rest[1..];
-            if let Some(rest) = behind.strip_prefix('>').or_else(|| behind.strip_prefix("!>")) {
+            if let Some(rest) = behind
+                .strip_prefix('>')
+                .or_else(|| behind.strip_prefix("!>"))
+            {
                 self.rest = rest;
                 return;
             }
@@ -73,7 +78,9 @@ impl<'a> Scanner<'a> {
     fn skip_raw(&mut self, name: &str) {
         while let Some(at) = self.rest.find("</") {
             self.take(at + 2);
-            let Some((found, behind)) = self.rest.split_at_checked(name.len()) else { continue };
+            let Some((found, behind)) = self.rest.split_at_checked(name.len()) else {
+                continue;
+            };
             if found.eq_ignore_ascii_case(name) && behind.bytes().next().is_none_or(ends_name) {
                 self.skip_bogus();
                 return;
@@ -92,7 +99,11 @@ impl<'a> Scanner<'a> {
             }
             // An equals sign at the very beginning is part of the name.
             let begin = usize::from(self.rest.starts_with('='));
-            let length = self.rest.bytes().skip(begin).position(|byte| ends_name(byte) || byte == b'=')?;
+            let length = self
+                .rest
+                .bytes()
+                .skip(begin)
+                .position(|byte| ends_name(byte) || byte == b'=')?;
             let name = self.take(begin + length);
             self.skip_space();
             let value = if self.skip("=") { self.value()? } else { "" };
@@ -184,7 +195,16 @@ mod tests {
             pieces("a<B Href='x\"y' b=\"1>2\" c=d/ e =  f =g>h</B i>"),
             [
                 Piece::Text("a"),
-                Piece::Start("B", vec![("Href", "x\"y"), ("b", "1>2"), ("c", "d/"), ("e", "f"), ("=g", "")]),
+                Piece::Start(
+                    "B",
+                    vec![
+                        ("Href", "x\"y"),
+                        ("b", "1>2"),
+                        ("c", "d/"),
+                        ("e", "f"),
+                        ("=g", "")
+                    ]
+                ),
                 Piece::Text("h"),
                 Piece::End("B"),
             ]

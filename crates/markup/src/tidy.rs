@@ -13,8 +13,8 @@ const MAX_DEPTH: usize = 100;
 
 /// The longest value of an attribute; longer ones are left out.
 const MAX_VALUE: usize = 8 * 1024;
-/// After so many characters that it writes in another form, the serialiser gets a new piece of text.
-/// It looks at what is left of the piece at each of them.
+/// After so many characters that it writes in another form, the serialiser gets a new piece of
+/// text. It looks at what is left of the piece at each of them.
 const SPECIALS_OF_A_PIECE: usize = 256;
 
 /// The text with the tags that may be kept, and an order that a parser has little to do with.
@@ -51,7 +51,11 @@ struct Tidy {
 impl Tidy {
     fn text(&mut self, text: &str) {
         // A parser drops the first line break of a `pre`, and would drop another each time.
-        let text = if self.after_pre { text.trim_start_matches(['\r', '\n', '\0']) } else { text };
+        let text = if self.after_pre {
+            text.trim_start_matches(['\r', '\n', '\0'])
+        } else {
+            text
+        };
         if text.is_empty() {
             return;
         }
@@ -77,12 +81,18 @@ impl Tidy {
     }
 
     fn start(&mut self, name: &str, attributes: &[(&str, &str)]) {
-        let Some(element) = Element::named(name) else { return };
+        let Some(element) = Element::named(name) else {
+            return;
+        };
         if !self.kept.keeps(element) {
             self.separate |= element.separates();
             return;
         }
-        let has_target = || attributes.iter().any(|(name, _)| name.eq_ignore_ascii_case("href"));
+        let has_target = || {
+            attributes
+                .iter()
+                .any(|(name, _)| name.eq_ignore_ascii_case("href"))
+        };
         if element.kind == Kind::Link && !has_target() {
             return;
         }
@@ -93,8 +103,8 @@ impl Tidy {
         self.open(element, attributes);
     }
 
-    /// Closes what the element ends by beginning, and opens what it needs around it. `false` when it
-    /// has no place here.
+    /// Closes what the element ends by beginning, and opens what it needs around it. `false` when
+    /// it has no place here.
     fn make_room(&mut self, element: &Element) -> bool {
         if element.is_tabular() && element.kind != Kind::Table {
             return self.make_room_in_table(element);
@@ -105,7 +115,10 @@ impl Tidy {
         }
         match element.kind {
             Kind::Heading => {
-                self.close_last(|open| open.kind == Kind::Heading, |open| open.kind != Kind::Inline);
+                self.close_last(
+                    |open| open.kind == Kind::Heading,
+                    |open| open.kind != Kind::Inline,
+                );
             }
             Kind::Item => self.close_last(
                 |open| open.kind == Kind::Item,
@@ -146,7 +159,9 @@ impl Tidy {
     }
 
     fn end(&mut self, name: &str) {
-        let Some(element) = Element::named(name) else { return };
+        let Some(element) = Element::named(name) else {
+            return;
+        };
         if !self.kept.keeps(element) {
             self.separate |= element.separates();
             return;
@@ -162,7 +177,10 @@ impl Tidy {
     /// Closes the innermost open element of this sort and all in it, unless another of the second
     /// sort lies between.
     fn close_last(&mut self, wanted: impl Fn(&Element) -> bool, hides: impl Fn(&Element) -> bool) {
-        let found = self.open.iter().rposition(|open| wanted(open) || hides(open));
+        let found = self
+            .open
+            .iter()
+            .rposition(|open| wanted(open) || hides(open));
         if let Some(at) = found.filter(|at| wanted(self.open[*at])) {
             self.close_to(at);
         }
@@ -181,7 +199,9 @@ impl Tidy {
         self.out.push('<');
         self.out.push_str(element.name);
         for name in element.attributes {
-            let given = attributes.iter().find(|(given, _)| given.eq_ignore_ascii_case(name));
+            let given = attributes
+                .iter()
+                .find(|(given, _)| given.eq_ignore_ascii_case(name));
             if let Some((_, value)) = given.filter(|(_, value)| value.len() <= MAX_VALUE) {
                 write_attribute(&mut self.out, name, value);
             }
@@ -195,7 +215,11 @@ impl Tidy {
 
     fn separate(&mut self) {
         if std::mem::take(&mut self.separate) && !self.out.is_empty() {
-            self.out.push(if self.kept == Kept::Nothing { '\n' } else { ' ' });
+            self.out.push(if self.kept == Kept::Nothing {
+                '\n'
+            } else {
+                ' '
+            });
         }
     }
 }

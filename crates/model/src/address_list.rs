@@ -1,9 +1,9 @@
 //! Lists of e-mail addresses as people write or paste them.
 //!
 //! [`parse`] takes what comes out of a mail program, a spreadsheet or somebody's head, and accounts
-//! for every bit of it: each [`Item`] is either an address or says what is wrong with it. It follows
-//! RFC 5322 (section 3.4, mailboxes and groups) where that is what people write, and never guesses
-//! which address was meant.
+//! for every bit of it: each [`Item`] is either an address or says what is wrong with it. It
+//! follows RFC 5322 (section 3.4, mailboxes and groups) where that is what people write, and never
+//! guesses which address was meant.
 //!
 //! - Commas, semicolons and line ends separate. Inside of quotation marks and of comments in
 //!   parentheses, commas and semicolons do not; a line end always does, so that a forgotten
@@ -107,16 +107,23 @@ pub fn parse(list: &str) -> Vec<Item> {
 
 /// Whatever some system ends its lines with. CR LF ends an empty line as well, which is no item.
 fn is_line_end(c: char) -> bool {
-    matches!(c, '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+    matches!(
+        c,
+        '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}'
+    )
 }
 
 /// Reads what stands between two separators: mostly one item, several if there are tabs.
 fn items_of_row(row: &str) -> Vec<Item> {
-    let cells: Vec<&str> =
-        split_outside(row, |c| c == '\t').map(trim_unseen).filter(|cell| !cell.is_empty()).collect();
+    let cells: Vec<&str> = split_outside(row, |c| c == '\t')
+        .map(trim_unseen)
+        .filter(|cell| !cell.is_empty())
+        .collect();
     let mut addressed = (0..cells.len()).filter(|&cell| cells[cell].contains('@'));
     match (addressed.next(), addressed.next()) {
-        (Some(cell), None) if cells.len() > 1 => vec![Item::from_columns(trim_unseen(row), &cells, cell)],
+        (Some(cell), None) if cells.len() > 1 => {
+            vec![Item::from_columns(trim_unseen(row), &cells, cell)]
+        }
         (None, _) if cells.len() > 1 => vec![Item::read(trim_unseen(row))],
         _ => cells.into_iter().map(Item::read).collect(),
     }
@@ -128,7 +135,11 @@ impl Item {
             Ok((name, address)) => (name, Ok(address)),
             Err(problem) => (None, Err(problem)),
         };
-        Self { text: text.chars().take(MAX_TEXT).collect(), name, address }
+        Self {
+            text: text.chars().take(MAX_TEXT).collect(),
+            name,
+            address,
+        }
     }
 
     /// Reads a row of which one cell has an address.
@@ -138,10 +149,15 @@ impl Item {
         if matches!(whole.address, Ok(_) | Err(Problem::TooLong)) {
             return whole;
         }
-        let mut item = Self { text: whole.text, ..Self::read(cells[addressed]) };
+        let mut item = Self {
+            text: whole.text,
+            ..Self::read(cells[addressed])
+        };
         if item.name.is_none() {
             let before = cells[..addressed].join(" ");
-            let named = [before.as_str()].into_iter().chain(cells.get(addressed + 1).copied());
+            let named = [before.as_str()]
+                .into_iter()
+                .chain(cells.get(addressed + 1).copied());
             item.name = named.filter_map(|cell| phrase(&pieces(cell).ok()?)).next();
         }
         item
@@ -161,10 +177,18 @@ fn mailbox(text: &str) -> Result<(Option<String>, Email), Problem> {
     let Some((open, close)) = brackets(&pieces)? else {
         return Ok((remarks(&pieces), address(&pieces)?));
     };
-    let (before, inside, after) = (&pieces[..open], &pieces[open + 1..close], &pieces[close + 1..]);
+    let (before, inside, after) = (
+        &pieces[..open],
+        &pieces[open + 1..close],
+        &pieces[close + 1..],
+    );
     if after.iter().any(Piece::is_solid) {
         let several = after.iter().any(|piece| piece.written().contains('@'));
-        return Err(if several { Problem::SeveralAddresses } else { Problem::Surplus });
+        return Err(if several {
+            Problem::SeveralAddresses
+        } else {
+            Problem::Surplus
+        });
     }
     let address = address(inside)?;
     if names_another(before, &address) {
@@ -196,8 +220,13 @@ fn without_group(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 
 /// The places of the only pair of angle brackets, if there is one.
 fn brackets(pieces: &[Piece<'_>]) -> Result<Option<(usize, usize)>, Problem> {
-    let mut found = pieces.iter().enumerate().filter(|(_, p)| matches!(p, Piece::Open | Piece::Close));
-    let (Some((open, first)), second) = (found.next(), found.next()) else { return Ok(None) };
+    let mut found = pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, p)| matches!(p, Piece::Open | Piece::Close));
+    let (Some((open, first)), second) = (found.next(), found.next()) else {
+        return Ok(None);
+    };
     match (first, second) {
         (Piece::Open, Some((close, Piece::Close))) => match found.next() {
             None => Ok(Some((open, close))),
@@ -211,8 +240,13 @@ fn brackets(pieces: &[Piece<'_>]) -> Result<Option<(usize, usize)>, Problem> {
 /// Whether the words in front of an address have another one among them: then a separator is
 /// missing. In quotation marks they may say what they want.
 fn names_another(before: &[Piece<'_>], address: &Email) -> bool {
-    let plain =
-        before.iter().filter_map(|piece| if let Piece::Plain(text) = piece { Some(*text) } else { None });
+    let plain = before.iter().filter_map(|piece| {
+        if let Piece::Plain(text) = piece {
+            Some(*text)
+        } else {
+            None
+        }
+    });
     plain
         .flat_map(|text| text.split(is_unseen))
         .filter(|word| word.contains('@'))
@@ -237,9 +271,16 @@ fn address(pieces: &[Piece<'_>]) -> Result<Email, Problem> {
 fn bare(text: &str) -> Result<Email, Problem> {
     let text = trim_unseen(text);
     // A host cannot end in an apostrophe.
-    let text = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
+    let text = text
+        .strip_prefix('\'')
+        .and_then(|text| text.strip_suffix('\''))
+        .unwrap_or(text);
     without_scheme(text).parse().map_err(|problem| {
-        match text.split_whitespace().filter(|word| word.contains('@')).count() {
+        match text
+            .split_whitespace()
+            .filter(|word| word.contains('@'))
+            .count()
+        {
             0 => Problem::NoAddress,
             1 => Problem::Invalid(problem),
             _ => Problem::SeveralAddresses,
@@ -252,7 +293,9 @@ fn without_scheme(text: &str) -> Cow<'_, str> {
     match text.split_once(':') {
         Some((scheme, link)) if scheme.eq_ignore_ascii_case("mailto") => {
             let address = link.split('?').next().unwrap_or(link);
-            percent_decode_str(address).decode_utf8().unwrap_or(Cow::Borrowed(text))
+            percent_decode_str(address)
+                .decode_utf8()
+                .unwrap_or(Cow::Borrowed(text))
         }
         _ => Cow::Borrowed(text),
     }
@@ -273,8 +316,15 @@ fn remarks(pieces: &[Piece<'_>]) -> Option<String> {
 }
 
 fn tidy(name: &str) -> Option<String> {
-    let words = name.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
-    let name: String = words.collect::<Vec<_>>().join(" ").chars().take(MAX_TEXT).collect();
+    let words = name
+        .split(|c: char| c.is_whitespace() || c.is_control())
+        .filter(|word| !word.is_empty());
+    let name: String = words
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .take(MAX_TEXT)
+        .collect();
     Some(trim_unseen(&name).to_owned()).filter(|name| !name.is_empty())
 }
 

@@ -17,7 +17,11 @@ pub const MAX_ADDRESS: usize = 2000;
 pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
 
 /// All but the unreserved characters of RFC 3986, section 2.3.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// An application that was registered by somebody of an organization.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +34,8 @@ pub struct Application {
     pub organization: OrganizationId,
     /// The name that users see.
     pub name: String,
-    /// Whether it runs where it can keep no secret: on a telephone, or in a browser. It has none, and
-    /// must use PKCE.
+    /// Whether it runs where it can keep no secret: on a telephone, or in a browser. It has none,
+    /// and must use PKCE.
     pub public: bool,
     /// Where users may be sent back to. A request may name none when there is only one.
     pub redirect_uris: Vec<RedirectUri>,
@@ -58,8 +62,14 @@ impl Application {
     #[must_use]
     pub fn redirect_uri(&self, wanted: Option<&str>) -> Option<RedirectUri> {
         match wanted {
-            Some(OUT_OF_BAND) => self.out_of_band.then(|| RedirectUri(OUT_OF_BAND.to_owned())),
-            Some(text) => self.redirect_uris.iter().find(|known| known.as_str() == text).cloned(),
+            Some(OUT_OF_BAND) => self
+                .out_of_band
+                .then(|| RedirectUri(OUT_OF_BAND.to_owned())),
+            Some(text) => self
+                .redirect_uris
+                .iter()
+                .find(|known| known.as_str() == text)
+                .cloned(),
             None => match self.redirect_uris.as_slice() {
                 [only] if !only.is_out_of_band() || self.out_of_band => Some(only.clone()),
                 _ => None,
@@ -67,12 +77,15 @@ impl Application {
         }
     }
 
-    /// Where one sets the application up for a flow: in its address `{flow_id}` and `{flow_url}` are
-    /// filled in, and its query gets `flow` and `flow_url`.
+    /// Where one sets the application up for a flow: in its address `{flow_id}` and `{flow_url}`
+    /// are filled in, and its query gets `flow` and `flow_url`.
     #[must_use]
     pub fn setup_link(&self, flow_id: &str, flow_url: &str) -> Option<String> {
         let uri = self.setup_uri.as_ref()?.filled(flow_id, flow_url);
-        Some(with_query(&uri, &[("flow", flow_id), ("flow_url", flow_url)]))
+        Some(with_query(
+            &uri,
+            &[("flow", flow_id), ("flow_url", flow_url)],
+        ))
     }
 
     /// Where one configures what the application does in a flow; `integration` is the number of its
@@ -80,7 +93,13 @@ impl Application {
     #[must_use]
     pub fn configuration_link(&self, integration: i64, flow_id: &str) -> Option<String> {
         let uri = self.configuration_uri.as_ref()?;
-        Some(with_query(uri.as_str(), &[("integration_id", &integration.to_string()), ("flow", flow_id)]))
+        Some(with_query(
+            uri.as_str(),
+            &[
+                ("integration_id", &integration.to_string()),
+                ("flow", flow_id),
+            ],
+        ))
     }
 }
 
@@ -88,7 +107,10 @@ impl Application {
 #[must_use]
 pub fn with_query(uri: &str, parameters: &[(&str, &str)]) -> String {
     let (start, fragment) = uri.find('#').map_or((uri, ""), |at| uri.split_at(at));
-    let added: usize = parameters.iter().map(|(name, value)| name.len() + value.len() + 2).sum();
+    let added: usize = parameters
+        .iter()
+        .map(|(name, value)| name.len() + value.len() + 2)
+        .sum();
     let mut all = String::with_capacity(uri.len() + added);
     all.push_str(start);
     for (name, value) in parameters {
@@ -122,7 +144,9 @@ pub enum InvalidUri {
     #[error("must not have a user name or password")]
     UserInfo,
     /// Its scheme is not one that a program has to itself.
-    #[error("must begin with https://, or with a scheme with a dot in it, such as com.example.app:")]
+    #[error(
+        "must begin with https://, or with a scheme with a dot in it, such as com.example.app:"
+    )]
     Scheme,
     /// It would send codes in the clear through the network (RFC 9700, section 2.6).
     #[error("must begin with https://, unless it leads to the user's own machine")]
@@ -161,17 +185,21 @@ impl RedirectUri {
         self.0 == OUT_OF_BAND
     }
 
-    /// What a content security policy calls the place where it leads: an origin, or a scheme where a
-    /// policy can name no more. `None` when it leads nowhere.
+    /// What a content security policy calls the place where it leads: an origin, or a scheme where
+    /// a policy can name no more. `None` when it leads nowhere.
     #[must_use]
     pub fn policy_source(&self) -> Option<String> {
-        let url = Url::parse(&self.0).ok().filter(|_| !self.is_out_of_band())?;
+        let url = Url::parse(&self.0)
+            .ok()
+            .filter(|_| !self.is_out_of_band())?;
         let host = url.host_str().filter(|_| is_web(&url));
         Some(match host {
-            // Browsers hold the site there to the policy as well when they send the user on at once,
-            // which they often do.
+            // Browsers hold the site there to the policy as well when they send the user on at
+            // once, which they often do.
             Some(_) if url.scheme() == "https" => "https:".to_owned(),
-            Some(host) if is_policy_host(host) => format!("{} https:", url.origin().ascii_serialization()),
+            Some(host) if is_policy_host(host) => {
+                format!("{} https:", url.origin().ascii_serialization())
+            }
             _ => format!("{}:", url.scheme()),
         })
     }
@@ -196,8 +224,13 @@ fn is_web(url: &Url) -> bool {
 /// Whether a content security policy can name this host. It has no way to write an address of IPv6,
 /// and a semicolon, which a host may have, would end the list.
 fn is_policy_host(host: &str) -> bool {
-    let well_formed = |label: &str| label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
-    host.split('.').all(|label| !label.is_empty() && well_formed(label))
+    let well_formed = |label: &str| {
+        label
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    host.split('.')
+        .all(|label| !label.is_empty() && well_formed(label))
 }
 
 impl fmt::Display for RedirectUri {
@@ -221,8 +254,8 @@ impl FromStr for RedirectUri {
             "https" => {}
             "http" if is_own_machine(&url) => {}
             "http" => return Err(InvalidUri::InTheClear),
-            // A program's own scheme is its domain turned round (RFC 8252, section 7.1). Those without a
-            // dot are the browser's, or start programs that everybody has.
+            // A program's own scheme is its domain turned round (RFC 8252, section 7.1). Those
+            // without a dot are the browser's, or start programs that everybody has.
             own if own.contains('.') => {}
             _ => return Err(InvalidUri::Scheme),
         }
@@ -230,8 +263,8 @@ impl FromStr for RedirectUri {
     }
 }
 
-/// An address on the web to which users are sent, or from which a picture is shown. That of the set-up
-/// may have `{flow_id}` and `{flow_url}` in it.
+/// An address on the web to which users are sent, or from which a picture is shown. That of the
+/// set-up may have `{flow_id}` and `{flow_url}` in it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PageUri(String);
 
@@ -244,7 +277,9 @@ impl PageUri {
 
     fn filled(&self, flow_id: &str, flow_url: &str) -> String {
         let escaped = |text| utf8_percent_encode(text, ESCAPED).to_string();
-        self.0.replace("{flow_id}", &escaped(flow_id)).replace("{flow_url}", &escaped(flow_url))
+        self.0
+            .replace("{flow_id}", &escaped(flow_id))
+            .replace("{flow_url}", &escaped(flow_url))
     }
 }
 
@@ -259,7 +294,10 @@ impl FromStr for PageUri {
 
     fn from_str(text: &str) -> Result<Self, InvalidUri> {
         // Told first: a picture that is written as an address is too long as well.
-        if text.get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:")) {
+        if text
+            .get(..5)
+            .is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))
+        {
             return Err(InvalidUri::NotAPage);
         }
         let page = Self(text.to_owned());
@@ -267,7 +305,11 @@ impl FromStr for PageUri {
         if text.len() > MAX_ADDRESS {
             return Err(InvalidUri::TooLong);
         }
-        if is_web(&url) { Ok(page) } else { Err(InvalidUri::NotAPage) }
+        if is_web(&url) {
+            Ok(page)
+        } else {
+            Err(InvalidUri::NotAPage)
+        }
     }
 }
 
@@ -287,9 +329,12 @@ fn parse(text: &str) -> Result<Url, InvalidUri> {
     if text.len() > MAX_ADDRESS {
         return Err(InvalidUri::TooLong);
     }
-    // Browsers leave tabs out and read a backslash as a slash, so that it would lead elsewhere than it
-    // seems to.
-    if !text.bytes().all(|byte| byte.is_ascii_graphic() && !b"\\<>\"`^|{}".contains(&byte)) {
+    // Browsers leave tabs out and read a backslash as a slash, so that it would lead elsewhere than
+    // it seems to.
+    if !text
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && !b"\\<>\"`^|{}".contains(&byte))
+    {
         return Err(InvalidUri::NotAbsolute);
     }
     let url = Url::parse(text).map_err(|_| InvalidUri::NotAbsolute)?;

@@ -9,7 +9,8 @@ pub struct AuditEntry {
     pub organization: OrganizationId,
     /// When.
     pub at: Timestamp,
-    /// Who: `scim:` and the uid of the provider, `user:` and the number of an administrator, or `operator`.
+    /// Who: `scim:` and the uid of the provider, `user:` and the number of an administrator, or
+    /// `operator`.
     pub actor: String,
     /// What was done, such as `user.create`.
     pub action: String,

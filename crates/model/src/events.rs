@@ -79,14 +79,19 @@ impl Event {
     /// Reads the number the store keeps.
     #[must_use]
     pub fn from_code(code: i16) -> Option<Self> {
-        usize::try_from(code).ok().and_then(|index| Self::ALL.get(index).copied())
+        usize::try_from(code)
+            .ok()
+            .and_then(|index| Self::ALL.get(index).copied())
     }
 
     /// Whether lists, searches and single reads show messages of this kind; the rest lives on the
     /// stream only.
     #[must_use]
     pub fn is_listed(self) -> bool {
-        !matches!(self, Self::MessageEdit | Self::TagChange | Self::MessageDelete)
+        !matches!(
+            self,
+            Self::MessageEdit | Self::TagChange | Self::MessageDelete
+        )
     }
 
     /// Whether content is plain text rather than a JSON document.
@@ -100,7 +105,12 @@ impl Event {
     pub fn starts_thread(self) -> bool {
         matches!(
             self,
-            Self::Message | Self::Status | Self::File | Self::Activity | Self::Discussion | Self::Mail
+            Self::Message
+                | Self::Status
+                | Self::File
+                | Self::Activity
+                | Self::Discussion
+                | Self::Mail
         )
     }
 
@@ -108,7 +118,9 @@ impl Event {
     #[must_use]
     pub fn app(self) -> Option<&'static str> {
         match self {
-            Self::Message | Self::Comment | Self::Status | Self::File | Self::Action => Some("chat"),
+            Self::Message | Self::Comment | Self::Status | Self::File | Self::Action => {
+                Some("chat")
+            }
             Self::Activity | Self::Discussion | Self::Mail => Some("influx"),
             Self::MessageEdit | Self::TagChange | Self::MessageDelete => None,
         }

@@ -1,5 +1,5 @@
-//! Files: what messages bring along. The bytes lie in a store of objects under keys; equal bytes lie
-//! there once, however many files have them.
+//! Files: what messages bring along. The bytes lie in a store of objects under keys; equal bytes
+//! lie there once, however many files have them.
 
 use crate::{MessageId, RoomId};
 

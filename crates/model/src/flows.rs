@@ -15,8 +15,11 @@ pub enum AccessMode {
 
 impl AccessMode {
     /// Each, with its name on the wire.
-    pub const WORDS: [(&str, Self); 3] =
-        [("invitation", Self::Invitation), ("link", Self::Link), ("organization", Self::Organization)];
+    pub const WORDS: [(&str, Self); 3] = [
+        ("invitation", Self::Invitation),
+        ("link", Self::Link),
+        ("organization", Self::Organization),
+    ];
 
     /// The name on the wire.
     #[must_use]
@@ -31,7 +34,9 @@ impl AccessMode {
     /// Reads the name on the wire.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
-        [Self::Invitation, Self::Link, Self::Organization].into_iter().find(|mode| mode.as_str() == name)
+        [Self::Invitation, Self::Link, Self::Organization]
+            .into_iter()
+            .find(|mode| mode.as_str() == name)
     }
 }
 

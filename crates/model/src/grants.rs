@@ -34,7 +34,8 @@ pub struct AuthorizationCode {
     pub scopes: Scopes,
     /// Where the code was sent.
     pub redirect_uri: String,
-    /// Whether the request named that place, so that the client that exchanges the code must name it too.
+    /// Whether the request named that place, so that the client that exchanges the code must name
+    /// it too.
     pub redirect_named: bool,
     /// The PKCE challenge (RFC 7636), if there was one; the method is S256.
     pub challenge: Option<String>,
@@ -76,8 +77,8 @@ pub enum Refresh {
     /// It was replaced, and its successor has not been used: perhaps the answer with the successor
     /// was lost and this is a retry. It is refused, and nothing else happens.
     Refuse,
-    /// Its successor was used, so two parties hold tokens of one family, and one of them stole them.
-    /// It is refused and the family ends (RFC 9700, section 4.14.2).
+    /// Its successor was used, so two parties hold tokens of one family, and one of them stole
+    /// them. It is refused and the family ends (RFC 9700, section 4.14.2).
     EndFamily,
     /// It is too old.
     Expired,
@@ -101,7 +102,11 @@ mod tests {
     use super::*;
 
     fn token(generation: i64) -> RefreshToken {
-        RefreshToken { grant: GrantId(1), generation, expires_at: Timestamp(1000) }
+        RefreshToken {
+            grant: GrantId(1),
+            generation,
+            expires_at: Timestamp(1000),
+        }
     }
 
     #[test]

@@ -19,20 +19,23 @@ pub struct Provider {
 
 impl std::fmt::Debug for Provider {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Provider").field("organization", &self.organization).finish_non_exhaustive()
+        f.debug_struct("Provider")
+            .field("organization", &self.organization)
+            .finish_non_exhaustive()
     }
 }
 
-/// That a provider knows a user. A user is known to one provider at most. It decides about the whole account
-/// while that belongs to its organization and those below only, and otherwise about the membership there.
+/// That a provider knows a user. A user is known to one provider at most. It decides about the
+/// whole account while that belongs to its organization and those below only, and otherwise about
+/// the membership there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// The user.
     pub user: UserId,
     /// The organization whose provider it is.
     pub organization: OrganizationId,
-    /// The subject name id, by which single sign-on names the user; usually an e-mail address, and compared
-    /// like one ([`crate::names::email_key`]).
+    /// The subject name id, by which single sign-on names the user; usually an e-mail address, and
+    /// compared like one ([`crate::names::email_key`]).
     pub subject: String,
     /// What the provider calls the user for itself.
     pub external_id: Option<String>,
@@ -42,13 +45,14 @@ pub struct Identity {
     pub created_at: Timestamp,
     /// When something that the provider sees changed last.
     pub updated_at: Timestamp,
-    /// The address that the provider stated last, in the form by which addresses are compared, until a mailed
-    /// link proves that it is the owner's. The domains of an organization decide whether it counts as proved.
+    /// The address that the provider stated last, in the form by which addresses are compared,
+    /// until a mailed link proves that it is the owner's. The domains of an organization decide
+    /// whether it counts as proved.
     pub stated_email: Option<String>,
-    /// Since when the provider keeps the user out of its organization by `active=false`, while the account
-    /// belongs to another organization too.
+    /// Since when the provider keeps the user out of its organization by `active=false`, while the
+    /// account belongs to another organization too.
     pub suspended_at: Option<Timestamp>,
-    /// When the provider removed the user. The identity stays, so that the same account comes back with
-    /// the same subject.
+    /// When the provider removed the user. The identity stays, so that the same account comes back
+    /// with the same subject.
     pub removed_at: Option<Timestamp>,
 }

@@ -50,8 +50,8 @@ numeric_id!(
     OrganizationId
 );
 numeric_id!(
-    /// A group of users within an organization, unique in the whole server. Numbers of removed groups are not used
-    /// again.
+    /// A group of users within an organization, unique in the whole server. Numbers of removed
+    /// groups are not used again.
     GroupId
 );
 numeric_id!(
@@ -75,8 +75,8 @@ numeric_id!(
     GrantId
 );
 numeric_id!(
-    /// A credential of a user: an API token, an access token or a session. The number comes from the
-    /// digest of its secret, so it tells nothing of the secret and can stand in logs and forms.
+    /// A credential of a user: an API token, an access token or a session. The number comes from
+    /// the digest of its secret, so it tells nothing of the secret and can stand in logs and forms.
     CredentialId
 );
 numeric_id!(
@@ -115,7 +115,16 @@ mod tests {
     #[test]
     fn an_id_is_a_positive_decimal_number() {
         assert_eq!("42".parse(), Ok(UserId(42)));
-        for bad in ["", "0", "-1", "+1", " 1", "1e3", "0x1", "99999999999999999999"] {
+        for bad in [
+            "",
+            "0",
+            "-1",
+            "+1",
+            " 1",
+            "1e3",
+            "0x1",
+            "99999999999999999999",
+        ] {
             assert_eq!(bad.parse::<UserId>(), Err(InvalidId), "{bad:?}");
         }
     }

@@ -42,10 +42,22 @@ impl Item {
     #[must_use]
     pub fn weight(&self) -> usize {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
-        let fields: usize = self.fields.iter().map(|field| 40 + field.label.len() + field.value.len()).sum();
+        let fields: usize = self
+            .fields
+            .iter()
+            .map(|field| 40 + field.label.len() + field.value.len())
+            .sum();
         let actions: usize = self.actions.iter().map(Action::weight).sum();
-        let status = self.status.as_ref().map_or(0, |status| 40 + status.value.len());
-        self.title.len() + self.body.len() + optional(&self.external_url) + status + fields + actions
+        let status = self
+            .status
+            .as_ref()
+            .map_or(0, |status| 40 + status.value.len());
+        self.title.len()
+            + self.body.len()
+            + optional(&self.external_url)
+            + status
+            + fields
+            + actions
     }
 }
 
@@ -135,12 +147,17 @@ impl Action {
     fn weight(&self) -> usize {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         100 + match self {
-            Self::View { url, name, description, image } => {
-                url.len() + name.len() + optional(description) + optional(image)
-            }
-            Self::Update { name, description, target: EntryPoint::EntryPoint { url, .. } } => {
-                url.len() + name.len() + optional(description)
-            }
+            Self::View {
+                url,
+                name,
+                description,
+                image,
+            } => url.len() + name.len() + optional(description) + optional(image),
+            Self::Update {
+                name,
+                description,
+                target: EntryPoint::EntryPoint { url, .. },
+            } => url.len() + name.len() + optional(description),
         }
     }
 

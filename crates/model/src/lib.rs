@@ -28,8 +28,8 @@ pub mod time;
 pub mod users;
 
 pub use ids::{
-    ApplicationId, CredentialId, FlowId, GrantId, GroupId, InvitationId, MessageId, OrganizationId, RoomId,
-    SourceId, UserId,
+    ApplicationId, CredentialId, FlowId, GrantId, GroupId, InvitationId, MessageId, OrganizationId,
+    RoomId, SourceId, UserId,
 };
 pub use log::{EventId, Seq};
 pub use time::{Day, Timestamp};

@@ -112,7 +112,8 @@ pub enum Control {
         /// The user.
         user: UserId,
     },
-    /// One credential of the user ended: it must be forgotten, and streams opened with it must close.
+    /// One credential of the user ended: it must be forgotten, and streams opened with it must
+    /// close.
     CredentialEnd {
         /// The user.
         user: UserId,
@@ -126,17 +127,17 @@ pub enum Control {
         /// What ended.
         grant: GrantId,
     },
-    /// The user has left an organization: caches forget the user, and streams of the user's private messages
-    /// close. [`Control::FlowRemove`] says so for each flow.
+    /// The user has left an organization: caches forget the user, and streams of the user's private
+    /// messages close. [`Control::FlowRemove`] says so for each flow.
     OrganizationRemove {
         /// The user.
         user: UserId,
     },
-    /// Some organization's name, limit or state changed: what was remembered of organizations must be
-    /// forgotten.
+    /// Some organization's name, limit or state changed: what was remembered of organizations must
+    /// be forgotten.
     OrganizationChange,
-    /// A group of the organization was made, changed or removed: what was remembered of its groups must be
-    /// forgotten.
+    /// A group of the organization was made, changed or removed: what was remembered of its groups
+    /// must be forgotten.
     GroupChange {
         /// The organization.
         organization: OrganizationId,
@@ -195,9 +196,18 @@ mod tests {
 
     #[test]
     fn made_up_ids_are_refused() {
-        for bad in
-            ["", "-", "1", "1-", "-00000000", "g-00000000", "1-0", "1-000000000", "+1-00000000", "A-00000000"]
-        {
+        for bad in [
+            "",
+            "-",
+            "1",
+            "1-",
+            "-00000000",
+            "g-00000000",
+            "1-0",
+            "1-000000000",
+            "+1-00000000",
+            "A-00000000",
+        ] {
             assert_eq!(bad.parse::<EventId>(), Err(InvalidEventId), "{bad:?}");
         }
     }

@@ -51,9 +51,9 @@ pub struct Link {
     pub expires_at: Timestamp,
 }
 
-/// What mail counts as. Each kind has its own count for a recipient and for an organization, so that one
-/// does not use up another: requests on the page of a join link, which strangers make, leave the invitations of
-/// members their quota.
+/// What mail counts as. Each kind has its own count for a recipient and for an organization, so
+/// that one does not use up another: requests on the page of a join link, which strangers make,
+/// leave the invitations of members their quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MailKind {
     /// An invitation by a member.
@@ -75,11 +75,17 @@ pub struct MailRate {
 
 impl MailRate {
     /// Any amount.
-    pub const UNLIMITED: Self = Self { per_minute: 0, per_day: 0 };
+    pub const UNLIMITED: Self = Self {
+        per_minute: 0,
+        per_day: 0,
+    };
 
     /// The bounds that there are: how much mail, within how many milliseconds.
     pub fn bounds(self) -> impl Iterator<Item = (i64, i64)> {
         let bounds = [(self.per_minute, 60_000), (self.per_day, 24 * 3_600_000)];
-        bounds.into_iter().filter(|(limit, _)| *limit > 0).map(|(limit, window)| (i64::from(limit), window))
+        bounds
+            .into_iter()
+            .filter(|(limit, _)| *limit > 0)
+            .map(|(limit, window)| (i64::from(limit), window))
     }
 }

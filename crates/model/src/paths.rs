@@ -1,11 +1,11 @@
-//! The paths of a server, as far as more than one part of it has to know them: which first segments are taken, which
-//! paths are pages, and where secrets stand that no log may have.
+//! The paths of a server, as far as more than one part of it has to know them: which first segments
+//! are taken, which paths are pages, and where secrets stand that no log may have.
 
 /// A first segment that old clients send and that means nothing.
 pub const OLD_PREFIX: &str = "v1";
 
-/// Names that no flow and no organization gets in URLs: most are fixed segments of some path, and a fixed segment wins
-/// over a name; the others look like one.
+/// Names that no flow and no organization gets in URLs: most are fixed segments of some path, and a
+/// fixed segment wins over a name; the others look like one.
 pub const RESERVED_NAMES: &[&str] = &[
     "actions",
     "all",
@@ -66,11 +66,17 @@ const ROOTS: &[Root] = &[
     api(".well-known"),
     api("avatars"),
     api("comments"),
-    Root { secret: Secret::Next, ..api("download") },
+    Root {
+        secret: Secret::Next,
+        ..api("download")
+    },
     api("files"),
     api("flows"),
     api("healthz"),
-    Root { secret: Secret::Behind(&["chat", "team_inbox", "influx"]), ..api("messages") },
+    Root {
+        secret: Secret::Behind(&["chat", "team_inbox", "influx"]),
+        ..api("messages")
+    },
     api("oauth"),
     api("openapi.json"),
     api("organizations"),
@@ -84,10 +90,22 @@ const ROOTS: &[Root] = &[
     page("app"),
     page("assets"),
     page("developer"),
-    Root { secret: Secret::Rest, ..page("email") },
-    Root { secret: Secret::Rest, ..page("invitations") },
-    Root { secret: Secret::Rest, ..page("password") },
-    Root { secret: Secret::Rest, ..page("sign-in") },
+    Root {
+        secret: Secret::Rest,
+        ..page("email")
+    },
+    Root {
+        secret: Secret::Rest,
+        ..page("invitations")
+    },
+    Root {
+        secret: Secret::Rest,
+        ..page("password")
+    },
+    Root {
+        secret: Secret::Rest,
+        ..page("sign-in")
+    },
     page("sign-out"),
 ];
 
@@ -95,18 +113,27 @@ const ROOTS: &[Root] = &[
 const CONSENT: [&str; 2] = ["oauth", "authorize"];
 
 const fn api(segment: &'static str) -> Root {
-    Root { segment, part: Part::Api, secret: Secret::None }
+    Root {
+        segment,
+        part: Part::Api,
+        secret: Secret::None,
+    }
 }
 
 const fn page(segment: &'static str) -> Root {
-    Root { segment, part: Part::Pages, secret: Secret::None }
+    Root {
+        segment,
+        part: Part::Pages,
+        secret: Secret::None,
+    }
 }
 
 fn root(segment: &str) -> Option<&'static Root> {
     ROOTS.iter().find(|root| root.segment == segment)
 }
 
-/// Whether paths of the API or the pages begin with this segment, so that nothing else may be served under it.
+/// Whether paths of the API or the pages begin with this segment, so that nothing else may be
+/// served under it.
 #[must_use]
 pub fn is_reserved(segment: &str) -> bool {
     segment.is_empty() || segment == OLD_PREFIX || root(segment).is_some()
@@ -126,10 +153,14 @@ pub fn is_page(path: &str) -> bool {
     }
 }
 
-/// Whether a suffix of the last of these segments belongs to its name, where old clients may add `.json` to others.
+/// Whether a suffix of the last of these segments belongs to its name, where old clients may add
+/// `.json` to others.
 #[must_use]
 pub fn keeps_suffix(segments: &[&str]) -> bool {
-    matches!(segments, ["files" | "download" | "avatars", ..] | ["openapi.json"])
+    matches!(
+        segments,
+        ["files" | "download" | "avatars", ..] | ["openapi.json"]
+    )
 }
 
 /// The shortest segment that may be a secret wherever it stands.
@@ -137,8 +168,8 @@ const SECRET_LENGTH: usize = 32;
 /// What a secret is replaced by.
 const REDACTED: &str = "…";
 
-/// The path without its secrets, for logs: those of links and flow tokens, and whatever is as long as a secret,
-/// wherever it stands and however it is spelt, since clients get paths wrong.
+/// The path without its secrets, for logs: those of links and flow tokens, and whatever is as long
+/// as a secret, wherever it stands and however it is spelt, since clients get paths wrong.
 #[must_use]
 pub fn redacted(path: &str) -> String {
     let mut segments: Vec<&str> = path.split('/').collect();
@@ -155,8 +186,14 @@ pub fn redacted(path: &str) -> String {
 
 /// Where secrets stand that the first segments tell of. Doubled slashes count for nothing.
 fn known_secrets(segments: &[&str]) -> Vec<usize> {
-    let mut named = segments.iter().enumerate().filter(|(_, segment)| !segment.is_empty()).map(|(at, _)| at);
-    let Some(first) = named.find(|at| segments[*at] != OLD_PREFIX) else { return Vec::new() };
+    let mut named = segments
+        .iter()
+        .enumerate()
+        .filter(|(_, segment)| !segment.is_empty())
+        .map(|(at, _)| at);
+    let Some(first) = named.find(|at| segments[*at] != OLD_PREFIX) else {
+        return Vec::new();
+    };
     let rest: Vec<usize> = named.collect();
     let is_second = |wanted: &str| rest.first().is_some_and(|at| segments[*at] == wanted);
     if segments[first] == CONSENT[0] && is_second(CONSENT[1]) {
@@ -172,11 +209,14 @@ fn known_secrets(segments: &[&str]) -> Vec<usize> {
     }
 }
 
-/// Whether a segment is an id of a flow, which is as long as a secret: five groups of digits with hyphens between.
+/// Whether a segment is an id of a flow, which is as long as a secret: five groups of digits with
+/// hyphens between.
 fn is_uuid(segment: &str) -> bool {
     let groups: Vec<&str> = segment.split('-').collect();
     groups.iter().map(|group| group.len()).eq([8, 4, 4, 4, 12])
-        && groups.iter().all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        && groups
+            .iter()
+            .all(|group| group.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 #[cfg(test)]
@@ -185,28 +225,64 @@ mod tests {
 
     #[test]
     fn pages_have_their_own_paths() {
-        for path in ["/", "/sign-in", "/sign-out", "/password/ab", "/app/acme/main", "/app/", "/assets/x"] {
+        for path in [
+            "/",
+            "/sign-in",
+            "/sign-out",
+            "/password/ab",
+            "/app/acme/main",
+            "/app/",
+            "/assets/x",
+        ] {
             assert!(is_page(path), "{path}");
         }
-        for path in ["", "*", "//", "//app", "app", "/flows", "/user", "/v1/app", "/application", "/sign-in2"]
-        {
+        for path in [
+            "",
+            "*",
+            "//",
+            "//app",
+            "app",
+            "/flows",
+            "/user",
+            "/v1/app",
+            "/application",
+            "/sign-in2",
+        ] {
             assert!(!is_page(path), "{path}");
         }
     }
 
     #[test]
     fn of_oauth_only_the_consent_is_a_page() {
-        for path in ["/oauth/authorize", "/oauth/authorize/", "/oauth/authorize/0123"] {
+        for path in [
+            "/oauth/authorize",
+            "/oauth/authorize/",
+            "/oauth/authorize/0123",
+        ] {
             assert!(is_page(path), "{path}");
         }
-        for path in ["/oauth", "/oauth/", "/oauth/token", "/oauth/authorized", "/oauth/authorize.json"] {
+        for path in [
+            "/oauth",
+            "/oauth/",
+            "/oauth/token",
+            "/oauth/authorized",
+            "/oauth/authorize.json",
+        ] {
             assert!(!is_page(path), "{path}");
         }
     }
 
     #[test]
     fn what_something_is_served_under_is_reserved() {
-        for segment in ["", "v1", "flows", "openapi.json", "developer", "oauth", "sign-out"] {
+        for segment in [
+            "",
+            "v1",
+            "flows",
+            "openapi.json",
+            "developer",
+            "oauth",
+            "sign-out",
+        ] {
             assert!(is_reserved(segment), "{segment}");
         }
         for segment in ["stream", "live", "Flows", "flow"] {
@@ -249,12 +325,25 @@ mod tests {
     #[test]
     fn what_is_as_long_as_a_secret_is_redacted_wherever_it_stands() {
         let token = "7c91ff2ffd37edb573d336732d259950";
-        for path in ["/messages//influx/", "/mess%61ges/chat/", "/x/", "/oauth/authorize/"] {
-            assert!(!redacted(&format!("{path}{token}")).contains(token), "{path}");
-            assert!(!redacted(&format!("{path}{token},{token}/")).contains(token), "{path}");
+        for path in [
+            "/messages//influx/",
+            "/mess%61ges/chat/",
+            "/x/",
+            "/oauth/authorize/",
+        ] {
+            assert!(
+                !redacted(&format!("{path}{token}")).contains(token),
+                "{path}"
+            );
+            assert!(
+                !redacted(&format!("{path}{token},{token}/")).contains(token),
+                "{path}"
+            );
         }
-        for path in ["/flows/79c12703-2ca5-407b-ae94-482984985d9f/x", "/threads/AQAAAAEAAAABazIqSI9fDaXdECs"]
-        {
+        for path in [
+            "/flows/79c12703-2ca5-407b-ae94-482984985d9f/x",
+            "/threads/AQAAAAEAAAABazIqSI9fDaXdECs",
+        ] {
             assert_eq!(redacted(path), path);
         }
     }

@@ -22,8 +22,14 @@ pub enum Scope {
 
 impl Scope {
     /// Every scope, in the order in which they are listed.
-    pub const EACH: [Self; 6] =
-        [Self::Flow, Self::Private, Self::Manage, Self::Profile, Self::OfflineAccess, Self::Integration];
+    pub const EACH: [Self; 6] = [
+        Self::Flow,
+        Self::Private,
+        Self::Manage,
+        Self::Profile,
+        Self::OfflineAccess,
+        Self::Integration,
+    ];
 
     /// The scope's name in requests and answers.
     #[must_use]
@@ -105,14 +111,19 @@ impl Scopes {
 
     /// The scopes of the set.
     pub fn iter(self) -> impl Iterator<Item = Scope> {
-        Scope::EACH.into_iter().filter(move |scope| self.contains(*scope))
+        Scope::EACH
+            .into_iter()
+            .filter(move |scope| self.contains(*scope))
     }
 
     /// The names with something between them: a space in requests and in what RFC 6749, section 3.3
     /// describes, a comma in the answers of the token endpoint (specification, section 5).
     #[must_use]
     pub fn joined(self, separator: &str) -> String {
-        self.iter().map(Scope::as_str).collect::<Vec<_>>().join(separator)
+        self.iter()
+            .map(Scope::as_str)
+            .collect::<Vec<_>>()
+            .join(separator)
     }
 }
 
@@ -122,16 +133,23 @@ impl fmt::Display for Scopes {
     }
 }
 
-/// Reads names between spaces. Commas will do as well, since answers have them and clients send back
-/// what they got. No name at all is the empty set, for which [`Scopes::DEFAULT`] is meant.
+/// Reads names between spaces. Commas will do as well, since answers have them and clients send
+/// back what they got. No name at all is the empty set, for which [`Scopes::DEFAULT`] is meant.
 impl FromStr for Scopes {
     type Err = UnknownScope;
 
     fn from_str(text: &str) -> Result<Self, UnknownScope> {
         let names = text.split([' ', ',']).filter(|name| !name.is_empty());
         names
-            .map(|name| Scope::EACH.into_iter().find(|scope| scope.as_str() == name).ok_or(UnknownScope))
-            .try_fold(Self::default(), |set, scope| Ok(set.union(Self::of(&[scope?]))))
+            .map(|name| {
+                Scope::EACH
+                    .into_iter()
+                    .find(|scope| scope.as_str() == name)
+                    .ok_or(UnknownScope)
+            })
+            .try_fold(Self::default(), |set, scope| {
+                Ok(set.union(Self::of(&[scope?])))
+            })
     }
 }
 

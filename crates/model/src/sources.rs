@@ -35,8 +35,8 @@ pub struct Source {
     pub removed_at: Option<Timestamp>,
 }
 
-/// Who owns a thread of the inbox: the source that began it, or the flow's own token. Only the thread owner
-/// changes the item of the thread.
+/// Who owns a thread of the inbox: the source that began it, or the flow's own token. Only the
+/// thread owner changes the item of the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ThreadOwner {
     /// The source; `None` for the flow's own token.
@@ -47,11 +47,14 @@ pub struct ThreadOwner {
 
 impl ThreadOwner {
     /// Callers who post with the flow's own token.
-    pub const FLOW: Self = Self { source: None, application: None };
+    pub const FLOW: Self = Self {
+        source: None,
+        application: None,
+    };
 
-    /// Whether what `other` began is this thread owner's to change: its own, and what another source of the
-    /// same application began. The requests of its actions are signed with that application's secret,
-    /// so nobody else may say where they go.
+    /// Whether what `other` began is this thread owner's to change: its own, and what another
+    /// source of the same application began. The requests of its actions are signed with that
+    /// application's secret, so nobody else may say where they go.
     #[must_use]
     pub fn keeps(self, other: Self) -> bool {
         let same_source = self.source.is_some() && self.source == other.source;
@@ -85,10 +88,19 @@ mod tests {
         assert!(thread_owner(2, 1).keeps(thread_owner(1, 1)));
         assert!(!thread_owner(2, 2).keeps(thread_owner(1, 1)));
         assert!(ThreadOwner::FLOW.keeps(ThreadOwner::FLOW));
-        assert!(!ThreadOwner::FLOW.keeps(thread_owner(1, 1)) && !thread_owner(1, 1).keeps(ThreadOwner::FLOW));
-        let orphan = |source| ThreadOwner { source: Some(SourceId(source)), application: None };
+        assert!(
+            !ThreadOwner::FLOW.keeps(thread_owner(1, 1))
+                && !thread_owner(1, 1).keeps(ThreadOwner::FLOW)
+        );
+        let orphan = |source| ThreadOwner {
+            source: Some(SourceId(source)),
+            application: None,
+        };
         assert!(!orphan(1).keeps(orphan(2)));
-        let user = ThreadOwner { source: None, application: Some(ApplicationId(1)) };
+        let user = ThreadOwner {
+            source: None,
+            application: Some(ApplicationId(1)),
+        };
         assert!(user.keeps(thread_owner(1, 1)) && !user.keeps(ThreadOwner::FLOW));
     }
 }

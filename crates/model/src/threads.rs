@@ -29,7 +29,9 @@ impl ThreadIds {
     /// Ids under this key, which should be 32 random bytes.
     #[must_use]
     pub fn new(key: &[u8]) -> Self {
-        Self { key: hmac::Key::new(hmac::HMAC_SHA256, key) }
+        Self {
+            key: hmac::Key::new(hmac::HMAC_SHA256, key),
+        }
     }
 
     /// The id of the thread that `root` began in `room`: 27 URL-safe characters for 20 bytes.
@@ -40,10 +42,9 @@ impl ThreadIds {
         let bytes = self.bytes(room, root);
         let mut text = String::with_capacity(27);
         for chunk in bytes.chunks(3) {
-            let word = chunk
-                .iter()
-                .enumerate()
-                .fold(0u32, |word, (i, byte)| word | u32::from(*byte) << (16 - 8 * i));
+            let word = chunk.iter().enumerate().fold(0u32, |word, (i, byte)| {
+                word | u32::from(*byte) << (16 - 8 * i)
+            });
             for i in 0..=chunk.len() {
                 text.push(char::from(ALPHABET[(word >> (18 - 6 * i) & 63) as usize]));
             }
@@ -93,7 +94,11 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 /// section 2, Thread).
 #[must_use]
 pub fn title_of(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
     let mut title = String::with_capacity(line.len());
     for c in line.chars().take(MAX_TITLE_CHARS) {
         match c {
@@ -162,7 +167,10 @@ mod tests {
 
     #[test]
     fn a_title_is_the_first_line_with_html_escaped() {
-        assert_eq!(title_of("\n  a < b & \"c\"\nsecond"), "a &lt; b &amp; &quot;c&quot;");
+        assert_eq!(
+            title_of("\n  a < b & \"c\"\nsecond"),
+            "a &lt; b &amp; &quot;c&quot;"
+        );
         assert_eq!(title_of(""), "");
         assert_eq!(title_of(&"x".repeat(300)).len(), 200);
     }

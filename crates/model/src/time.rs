@@ -26,15 +26,18 @@ impl Timestamp {
     #[must_use]
     pub fn parse_iso8601(text: &str) -> Option<Self> {
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
-        i64::try_from(moment.unix_timestamp_nanos() / 1_000_000).ok().map(Self)
+        i64::try_from(moment.unix_timestamp_nanos() / 1_000_000)
+            .ok()
+            .map(Self)
     }
 }
 
 /// ISO 8601 in UTC with milliseconds and a `Z`, for example `2026-11-20T08:30:00.000Z`.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let format =
-            format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        let format = format_description!(
+            "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z"
+        );
         let text = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
             .ok()
             .and_then(|moment| moment.format(format).ok())
@@ -56,13 +59,18 @@ impl FromStr for Day {
     type Err = InvalidDay;
 
     fn from_str(text: &str) -> Result<Self, InvalidDay> {
-        Date::parse(text, format_description!("[year]-[month]-[day]")).map(Self).map_err(|_| InvalidDay)
+        Date::parse(text, format_description!("[year]-[month]-[day]"))
+            .map(Self)
+            .map_err(|_| InvalidDay)
     }
 }
 
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.format(format_description!("[year]-[month]-[day]")).map_err(|_| fmt::Error)?;
+        let text = self
+            .0
+            .format(format_description!("[year]-[month]-[day]"))
+            .map_err(|_| fmt::Error)?;
         f.write_str(&text)
     }
 }
@@ -73,7 +81,10 @@ mod tests {
 
     #[test]
     fn a_timestamp_is_written_with_milliseconds_and_z() {
-        assert_eq!(Timestamp(1_700_000_000_007).to_string(), "2023-11-14T22:13:20.007Z");
+        assert_eq!(
+            Timestamp(1_700_000_000_007).to_string(),
+            "2023-11-14T22:13:20.007Z"
+        );
         assert_eq!(
             Timestamp::parse_iso8601("2023-11-14T23:13:20.007+01:00"),
             Some(Timestamp(1_700_000_000_007))
@@ -83,8 +94,17 @@ mod tests {
 
     #[test]
     fn a_day_is_written_year_first() {
-        assert_eq!("2026-02-28".parse::<Day>().map(|day| day.to_string()), Ok("2026-02-28".to_owned()));
-        for bad in ["2026-02-29", "28.2.2026", "2026-2-8", "", "2026-02-28T00:00"] {
+        assert_eq!(
+            "2026-02-28".parse::<Day>().map(|day| day.to_string()),
+            Ok("2026-02-28".to_owned())
+        );
+        for bad in [
+            "2026-02-29",
+            "28.2.2026",
+            "2026-2-8",
+            "",
+            "2026-02-28T00:00",
+        ] {
             assert_eq!(bad.parse::<Day>(), Err(InvalidDay), "{bad:?}");
         }
     }

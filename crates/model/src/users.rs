@@ -21,11 +21,11 @@ pub struct User {
     pub status: Option<String>,
     /// Whether this is a program rather than a person.
     pub bot: bool,
-    /// Whether mail to the address reached the user, or an operator vouches for it. An address that the
-    /// user just entered is not proved.
+    /// Whether mail to the address reached the user, or an operator vouches for it. An address that
+    /// the user just entered is not proved.
     pub email_proved: bool,
-    /// Whether the account may be used. Nobody is let in as an inactive user, who goes on being shown as
-    /// the author of what they wrote.
+    /// Whether the account may be used. Nobody is let in as an inactive user, who goes on being
+    /// shown as the author of what they wrote.
     pub active: bool,
     /// When the account was made.
     pub created_at: Timestamp,
@@ -42,6 +42,8 @@ pub struct Account {
 
 impl std::fmt::Debug for Account {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Account").field("user", &self.user).finish_non_exhaustive()
+        f.debug_struct("Account")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
     }
 }

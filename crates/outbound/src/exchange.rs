@@ -28,16 +28,26 @@ pub(crate) async fn run<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let handshake = http1::Builder::new().max_buf_size(MAX_HEAD).handshake(TokioIo::new(stream));
+    let handshake = http1::Builder::new()
+        .max_buf_size(MAX_HEAD)
+        .handshake(TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.map_err(Error::broken)?;
     let request = written(target, request);
     let answer = async move {
-        let (head, body) = sender.send_request(request).await.map_err(Error::broken)?.into_parts();
+        let (head, body) = sender
+            .send_request(request)
+            .await
+            .map_err(Error::broken)?
+            .into_parts();
         let body = match max {
             Some(max) => read(body, max).await?,
             None => Bytes::new(),
         };
-        Ok(Response { status: head.status, headers: head.headers, body })
+        Ok(Response {
+            status: head.status,
+            headers: head.headers,
+            body,
+        })
     };
     both(answer, connection).await
 }
@@ -71,7 +81,9 @@ async fn read(mut body: Incoming, max: usize) -> Result<Bytes, Error> {
     }
     let mut read = BytesMut::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(Error::broken)?.into_data() else { continue };
+        let Ok(data) = frame.map_err(Error::broken)?.into_data() else {
+            continue;
+        };
         if read.len() + data.len() > max {
             return Err(Error::TooLarge);
         }

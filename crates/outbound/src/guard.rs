@@ -29,18 +29,19 @@ const PRIVATE_V6: &[(Ipv6Addr, u32)] = &[
     (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
 ];
 
-/// All that is given out as global unicast. Loopback, unique local, link-local, multicast and mapped
-/// IPv4 addresses lie outside.
+/// All that is given out as global unicast. Loopback, unique local, link-local, multicast and
+/// mapped IPv4 addresses lie outside.
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// IPv4 behind a translator (RFC 6052): networks without IPv4 see all its hosts there.
 const TRANSLATED: (Ipv6Addr, u32) = (Ipv6Addr::new(0x64, 0xff9b, 0, 0, 0, 0, 0, 0), 96);
 
-/// Whether an address belongs to the public Internet, where no network is more trusted than another.
+/// Whether an address belongs to the public Internet, where no network is more trusted than
+/// another.
 ///
 /// An IPv4 address inside of a NAT64 address is judged as itself. Mapped IPv4 addresses
-/// (`::ffff:1.2.3.4`) and those of 6to4 and Teredo are not public, whatever is in them: no host needs
-/// to be asked there.
+/// (`::ffff:1.2.3.4`) and those of 6to4 and Teredo are not public, whatever is in them: no host
+/// needs to be asked there.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -50,7 +51,8 @@ pub fn is_public(address: IpAddr) -> bool {
             is_public(Ipv4Addr::new(a, b, c, d).into())
         }
         IpAddr::V6(address) => {
-            holds_v6(GLOBAL_V6, address) && !PRIVATE_V6.iter().any(|block| holds_v6(*block, address))
+            holds_v6(GLOBAL_V6, address)
+                && !PRIVATE_V6.iter().any(|block| holds_v6(*block, address))
         }
     }
 }
@@ -71,17 +73,57 @@ mod tests {
     const BLOCKS: &[(&str, &str, &[&str])] = &[
         ("0.0.0.0", "0.255.255.255", &["1.0.0.0"]),
         ("10.0.0.0", "10.255.255.255", &["9.255.255.255", "11.0.0.0"]),
-        ("100.64.0.0", "100.127.255.255", &["100.63.255.255", "100.128.0.0"]),
-        ("127.0.0.0", "127.255.255.255", &["126.255.255.255", "128.0.0.0"]),
-        ("169.254.0.0", "169.254.255.255", &["169.253.255.255", "169.255.0.0"]),
-        ("172.16.0.0", "172.31.255.255", &["172.15.255.255", "172.32.0.0"]),
-        ("192.0.0.0", "192.0.0.255", &["191.255.255.255", "192.0.1.0"]),
+        (
+            "100.64.0.0",
+            "100.127.255.255",
+            &["100.63.255.255", "100.128.0.0"],
+        ),
+        (
+            "127.0.0.0",
+            "127.255.255.255",
+            &["126.255.255.255", "128.0.0.0"],
+        ),
+        (
+            "169.254.0.0",
+            "169.254.255.255",
+            &["169.253.255.255", "169.255.0.0"],
+        ),
+        (
+            "172.16.0.0",
+            "172.31.255.255",
+            &["172.15.255.255", "172.32.0.0"],
+        ),
+        (
+            "192.0.0.0",
+            "192.0.0.255",
+            &["191.255.255.255", "192.0.1.0"],
+        ),
         ("192.0.2.0", "192.0.2.255", &["192.0.1.255", "192.0.3.0"]),
-        ("192.88.99.0", "192.88.99.255", &["192.88.98.255", "192.88.100.0"]),
-        ("192.168.0.0", "192.168.255.255", &["192.167.255.255", "192.169.0.0"]),
-        ("198.18.0.0", "198.19.255.255", &["198.17.255.255", "198.20.0.0"]),
-        ("198.51.100.0", "198.51.100.255", &["198.51.99.255", "198.51.101.0"]),
-        ("203.0.113.0", "203.0.113.255", &["203.0.112.255", "203.0.114.0"]),
+        (
+            "192.88.99.0",
+            "192.88.99.255",
+            &["192.88.98.255", "192.88.100.0"],
+        ),
+        (
+            "192.168.0.0",
+            "192.168.255.255",
+            &["192.167.255.255", "192.169.0.0"],
+        ),
+        (
+            "198.18.0.0",
+            "198.19.255.255",
+            &["198.17.255.255", "198.20.0.0"],
+        ),
+        (
+            "198.51.100.0",
+            "198.51.100.255",
+            &["198.51.99.255", "198.51.101.0"],
+        ),
+        (
+            "203.0.113.0",
+            "203.0.113.255",
+            &["203.0.112.255", "203.0.114.0"],
+        ),
         ("224.0.0.0", "255.255.255.255", &["223.255.255.255"]),
         // Unspecified, loopback, compatible IPv4, discard-only: nothing below 2000:: is public …
         ("::", "1fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", &["2000::"]),
@@ -90,15 +132,43 @@ mod tests {
         ("::ffff:0:10.0.0.1", "100::1", &[]),
         // … except for what a translator makes of public IPv4 addresses.
         ("64:ff9b::", "64:ff9b::0.255.255.255", &["64:ff9b::1.0.0.0"]),
-        ("64:ff9b::10.0.0.0", "64:ff9b::10.255.255.255", &["64:ff9b::9.255.255.255", "64:ff9b::8.8.8.8"]),
-        ("64:ff9b::127.0.0.1", "64:ff9b::169.254.169.254", &["64:ff9b::128.0.0.0"]),
+        (
+            "64:ff9b::10.0.0.0",
+            "64:ff9b::10.255.255.255",
+            &["64:ff9b::9.255.255.255", "64:ff9b::8.8.8.8"],
+        ),
+        (
+            "64:ff9b::127.0.0.1",
+            "64:ff9b::169.254.169.254",
+            &["64:ff9b::128.0.0.0"],
+        ),
         ("64:ff9b::1:8.8.8.8", "64:ff9b:1::8.8.8.8", &[]),
-        ("2001::", "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff", &["2000:ffff::", "2001:200::"]),
-        ("2001:db8::", "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff", &["2001:db7:ffff::", "2001:db9::"]),
-        ("2002::", "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff", &["2001:ffff::", "2003::"]),
-        ("3fff::", "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff", &["3ffe:ffff::", "3fff:1000::"]),
+        (
+            "2001::",
+            "2001:1ff:ffff:ffff:ffff:ffff:ffff:ffff",
+            &["2000:ffff::", "2001:200::"],
+        ),
+        (
+            "2001:db8::",
+            "2001:db8:ffff:ffff:ffff:ffff:ffff:ffff",
+            &["2001:db7:ffff::", "2001:db9::"],
+        ),
+        (
+            "2002::",
+            "2002:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            &["2001:ffff::", "2003::"],
+        ),
+        (
+            "3fff::",
+            "3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff",
+            &["3ffe:ffff::", "3fff:1000::"],
+        ),
         // Above the global ones: segments, unique local, link-local, site-local, multicast.
-        ("4000::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", &["3fff:ffff::"]),
+        (
+            "4000::",
+            "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff",
+            &["3fff:ffff::"],
+        ),
         ("5f00::1", "fc00::1", &[]),
         ("fd00:ec2::254", "fe80::1", &[]),
         ("fec0::1", "ff02::1", &[]),
@@ -121,9 +191,13 @@ mod tests {
 
     #[test]
     fn addresses_of_well_known_hosts_are_public() {
-        for address in
-            ["8.8.8.8", "1.1.1.1", "2606:4700:4700::1111", "2a00:1450:4001::1", "2001:4860:4860::8888"]
-        {
+        for address in [
+            "8.8.8.8",
+            "1.1.1.1",
+            "2606:4700:4700::1111",
+            "2a00:1450:4001::1",
+            "2001:4860:4860::8888",
+        ] {
             assert!(judged(address), "{address}");
         }
     }

@@ -1,10 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
-//! An [`Outbound`] resolves the host once, refuses addresses that are not public ([`is_public`]), and
-//! connects to exactly the addresses that were checked, with the host's own name for TLS. It follows
-//! no redirects, takes no proxy from the environment, keeps no connections, and bounds the time and
-//! the size of every answer. A look-up that takes longer than the request may cannot be ended; what
-//! counts requests is kept for as long as that goes on ([`Request::held`]).
+//! An [`Outbound`] resolves the host once, refuses addresses that are not public ([`is_public`]),
+//! and connects to exactly the addresses that were checked, with the host's own name for TLS. It
+//! follows no redirects, takes no proxy from the environment, keeps no connections, and bounds the
+//! time and the size of every answer. A look-up that takes longer than the request may cannot be
+//! ended; what counts requests is kept for as long as that goes on ([`Request::held`]).
 //!
 //! The crate knows no other crate of ours, and nothing of what is asked for.
 
@@ -32,8 +32,8 @@ pub struct Config {
     /// Whether addresses that are not public may be reached, too: for tests, and for networks whose
     /// users may reach everything in them anyway. Off by default.
     pub allow_private: bool,
-    /// The longest time a request may take, from looking up the host to the last byte of the answer;
-    /// 10 s by default.
+    /// The longest time a request may take, from looking up the host to the last byte of the
+    /// answer; 10 s by default.
     pub timeout: Duration,
     /// The most bytes that the body of an answer may have; 64 KiB by default.
     pub max_response: usize,
@@ -41,7 +41,11 @@ pub struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        Self { allow_private: false, timeout: Duration::from_secs(10), max_response: 64 * 1024 }
+        Self {
+            allow_private: false,
+            timeout: Duration::from_secs(10),
+            max_response: 64 * 1024,
+        }
     }
 }
 
@@ -57,8 +61,8 @@ pub struct Request {
     pub headers: HeaderMap,
     /// The body, which may be empty.
     pub body: Bytes,
-    /// What is dropped when nothing goes on for this request any more, such as its turn among others. A
-    /// look-up of its host may outlast the answer, and a caller who waits for none.
+    /// What is dropped when nothing goes on for this request any more, such as its turn among
+    /// others. A look-up of its host may outlast the answer, and a caller who waits for none.
     pub held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -67,7 +71,13 @@ impl Request {
     #[must_use]
     pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
         let (url, body) = (url.into(), body.into());
-        Self { method: Method::POST, url, headers: HeaderMap::new(), body, held: None }
+        Self {
+            method: Method::POST,
+            url,
+            headers: HeaderMap::new(),
+            body,
+            held: None,
+        }
     }
 }
 
@@ -101,21 +111,25 @@ impl Outbound {
     #[must_use]
     pub fn with_tls(config: Config, mut tls: rustls::ClientConfig) -> Self {
         tls.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Self { config, tls: Arc::new(tls).into(), lookup: target::by_system() }
+        Self {
+            config,
+            tls: Arc::new(tls).into(),
+            lookup: target::by_system(),
+        }
     }
 
     /// Sends a request, once, and reads the whole answer.
     ///
     /// # Errors
     ///
-    /// [`Error`]. After [`Error::Timeout`], [`Error::TooLarge`] and [`Error::Broken`] the other side may
-    /// have done what it was asked.
+    /// [`Error`]. After [`Error::Timeout`], [`Error::TooLarge`] and [`Error::Broken`] the other
+    /// side may have done what it was asked.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         self.run(request, Some(self.config.max_response)).await
     }
 
-    /// Sends a request, once, for its answer's status and headers. The body is not waited for, and is
-    /// empty in what comes back.
+    /// Sends a request, once, for its answer's status and headers. The body is not waited for, and
+    /// is empty in what comes back.
     ///
     /// # Errors
     ///
@@ -129,17 +143,25 @@ impl Outbound {
         // Until the end of this, and of a look-up that lasts longer.
         let held = request.held.clone();
         let answer = async {
-            let addresses = target.resolve(self.config.allow_private, &self.lookup, held.clone()).await?;
+            let addresses = target
+                .resolve(self.config.allow_private, &self.lookup, held.clone())
+                .await?;
             let stream = target.connect(&addresses, self.config.timeout).await?;
             match target.server_name()? {
                 Some(name) => {
-                    let stream = self.tls.connect(name, stream).await.map_err(Error::connect)?;
+                    let stream = self
+                        .tls
+                        .connect(name, stream)
+                        .await
+                        .map_err(Error::connect)?;
                     exchange::run(stream, &target, request, max).await
                 }
                 None => exchange::run(stream, &target, request, max).await,
             }
         };
-        tokio::time::timeout(self.config.timeout, answer).await.map_err(|_| Error::Timeout)?
+        tokio::time::timeout(self.config.timeout, answer)
+            .await
+            .map_err(|_| Error::Timeout)?
     }
 }
 
@@ -157,13 +179,25 @@ mod tests {
             let _ = answered.lock().unwrap().recv();
             Ok(Vec::new())
         });
-        let config = Config { timeout: Duration::from_millis(1), ..Config::default() };
-        let outbound = Outbound { lookup, ..Outbound::new(config) };
+        let config = Config {
+            timeout: Duration::from_millis(1),
+            ..Config::default()
+        };
+        let outbound = Outbound {
+            lookup,
+            ..Outbound::new(config)
+        };
         let (turn, ended) = tokio::sync::oneshot::channel::<()>();
         let turn = Arc::new(turn);
         let left = Arc::downgrade(&turn);
-        let request = Request { held: Some(turn), ..Request::post("https://slow.example/", "") };
-        assert!(matches!(outbound.send_for_head(request).await, Err(Error::Timeout)));
+        let request = Request {
+            held: Some(turn),
+            ..Request::post("https://slow.example/", "")
+        };
+        assert!(matches!(
+            outbound.send_for_head(request).await,
+            Err(Error::Timeout)
+        ));
         assert!(left.upgrade().is_some(), "the look-up goes on");
         drop(answer);
         assert!(ended.await.is_err(), "dropped, and not sent");

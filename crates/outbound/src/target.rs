@@ -39,7 +39,8 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Reads an address as browsers do, so that `http://2130706433/` is what they would take it for.
+    /// Reads an address as browsers do, so that `http://2130706433/` is what they would take it
+    /// for.
     pub(crate) fn parse(text: &str) -> Result<Self, Error> {
         if text.len() > MAX_URL {
             return Err(Error::BadUrl("is too long"));
@@ -73,8 +74,8 @@ impl Target {
         })
     }
 
-    /// The addresses of the host, all of which may be connected to. What is `held` is kept until the
-    /// look-up has ended, which does not end with the task that waits for it.
+    /// The addresses of the host, all of which may be connected to. What is `held` is kept until
+    /// the look-up has ended, which does not end with the task that waits for it.
     pub(crate) async fn resolve(
         &self,
         allow_private: bool,
@@ -86,7 +87,10 @@ impl Target {
             Host::Ipv6(address) => vec![(*address, self.port).into()],
             // Always this machine, whatever a name server says (RFC 6761, section 6.3).
             Host::Domain(name) if is_localhost(name) => {
-                vec![(Ipv4Addr::LOCALHOST, self.port).into(), (Ipv6Addr::LOCALHOST, self.port).into()]
+                vec![
+                    (Ipv4Addr::LOCALHOST, self.port).into(),
+                    (Ipv6Addr::LOCALHOST, self.port).into(),
+                ]
             }
             Host::Domain(name) => {
                 let (name, port, lookup) = (name.clone(), self.port, lookup.clone());
@@ -94,14 +98,17 @@ impl Target {
                     let _held = held;
                     lookup(&name, port)
                 });
-                found.await.map_err(Error::connect)?.map_err(Error::connect)?
+                found
+                    .await
+                    .map_err(Error::connect)?
+                    .map_err(Error::connect)?
             }
         };
         checked(found, allow_private)
     }
 
-    /// Connects to the first of these that takes the connection. One that does not answer leaves time
-    /// for the others.
+    /// Connects to the first of these that takes the connection. One that does not answer leaves
+    /// time for the others.
     pub(crate) async fn connect(
         &self,
         addresses: &[SocketAddr],
@@ -142,8 +149,8 @@ fn is_localhost(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// A host with public and other addresses is refused as a whole: either somebody tries what they can
-/// reach, or it would work or fail by chance.
+/// A host with public and other addresses is refused as a whole: either somebody tries what they
+/// can reach, or it would work or fail by chance.
 fn checked(mut found: Vec<SocketAddr>, allow_private: bool) -> Result<Vec<SocketAddr>, Error> {
     if !allow_private && found.iter().any(|address| !is_public(address.ip())) {
         return Err(Error::ForbiddenAddress);
@@ -182,7 +189,10 @@ mod tests {
         ] {
             assert_eq!(target(url).host, loopback, "{url}");
         }
-        assert_eq!(target("http://[::ffff:7f00:1]/").host, target("http://[::FFFF:127.0.0.1]/").host);
+        assert_eq!(
+            target("http://[::ffff:7f00:1]/").host,
+            target("http://[::FFFF:127.0.0.1]/").host
+        );
     }
 
     #[test]
@@ -210,10 +220,16 @@ mod tests {
             "http://exa mple.com/",
             "http://exa\0mple.com/",
         ] {
-            assert!(matches!(Target::parse(url), Err(Error::BadUrl(_))), "{url:?}");
+            assert!(
+                matches!(Target::parse(url), Err(Error::BadUrl(_))),
+                "{url:?}"
+            );
         }
         let long = format!("http://example.com/{}", "a".repeat(MAX_URL));
-        assert!(matches!(Target::parse(&long), Err(Error::BadUrl("is too long"))));
+        assert!(matches!(
+            Target::parse(&long),
+            Err(Error::BadUrl("is too long"))
+        ));
     }
 
     #[test]
@@ -225,10 +241,24 @@ mod tests {
 
     #[test]
     fn tls_asks_for_the_name_of_the_host() {
-        let name = |url: &str| target(url).server_name().unwrap().map(|name| name.to_str().into_owned());
-        assert_eq!(name("https://EXAMPLE.com./").as_deref(), Some("example.com"));
-        assert_eq!(name("https://bücher.example/").as_deref(), Some("xn--bcher-kva.example"));
-        assert_eq!(name("https://[2606:4700::1]/").as_deref(), Some("2606:4700::1"));
+        let name = |url: &str| {
+            target(url)
+                .server_name()
+                .unwrap()
+                .map(|name| name.to_str().into_owned())
+        };
+        assert_eq!(
+            name("https://EXAMPLE.com./").as_deref(),
+            Some("example.com")
+        );
+        assert_eq!(
+            name("https://bücher.example/").as_deref(),
+            Some("xn--bcher-kva.example")
+        );
+        assert_eq!(
+            name("https://[2606:4700::1]/").as_deref(),
+            Some("2606:4700::1")
+        );
         assert_eq!(name("http://example.com/"), None);
     }
 
@@ -238,9 +268,17 @@ mod tests {
         let public = vec![address("8.8.8.8:80"), address("[2606:4700::1]:80")];
         let mixed = vec![address("8.8.8.8:80"), address("127.0.0.1:80")];
         assert_eq!(checked(public.clone(), false).unwrap(), public);
-        assert!(matches!(checked(mixed.clone(), false), Err(Error::ForbiddenAddress)));
+        assert!(matches!(
+            checked(mixed.clone(), false),
+            Err(Error::ForbiddenAddress)
+        ));
         assert_eq!(checked(mixed.clone(), true).unwrap(), mixed);
-        assert_eq!(checked(vec![address("8.8.8.8:80"); 9], false).unwrap().len(), MAX_ADDRESSES);
+        assert_eq!(
+            checked(vec![address("8.8.8.8:80"); 9], false)
+                .unwrap()
+                .len(),
+            MAX_ADDRESSES
+        );
     }
 
     #[tokio::test]
@@ -253,7 +291,10 @@ mod tests {
             "http://0/",
         ] {
             let refused = target(url).resolve(false, &by_system(), None).await;
-            assert!(matches!(refused, Err(Error::ForbiddenAddress)), "{url}: {refused:?}");
+            assert!(
+                matches!(refused, Err(Error::ForbiddenAddress)),
+                "{url}: {refused:?}"
+            );
         }
     }
 }

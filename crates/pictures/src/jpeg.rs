@@ -49,7 +49,12 @@ impl Plain {
 /// Copies what is needed of a file: one that ends early as far as it goes, and nothing of what
 /// stands behind its end, where some telephones put a film.
 pub(crate) fn plain(file: &[u8]) -> Result<Plain, Unreadable> {
-    let mut plain = Plain { bytes: vec![0xff, BEGIN], scans: 0, frames: Vec::new(), first: None };
+    let mut plain = Plain {
+        bytes: vec![0xff, BEGIN],
+        scans: 0,
+        frames: Vec::new(),
+        first: None,
+    };
     let mut tables = 0;
     let mut only_once = Vec::new();
     let mut rest = file;
@@ -62,7 +67,9 @@ pub(crate) fn plain(file: &[u8]) -> Result<Plain, Unreadable> {
                     tables += content.len();
                 } else {
                     // Behind its length, precision, height and width.
-                    plain.frames.push((marker, content.get(7).copied().unwrap_or_default()));
+                    plain
+                        .frames
+                        .push((marker, content.get(7).copied().unwrap_or_default()));
                 }
             }
             SCAN => {
@@ -113,8 +120,14 @@ fn segment(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
 }
 
 fn is_needed(marker: u8, content: &[u8]) -> bool {
-    let name: &[u8] = if marker == ADOBE { b"Adobe" } else { b"Exif\0\0" };
-    content.get(2..).is_some_and(|content| content.starts_with(name))
+    let name: &[u8] = if marker == ADOBE {
+        b"Adobe"
+    } else {
+        b"Exif\0\0"
+    };
+    content
+        .get(2..)
+        .is_some_and(|content| content.starts_with(name))
 }
 
 /// How many bytes the codes of a scan are long: up to the next marker that is none of their own.

@@ -50,7 +50,21 @@ pub fn sniff(head: &[u8]) -> Option<Format> {
         [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1a, b'\n', ..] => Some(Format::Png),
         [0xff, 0xd8, 0xff, ..] => Some(Format::Jpeg),
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Some(Format::Gif),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Some(Format::WebP),
+        [
+            b'R',
+            b'I',
+            b'F',
+            b'F',
+            _,
+            _,
+            _,
+            _,
+            b'W',
+            b'E',
+            b'B',
+            b'P',
+            ..,
+        ] => Some(Format::WebP),
         _ => None,
     }
 }
@@ -69,7 +83,8 @@ pub struct Bounds {
 ///
 /// # Errors
 ///
-/// [`Unreadable`] says why not; no file makes this panic, or take more memory than [`Measured::memory_needed`] says.
+/// [`Unreadable`] says why not; no file makes this panic, or take more memory than
+/// [`Measured::memory_needed`] says.
 pub fn unpack(bytes: &[u8], bounds: Bounds) -> Result<Pixels, Unreadable> {
     unpack::unpack(bytes, bounds)
 }
@@ -108,8 +123,17 @@ pub struct Packed {
 /// Without the bytes, which say nothing to a reader.
 impl fmt::Debug for Packed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { content_type, bytes, width, height } = self;
-        write!(f, "Packed({content_type}, {width} by {height}, {} bytes)", bytes.len())
+        let Self {
+            content_type,
+            bytes,
+            width,
+            height,
+        } = self;
+        write!(
+            f,
+            "Packed({content_type}, {width} by {height}, {} bytes)",
+            bytes.len()
+        )
     }
 }
 

@@ -4,7 +4,8 @@ use crate::{Bounds, Format, Unreadable};
 
 const MIB: u64 = 1024 * 1024;
 
-/// The most bytes of memory that unpacking one picture takes: 192 MiB. A picture that needs more is refused.
+/// The most bytes of memory that unpacking one picture takes: 192 MiB. A picture that needs more is
+/// refused.
 pub const MAX_MEMORY: u64 = 192 * MIB;
 
 /// What the PNG decoder may take beside the pixels: for a packed colour profile, and single lines.
@@ -16,15 +17,15 @@ const OTHER_MEMORY: u64 = 8 * MIB;
 /// Bytes for each pixel of a JPEG whose components come together: three colours, line by line.
 const JPEG_BYTES: u64 = 3;
 
-/// Bytes for each pixel of a JPEG that comes in several scans: beside the colours, four components of two
-/// bytes that are kept until the last scan.
+/// Bytes for each pixel of a JPEG that comes in several scans: beside the colours, four components
+/// of two bytes that are kept until the last scan.
 const JPEG_SCANS_BYTES: u64 = 11;
 
 /// What any JPEG is given, so that a small one may come in scans of which its head does not tell.
 const SMALL_JPEG_MEMORY: u64 = 64 * MIB;
 
-/// What the code tables of a lossless WebP frame take for each byte of it, at most. The worst is a code of
-/// 2,048 words one bit longer than the decoder's table: 68 KiB from 130 bytes.
+/// What the code tables of a lossless WebP frame take for each byte of it, at most. The worst is a
+/// code of 2,048 words one bit longer than the decoder's table: 68 KiB from 130 bytes.
 const TABLES_PER_BYTE: u64 = 550;
 
 /// What a decoder needs for a picture, by what the head of its file says of the coding.
@@ -52,7 +53,9 @@ impl Coding {
             // The picture, and a frame that does not begin at its left side.
             Self::Gif => (8, OTHER_MEMORY),
             // The canvas, a frame, its transparency, and the result, of four bytes each.
-            Self::WebP { lossless } => (16, lossless.saturating_mul(TABLES_PER_BYTE) + OTHER_MEMORY),
+            Self::WebP { lossless } => {
+                (16, lossless.saturating_mul(TABLES_PER_BYTE) + OTHER_MEMORY)
+            }
         };
         pixels.saturating_mul(each).saturating_add(other)
     }
@@ -91,7 +94,11 @@ impl Measured {
             }
             coding => coding.memory(pixels),
         };
-        if needed > MAX_MEMORY { Err(Unreadable::TooHeavy) } else { Ok(needed) }
+        if needed > MAX_MEMORY {
+            Err(Unreadable::TooHeavy)
+        } else {
+            Ok(needed)
+        }
     }
 }
 
@@ -100,19 +107,36 @@ mod tests {
     use super::*;
     use crate::Format;
 
-    const BOUNDS: Bounds = Bounds { side: 20_000, pixels: 1 << 40 };
+    const BOUNDS: Bounds = Bounds {
+        side: 20_000,
+        pixels: 1 << 40,
+    };
 
     fn needed(coding: Coding, width: u32, height: u32) -> Result<u64, Unreadable> {
-        Measured { format: Format::Png, size: Some((width, height)), coding }.memory_needed(BOUNDS)
+        Measured {
+            format: Format::Png,
+            size: Some((width, height)),
+            coding,
+        }
+        .memory_needed(BOUNDS)
     }
 
     #[test]
     fn what_a_picture_needs_follows_from_its_coding() {
         let png = Coding::Png { bytes_per_pixel: 4 };
         assert_eq!(needed(png, 1000, 1000), Ok(4_000_000 + 32 * MIB));
-        assert_eq!(needed(Coding::JpegScans, 1000, 1000), Ok(11_000_000 + 8 * MIB));
-        assert_eq!(needed(Coding::JpegLines, 1000, 1000), needed(Coding::JpegScans, 1000, 1000));
-        assert_eq!(needed(Coding::JpegLines, 10_000, 4000), Ok(120_000_000 + 8 * MIB));
+        assert_eq!(
+            needed(Coding::JpegScans, 1000, 1000),
+            Ok(11_000_000 + 8 * MIB)
+        );
+        assert_eq!(
+            needed(Coding::JpegLines, 1000, 1000),
+            needed(Coding::JpegScans, 1000, 1000)
+        );
+        assert_eq!(
+            needed(Coding::JpegLines, 10_000, 4000),
+            Ok(120_000_000 + 8 * MIB)
+        );
         assert_eq!(needed(Coding::Gif, 1000, 1000), Ok(8_000_000 + 8 * MIB));
         let webp = Coding::WebP { lossless: 1000 };
         assert_eq!(needed(webp, 1000, 1000), Ok(16_000_000 + 550_000 + 8 * MIB));
@@ -123,17 +147,33 @@ mod tests {
         let png = Coding::Png { bytes_per_pixel: 4 };
         assert_eq!(needed(png, 10_240, 4096), Ok(MAX_MEMORY));
         assert_eq!(needed(png, 10_240, 4097), Err(Unreadable::TooHeavy));
-        assert_eq!(needed(Coding::WebP { lossless: u64::MAX / 600 }, 1, 1), Err(Unreadable::TooHeavy));
+        assert_eq!(
+            needed(
+                Coding::WebP {
+                    lossless: u64::MAX / 600
+                },
+                1,
+                1
+            ),
+            Err(Unreadable::TooHeavy)
+        );
     }
 
     #[test]
     fn a_picture_beyond_the_bounds_is_refused_before_its_memory_is_counted() {
-        let measured = Measured { format: Format::Gif, size: Some((101, 100)), coding: Coding::Gif };
+        let measured = Measured {
+            format: Format::Gif,
+            size: Some((101, 100)),
+            coding: Coding::Gif,
+        };
         let needed = |side, pixels| measured.memory_needed(Bounds { side, pixels }).map(drop);
         assert_eq!(needed(101, 10_100), Ok(()));
         assert_eq!(needed(100, 10_100), Err(Unreadable::TooManyPixels));
         assert_eq!(needed(101, 10_099), Err(Unreadable::TooManyPixels));
-        let unknown = Measured { size: None, ..measured };
+        let unknown = Measured {
+            size: None,
+            ..measured
+        };
         assert_eq!(unknown.memory_needed(BOUNDS), Err(Unreadable::Damaged));
     }
 }

@@ -87,10 +87,16 @@ impl Pixels {
     ///
     /// [`Unreadable::Damaged`], as for [`Pixels::square`].
     pub fn fit(self, side: u32) -> Result<Packed, Unreadable> {
-        let window = Window { left: 0, top: 0, width: self.width, height: self.height };
+        let window = Window {
+            left: 0,
+            top: 0,
+            width: self.width,
+            height: self.height,
+        };
         let longest = window.width.max(window.height);
         let scaled = |length: u32| {
-            let length = (u64::from(length) * u64::from(side) + u64::from(longest) / 2) / u64::from(longest);
+            let length =
+                (u64::from(length) * u64::from(side) + u64::from(longest) / 2) / u64::from(longest);
             u32::try_from(length).unwrap_or(side).max(1)
         };
         let (width, height) = if longest <= side {
@@ -113,10 +119,15 @@ impl Pixels {
         .map_err(|_| Unreadable::Damaged)
     }
 
-    /// What is seen through the window, with one byte to a sample. It is made in place, since a copy
-    /// of a large picture is large.
+    /// What is seen through the window, with one byte to a sample. It is made in place, since a
+    /// copy of a large picture is large.
     fn into_image(self, window: &Window) -> DynamicImage {
-        let Self { width, colour, mut samples, .. } = self;
+        let Self {
+            width,
+            colour,
+            mut samples,
+            ..
+        } = self;
         let pixel = usize::from(colour.bytes_per_pixel());
         let channels = usize::from(colour.channel_count());
         let line = width as usize * pixel;
@@ -154,7 +165,12 @@ impl Pixels {
 /// Without the pixels, which say nothing to a reader.
 impl fmt::Debug for Pixels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { format, width, height, .. } = self;
+        let Self {
+            format,
+            width,
+            height,
+            ..
+        } = self;
         write!(f, "Pixels({format:?}, {width} by {height})")
     }
 }
@@ -165,13 +181,23 @@ fn pack(picture: DynamicImage) -> Packed {
     let content_type = if is_opaque(&picture) {
         // A photograph is several times smaller as JPEG, and few pictures are anything else.
         let encoder = JpegEncoder::new_with_quality(&mut bytes, JPEG_QUALITY);
-        without_alpha(picture).write_with_encoder(encoder).map(|()| "image/jpeg")
+        without_alpha(picture)
+            .write_with_encoder(encoder)
+            .map(|()| "image/jpeg")
     } else {
         let mut file = Cursor::new(&mut bytes);
-        picture.write_to(&mut file, ImageFormat::Png).map(|()| "image/png")
+        picture
+            .write_to(&mut file, ImageFormat::Png)
+            .map(|()| "image/png")
     };
-    let content_type = content_type.expect("memory can be written to, and both formats hold small pictures");
-    Packed { content_type, bytes, width, height }
+    let content_type =
+        content_type.expect("memory can be written to, and both formats hold small pictures");
+    Packed {
+        content_type,
+        bytes,
+        width,
+        height,
+    }
 }
 
 fn without_alpha(picture: DynamicImage) -> DynamicImage {
@@ -204,7 +230,8 @@ fn shrink(mut picture: DynamicImage, width: u32, height: u32) -> DynamicImage {
     let mut picture = picture.resize_exact(width, height, FilterType::CatmullRom);
     for_each_with_alpha(&mut picture, |colours, alpha| {
         for colour in colours {
-            let whole = (u32::from(*colour) * 255 + u32::from(alpha) / 2).checked_div(u32::from(alpha));
+            let whole =
+                (u32::from(*colour) * 255 + u32::from(alpha) / 2).checked_div(u32::from(alpha));
             *colour = whole.unwrap_or(0).min(255) as u8;
         }
     });
@@ -215,7 +242,10 @@ fn shrink(mut picture: DynamicImage, width: u32, height: u32) -> DynamicImage {
 fn is_opaque(picture: &DynamicImage) -> bool {
     let channels = usize::from(picture.color().channel_count());
     !picture.color().has_alpha()
-        || picture.as_bytes().chunks_exact(channels).all(|pixel| pixel[channels - 1] == u8::MAX)
+        || picture
+            .as_bytes()
+            .chunks_exact(channels)
+            .all(|pixel| pixel[channels - 1] == u8::MAX)
 }
 
 /// Calls with the colours and the alpha of each pixel, if the picture has any alpha.
@@ -239,18 +269,29 @@ mod tests {
     use super::*;
     use crate::{Bounds, unpack};
 
-    const BOUNDS: Bounds = Bounds { side: 10_000, pixels: 1_000_000 };
+    const BOUNDS: Bounds = Bounds {
+        side: 10_000,
+        pixels: 1_000_000,
+    };
 
     fn unpacked(picture: impl Into<DynamicImage>) -> Pixels {
         let mut file = Cursor::new(Vec::new());
-        picture.into().write_to(&mut file, ImageFormat::Png).expect("memory can be written to");
+        picture
+            .into()
+            .write_to(&mut file, ImageFormat::Png)
+            .expect("memory can be written to");
         unpack(file.get_ref(), BOUNDS).expect("it is whole")
     }
 
     fn fitted(width: u32, height: u32, side: u32) -> (u32, u32) {
-        let packed = unpacked(RgbImage::new(width, height)).fit(side).expect("it is whole");
+        let packed = unpacked(RgbImage::new(width, height))
+            .fit(side)
+            .expect("it is whole");
         let found = image::load_from_memory(&packed.bytes).expect("it is whole");
-        assert_eq!((found.width(), found.height()), (packed.width, packed.height));
+        assert_eq!(
+            (found.width(), found.height()),
+            (packed.width, packed.height)
+        );
         (packed.width, packed.height)
     }
 
@@ -271,39 +312,59 @@ mod tests {
 
     #[test]
     fn the_whole_picture_is_kept() {
-        let left_red =
-            RgbImage::from_fn(900, 100, |x, _| if x < 450 { Rgb([200, 0, 0]) } else { Rgb([0, 0, 200]) });
+        let left_red = RgbImage::from_fn(900, 100, |x, _| {
+            if x < 450 {
+                Rgb([200, 0, 0])
+            } else {
+                Rgb([0, 0, 200])
+            }
+        });
         let packed = unpacked(left_red).fit(90).expect("it is whole");
-        let found = image::load_from_memory(&packed.bytes).expect("it is whole").to_rgb8();
+        let found = image::load_from_memory(&packed.bytes)
+            .expect("it is whole")
+            .to_rgb8();
         assert_eq!(found.dimensions(), (90, 10));
         let (left, right) = (found.get_pixel(2, 5), found.get_pixel(87, 5));
-        assert!(left[0] > 180 && left[2] < 20 && right[0] < 20 && right[2] > 180, "{left:?} {right:?}");
+        assert!(
+            left[0] > 180 && left[2] < 20 && right[0] < 20 && right[2] > 180,
+            "{left:?} {right:?}"
+        );
     }
 
     #[test]
     fn what_is_transparent_stays_so() {
         let packed = |picture: DynamicImage| unpacked(picture).fit(320).expect("it is whole");
-        assert_eq!(packed(RgbaImage::new(400, 400).into()).content_type, "image/png");
-        assert_eq!(packed(RgbImage::new(400, 400).into()).content_type, "image/jpeg");
+        assert_eq!(
+            packed(RgbaImage::new(400, 400).into()).content_type,
+            "image/png"
+        );
+        assert_eq!(
+            packed(RgbImage::new(400, 400).into()).content_type,
+            "image/jpeg"
+        );
     }
 
     #[test]
     fn a_much_larger_picture_keeps_its_colours_and_its_transparency() {
-        let left_clear =
-            RgbaImage::from_fn(
-                990,
-                990,
-                |x, _| {
-                    if x < 495 { Rgba([0, 0, 200, 0]) } else { Rgba([200, 0, 0, 255]) }
-                },
-            );
+        let left_clear = RgbaImage::from_fn(990, 990, |x, _| {
+            if x < 495 {
+                Rgba([0, 0, 200, 0])
+            } else {
+                Rgba([200, 0, 0, 255])
+            }
+        });
         let packed = unpacked(left_clear).fit(33).expect("it is whole");
-        let found = image::load_from_memory(&packed.bytes).expect("it is whole").to_rgba8();
+        let found = image::load_from_memory(&packed.bytes)
+            .expect("it is whole")
+            .to_rgba8();
         assert_eq!(found.dimensions(), (33, 33));
         assert_eq!(found.get_pixel(14, 16)[3], 0);
         for x in [18, 32] {
             let Rgba([red, _, blue, alpha]) = *found.get_pixel(x, 16);
-            assert!(red > 195 && blue == 0 && alpha > 250, "{red} {blue} {alpha} at {x}");
+            assert!(
+                red > 195 && blue == 0 && alpha > 250,
+                "{red} {blue} {alpha} at {x}"
+            );
         }
     }
 
@@ -324,9 +385,12 @@ mod tests {
     #[test]
     fn a_picture_of_too_many_pixels_is_not_unpacked() {
         let mut file = Cursor::new(Vec::new());
-        RgbImage::new(101, 100).write_to(&mut file, ImageFormat::Png).expect("memory can be written to");
-        let unpacked =
-            |side, pixels| unpack(file.get_ref(), Bounds { side, pixels }).map(|pixels| pixels.size());
+        RgbImage::new(101, 100)
+            .write_to(&mut file, ImageFormat::Png)
+            .expect("memory can be written to");
+        let unpacked = |side, pixels| {
+            unpack(file.get_ref(), Bounds { side, pixels }).map(|pixels| pixels.size())
+        };
         assert_eq!(unpacked(101, 10_100), Ok((101, 100)));
         assert_eq!(unpacked(100, 10_100), Err(crate::Unreadable::TooManyPixels));
         assert_eq!(unpacked(101, 10_099), Err(crate::Unreadable::TooManyPixels));

@@ -29,7 +29,14 @@ pub(crate) fn unpack(bytes: &[u8], bounds: Bounds) -> Result<Pixels, Unreadable>
         let size = usize::try_from(decoder.total_bytes()).map_err(|_| Unreadable::TooHeavy)?;
         let mut samples = vec![0; size];
         decoder.read_image_boxed(&mut samples).map_err(refusal)?;
-        Ok(Pixels { format, width, height, colour, samples, orientation })
+        Ok(Pixels {
+            format,
+            width,
+            height,
+            colour,
+            samples,
+            orientation,
+        })
     })
     .unwrap_or(Err(Unreadable::Damaged))
 }
@@ -47,7 +54,8 @@ fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + 
     // reading them.
     let (mut decoder, memory): (Box<dyn ImageDecoder + '_>, u64) = match format {
         Format::Png => {
-            let decoder = PngDecoder::with_limits(Cursor::new(bytes), limits.clone()).map_err(refusal)?;
+            let decoder =
+                PngDecoder::with_limits(Cursor::new(bytes), limits.clone()).map_err(refusal)?;
             check_size(&decoder, bounds)?;
             let memory = decoder.total_bytes() + PNG_MEMORY;
             (Box::new(decoder), memory)
@@ -60,7 +68,11 @@ fn open(bytes: &[u8], bounds: Bounds) -> Result<(Format, Box<dyn ImageDecoder + 
             if plain.is_laborious(pixels) {
                 return Err(Unreadable::Damaged);
             }
-            let coding = if plain.has_scans() { Coding::JpegScans } else { Coding::JpegLines };
+            let coding = if plain.has_scans() {
+                Coding::JpegScans
+            } else {
+                Coding::JpegLines
+            };
             (Box::new(decoder), coding.memory(pixels))
         }
         Format::Gif => {

@@ -18,8 +18,8 @@ pub(crate) fn file(bytes: &[u8]) -> &[u8] {
     &bytes[..end.min(bytes.len())]
 }
 
-/// How many bytes of one chunk may be code tables, at most. Refused are a file that ends before its chunks do, and
-/// a frame larger than the canvas.
+/// How many bytes of one chunk may be code tables, at most. Refused are a file that ends before its
+/// chunks do, and a frame larger than the canvas.
 pub(crate) fn check(bytes: &[u8], canvas: (u32, u32)) -> Result<u64, Unreadable> {
     let mut lossless = 0;
     for chunk in Chunks(file(bytes).get(12..).unwrap_or_default()) {
@@ -50,7 +50,11 @@ fn check_frame(name: &[u8; 4], content: &[u8], canvas: (u32, u32)) -> Result<u64
             return Err(Unreadable::Damaged);
         }
     }
-    Ok(if matches!(name, b"VP8L" | b"ALPH") { content.len() as u64 } else { 0 })
+    Ok(if matches!(name, b"VP8L" | b"ALPH") {
+        content.len() as u64
+    } else {
+        0
+    })
 }
 
 /// The chunks of a file, by name and content.

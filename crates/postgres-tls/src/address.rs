@@ -53,7 +53,10 @@ impl std::fmt::Debug for Address {
 
 impl Address {
     /// Takes an address apart. `environment` has the variables of libpq.
-    pub(crate) fn parse(url: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
+    pub(crate) fn parse(
+        url: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Self, Error> {
         let environment = |name: &str| environment(name).filter(|value| !value.is_empty());
         let (scheme, rest) = url.split_once("://").ok_or(Error::Address)?;
         let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -70,39 +73,69 @@ impl Address {
         let hosts = read.hosts(hosts, &environment)?;
         let is_written = read.authorities.is_some() || read.certificate.is_some();
         let mode = read.mode.take().or_else(|| environment("PGSSLMODE"));
-        let authorities = read.authorities.take().or_else(|| environment("PGSSLROOTCERT"));
+        let authorities = read
+            .authorities
+            .take()
+            .or_else(|| environment("PGSSLROOTCERT"));
         let has_mode = mode.is_some();
         let mode = mode_of(mode.as_deref(), authorities.as_deref())?;
         if mode.is_some() {
             read.check_supported(&environment)?;
         } else if is_written && !has_mode {
-            return Err(Error::parameter("sslmode", "it is missing, and without it there is no TLS"));
+            return Err(Error::parameter(
+                "sslmode",
+                "it is missing, and without it there is no TLS",
+            ));
         }
         Ok(Self {
-            front: format!("{scheme}://{}", if user.is_empty() { String::new() } else { format!("{user}@") }),
+            front: format!(
+                "{scheme}://{}",
+                if user.is_empty() {
+                    String::new()
+                } else {
+                    format!("{user}@")
+                }
+            ),
             hosts,
             database: database.to_owned(),
             has_mode,
             mode,
             authorities: authorities.filter(|file| file != "system"),
-            identity: if mode.is_some() { read.identity(&environment)? } else { None },
+            identity: if mode.is_some() {
+                read.identity(&environment)?
+            } else {
+                None
+            },
             connect_seconds: read.connect_seconds,
             others: read.others,
         })
     }
 
-    /// The address for libpq, which has no TLS: to sockets in this folder, which has one for each host, numbered like
-    /// ports; or to the hosts themselves, which are sockets then.
+    /// The address for libpq, which has no TLS: to sockets in this folder, which has one for each
+    /// host, numbered like ports; or to the hosts themselves, which are sockets then.
     pub(crate) fn for_libpq(&self, folder: Option<&str>) -> String {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
-        let places = self.hosts.iter().zip(1..).map(|(host, number)| match folder {
-            Some(folder) => format!("{}:{number}", encode(folder)),
-            None => format!("{}:{}", encode(&host.name), host.port),
-        });
+        let places = self
+            .hosts
+            .iter()
+            .zip(1..)
+            .map(|(host, number)| match folder {
+                Some(folder) => format!("{}:{number}", encode(folder)),
+                None => format!("{}:{}", encode(&host.name), host.port),
+            });
         let places = places.collect::<Vec<_>>().join(",");
-        let parameters: Vec<&str> =
-            self.others.iter().map(String::as_str).chain(["sslmode=disable"]).collect();
-        format!("{}{places}{}?{}", self.front, self.database, parameters.join("&"))
+        let parameters: Vec<&str> = self
+            .others
+            .iter()
+            .map(String::as_str)
+            .chain(["sslmode=disable"])
+            .collect();
+        format!(
+            "{}{places}{}?{}",
+            self.front,
+            self.database,
+            parameters.join("&")
+        )
     }
 }
 
@@ -123,12 +156,14 @@ fn mode_of(mode: Option<&str>, authorities: Option<&str>) -> Result<Option<Mode>
     match mode {
         Mode::VerifyFull => Ok(Some(mode)),
         // Any site of the web has a certificate of theirs.
-        _ if of_system => {
-            Err(Error::parameter("sslmode", "with the authorities of the system it must be verify-full"))
-        }
-        Mode::VerifyCa if authorities.is_none() => {
-            Err(Error::parameter("sslmode", "verify-ca needs the file of an authority, as sslrootcert"))
-        }
+        _ if of_system => Err(Error::parameter(
+            "sslmode",
+            "with the authorities of the system it must be verify-full",
+        )),
+        Mode::VerifyCa if authorities.is_none() => Err(Error::parameter(
+            "sslmode",
+            "verify-ca needs the file of an authority, as sslrootcert",
+        )),
         // As in libpq.
         Mode::Require if authorities.is_some() => Ok(Some(Mode::VerifyCa)),
         _ => Ok(Some(mode)),
@@ -152,15 +187,34 @@ mod tests {
         assert_eq!(mode("postgres://db/chat"), None);
         assert_eq!(mode("postgres://db/chat?sslmode="), None);
         assert_eq!(mode("postgres://db/chat?sslmode=disable"), None);
-        assert_eq!(mode("postgres://db/chat?sslmode=prefer"), Some(Mode::Prefer));
-        assert_eq!(mode("postgres://db/chat?sslmode=require"), Some(Mode::Require));
+        assert_eq!(
+            mode("postgres://db/chat?sslmode=prefer"),
+            Some(Mode::Prefer)
+        );
+        assert_eq!(
+            mode("postgres://db/chat?sslmode=require"),
+            Some(Mode::Require)
+        );
         assert_eq!(mode("postgres://db/chat?ssl=true"), Some(Mode::Require));
-        assert_eq!(mode("postgres://db/chat?sslmode=require&sslrootcert=ca.pem"), Some(Mode::VerifyCa));
-        assert_eq!(mode("postgres://db?sslmode=verify-ca&sslrootcert=ca.pem"), Some(Mode::VerifyCa));
-        assert_eq!(mode("postgres://db?sslmode=verify-full"), Some(Mode::VerifyFull));
-        assert_eq!(mode("postgres://db?sslrootcert=system"), Some(Mode::VerifyFull));
-        let by_environment =
-            Address::parse("postgres://db", |name| (name == "PGSSLMODE").then(|| "require".to_owned()));
+        assert_eq!(
+            mode("postgres://db/chat?sslmode=require&sslrootcert=ca.pem"),
+            Some(Mode::VerifyCa)
+        );
+        assert_eq!(
+            mode("postgres://db?sslmode=verify-ca&sslrootcert=ca.pem"),
+            Some(Mode::VerifyCa)
+        );
+        assert_eq!(
+            mode("postgres://db?sslmode=verify-full"),
+            Some(Mode::VerifyFull)
+        );
+        assert_eq!(
+            mode("postgres://db?sslrootcert=system"),
+            Some(Mode::VerifyFull)
+        );
+        let by_environment = Address::parse("postgres://db", |name| {
+            (name == "PGSSLMODE").then(|| "require".to_owned())
+        });
         assert_eq!(by_environment.unwrap().mode, Some(Mode::Require));
     }
 
@@ -178,45 +232,76 @@ mod tests {
             ("sslmode=require&service=mine", "service"),
         ] {
             let error = parse(&format!("postgres://db/chat?{parameters}")).unwrap_err();
-            assert!(error.to_string().starts_with(&format!("{name}: ")), "{parameters}: {error}");
+            assert!(
+                error.to_string().starts_with(&format!("{name}: ")),
+                "{parameters}: {error}"
+            );
         }
         for parameters in [
             "requirepeer=postgres",
             "sslmode=require&sslnegotiation=postgres",
             "sslmode=require&ssl_min_protocol_version=TLSv1.2&channel_binding=prefer",
         ] {
-            assert!(parse(&format!("postgres://db/chat?{parameters}")).is_ok(), "{parameters}");
+            assert!(
+                parse(&format!("postgres://db/chat?{parameters}")).is_ok(),
+                "{parameters}"
+            );
         }
         for variable in ["PGHOSTADDR", "PGSERVICE"] {
             let set = |name: &str| (name == variable).then(|| "x".to_owned());
-            assert!(Address::parse("postgres://db?sslmode=require", set).is_err(), "{variable}");
+            assert!(
+                Address::parse("postgres://db?sslmode=require", set).is_err(),
+                "{variable}"
+            );
         }
     }
 
     #[test]
     fn hosts_stand_before_the_path_or_among_the_parameters() {
-        let host = |name: &str, port| Host { name: name.to_owned(), address: None, port };
+        let host = |name: &str, port| Host {
+            name: name.to_owned(),
+            address: None,
+            port,
+        };
         for (url, hosts) in [
-            ("postgres://me:p%40ss@db.example/chat", vec![host("db.example", 5432)]),
+            (
+                "postgres://me:p%40ss@db.example/chat",
+                vec![host("db.example", 5432)],
+            ),
             (
                 "postgres://me@db:6000,[::1]:6001,[::2]",
                 vec![host("db", 6000), host("::1", 6001), host("::2", 5432)],
             ),
             ("postgres://%2Fvar%2Frun/chat", vec![host("/var/run", 5432)]),
-            ("postgres:///chat?host=a,b&port=1,2", vec![host("a", 1), host("b", 2)]),
-            ("postgres:///chat?host=a,b&port=1", vec![host("a", 1), host("b", 1)]),
+            (
+                "postgres:///chat?host=a,b&port=1,2",
+                vec![host("a", 1), host("b", 2)],
+            ),
+            (
+                "postgres:///chat?host=a,b&port=1",
+                vec![host("a", 1), host("b", 1)],
+            ),
             ("postgres://me@:6000/chat?host=db", vec![host("db", 6000)]),
         ] {
             assert_eq!(parse(url).unwrap().hosts, hosts, "{url}");
         }
         let hosts = parse("postgres://db/chat?hostaddr=10.0.0.7").unwrap().hosts;
-        assert_eq!(hosts, [Host { address: Some("10.0.0.7".to_owned()), ..host("db", 5432) }]);
+        assert_eq!(
+            hosts,
+            [Host {
+                address: Some("10.0.0.7".to_owned()),
+                ..host("db", 5432)
+            }]
+        );
         let set = |name: &str| match name {
             "PGHOST" => Some("db".to_owned()),
             "PGPORT" => Some("6000".to_owned()),
             _ => None,
         };
-        assert_eq!(Address::parse("postgres:///chat", set).unwrap().hosts, [host("db", 6000)]);
+        assert_eq!(
+            Address::parse("postgres:///chat", set).unwrap().hosts,
+            [host("db", 6000)]
+        );
     }
 
     #[test]
@@ -244,7 +329,10 @@ mod tests {
             "postgres://me:p%40ss@%2Ftmp%2Fx:1,%2Ftmp%2Fx:2/chat?options=-c%20x%3Dy&sslmode=disable"
         );
         let address = parse("postgres://me@%2Frun/chat?sslmode=prefer").unwrap();
-        assert_eq!(address.for_libpq(None), "postgres://me@%2Frun:5432/chat?sslmode=disable");
+        assert_eq!(
+            address.for_libpq(None),
+            "postgres://me@%2Frun:5432/chat?sslmode=disable"
+        );
     }
 
     #[test]

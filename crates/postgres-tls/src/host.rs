@@ -20,6 +20,9 @@ impl Host {
     pub(crate) fn is_local(&self) -> bool {
         let target = self.address.as_ref().unwrap_or(&self.name);
         let ip = target.parse::<std::net::IpAddr>();
-        self.is_socket() || target.is_empty() || target == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+        self.is_socket()
+            || target.is_empty()
+            || target == "localhost"
+            || ip.is_ok_and(|ip| ip.is_loopback())
     }
 }

@@ -10,19 +10,51 @@ use crate::host::Host;
 /// The port of PostgreSQL where an address names none.
 const PORT: u16 = 5432;
 
-/// The parameters of libpq that are not supported with TLS, the values that mean what happens anyway, and why others
-/// are refused.
+/// The parameters of libpq that are not supported with TLS, the values that mean what happens
+/// anyway, and why others are refused.
 const UNSUPPORTED: [(&str, &[&str], &str); 11] = [
-    ("channel_binding", &["disable", "prefer"], "it is not supported; verify-full protects against the same"),
-    ("gssencmode", &["disable", "prefer"], "it is not supported with TLS"),
+    (
+        "channel_binding",
+        &["disable", "prefer"],
+        "it is not supported; verify-full protects against the same",
+    ),
+    (
+        "gssencmode",
+        &["disable", "prefer"],
+        "it is not supported with TLS",
+    ),
     ("requirepeer", &[], "it is for Unix sockets"),
-    ("service", &[], "a file of services is not supported with TLS"),
-    ("ssl_max_protocol_version", &["TLSv1.3"], "TLS 1.2 and 1.3 are supported"),
-    ("ssl_min_protocol_version", &["TLSv1", "TLSv1.1", "TLSv1.2"], "TLS 1.2 and 1.3 are supported"),
+    (
+        "service",
+        &[],
+        "a file of services is not supported with TLS",
+    ),
+    (
+        "ssl_max_protocol_version",
+        &["TLSv1.3"],
+        "TLS 1.2 and 1.3 are supported",
+    ),
+    (
+        "ssl_min_protocol_version",
+        &["TLSv1", "TLSv1.1", "TLSv1.2"],
+        "TLS 1.2 and 1.3 are supported",
+    ),
     ("sslcertmode", &["allow"], "it is not supported"),
-    ("sslcrl", &[], "lists of revoked certificates are not supported"),
-    ("sslcrldir", &[], "lists of revoked certificates are not supported"),
-    ("sslnegotiation", &["postgres"], "TLS always begins with a request for it"),
+    (
+        "sslcrl",
+        &[],
+        "lists of revoked certificates are not supported",
+    ),
+    (
+        "sslcrldir",
+        &[],
+        "lists of revoked certificates are not supported",
+    ),
+    (
+        "sslnegotiation",
+        &["postgres"],
+        "TLS always begins with a request for it",
+    ),
     ("sslpassword", &[], "a key with a password is not supported"),
 ];
 
@@ -73,17 +105,25 @@ impl Parameters {
         Ok(())
     }
 
-    /// The hosts, of which parameters count more than what stands before the path, and that more than the environment.
+    /// The hosts, of which parameters count more than what stands before the path, and that more
+    /// than the environment.
     pub(crate) fn hosts(
         &self,
         written: &str,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Vec<Host>, Error> {
         let split = |list: &str| -> Vec<String> { list.split(',').map(str::to_owned).collect() };
-        let (mut names, mut ports): (Vec<String>, Vec<Option<u16>>) =
-            written.split(',').map(host).collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+        let (mut names, mut ports): (Vec<String>, Vec<Option<u16>>) = written
+            .split(',')
+            .map(host)
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .unzip();
         let is_unnamed = |names: &[String]| names.iter().all(String::is_empty);
-        if let Some(list) = self.host.clone().or_else(|| environment("PGHOST").filter(|_| is_unnamed(&names)))
+        if let Some(list) = self
+            .host
+            .clone()
+            .or_else(|| environment("PGHOST").filter(|_| is_unnamed(&names)))
         {
             names = split(&list);
         }
@@ -95,26 +135,44 @@ impl Parameters {
             return Err(Error::Hosts);
         }
         if let Some(list) = &self.port {
-            ports = split(list).iter().map(|port| port_of(port)).collect::<Result<_, _>>()?;
+            ports = split(list)
+                .iter()
+                .map(|port| port_of(port))
+                .collect::<Result<_, _>>()?;
         }
-        let default = environment("PGPORT").and_then(|port| port.parse().ok()).unwrap_or(PORT);
+        let default = environment("PGPORT")
+            .and_then(|port| port.parse().ok())
+            .unwrap_or(PORT);
         if ports.len() > 1 && ports.len() != names.len() {
             return Err(Error::Hosts);
         }
         let host = |(number, name): (usize, String)| Host {
             name,
-            address: addresses.get(number).filter(|address| !address.is_empty()).cloned(),
-            port: ports.get(number).or_else(|| ports.first()).copied().flatten().unwrap_or(default),
+            address: addresses
+                .get(number)
+                .filter(|address| !address.is_empty())
+                .cloned(),
+            port: ports
+                .get(number)
+                .or_else(|| ports.first())
+                .copied()
+                .flatten()
+                .unwrap_or(default),
         };
         Ok(names.into_iter().enumerate().map(host).collect())
     }
 
     /// Refuses what would be ignored, or would lead libpq past the tunnel.
-    pub(crate) fn check_supported(&self, environment: &dyn Fn(&str) -> Option<String>) -> Result<(), Error> {
+    pub(crate) fn check_supported(
+        &self,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<(), Error> {
         for pair in &self.others {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decode(name)?, decode(value)?);
-            let known = UNSUPPORTED.iter().find(|(unsupported, ..)| *unsupported == name);
+            let known = UNSUPPORTED
+                .iter()
+                .find(|(unsupported, ..)| *unsupported == name);
             if let Some((name, harmless, why)) = known
                 && !value.is_empty()
                 && !harmless.contains(&&*value)
@@ -122,9 +180,18 @@ impl Parameters {
                 return Err(Error::parameter(name, why));
             }
         }
-        for name in ["PGHOSTADDR", "PGSERVICE", "PGSSLCRL", "PGSSLCRLDIR", "PGREQUIREPEER"] {
+        for name in [
+            "PGHOSTADDR",
+            "PGSERVICE",
+            "PGSSLCRL",
+            "PGSSLCRLDIR",
+            "PGREQUIREPEER",
+        ] {
             if environment(name).is_some() {
-                return Err(Error::parameter(name, "this variable is not supported with TLS"));
+                return Err(Error::parameter(
+                    name,
+                    "this variable is not supported with TLS",
+                ));
             }
         }
         Ok(())
@@ -136,10 +203,16 @@ impl Parameters {
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Option<(String, String)>, Error> {
         let certificate = self.certificate.take().or_else(|| environment("PGSSLCERT"));
-        match (certificate, self.key.take().or_else(|| environment("PGSSLKEY"))) {
+        match (
+            certificate,
+            self.key.take().or_else(|| environment("PGSSLKEY")),
+        ) {
             (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
             (None, None) => Ok(None),
-            _ => Err(Error::parameter("sslcert", "sslcert and sslkey belong together")),
+            _ => Err(Error::parameter(
+                "sslcert",
+                "sslcert and sslkey belong together",
+            )),
         }
     }
 }
@@ -160,9 +233,15 @@ fn host(text: &str) -> Result<(String, Option<u16>), Error> {
 }
 
 fn port_of(text: &str) -> Result<Option<u16>, Error> {
-    if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| Error::Address) }
+    if text.is_empty() {
+        Ok(None)
+    } else {
+        text.parse().map(Some).map_err(|_| Error::Address)
+    }
 }
 
 fn decode(text: &str) -> Result<Cow<'_, str>, Error> {
-    percent_decode_str(text).decode_utf8().map_err(|_| Error::Address)
+    percent_decode_str(text)
+        .decode_utf8()
+        .map_err(|_| Error::Address)
 }

@@ -21,7 +21,8 @@ use crate::address::{Address, Mode};
 use crate::host::Host;
 use crate::{Error, verify};
 
-/// How long the servers of a name may take to accept a connection and TLS on it, where the address does not say.
+/// How long the servers of a name may take to accept a connection and TLS on it, where the address
+/// does not say.
 const CONNECT_TIME: Duration = Duration::from_secs(60);
 /// How much sooner the tunnel gives up than its client, so that the client gets the reason.
 const AHEAD: Duration = Duration::from_secs(1);
@@ -72,18 +73,36 @@ impl Tunnel {
     /// Opens sockets for all hosts of the address.
     pub(crate) fn open(address: &Address, mode: Mode) -> Result<Self, Error> {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
-        let time = address.connect_seconds.map(Duration::from_secs).unwrap_or(CONNECT_TIME);
+        let time = address
+            .connect_seconds
+            .map(Duration::from_secs)
+            .unwrap_or(CONNECT_TIME);
         let time = time.saturating_sub(AHEAD).max(AHEAD);
         let remotes = address.hosts.iter().map(|host| {
             let name = ServerName::try_from(host.name.clone()).map_err(|_| Error::Hosts)?;
-            Ok(Arc::new(Remote { host: host.clone(), name, mode, time, tls: tls.clone() }))
+            Ok(Arc::new(Remote {
+                host: host.clone(),
+                name,
+                mode,
+                time,
+                tls: tls.clone(),
+            }))
         });
         let remotes: Vec<_> = remotes.collect::<Result<_, Error>>()?;
         let folder = folder().map_err(Error::Socket)?;
-        // What fails from here on drops the runtime as a part of the tunnel: by itself it must not be dropped in a task.
-        let tunnel = Self { runtime: Some(runtime().map_err(Error::Socket)?), folder };
+        // What fails from here on drops the runtime as a part of the tunnel: by itself it must not
+        // be dropped in a task.
+        let tunnel = Self {
+            runtime: Some(runtime().map_err(Error::Socket)?),
+            folder,
+        };
         let entered = tunnel.runtime.as_ref().map(Runtime::enter);
-        let owner = tunnel.folder.path().metadata().map_err(Error::Socket)?.uid();
+        let owner = tunnel
+            .folder
+            .path()
+            .metadata()
+            .map_err(Error::Socket)?
+            .uid();
         for (remote, number) in remotes.into_iter().zip(1..) {
             let path = tunnel.folder.path().join(format!(".s.PGSQL.{number}"));
             let listener = UnixListener::bind(path).map_err(Error::Socket)?;
@@ -108,8 +127,8 @@ impl Drop for Tunnel {
     }
 }
 
-/// A runtime of the tunnel's own, since a store is opened on threads without one as well. It has a thread for each
-/// direction of one busy connection.
+/// A runtime of the tunnel's own, since a store is opened on threads without one as well. It has a
+/// thread for each direction of one busy connection.
 fn runtime() -> std::io::Result<Runtime> {
     tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -118,7 +137,8 @@ fn runtime() -> std::io::Result<Runtime> {
         .build()
 }
 
-/// A folder that only its owner may enter: where systemd has one for the service, or else among the temporary files.
+/// A folder that only its owner may enter: where systemd has one for the service, or else among the
+/// temporary files.
 fn folder() -> std::io::Result<TempDir> {
     // systemd separates several by colons.
     let of_service =
@@ -137,7 +157,9 @@ async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
             Ok((local, _)) if local.peer_cred().is_ok_and(|peer| peer.uid() == owner) => {
                 tokio::spawn(serve(local, remote.clone()));
             }
-            Ok(_) => tracing::warn!("a process of another user was refused the connection to the database"),
+            Ok(_) => tracing::warn!(
+                "a process of another user was refused the connection to the database"
+            ),
             Err(error) => {
                 tracing::warn!(%error, "a connection to the database could not begin");
                 // Descriptors have run out, most likely; some will be closed.
@@ -150,8 +172,12 @@ async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
 /// Carries one connection to its end.
 async fn serve(mut local: UnixStream, remote: Arc<Remote>) {
     let connected = timeout(remote.time, remote.connect()).await;
-    let connected =
-        connected.unwrap_or_else(|_| Err(Refusal::unreachable("it does not answer in time", &remote.host)));
+    let connected = connected.unwrap_or_else(|_| {
+        Err(Refusal::unreachable(
+            "it does not answer in time",
+            &remote.host,
+        ))
+    });
     match connected {
         Ok(mut stream) => {
             if let Err(error) = carry(&mut local, &mut *stream).await {
@@ -159,7 +185,10 @@ async fn serve(mut local: UnixStream, remote: Arc<Remote>) {
             }
         }
         Err(refusal) => {
-            tracing::debug!(text = refusal.text, "a connection to the database is refused");
+            tracing::debug!(
+                text = refusal.text,
+                "a connection to the database is refused"
+            );
             let _ = timeout(REFUSAL_TIME, refuse(local, &refusal)).await;
         }
     }
@@ -170,7 +199,9 @@ async fn carry(local: &mut UnixStream, remote: &mut dyn Stream) -> std::io::Resu
     let first = read_body(local).await?;
     remote.write_all(&first).await?;
     loop {
-        let Ok(kind) = remote.read_u8().await else { return local.shutdown().await };
+        let Ok(kind) = remote.read_u8().await else {
+            return local.shutdown().await;
+        };
         let body = read_body(remote).await?;
         local.write_u8(kind).await?;
         if kind == AUTHENTICATION {
@@ -182,14 +213,18 @@ async fn carry(local: &mut UnixStream, remote: &mut dyn Stream) -> std::io::Resu
             break;
         }
     }
-    copy_bidirectional_with_sizes(local, remote, BUFFER, BUFFER).await.map(drop)
+    copy_bidirectional_with_sizes(local, remote, BUFFER, BUFFER)
+        .await
+        .map(drop)
 }
 
 /// Reads the length of a message and what it counts, itself included.
 async fn read_body(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> std::io::Result<Vec<u8>> {
     let length = stream.read_u32().await?;
     if !(4..=MAX_MESSAGE).contains(&length) {
-        return Err(std::io::Error::other("a message of a length that no beginning of a session has"));
+        return Err(std::io::Error::other(
+            "a message of a length that no beginning of a session has",
+        ));
     }
     let mut body = length.to_be_bytes().to_vec();
     body.resize(length as usize, 0);
@@ -197,15 +232,22 @@ async fn read_body(stream: &mut (impl AsyncRead + Unpin + ?Sized)) -> std::io::R
     Ok(body)
 }
 
-/// A message `AuthenticationSASL` without the mechanisms with channel binding. The client sees no TLS, and ends the
-/// connection when a server offers them without TLS. Other messages stay as they are.
+/// A message `AuthenticationSASL` without the mechanisms with channel binding. The client sees no
+/// TLS, and ends the connection when a server offers them without TLS. Other messages stay as they
+/// are.
 fn without_channel_binding(body: &[u8]) -> Vec<u8> {
-    let Some(mechanisms) = body.get(8..).filter(|_| body[4..8] == SASL) else { return body.to_vec() };
+    let Some(mechanisms) = body.get(8..).filter(|_| body[4..8] == SASL) else {
+        return body.to_vec();
+    };
     let kept: Vec<&[u8]> = mechanisms
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty() && !name.ends_with(b"-PLUS"))
         .collect();
-    let kept: Vec<u8> = kept.iter().flat_map(|name| [name, &b"\0"[..]].concat()).chain([0]).collect();
+    let kept: Vec<u8> = kept
+        .iter()
+        .flat_map(|name| [name, &b"\0"[..]].concat())
+        .chain([0])
+        .collect();
     let length = u32::try_from(kept.len() + 8).unwrap_or(u32::MAX);
     [&length.to_be_bytes()[..], &SASL, &kept].concat()
 }
@@ -218,15 +260,22 @@ struct Refusal {
 }
 
 impl Refusal {
-    /// A host to which there is no connection. A client with other hosts tries the next after this code.
+    /// A host to which there is no connection. A client with other hosts tries the next after this
+    /// code.
     fn unreachable(why: impl std::fmt::Display, host: &Host) -> Self {
         let target = host.address.as_ref().unwrap_or(&host.name);
-        Self { code: "57P03", text: format!("no connection to {target}, port {}: {why}", host.port) }
+        Self {
+            code: "57P03",
+            text: format!("no connection to {target}, port {}: {why}", host.port),
+        }
     }
 
     /// A host that may not be who it says it is. Another host must not hide that.
     fn distrusted(text: String) -> Self {
-        Self { code: "08001", text }
+        Self {
+            code: "08001",
+            text,
+        }
     }
 }
 
@@ -238,25 +287,32 @@ impl Remote {
         match stream.read_u8().await.map_err(failed)? {
             b'S' => match self.tls.connect(self.name.clone(), stream).await {
                 Ok(stream) => Ok(Box::new(stream)),
-                Err(error) => Err(match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-                    Some(error) => Refusal::distrusted(verify::explain(&self.host.name, error)),
-                    None => failed(error),
-                }),
+                Err(error) => Err(
+                    match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+                        Some(error) => Refusal::distrusted(verify::explain(&self.host.name, error)),
+                        None => failed(error),
+                    },
+                ),
             },
             b'N' if self.mode == Mode::Prefer => Ok(Box::new(stream)),
             b'N' => Err(Refusal::distrusted(format!(
                 "the server at {} does not offer TLS, which sslmode demands",
                 self.host.name
             ))),
-            _ => Err(Refusal::unreachable("it does not speak as PostgreSQL does", &self.host)),
+            _ => Err(Refusal::unreachable(
+                "it does not speak as PostgreSQL does",
+                &self.host,
+            )),
         }
     }
 
-    /// A connection to the first address of the host that takes one. Each gets its share of the time.
+    /// A connection to the first address of the host that takes one. Each gets its share of the
+    /// time.
     async fn connect_tcp(&self) -> std::io::Result<TcpStream> {
         let target = self.host.address.as_ref().unwrap_or(&self.host.name);
-        let addresses: Vec<SocketAddr> =
-            tokio::net::lookup_host((target.as_str(), self.host.port)).await?.collect();
+        let addresses: Vec<SocketAddr> = tokio::net::lookup_host((target.as_str(), self.host.port))
+            .await?
+            .collect();
         let share = self.time / u32::try_from(addresses.len().max(1)).unwrap_or(u32::MAX);
         let mut last = std::io::Error::other("the name has no address");
         for address in addresses {
@@ -277,7 +333,11 @@ impl Remote {
 fn prepare(stream: &TcpStream) -> std::io::Result<()> {
     stream.set_nodelay(true)?;
     let socket = SockRef::from(stream);
-    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(SILENCE).with_interval(SILENCE / 4))?;
+    socket.set_tcp_keepalive(
+        &TcpKeepalive::new()
+            .with_time(SILENCE)
+            .with_interval(SILENCE / 4),
+    )?;
     #[cfg(target_os = "linux")]
     socket.set_tcp_user_timeout(Some(SILENCE))?;
     Ok(())
@@ -292,9 +352,14 @@ async fn refuse(mut local: UnixStream, refusal: &Refusal) -> std::io::Result<()>
 
 /// A refusal as a message of the kind `ErrorResponse`.
 fn message_of(refusal: &Refusal) -> Vec<u8> {
-    let fields: String = [('S', "FATAL"), ('V', "FATAL"), ('C', refusal.code), ('M', &refusal.text)]
-        .map(|(field, value)| format!("{field}{}\0", value.replace('\0', " ")))
-        .concat();
+    let fields: String = [
+        ('S', "FATAL"),
+        ('V', "FATAL"),
+        ('C', refusal.code),
+        ('M', &refusal.text),
+    ]
+    .map(|(field, value)| format!("{field}{}\0", value.replace('\0', " ")))
+    .concat();
     let length = u32::try_from(fields.len() + 5).unwrap_or(u32::MAX);
     [b"E", &length.to_be_bytes()[..], fields.as_bytes(), b"\0"].concat()
 }
@@ -313,7 +378,10 @@ mod tests {
     #[test]
     fn mechanisms_with_channel_binding_are_not_offered() {
         let offered = b"\0\0\0\x2a\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
-        assert_eq!(without_channel_binding(offered), b"\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0");
+        assert_eq!(
+            without_channel_binding(offered),
+            b"\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0"
+        );
         let trusted = b"\0\0\0\x08\0\0\0\0";
         assert_eq!(without_channel_binding(trusted), trusted);
     }

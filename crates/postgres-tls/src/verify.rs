@@ -8,7 +8,9 @@ use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_na
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
-use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{
+    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+};
 use rustls_pki_types::pem::PemObject as _;
 
 use crate::Error;
@@ -17,7 +19,10 @@ use crate::address::{Address, Mode};
 /// What TLS to the hosts of an address is to be like.
 pub(crate) fn config(address: &Address, mode: Mode) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
-    let verifier = Arc::new(Verifier { trust: Trust::of(address, mode)?, provider: provider.clone() });
+    let verifier = Arc::new(Verifier {
+        trust: Trust::of(address, mode)?,
+        provider: provider.clone(),
+    });
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(Error::Tls)?
@@ -27,7 +32,9 @@ pub(crate) fn config(address: &Address, mode: Mode) -> Result<ClientConfig, Erro
         None => Ok(config.with_no_client_auth()),
         Some((certificate, key)) => {
             let key = PrivateKeyDer::from_pem_file(key).map_err(|error| Error::file(key, error))?;
-            config.with_client_auth_cert(certificates(certificate)?, key).map_err(Error::Tls)
+            config
+                .with_client_auth_cert(certificates(certificate)?, key)
+                .map_err(Error::Tls)
         }
     }
 }
@@ -35,8 +42,14 @@ pub(crate) fn config(address: &Address, mode: Mode) -> Result<ClientConfig, Erro
 /// The certificates of a PEM file, at least one.
 fn certificates(file: &str) -> Result<Vec<CertificateDer<'static>>, Error> {
     let all = CertificateDer::pem_file_iter(file).map_err(|error| Error::file(file, error))?;
-    let all: Vec<_> = all.collect::<Result<_, _>>().map_err(|error| Error::file(file, error))?;
-    if all.is_empty() { Err(Error::NoCertificate(Path::new(file).to_owned())) } else { Ok(all) }
+    let all: Vec<_> = all
+        .collect::<Result<_, _>>()
+        .map_err(|error| Error::file(file, error))?;
+    if all.is_empty() {
+        Err(Error::NoCertificate(Path::new(file).to_owned()))
+    } else {
+        Ok(all)
+    }
 }
 
 /// The authorities of the system.
@@ -45,13 +58,18 @@ fn of_the_system() -> Result<Vec<CertificateDer<'static>>, Error> {
     for error in &found.errors {
         tracing::warn!(%error, "an authority of this system cannot be read");
     }
-    if found.certs.is_empty() { Err(Error::NoAuthority) } else { Ok(found.certs) }
+    if found.certs.is_empty() {
+        Err(Error::NoAuthority)
+    } else {
+        Ok(found.certs)
+    }
 }
 
 /// Judges the certificates of servers.
 #[derive(Debug)]
 struct Verifier {
-    /// `None` accepts any certificate: the connection is encrypted, but the server is not authenticated.
+    /// `None` accepts any certificate: the connection is encrypted, but the server is not
+    /// authenticated.
     trust: Option<Trust>,
     provider: Arc<CryptoProvider>,
 }
@@ -60,8 +78,8 @@ struct Verifier {
 #[derive(Debug)]
 struct Trust {
     authorities: RootCertStore,
-    /// The certificates of the file of authorities. A server may show one of these itself that says that it is an
-    /// authority's: `openssl req -x509` makes certificates of servers so.
+    /// The certificates of the file of authorities. A server may show one of these itself that says
+    /// that it is an authority's: `openssl req -x509` makes certificates of servers so.
     given: Vec<CertificateDer<'static>>,
     checks_name: bool,
 }
@@ -73,7 +91,12 @@ impl Trust {
             Mode::VerifyCa => false,
             Mode::VerifyFull => true,
         };
-        let given = address.authorities.as_deref().map(certificates).transpose()?.unwrap_or_default();
+        let given = address
+            .authorities
+            .as_deref()
+            .map(certificates)
+            .transpose()?
+            .unwrap_or_default();
         let mut authorities = RootCertStore::empty();
         if given.is_empty() {
             authorities.add_parsable_certificates(of_the_system()?);
@@ -84,7 +107,11 @@ impl Trust {
         if authorities.is_empty() {
             Err(Error::NoAuthority)
         } else {
-            Ok(Some(Self { authorities, given, checks_name }))
+            Ok(Some(Self {
+                authorities,
+                given,
+                checks_name,
+            }))
         }
     }
 }
@@ -98,11 +125,18 @@ impl ServerCertVerifier for Verifier {
         _stapled: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Some(trust) = &self.trust else { return Ok(ServerCertVerified::assertion()) };
+        let Some(trust) = &self.trust else {
+            return Ok(ServerCertVerified::assertion());
+        };
         let parsed = ParsedCertificate::try_from(certificate)?;
         let algorithms = self.provider.signature_verification_algorithms.all;
-        match verify_server_cert_signed_by_trust_anchor(&parsed, &trust.authorities, between, now, algorithms)
-        {
+        match verify_server_cert_signed_by_trust_anchor(
+            &parsed,
+            &trust.authorities,
+            between,
+            now,
+            algorithms,
+        ) {
             Err(error) if is_authority(&error) && trust.given.contains(certificate) => {}
             signed => signed?,
         }
@@ -118,7 +152,12 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -127,32 +166,48 @@ impl ServerCertVerifier for Verifier {
         certificate: &CertificateDer<'_>,
         signed: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            certificate,
+            signed,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
+        self.provider
+            .signature_verification_algorithms
+            .supported_schemes()
     }
 }
 
-/// Whether nothing is wrong with a certificate but that it is an authority's. Its times were found to be right before.
-/// rustls has no variant for this error of webpki, so that only its name tells.
+/// Whether nothing is wrong with a certificate but that it is an authority's. Its times were found
+/// to be right before. rustls has no variant for this error of webpki, so that only its name tells.
 fn is_authority(error: &rustls::Error) -> bool {
-    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else { return false };
+    let rustls::Error::InvalidCertificate(CertificateError::Other(other)) = error else {
+        return false;
+    };
     other.0.to_string() == "CaUsedAsEndEntity"
 }
 
 /// What is wrong with the certificate of a host, for an operator.
 pub(crate) fn explain(host: &str, error: &rustls::Error) -> String {
-    let rustls::Error::InvalidCertificate(error) = error else { return format!("TLS with {host}: {error}") };
+    let rustls::Error::InvalidCertificate(error) = error else {
+        return format!("TLS with {host}: {error}");
+    };
     match error {
         // The second is of an authority that has the name of a trusted one.
         CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
             "the certificate of {host} is of no authority that is trusted here; sslrootcert names the file of one"
         ),
-        CertificateError::NotValidForName => format!("the certificate of {host} is for another name"),
+        CertificateError::NotValidForName => {
+            format!("the certificate of {host} is for another name")
+        }
         CertificateError::NotValidForNameContext { presented, .. } => {
-            format!("the certificate of {host} is for another name: {}", presented.join(", "))
+            format!(
+                "the certificate of {host} is for another name: {}",
+                presented.join(", ")
+            )
         }
         other => format!("the certificate of {host} is not valid: {other}"),
     }

@@ -9,7 +9,9 @@ use ring::rand::{SecureRandom, SystemRandom};
 /// # Panics
 /// When the operating system has no random bytes to give, which no system here knows.
 pub fn fill(bytes: &mut [u8]) {
-    SystemRandom::new().fill(bytes).expect("the operating system gives random bytes");
+    SystemRandom::new()
+        .fill(bytes)
+        .expect("the operating system gives random bytes");
 }
 
 /// So many random bytes.
@@ -44,17 +46,22 @@ pub fn hex<const BYTES: usize>() -> String {
 /// Bytes as lower-case hexadecimal digits, two for each.
 #[must_use]
 pub fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
-        // Writing to a String cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-        hex
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+            // Writing to a String cannot fail.
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
 }
 
 /// Whether a text is this many lower-case hexadecimal digits.
 #[must_use]
 pub fn is_hex(text: &str, digits: usize) -> bool {
-    text.len() == digits && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == digits
+        && text
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 #[cfg(test)]

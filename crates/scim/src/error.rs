@@ -64,19 +64,32 @@ impl ScimError {
     /// A bad request (400) because of an attribute, or of the whole when `field` is empty.
     pub fn invalid(scim_type: ScimType, field: &str, detail: impl Into<String>) -> Self {
         let field = (!field.is_empty()).then(|| field.to_owned());
-        Self { status: 400, scim_type: Some(scim_type), field, detail: detail.into() }
+        Self {
+            status: 400,
+            scim_type: Some(scim_type),
+            field,
+            detail: detail.into(),
+        }
     }
 
     /// A failure that SCIM has only a status for.
     pub fn new(status: u16, detail: impl Into<String>) -> Self {
-        Self { status, scim_type: None, field: None, detail: detail.into() }
+        Self {
+            status,
+            scim_type: None,
+            field: None,
+            detail: detail.into(),
+        }
     }
 
     /// The body of the answer: a SCIM error message, with the status as a text.
     #[must_use]
     pub fn to_value(&self) -> Value {
         let mut error = Map::new();
-        error.insert("schemas".into(), json!(["urn:ietf:params:scim:api:messages:2.0:Error"]));
+        error.insert(
+            "schemas".into(),
+            json!(["urn:ietf:params:scim:api:messages:2.0:Error"]),
+        );
         error.insert("status".into(), self.status.to_string().into());
         if let Some(scim_type) = self.scim_type {
             error.insert("scimType".into(), scim_type.as_str().into());

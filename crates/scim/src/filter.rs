@@ -45,7 +45,9 @@ impl Attribute {
         if is("emails.value") {
             return Some(Self::Email);
         }
-        [Self::UserName, Self::ExternalId, Self::Email].into_iter().find(|known| is(known.as_str()))
+        [Self::UserName, Self::ExternalId, Self::Email]
+            .into_iter()
+            .find(|known| is(known.as_str()))
     }
 }
 
@@ -100,14 +102,21 @@ impl FromStr for Filter {
 
 fn parse(text: &str) -> Result<Filter, Fault> {
     if text.len() > MAX_FILTER {
-        return Err(format!("A filter must not be longer than {MAX_FILTER} bytes"));
+        return Err(format!(
+            "A filter must not be longer than {MAX_FILTER} bytes"
+        ));
     }
-    let mut reading = Reading { scanner: Scanner::new(text), terms: Vec::new() };
+    let mut reading = Reading {
+        scanner: Scanner::new(text),
+        terms: Vec::new(),
+    };
     reading.conjunction(0)?;
     if !reading.scanner.is_done() {
         return Err("A parenthesis is closed that was not opened".to_owned());
     }
-    Ok(Filter { terms: reading.terms })
+    Ok(Filter {
+        terms: reading.terms,
+    })
 }
 
 struct Reading<'a> {
@@ -145,15 +154,23 @@ impl Reading<'_> {
 
     fn parenthesis(&mut self, depth: usize) -> Result<(), Fault> {
         if depth > MAX_DEPTH {
-            return Err(format!("Parentheses must not be nested more than {MAX_DEPTH} deep"));
+            return Err(format!(
+                "Parentheses must not be nested more than {MAX_DEPTH} deep"
+            ));
         }
         self.conjunction(depth)?;
-        if self.scanner.take(')') { Ok(()) } else { Err("A parenthesis is not closed".to_owned()) }
+        if self.scanner.take(')') {
+            Ok(())
+        } else {
+            Err("A parenthesis is not closed".to_owned())
+        }
     }
 
     fn push(&mut self, term: Term) -> Result<(), Fault> {
         if self.terms.len() == MAX_TERMS {
-            return Err(format!("A filter must not have more than {MAX_TERMS} terms"));
+            return Err(format!(
+                "A filter must not have more than {MAX_TERMS} terms"
+            ));
         }
         self.terms.push(term);
         Ok(())
@@ -173,7 +190,10 @@ impl Reading<'_> {
         }
         let attribute = Attribute::of_name(name).ok_or_else(|| unsupported(word))?;
         self.scanner.eq()?;
-        Ok(Term { attribute, value: self.scanner.string()? })
+        Ok(Term {
+            attribute,
+            value: self.scanner.string()?,
+        })
     }
 
     /// What stands behind `emails[`, where the value is either in the brackets or behind them.
@@ -181,7 +201,10 @@ impl Reading<'_> {
         let mut value = None;
         for condition in ValueFilter::scan(&mut self.scanner)?.conditions() {
             let Literal::Text(text) = condition.value() else {
-                return Err(format!("emails.{} is not supported in a filter", shown(condition.attribute())));
+                return Err(format!(
+                    "emails.{} is not supported in a filter",
+                    shown(condition.attribute())
+                ));
             };
             match condition.attribute().to_ascii_lowercase().as_str() {
                 "type" if text.eq_ignore_ascii_case("work") => {}
@@ -200,12 +223,18 @@ impl Reading<'_> {
             }
             _ => return Err("An address is asked for by one value".to_owned()),
         };
-        Ok(Term { attribute: Attribute::Email, value })
+        Ok(Term {
+            attribute: Attribute::Email,
+            value,
+        })
     }
 }
 
 fn unsupported(attribute: &str) -> Fault {
-    format!("{} is not supported in a filter, only userName, externalId and emails are", shown(attribute))
+    format!(
+        "{} is not supported in a filter, only userName, externalId and emails are",
+        shown(attribute)
+    )
 }
 
 impl fmt::Display for Filter {

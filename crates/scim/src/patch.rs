@@ -37,15 +37,15 @@ enum Op {
 
 impl Patch {
     /// Reads the body of a PATCH: `Operations`, 1 to [`MAX_OPERATIONS`] of them, whose `op` is
-    /// `add`, `replace` or `remove`. Names, also those in paths, and `op` may have any case; `schemas`
-    /// is not looked at. `null` takes a value away.
+    /// `add`, `replace` or `remove`. Names, also those in paths, and `op` may have any case;
+    /// `schemas` is not looked at. `null` takes a value away.
     ///
     /// An operation without a path has an object, of which each key is read like a path:
-    /// `userName`, `name.givenName`, `emails[type eq "work"].value`, all with or without the URN of the
-    /// schema of users.
+    /// `userName`, `name.givenName`, `emails[type eq "work"].value`, all with or without the URN of
+    /// the schema of users.
     ///
-    /// Attributes that are not kept (`title`, those of any extension, and those that nobody knows) are
-    /// ignored beside others that are kept.
+    /// Attributes that are not kept (`title`, those of any extension, and those that nobody knows)
+    /// are ignored beside others that are kept.
     ///
     /// # Errors
     ///
@@ -57,9 +57,10 @@ impl Patch {
     ///   cannot be read, or nothing is named but what no user has.
     /// - [`Mutability`](ScimType::Mutability): a path names what only the server sets, or something
     ///   required is taken away.
-    /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains NUL.
-    /// - [`NoTarget`](ScimType::NoTarget): nothing of what is to be changed is kept, or something is to
-    ///   be removed without a path.
+    /// - [`InvalidValue`](ScimType::InvalidValue): a value is missing, has a wrong type or contains
+    ///   NUL.
+    /// - [`NoTarget`](ScimType::NoTarget): nothing of what is to be changed is kept, or something
+    ///   is to be removed without a path.
     pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
         let operations = find_given(body, "Operations")?.and_then(Value::as_array);
         let operations = operations.filter(|list| (1..=MAX_OPERATIONS).contains(&list.len()));
@@ -84,11 +85,11 @@ impl Patch {
     /// The state with all operations applied in order.
     ///
     /// Given and family name are parts of one full name: setting one leaves the other as it is.
-    /// Beside them `name.formatted` counts for nothing, and `displayName` beside any of them, whatever
-    /// the order is, since providers send all of them.
+    /// Beside them `name.formatted` counts for nothing, and `displayName` beside any of them,
+    /// whatever the order is, since providers send all of them.
     ///
-    /// Of addresses, one is kept, which is of the type `work` and primary; what is said of others is
-    /// ignored beside other changes.
+    /// Of addresses, one is kept, which is of the type `work` and primary; what is said of others
+    /// is ignored beside other changes.
     ///
     /// # Errors
     ///
@@ -106,10 +107,16 @@ fn read_operation(
     unknown: &mut Option<String>,
 ) -> Result<(), ScimError> {
     let syntax = |field, detail| ScimError::invalid(ScimType::InvalidSyntax, field, detail);
-    let operation = operation.as_object().ok_or_else(|| syntax("Operations", "must contain objects only"))?;
-    let op = find(operation, "op")?.and_then(Value::as_str).and_then(op_of);
+    let operation = operation
+        .as_object()
+        .ok_or_else(|| syntax("Operations", "must contain objects only"))?;
+    let op = find(operation, "op")?
+        .and_then(Value::as_str)
+        .and_then(op_of);
     let op = op.ok_or_else(|| syntax("op", "must be add, replace or remove"))?;
-    let path = find_given(operation, "path")?.map(|path| text("path", path)).transpose()?;
+    let path = find_given(operation, "path")?
+        .map(|path| text("path", path))
+        .transpose()?;
     let path = path.filter(|path| !path.is_empty());
     let value = find(operation, "value")?;
     match (op, path) {
@@ -160,12 +167,18 @@ fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Resul
     let mut seen = HashSet::new();
     for (key, value) in members {
         if !seen.insert(key.to_ascii_lowercase()) {
-            return Err(ScimError::invalid(ScimType::InvalidSyntax, &shown(key), "is given twice"));
+            return Err(ScimError::invalid(
+                ScimType::InvalidSyntax,
+                &shown(key),
+                "is given twice",
+            ));
         }
         match key.parse::<Path>().map(|path| Target::of(&path)) {
             Ok(Target::Kept(kept)) => change::read(kept, Some(value), changes)?,
             Ok(_) => {
-                if let (true, Some(members)) = (key.eq_ignore_ascii_case(USER_SCHEMA), value.as_object()) {
+                if let (true, Some(members)) =
+                    (key.eq_ignore_ascii_case(USER_SCHEMA), value.as_object())
+                {
                     read_user_schema(members, changes)?;
                 }
             }
@@ -178,9 +191,19 @@ fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Resul
 }
 
 /// The attributes under the URN of the schema of users, which is not nested in itself.
-fn read_user_schema(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
-    if members.keys().any(|key| key.eq_ignore_ascii_case(USER_SCHEMA)) {
-        return Err(ScimError::invalid(ScimType::InvalidSyntax, USER_SCHEMA, "is nested in itself"));
+fn read_user_schema(
+    members: &Map<String, Value>,
+    changes: &mut Vec<Change>,
+) -> Result<(), ScimError> {
+    if members
+        .keys()
+        .any(|key| key.eq_ignore_ascii_case(USER_SCHEMA))
+    {
+        return Err(ScimError::invalid(
+            ScimType::InvalidSyntax,
+            USER_SCHEMA,
+            "is nested in itself",
+        ));
     }
     read_object(members, changes)
 }

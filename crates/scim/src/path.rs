@@ -111,7 +111,10 @@ impl Condition {
             return Err("The brackets must begin with an attribute".to_owned());
         }
         scanner.eq()?;
-        Ok(Self { attribute: attribute.to_owned(), value: Literal::scan(scanner)? })
+        Ok(Self {
+            attribute: attribute.to_owned(),
+            value: Literal::scan(scanner)?,
+        })
     }
 }
 
@@ -130,7 +133,8 @@ impl Literal {
             return scanner.string().map(Self::Text);
         }
         let flag = boolean_of_text(scanner.word());
-        flag.map(Self::Boolean).ok_or_else(|| "A value must be a JSON string, true or false".to_owned())
+        flag.map(Self::Boolean)
+            .ok_or_else(|| "A value must be a JSON string, true or false".to_owned())
     }
 }
 
@@ -173,7 +177,12 @@ impl FromStr for Path {
             return Err(invalid());
         }
         let (schema, sub) = (schema.map(str::to_owned), sub.map(str::to_owned));
-        Ok(Self { schema, attribute: attribute.to_owned(), filter, sub })
+        Ok(Self {
+            schema,
+            attribute: attribute.to_owned(),
+            filter,
+            sub,
+        })
     }
 }
 
@@ -186,7 +195,9 @@ fn without_urn(word: &str) -> (Option<&str>, &str) {
 }
 
 fn is_urn(text: &str) -> bool {
-    let begins = text.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("urn:"));
+    let begins = text
+        .get(..4)
+        .is_some_and(|start| start.eq_ignore_ascii_case("urn:"));
     begins && text.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
@@ -194,7 +205,9 @@ fn is_urn(text: &str) -> bool {
 fn is_name(text: &str) -> bool {
     let text = text.strip_prefix('$').unwrap_or(text);
     text.starts_with(|first: char| first.is_ascii_alphabetic())
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+        && text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
 impl fmt::Display for Path {
@@ -247,7 +260,10 @@ mod tests {
     #[test]
     fn attributes_stand_alone_and_with_their_parts() {
         let plain = path("userName");
-        assert_eq!((plain.schema(), plain.attribute(), plain.sub()), (None, "userName", None));
+        assert_eq!(
+            (plain.schema(), plain.attribute(), plain.sub()),
+            (None, "userName", None)
+        );
         assert_eq!(plain.filter(), None);
         let part = path("name.givenName");
         assert_eq!((part.attribute(), part.sub()), ("name", Some("givenName")));
@@ -258,20 +274,32 @@ mod tests {
     fn the_dots_and_colons_of_a_urn_belong_to_it() {
         let department = path(&format!("{ENTERPRISE}:department"));
         assert_eq!(department.schema(), Some(ENTERPRISE));
-        assert_eq!((department.attribute(), department.sub()), ("department", None));
+        assert_eq!(
+            (department.attribute(), department.sub()),
+            ("department", None)
+        );
 
         let manager = path(&format!("{ENTERPRISE}:manager.value"));
-        assert_eq!((manager.schema(), manager.attribute()), (Some(ENTERPRISE), "manager"));
+        assert_eq!(
+            (manager.schema(), manager.attribute()),
+            (Some(ENTERPRISE), "manager")
+        );
         assert_eq!(manager.sub(), Some("value"));
 
-        let email = path(r#"URN:ietf:params:scim:schemas:core:2.0:User:emails[value eq "urn:a:b.c"].value"#);
-        assert_eq!(email.schema(), Some("URN:ietf:params:scim:schemas:core:2.0:User"));
+        let email = path(
+            r#"URN:ietf:params:scim:schemas:core:2.0:User:emails[value eq "urn:a:b.c"].value"#,
+        );
+        assert_eq!(
+            email.schema(),
+            Some("URN:ietf:params:scim:schemas:core:2.0:User")
+        );
         assert_eq!((email.attribute(), email.sub()), ("emails", Some("value")));
     }
 
     #[test]
     fn brackets_hold_conditions() {
-        let email = path(r#"emails[Type EQ "work" AND primary eq True and value eq "a\"]@b"].value"#);
+        let email =
+            path(r#"emails[Type EQ "work" AND primary eq True and value eq "a\"]@b"].value"#);
         let conditions: Vec<_> = email.filter().unwrap().conditions().iter().collect();
         assert_eq!(conditions.len(), 3);
         assert_eq!(conditions[0].value(), &Literal::Text("work".to_owned()));
@@ -283,7 +311,10 @@ mod tests {
         );
         let text = path(r#"roles[primary eq "True"]"#);
         let literal = text.filter().unwrap().conditions()[0].value();
-        assert_eq!((literal, text.sub()), (&Literal::Text("True".to_owned()), None));
+        assert_eq!(
+            (literal, text.sub()),
+            (&Literal::Text("True".to_owned()), None)
+        );
     }
 
     #[test]
@@ -316,7 +347,11 @@ mod tests {
             "urn:é:a",
         ] {
             let error = text.parse::<Path>().expect_err(text);
-            assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidPath)), "{text:?}");
+            assert_eq!(
+                (error.status, error.scim_type),
+                (400, Some(ScimType::InvalidPath)),
+                "{text:?}"
+            );
         }
         let long = |bytes| "a".repeat(bytes);
         assert!(long(MAX_PATH).parse::<Path>().is_ok());
@@ -345,7 +380,11 @@ mod tests {
             "emails[value eq \"\\u0000\"]",
         ] {
             let error = text.parse::<Path>().expect_err(text);
-            assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidFilter)), "{text}");
+            assert_eq!(
+                (error.status, error.scim_type),
+                (400, Some(ScimType::InvalidFilter)),
+                "{text}"
+            );
         }
     }
 

@@ -27,13 +27,13 @@ type Names = Vec<(String, Option<String>)>;
 
 impl Projection {
     /// Reads the parameters `attributes` and `excludedAttributes`: names between commas, in any
-    /// case, with or without the URN of the schema of users and with parts behind a dot. A parameter
-    /// without names is like none, and what no resource has is ignored.
+    /// case, with or without the URN of the schema of users and with parts behind a dot. A
+    /// parameter without names is like none, and what no resource has is ignored.
     ///
     /// # Errors
     ///
-    /// [`ScimType::InvalidValue`] when both have names, since they exclude each other, or when one is
-    /// longer than [`MAX_ATTRIBUTES`] bytes.
+    /// [`ScimType::InvalidValue`] when both have names, since they exclude each other, or when one
+    /// is longer than [`MAX_ATTRIBUTES`] bytes.
     pub fn parse(attributes: Option<&str>, excluded: Option<&str>) -> Result<Self, ScimError> {
         let only = names("attributes", attributes)?;
         let without = names("excludedAttributes", excluded)?;
@@ -64,9 +64,16 @@ fn names(parameter: &str, list: Option<&str>) -> Result<Names, ScimError> {
     let list = list.unwrap_or_default();
     if list.len() > MAX_ATTRIBUTES {
         let detail = format!("must not be longer than {MAX_ATTRIBUTES} bytes");
-        return Err(ScimError::invalid(ScimType::InvalidValue, parameter, detail));
+        return Err(ScimError::invalid(
+            ScimType::InvalidValue,
+            parameter,
+            detail,
+        ));
     }
-    let names = list.split(',').map(str::trim).filter(|name| !name.is_empty());
+    let names = list
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty());
     Ok(names.map(name_and_part).collect())
 }
 
@@ -74,7 +81,9 @@ fn name_and_part(name: &str) -> (String, Option<String>) {
     let name = without_user_schema(name).to_ascii_lowercase();
     match name.split_once('.') {
         // The dots of another schema's URN divide nothing.
-        Some((attribute, part)) if !name.contains(':') => (attribute.to_owned(), Some(part.to_owned())),
+        Some((attribute, part)) if !name.contains(':') => {
+            (attribute.to_owned(), Some(part.to_owned()))
+        }
         _ => (name, None),
     }
 }
@@ -107,7 +116,9 @@ fn dropped(names: &Names, attribute: &str) -> Fate {
 
 /// The parts of an attribute that are named; `None` when the whole is.
 fn parts_of(names: &Names, attribute: &str) -> Option<Vec<String>> {
-    let here = names.iter().filter(|(name, _)| name.eq_ignore_ascii_case(attribute));
+    let here = names
+        .iter()
+        .filter(|(name, _)| name.eq_ignore_ascii_case(attribute));
     here.map(|(_, part)| part.clone()).collect()
 }
 
@@ -119,7 +130,9 @@ fn project(resource: Map<String, Value>, fate: impl Fn(&str) -> Fate) -> Map<Str
         let value = match fate(&name) {
             Fate::Whole => Some(value),
             Fate::Gone => None,
-            Fate::Parts(parts) => parts_where(value, &|part| parts.iter().any(|known| is(known, part))),
+            Fate::Parts(parts) => {
+                parts_where(value, &|part| parts.iter().any(|known| is(known, part)))
+            }
             Fate::PartsWithout(parts) => {
                 parts_where(value, &|part| !parts.iter().any(|known| is(known, part)))
             }
@@ -142,7 +155,10 @@ fn parts_where(value: Value, wanted: &dyn Fn(&str) -> bool) -> Option<Value> {
             (!parts.is_empty()).then_some(Value::Object(parts))
         }
         Value::Array(values) => {
-            let values: Vec<_> = values.into_iter().filter_map(|value| parts_where(value, wanted)).collect();
+            let values: Vec<_> = values
+                .into_iter()
+                .filter_map(|value| parts_where(value, wanted))
+                .collect();
             (!values.is_empty()).then_some(Value::Array(values))
         }
         simple => wanted("").then_some(simple),
@@ -156,7 +172,11 @@ mod tests {
     use serde_json::json;
 
     fn shown_with(attributes: Option<&str>, excluded: Option<&str>) -> Value {
-        Value::Object(Projection::parse(attributes, excluded).unwrap().apply(resource(&ada())))
+        Value::Object(
+            Projection::parse(attributes, excluded)
+                .unwrap()
+                .apply(resource(&ada())),
+        )
     }
 
     fn with(attributes: &str) -> Value {
@@ -171,8 +191,14 @@ mod tests {
     fn what_is_named_is_shown_with_the_id_and_the_schemas() {
         for (attributes, expected) in [
             ("userName", json!({"userName": "ada@example.org"})),
-            ("USERNAME , active", json!({"userName": "ada@example.org", "active": true})),
-            ("urn:ietf:params:scim:schemas:core:2.0:User:nickName", json!({"nickName": "ada"})),
+            (
+                "USERNAME , active",
+                json!({"userName": "ada@example.org", "active": true}),
+            ),
+            (
+                "urn:ietf:params:scim:schemas:core:2.0:User:nickName",
+                json!({"nickName": "ada"}),
+            ),
             ("name.givenName", json!({"name": {"givenName": "Ada"}})),
             (
                 "name.familyName,Name.GivenName",
@@ -185,11 +211,17 @@ mod tests {
             ("meta.version", json!({"meta": {"version": "W/\"3\""}})),
             ("id", json!({})),
             ("title,userName.value,emails.display", json!({})),
-            ("urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:userName", json!({})),
+            (
+                "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:userName",
+                json!({}),
+            ),
         ] {
             assert_eq!(with(attributes), expected, "{attributes}");
         }
-        assert_eq!(with("name.givenName,name")["name"], resource(&ada())["name"]);
+        assert_eq!(
+            with("name.givenName,name")["name"],
+            resource(&ada())["name"]
+        );
     }
 
     #[test]
@@ -198,7 +230,10 @@ mod tests {
         for gone in ["emails", "meta", "displayName"] {
             expected.remove(gone);
         }
-        expected["name"].as_object_mut().unwrap().remove("givenName");
+        expected["name"]
+            .as_object_mut()
+            .unwrap()
+            .remove("givenName");
         let excluded = "emails,META,id,schemas,name.givenName,displayName,userName.value,members";
         assert_eq!(shown_with(None, Some(excluded)), Value::Object(expected));
         let nameless = shown_with(None, Some("name.givenName,name.familyName"));
@@ -216,7 +251,10 @@ mod tests {
     #[test]
     fn the_two_parameters_exclude_each_other() {
         let error = Projection::parse(Some("userName"), Some("emails")).unwrap_err();
-        assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidValue)));
+        assert_eq!(
+            (error.status, error.scim_type),
+            (400, Some(ScimType::InvalidValue))
+        );
         assert!(Projection::parse(Some("userName"), Some("")).is_ok());
         let long = "a,".repeat(1_001);
         assert!(Projection::parse(Some(&long), None).is_err());

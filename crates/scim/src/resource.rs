@@ -35,17 +35,26 @@ impl Wanted {
     /// # Errors
     ///
     /// [`InvalidValue`](crate::ScimType::InvalidValue) names the attribute whose value has a wrong
-    /// type or contains NUL, [`InvalidSyntax`](crate::ScimType::InvalidSyntax) the one that is given
-    /// twice in different case.
+    /// type or contains NUL, [`InvalidSyntax`](crate::ScimType::InvalidSyntax) the one that is
+    /// given twice in different case.
     pub fn read(body: &Map<String, Value>) -> Result<Self, ScimError> {
-        let text_of = |name: &str| find_given(body, name)?.map(|value| text(name, value)).transpose();
+        let text_of = |name: &str| {
+            find_given(body, name)?
+                .map(|value| text(name, value))
+                .transpose()
+        };
         Ok(Self {
             user_name: text_of("userName")?,
             external_id: text_of("externalId")?,
             name: full_name(body)?,
-            email: find_given(body, "emails")?.map(first_email).transpose()?.flatten(),
+            email: find_given(body, "emails")?
+                .map(first_email)
+                .transpose()?
+                .flatten(),
             nick: text_of("nickName")?,
-            active: find_given(body, "active")?.map(|value| boolean("active", value)).transpose()?,
+            active: find_given(body, "active")?
+                .map(|value| boolean("active", value))
+                .transpose()?,
         })
     }
 
@@ -66,13 +75,17 @@ impl Wanted {
 /// The first of the three ways to say a name that is used. All are read, so that a wrong type is
 /// always told.
 fn full_name(body: &Map<String, Value>) -> Result<Option<String>, ScimError> {
-    let display = find_given(body, "displayName")?.map(|value| text("displayName", value)).transpose()?;
+    let display = find_given(body, "displayName")?
+        .map(|value| text("displayName", value))
+        .transpose()?;
     let (mut joined, mut formatted) = (None, None);
     if let Some(name) = find_given(body, "name")? {
         let name = object("name", name)?;
         let part = |part: &str| {
             let value = find_given(name, part)?;
-            value.map(|value| text(&format!("name.{part}"), value)).transpose()
+            value
+                .map(|value| text(&format!("name.{part}"), value))
+                .transpose()
         };
         let given = part("givenName")?.unwrap_or_default();
         let family = part("familyName")?.unwrap_or_default();
@@ -80,7 +93,9 @@ fn full_name(body: &Map<String, Value>) -> Result<Option<String>, ScimError> {
         formatted = part("formatted")?;
     }
     let ways = [joined, formatted, display].into_iter().flatten();
-    Ok(ways.map(|name| name.trim().to_owned()).find(|name| !name.is_empty()))
+    Ok(ways
+        .map(|name| name.trim().to_owned())
+        .find(|name| !name.is_empty()))
 }
 
 #[cfg(test)]
@@ -136,7 +151,10 @@ mod tests {
         let empty = json!({"name": {"givenName": null}, "emails": [], "displayName": " "});
         assert_eq!(read(&empty), Ok(Wanted::default()));
         assert_eq!(read(&json!({"emails": [null]})), Ok(Wanted::default()));
-        assert_eq!(read(&json!({"emails": [{"type": "work"}]})), Ok(Wanted::default()));
+        assert_eq!(
+            read(&json!({"emails": [{"type": "work"}]})),
+            Ok(Wanted::default())
+        );
     }
 
     #[test]
@@ -154,11 +172,23 @@ mod tests {
     #[test]
     fn parts_of_a_name_go_before_its_formatted_form_and_that_before_the_display_name() {
         let name = json!({"givenName": "Ada", "familyName": "L", "formatted": "Dr. Ada L"});
-        assert_eq!(name_of(&json!({"displayName": "D", "name": name})).as_deref(), Some("Ada L"));
+        assert_eq!(
+            name_of(&json!({"displayName": "D", "name": name})).as_deref(),
+            Some("Ada L")
+        );
         let name = json!({"givenName": " ", "formatted": " Dr. Ada L "});
-        assert_eq!(name_of(&json!({"displayName": "D", "name": name})).as_deref(), Some("Dr. Ada L"));
-        assert_eq!(name_of(&json!({"displayName": "D", "name": {}})).as_deref(), Some("D"));
-        assert_eq!(name_of(&json!({"name": {"familyName": "L"}})).as_deref(), Some("L"));
+        assert_eq!(
+            name_of(&json!({"displayName": "D", "name": name})).as_deref(),
+            Some("Dr. Ada L")
+        );
+        assert_eq!(
+            name_of(&json!({"displayName": "D", "name": {}})).as_deref(),
+            Some("D")
+        );
+        assert_eq!(
+            name_of(&json!({"name": {"familyName": "L"}})).as_deref(),
+            Some("L")
+        );
     }
 
     #[test]
@@ -183,7 +213,11 @@ mod tests {
             (json!("False"), false),
             (json!("fALSE"), false),
         ] {
-            assert_eq!(read(&json!({"active": value})).unwrap().active, Some(active), "{value}");
+            assert_eq!(
+                read(&json!({"active": value})).unwrap().active,
+                Some(active),
+                "{value}"
+            );
         }
     }
 
@@ -200,7 +234,10 @@ mod tests {
             (json!({"name": "Ada"}), "name"),
             (json!({"name": {"givenName": 1}}), "name.givenName"),
             (json!({"name": {"familyName": []}}), "name.familyName"),
-            (json!({"name": {"givenName": "Ada", "formatted": 1}}), "name.formatted"),
+            (
+                json!({"name": {"givenName": "Ada", "formatted": 1}}),
+                "name.formatted",
+            ),
             (json!({"emails": 7}), "emails"),
             (json!({"emails": [[]]}), "emails"),
             (json!({"emails": [{"value": 7}]}), "emails.value"),
@@ -208,7 +245,11 @@ mod tests {
         ] {
             let error = read(&body).unwrap_err();
             assert_eq!(error.scim_type, Some(ScimType::InvalidValue), "{body}");
-            assert_eq!((error.status, error.field.as_deref()), (400, Some(field)), "{body}");
+            assert_eq!(
+                (error.status, error.field.as_deref()),
+                (400, Some(field)),
+                "{body}"
+            );
         }
     }
 
@@ -216,7 +257,10 @@ mod tests {
     fn an_attribute_given_twice_is_refused() {
         for (body, field) in [
             (json!({"userName": "a", "username": "a"}), "userName"),
-            (json!({"name": {"givenName": "a", "GivenName": null}}), "givenName"),
+            (
+                json!({"name": {"givenName": "a", "GivenName": null}}),
+                "givenName",
+            ),
         ] {
             let error = read(&body).unwrap_err();
             assert_eq!(error.scim_type, Some(ScimType::InvalidSyntax), "{body}");
@@ -235,8 +279,14 @@ mod tests {
             active: false,
         };
         assert_eq!(Wanted::default().onto(state.clone()), state);
-        let wanted = read(&json!({"name": {"givenName": "Eve"}, "nickName": "", "active": true})).unwrap();
-        let expected = State { name: "Eve".into(), nick: String::new(), active: true, ..state.clone() };
+        let wanted =
+            read(&json!({"name": {"givenName": "Eve"}, "nickName": "", "active": true})).unwrap();
+        let expected = State {
+            name: "Eve".into(),
+            nick: String::new(),
+            active: true,
+            ..state.clone()
+        };
         assert_eq!(wanted.onto(state), expected);
     }
 }

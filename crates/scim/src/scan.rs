@@ -45,7 +45,10 @@ impl<'a> Scanner<'a> {
 
     /// What comes before the next blank, bracket or quote; it may be empty.
     pub(crate) fn word(&mut self) -> &'a str {
-        let end = self.rest.find([' ', '\t', '[', ']', '(', ')', '"']).unwrap_or(self.rest.len());
+        let end = self
+            .rest
+            .find([' ', '\t', '[', ']', '(', ')', '"'])
+            .unwrap_or(self.rest.len());
         let (word, rest) = self.rest.split_at(end);
         self.rest = rest;
         word
@@ -55,11 +58,18 @@ impl<'a> Scanner<'a> {
     pub(crate) fn eq(&mut self) -> Result<(), Fault> {
         let apart = self.blanks();
         let operator = self.word();
-        if OTHER_OPERATORS.iter().any(|other| operator.eq_ignore_ascii_case(other)) {
-            return Err(format!("The operator {operator} is not supported, only eq is"));
+        if OTHER_OPERATORS
+            .iter()
+            .any(|other| operator.eq_ignore_ascii_case(other))
+        {
+            return Err(format!(
+                "The operator {operator} is not supported, only eq is"
+            ));
         }
         if !(apart && operator.eq_ignore_ascii_case("eq") && self.blanks()) {
-            return Err("An attribute must be followed by eq and a value, with blanks between".to_owned());
+            return Err(
+                "An attribute must be followed by eq and a value, with blanks between".to_owned(),
+            );
         }
         Ok(())
     }

@@ -80,8 +80,18 @@ pub fn schemas(base: &str) -> Vec<Value> {
             "What the service can do",
             discovery::service_provider_config(),
         ),
-        schema(RESOURCE_TYPE_SCHEMA, "ResourceType", "A kind of resources", discovery::resource_type()),
-        schema(SCHEMA_SCHEMA, "Schema", "The attributes of resources", discovery::schema()),
+        schema(
+            RESOURCE_TYPE_SCHEMA,
+            "ResourceType",
+            "A kind of resources",
+            discovery::resource_type(),
+        ),
+        schema(
+            SCHEMA_SCHEMA,
+            "Schema",
+            "The attributes of resources",
+            discovery::schema(),
+        ),
     ]
 }
 
@@ -99,17 +109,24 @@ mod tests {
     const BASE: &str = "https://chat.example/scim/u1";
 
     fn schema_of(id: &str) -> Value {
-        schemas(BASE).into_iter().find(|schema| schema["id"] == id).expect(id)
+        schemas(BASE)
+            .into_iter()
+            .find(|schema| schema["id"] == id)
+            .expect(id)
     }
 
     fn attribute<'a>(attributes: &'a Value, name: &str) -> Option<&'a Value> {
-        attributes.as_array()?.iter().find(|attribute| attribute["name"] == name)
+        attributes
+            .as_array()?
+            .iter()
+            .find(|attribute| attribute["name"] == name)
     }
 
     /// Each member has an attribute of its type, and what is required is there.
     fn assert_fits(members: &Map<String, Value>, attributes: &Value) {
         for (name, value) in members {
-            let attribute = attribute(attributes, name).unwrap_or_else(|| panic!("{name} is not described"));
+            let attribute =
+                attribute(attributes, name).unwrap_or_else(|| panic!("{name} is not described"));
             let values = match value {
                 Value::Array(values) => {
                     assert_eq!(attribute["multiValued"], true, "{name}");
@@ -128,13 +145,18 @@ mod tests {
                     }
                     Value::Bool(_) => assert_eq!(attribute["type"], "boolean", "{name}"),
                     Value::Number(_) => assert_eq!(attribute["type"], "integer", "{name}"),
-                    _ => assert!(["string", "reference"].contains(&attribute["type"].as_str().unwrap())),
+                    _ => assert!(
+                        ["string", "reference"].contains(&attribute["type"].as_str().unwrap())
+                    ),
                 }
             }
         }
         for attribute in attributes.as_array().unwrap() {
             let name = attribute["name"].as_str().unwrap();
-            assert!(attribute["required"] == false || members.contains_key(name), "{name} is missing");
+            assert!(
+                attribute["required"] == false || members.contains_key(name),
+                "{name} is missing"
+            );
         }
     }
 
@@ -155,7 +177,10 @@ mod tests {
         assert_fits(&members, attributes);
         assert_eq!(attributes.as_array().unwrap().len(), members.len());
         let user_name = attribute(attributes, "userName").unwrap();
-        assert_eq!((&user_name["uniqueness"], &user_name["caseExact"]), (&json!("server"), &json!(false)));
+        assert_eq!(
+            (&user_name["uniqueness"], &user_name["caseExact"]),
+            (&json!("server"), &json!(false))
+        );
     }
 
     #[test]
@@ -186,8 +211,14 @@ mod tests {
     #[test]
     fn every_document_is_found_where_it_says() {
         let config = service_provider_config(&format!("{BASE}/"));
-        assert_eq!(config["meta"]["location"], format!("{BASE}/ServiceProviderConfig"));
-        assert_eq!(resource_types(BASE)[0]["meta"]["location"], format!("{BASE}/ResourceTypes/User"));
+        assert_eq!(
+            config["meta"]["location"],
+            format!("{BASE}/ServiceProviderConfig")
+        );
+        assert_eq!(
+            resource_types(BASE)[0]["meta"]["location"],
+            format!("{BASE}/ResourceTypes/User")
+        );
         for schema in schemas(BASE) {
             let id = schema["id"].as_str().unwrap();
             assert_eq!(schema["meta"]["location"], format!("{BASE}/Schemas/{id}"));

@@ -44,8 +44,8 @@ pub fn plain(user: &Shown) -> Map<String, Value> {
     }))
 }
 
-/// A user in the shape of RFC 7643, section 4.1. The id is a text, `externalId` is what the provider
-/// gave and is left out like an empty family name when there is none.
+/// A user in the shape of RFC 7643, section 4.1. The id is a text, `externalId` is what the
+/// provider gave and is left out like an empty family name when there is none.
 #[must_use]
 pub fn resource(user: &Shown) -> Map<String, Value> {
     let state = &user.state;
@@ -182,7 +182,10 @@ pub(crate) mod tests {
         let standard = resource(&user);
         assert!(!standard.contains_key("externalId"));
         assert_eq!(standard["name"], json!({"givenName": "Ada"}));
-        assert_eq!(plain(&user)["name"], json!({"givenName": "Ada", "familyName": ""}));
+        assert_eq!(
+            plain(&user)["name"],
+            json!({"givenName": "Ada", "familyName": ""})
+        );
         assert_eq!(plain(&user)["externalId"], "ada@example.org");
     }
 

@@ -5,11 +5,20 @@ use serde_json::{Map, Value};
 use crate::{ScimError, ScimType};
 
 /// The member of this name, in any case, as it stands there. Twice the same is an error.
-pub(crate) fn find<'a>(object: &'a Map<String, Value>, name: &str) -> Result<Option<&'a Value>, ScimError> {
-    let mut members = object.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+pub(crate) fn find<'a>(
+    object: &'a Map<String, Value>,
+    name: &str,
+) -> Result<Option<&'a Value>, ScimError> {
+    let mut members = object
+        .iter()
+        .filter(|(key, _)| key.eq_ignore_ascii_case(name));
     let first = members.next();
     match members.next() {
-        Some(_) => Err(ScimError::invalid(ScimType::InvalidSyntax, name, "is given twice")),
+        Some(_) => Err(ScimError::invalid(
+            ScimType::InvalidSyntax,
+            name,
+            "is given twice",
+        )),
         None => Ok(first.map(|(_, value)| value)),
     }
 }
@@ -25,7 +34,9 @@ pub(crate) fn find_given<'a>(
 /// A text. NUL is refused, since no database keeps it.
 pub(crate) fn text(field: &str, value: &Value) -> Result<String, ScimError> {
     match value {
-        Value::String(text) if text.contains('\0') => Err(invalid(field, "must not contain a NUL character")),
+        Value::String(text) if text.contains('\0') => {
+            Err(invalid(field, "must not contain a NUL character"))
+        }
         Value::String(text) => Ok(text.clone()),
         _ => Err(invalid(field, "must be a text")),
     }
@@ -53,8 +64,13 @@ pub(crate) fn boolean_of_text(text: &str) -> Option<bool> {
 }
 
 /// An object.
-pub(crate) fn object<'a>(field: &str, value: &'a Value) -> Result<&'a Map<String, Value>, ScimError> {
-    value.as_object().ok_or_else(|| invalid(field, "must be an object"))
+pub(crate) fn object<'a>(
+    field: &str,
+    value: &'a Value,
+) -> Result<&'a Map<String, Value>, ScimError> {
+    value
+        .as_object()
+        .ok_or_else(|| invalid(field, "must be an object"))
 }
 
 /// The first address among `emails`: an array of objects with `value`, or of texts, or only one of
@@ -70,11 +86,14 @@ pub(crate) fn first_email(value: &Value) -> Result<Option<String>, ScimError> {
 pub(crate) fn email(value: &Value) -> Result<Option<String>, ScimError> {
     match value {
         Value::Null => Ok(None),
-        Value::Object(email) => {
-            find_given(email, "value")?.map(|value| text("emails.value", value)).transpose()
-        }
+        Value::Object(email) => find_given(email, "value")?
+            .map(|value| text("emails.value", value))
+            .transpose(),
         Value::String(_) => text("emails", value).map(Some),
-        _ => Err(invalid("emails", "must be an array of objects with a value")),
+        _ => Err(invalid(
+            "emails",
+            "must be an array of objects with a value",
+        )),
     }
 }
 

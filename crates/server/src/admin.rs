@@ -24,8 +24,16 @@ use crate::config::Settings;
 use crate::{Failure, output, serve};
 
 /// Carries out what was asked for and prints the answers.
-pub(crate) async fn run(settings: Settings, command: AdminCommand, json: bool) -> Result<(), Failure> {
-    let mut operator = Operator { settings, json, app: None };
+pub(crate) async fn run(
+    settings: Settings,
+    command: AdminCommand,
+    json: bool,
+) -> Result<(), Failure> {
+    let mut operator = Operator {
+        settings,
+        json,
+        app: None,
+    };
     let outcome = match command {
         AdminCommand::One(command) => operator.carry_out(command).await,
         AdminCommand::Batch => batch::run(&mut operator).await,
@@ -55,7 +63,9 @@ impl Operator {
             OneCommand::User(command) => users::run(&self.app(false).await?, command, json).await,
             OneCommand::Flow(command) => flows::run(&self.app(false).await?, command, json).await,
             OneCommand::Group(command) => groups::run(&self.app(false).await?, command, json).await,
-            OneCommand::App(command) => applications::run(&self.app(false).await?, command, json).await,
+            OneCommand::App(command) => {
+                applications::run(&self.app(false).await?, command, json).await
+            }
             OneCommand::Source(command) => {
                 applications::run_source(&self.app(false).await?, command, json).await
             }
@@ -83,12 +93,15 @@ fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure>
     Ok(output::answer(answer, json)?)
 }
 
-/// What went wrong, in the words of the command line. `what` is what a command names and may be unknown.
+/// What went wrong, in the words of the command line. `what` is what a command names and may be
+/// unknown.
 fn explain(error: Error, what: &str) -> Failure {
     match error {
         Error::Invalid(errors) => {
-            let texts: Vec<String> =
-                errors.into_iter().map(|(field, texts)| format!("{field} {}", texts.join(", "))).collect();
+            let texts: Vec<String> = errors
+                .into_iter()
+                .map(|(field, texts)| format!("{field} {}", texts.join(", ")))
+                .collect();
             texts.join("; ").into()
         }
         Error::NotFound => format!("{what} was not found").into(),
@@ -102,5 +115,6 @@ fn in_organization(org: &str) -> impl FnOnce(Error) -> Failure {
 }
 
 fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
-    text.parse().map_err(|error| format!("--{option} {error}").into())
+    text.parse()
+        .map_err(|error| format!("--{option} {error}").into())
 }

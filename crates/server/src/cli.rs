@@ -15,9 +15,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, NewApplication, NewOrganization,
-    NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate, SecretKeyCommand,
-    SourceCommand,
+    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, NewApplication,
+    NewOrganization, NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate,
+    SecretKeyCommand, SourceCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
@@ -27,8 +27,8 @@ pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::users::{NewUser, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
-/// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the API of
-/// Flowdock.
+/// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the
+/// API of Flowdock.
 #[derive(Parser)]
 #[command(
     name = "eddyline",
@@ -101,7 +101,11 @@ fn admin_help() -> String {
     let tree = <AdminCommand as Subcommand>::augment_subcommands(clap::Command::new("admin"));
     let mut commands = Vec::new();
     leaves(&tree, "", &mut commands);
-    let width = commands.iter().map(|(path, _)| path.len()).max().unwrap_or_default();
+    let width = commands
+        .iter()
+        .map(|(path, _)| path.len())
+        .max()
+        .unwrap_or_default();
     let mut help = String::from("Commands in full:\n");
     for (path, about) in &commands {
         help.push_str(&format!("  {path:width$}  {about}\n"));
@@ -116,7 +120,10 @@ fn leaves(command: &clap::Command, path: &str, found: &mut Vec<(String, String)>
         if below.has_subcommands() {
             leaves(below, &path, found);
         } else {
-            let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+            let about = below
+                .get_about()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             // Its own help says the rest.
             let first = about.split([';', ':', ',']).next().unwrap_or_default();
             found.push((path.trim().to_owned(), first.to_owned()));

@@ -135,21 +135,30 @@ pub(crate) fn load(
         Some(path) => read_file(path, &read(path)?)?,
         None => read_default_file(&flags, &environment.layer)?,
     };
-    finish(&Layers::new(file, environment.layer, flags), &environment.unknown)
+    finish(
+        &Layers::new(file, environment.layer, flags),
+        &environment.unknown,
+    )
 }
 
-/// Reads the configuration of a demonstration. It takes the place of its data from flags only, knows no
-/// mail server and no store of files, and reads no file, so that a machine's real server is never filled with invented people,
-/// and none of them writes to anybody.
+/// Reads the configuration of a demonstration. It takes the place of its data from flags only,
+/// knows no mail server and no store of files, and reads no file, so that a machine's real server
+/// is never filled with invented people, and none of them writes to anybody.
 pub(crate) fn load_for_demo(
     flags: Layer,
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> Result<Loaded, ConfigError> {
     let mut environment = Environment::read(variables)?;
-    environment
-        .layer
-        .retain(|option| !matches!(option.group, OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files));
-    finish(&Layers::new(Layer::default(), environment.layer, flags), &environment.unknown)
+    environment.layer.retain(|option| {
+        !matches!(
+            option.group,
+            OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files
+        )
+    });
+    finish(
+        &Layers::new(Layer::default(), environment.layer, flags),
+        &environment.unknown,
+    )
 }
 
 /// Whether a server is to log in JSON, as far as a configuration shows it that may be wrong.
@@ -173,20 +182,29 @@ pub(crate) fn demo_wants_json(
     variables: impl IntoIterator<Item = (OsString, OsString)>,
 ) -> bool {
     let environment = Environment::read(variables).unwrap_or_default();
-    flags.text(LOG_FORMAT).or(environment.layer.text(LOG_FORMAT)) == Some("json")
+    flags
+        .text(LOG_FORMAT)
+        .or(environment.layer.text(LOG_FORMAT))
+        == Some("json")
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {
     std::fs::read_to_string(path).map_err(|source| match Denied::of(path, &source) {
         Some(denied) => denied.into(),
-        None => ConfigError::Unreadable { path: path.to_owned(), source },
+        None => ConfigError::Unreadable {
+            path: path.to_owned(),
+            source,
+        },
     })
 }
 
 fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, ConfigError> {
     let key = "data_dir";
     let default = || OptionSpec::by_key(key).map_or("", |option| option.default);
-    let directory = flags.text(key).or(environment.text(key)).unwrap_or_else(default);
+    let directory = flags
+        .text(key)
+        .or(environment.text(key))
+        .unwrap_or_else(default);
     let path = Path::new(directory).join(DEFAULT_FILE);
     let text = match read(&path) {
         Err(ConfigError::Unreadable { source, .. }) if source.kind() == ErrorKind::NotFound => {
@@ -198,7 +216,10 @@ fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, Config
     if layer.text(key).is_some() {
         let problem = "the file was found in the data directory and cannot name another; \
                        give it with --config instead";
-        return Err(ConfigError::Wrong { origin: Origin::File(path, key), problem: problem.to_owned() });
+        return Err(ConfigError::Wrong {
+            origin: Origin::File(path, key),
+            problem: problem.to_owned(),
+        });
     }
     Ok(layer)
 }
@@ -220,24 +241,42 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
     for key in ["smtp_port", "smtp_security", "smtp_user", "smtp_ca"] {
         needs(key, "smtp_host")?;
     }
-    for key in ["files_s3_region", "files_s3_access_key", "files_s3_secret_key"] {
+    for key in [
+        "files_s3_region",
+        "files_s3_access_key",
+        "files_s3_secret_key",
+    ] {
         needs("files_s3_bucket", key)?;
     }
-    for key in ["files_s3_endpoint", "files_s3_region", "files_s3_access_key", "files_s3_secret_key"] {
+    for key in [
+        "files_s3_endpoint",
+        "files_s3_region",
+        "files_s3_access_key",
+        "files_s3_secret_key",
+    ] {
         needs(key, "files_s3_bucket")?;
     }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
-        let problem = format!("listen and stream_listen are the same address, {}", settings.listen);
+        let problem = format!(
+            "listen and stream_listen are the same address, {}",
+            settings.listen
+        );
         if let Some(origin) = origin.cloned() {
             return Err(ConfigError::Wrong { origin, problem });
         }
     }
     let remarks = unknown.iter().map(|name| {
         let hint = similar(name).map(|option| format!("; did you mean {}?", option.variable()));
-        format!("{name} is not a known variable, and is ignored{}", hint.unwrap_or_default())
+        format!(
+            "{name} is not a known variable, and is ignored{}",
+            hint.unwrap_or_default()
+        )
     });
-    Ok(Loaded { settings, remarks: remarks.collect() })
+    Ok(Loaded {
+        settings,
+        remarks: remarks.collect(),
+    })
 }
 
 /// What the server needs to speak HTTPS.
@@ -252,11 +291,16 @@ pub(crate) struct TlsFiles<'a> {
 impl Settings {
     /// The database, which is an SQLite file in the data directory unless another is named.
     pub(crate) fn database_url(&self) -> DatabaseUrl {
-        self.database.clone().unwrap_or_else(|| DatabaseUrl::in_directory(&self.data_dir))
+        self.database
+            .clone()
+            .unwrap_or_else(|| DatabaseUrl::in_directory(&self.data_dir))
     }
 
     /// The certificate and its key, when the server is to speak HTTPS.
     pub(crate) fn tls(&self) -> Option<TlsFiles<'_>> {
-        Some(TlsFiles { cert: self.tls_cert.as_deref()?, key: self.tls_key.as_deref()? })
+        Some(TlsFiles {
+            cert: self.tls_cert.as_deref()?,
+            key: self.tls_key.as_deref()?,
+        })
     }
 }

@@ -34,10 +34,19 @@ const PEOPLE: [(&str, &str, &str); 4] = [
 const TALK: [(usize, &str); 7] = [
     (0, "Good morning! The release is on for today. #release"),
     (1, "@Ada I found a moth in relay 70. First actual bug! #bug"),
-    (2, "Can we decide whether the build will ever finish? #build"),
+    (
+        2,
+        "Can we decide whether the build will ever finish? #build",
+    ),
     (0, "@Grace please tape it into the log book."),
-    (1, "@everyone the fix is in: https://example.com/pulls/9 #release"),
-    (2, "The answer is 42, but `imitation_game::score` disagrees."),
+    (
+        1,
+        "@everyone the fix is in: https://example.com/pulls/9 #release",
+    ),
+    (
+        2,
+        "The answer is 42, but `imitation_game::score` disagrees.",
+    ),
     (0, "Then let us ship it."),
 ];
 
@@ -52,8 +61,15 @@ const CHATTER: [&str; 5] = [
 /// Serves a demonstration until it is told to stop. Unless the data is to be kept, it lives in a
 /// directory of its own that goes with it.
 pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failure> {
-    let throw_away =
-        if keep { None } else { Some(tempfile::Builder::new().prefix("eddyline-demo-").tempdir()?) };
+    let throw_away = if keep {
+        None
+    } else {
+        Some(
+            tempfile::Builder::new()
+                .prefix("eddyline-demo-")
+                .tempdir()?,
+        )
+    };
     if let Some(directory) = &throw_away {
         settings.data_dir = directory.path().to_owned();
     }
@@ -83,7 +99,10 @@ async fn populate(app: &App) -> Result<(), Failure> {
         Err(error) => return Err(error.into()),
     }
     for name in ["Main", "Lobby"] {
-        let flow = NewFlow { organization: ORGANIZATION.to_owned(), name: name.parse()? };
+        let flow = NewFlow {
+            organization: ORGANIZATION.to_owned(),
+            name: name.parse()?,
+        };
         app.operator().create_flow(flow).await?;
     }
     let mut actors = Vec::new();
@@ -107,10 +126,15 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
     };
     let (_, token) = app.operator().create_user(person).await?;
     for flow in ["main", "lobby"] {
-        app.operator().add_flow_user(ORGANIZATION, flow, &address).await?;
+        app.operator()
+            .add_flow_user(ORGANIZATION, flow, &address)
+            .await?;
     }
     let local = std::net::Ipv4Addr::LOCALHOST.into();
-    Ok(app.authentication().authenticate(Credentials::Token(token), local).await?)
+    Ok(app
+        .authentication()
+        .authenticate(Credentials::Token(token), local)
+        .await?)
 }
 
 async fn talk(app: &App, actors: &[Actor]) -> Result<(), Failure> {
@@ -129,9 +153,20 @@ async fn say(
     text: &str,
     parent: Option<MessageId>,
 ) -> Result<Option<MessageId>, Error> {
-    let room: Arc<Room> = app.rooms().find(actor, ORGANIZATION, FLOW, FlowAction::Post).await?;
-    let event = if parent.is_some() { Event::Comment } else { Event::Message };
-    let post = NewPost { parent, wait: true, ..NewPost::of(event, text.to_owned()) };
+    let room: Arc<Room> = app
+        .rooms()
+        .find(actor, ORGANIZATION, FLOW, FlowAction::Post)
+        .await?;
+    let event = if parent.is_some() {
+        Event::Comment
+    } else {
+        Event::Message
+    };
+    let post = NewPost {
+        parent,
+        wait: true,
+        ..NewPost::of(event, text.to_owned())
+    };
     Ok(match app.messages().post(actor, room, post).await? {
         Posted::Message(view) => Some(view.message.id),
         Posted::Accepted => None,
@@ -140,10 +175,20 @@ async fn say(
 
 /// A bot that says something now and then, so that a listener hears something.
 async fn chatter(app: App) {
-    let Ok(email) = PEOPLE[3].0.parse::<Email>() else { return };
-    let Ok((_, token)) = app.operator().create_user_token(&email).await else { return };
+    let Ok(email) = PEOPLE[3].0.parse::<Email>() else {
+        return;
+    };
+    let Ok((_, token)) = app.operator().create_user_token(&email).await else {
+        return;
+    };
     let local = std::net::Ipv4Addr::LOCALHOST.into();
-    let Ok(eddy) = app.authentication().authenticate(Credentials::Token(token), local).await else { return };
+    let Ok(eddy) = app
+        .authentication()
+        .authenticate(Credentials::Token(token), local)
+        .await
+    else {
+        return;
+    };
     for text in CHATTER.iter().cycle() {
         tokio::time::sleep(CHATTER_PAUSE).await;
         if let Err(error) = say(&app, &eddy, text, None).await {
@@ -164,17 +209,27 @@ impl Welcome {
     async fn prepare(app: &App) -> Result<Self, Failure> {
         let email: Email = EMAIL.parse()?;
         let password = Secret::generate();
-        app.operator().set_password(&email, &Password::new(password.expose())).await?;
+        app.operator()
+            .set_password(&email, &Password::new(password.expose()))
+            .await?;
         let (_, token) = app.operator().create_user_token(&email).await?;
         let link = app.operator().create_sign_in_link(&email).await?;
-        Ok(Self { token, password, link })
+        Ok(Self {
+            token,
+            password,
+            link,
+        })
     }
 }
 
 fn print_welcome(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), Failure> {
     let addresses = &app.config().addresses;
     let (base, stream, web) = (&addresses.base, &addresses.stream, &addresses.web);
-    let Welcome { token, password, link } = welcome;
+    let Welcome {
+        token,
+        password,
+        link,
+    } = welcome;
     let (token, password) = (token.expose(), password.expose());
     let mailbox = mailbox.display();
     let mut out = std::io::stdout().lock();

@@ -13,8 +13,12 @@ pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, Failure> {
         None => {
             let ours = || settings.data_dir.join("files");
             let folder = settings.files.clone().unwrap_or_else(ours);
-            Files::in_folder(&folder)
-                .map_err(|error| format!("cannot make the folder {} for files: {error}", folder.display()))?
+            Files::in_folder(&folder).map_err(|error| {
+                format!(
+                    "cannot make the folder {} for files: {error}",
+                    folder.display()
+                )
+            })?
         }
     };
     Ok(FilesConfig {
@@ -34,13 +38,21 @@ fn in_store(settings: &Settings, bucket: &str) -> Result<Files, Failure> {
     let config = eddyline_files::S3Config {
         bucket: bucket.to_owned(),
         region: given(&settings.files_s3_region),
-        endpoint: settings.files_s3_endpoint.as_ref().map(|url| url.as_str().to_owned()),
+        endpoint: settings
+            .files_s3_endpoint
+            .as_ref()
+            .map(|url| url.as_str().to_owned()),
         access_key: given(&settings.files_s3_access_key),
-        secret_key: settings.files_s3_secret_key.as_ref().map_or("", |secret| secret.expose()).to_owned(),
+        secret_key: settings
+            .files_s3_secret_key
+            .as_ref()
+            .map_or("", |secret| secret.expose())
+            .to_owned(),
         allow_http: settings.files_s3_allow_http.0,
         spool: Some(settings.data_dir.join("uploads")),
     };
-    Files::in_s3(&config).map_err(|error| format!("the store of files cannot be used: {error}").into())
+    Files::in_s3(&config)
+        .map_err(|error| format!("the store of files cannot be used: {error}").into())
 }
 
 #[cfg(not(feature = "s3"))]

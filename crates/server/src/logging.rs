@@ -16,7 +16,9 @@ pub(crate) struct Log {
 
 impl Log {
     fn with<S: 'static>(handle: Handle<EnvFilter, S>) -> Self {
-        Self { set: Box::new(move |filter| Ok(handle.reload(filter)?)) }
+        Self {
+            set: Box::new(move |filter| Ok(handle.reload(filter)?)),
+        }
     }
 
     /// Logs from now on what the filter says.
@@ -37,10 +39,14 @@ pub(crate) fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, TryInit
     use tracing_subscriber::util::SubscriberInitExt as _;
 
     let filter = EnvFilter::new(filter.as_str());
-    let lines = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
+    let lines = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr);
     match format {
         LogFormat::Text => {
-            let lines = lines.with_ansi(io::stderr().is_terminal()).with_filter_reloading();
+            let lines = lines
+                .with_ansi(io::stderr().is_terminal())
+                .with_filter_reloading();
             let log = Log::with(lines.reload_handle());
             lines.finish().try_init()?;
             Ok(log)

@@ -19,16 +19,25 @@ pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, Failure> {
         Some(host) => Delivery::Smtp(smtp(host, settings)),
         None => Delivery::Outbox(outbox(settings)?),
     };
-    let postman = Postman::new(Config { delivery, from: settings.mail_from.clone() })?;
+    let postman = Postman::new(Config {
+        delivery,
+        from: settings.mail_from.clone(),
+    })?;
     let first_retry = Duration::from_secs(settings.mail_retry_seconds.get().into());
-    Ok(Mailing { postman, first_retry })
+    Ok(Mailing {
+        postman,
+        first_retry,
+    })
 }
 
 /// Says in the log where mail will be found, if no mail server takes it.
 pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), Failure> {
     if settings.smtp_host.is_none() {
         let folder = outbox(settings)?;
-        tracing::warn!("no mail server is set up (smtp_host); mail is put into {}", folder.display());
+        tracing::warn!(
+            "no mail server is set up (smtp_host); mail is put into {}",
+            folder.display()
+        );
     }
     Ok(())
 }
@@ -39,7 +48,10 @@ pub(crate) fn outbox(settings: &Settings) -> Result<PathBuf, Failure> {
 }
 
 fn smtp(host: &str, settings: &Settings) -> SmtpConfig {
-    let login = settings.smtp_user.as_ref().zip(settings.smtp_password.as_ref());
+    let login = settings
+        .smtp_user
+        .as_ref()
+        .zip(settings.smtp_password.as_ref());
     SmtpConfig {
         port: settings.smtp_port.map(NonZero::get),
         security: match settings.smtp_security {

@@ -32,8 +32,8 @@ use crate::cli::{Cli, Command};
 use crate::config::{ConfigError, Loaded, LogFilter, Settings};
 use crate::logging::Log;
 
-/// The threads of a server free what others allocated, at which the allocator of the system is slow:
-/// this one saves a quarter of the processor time of a post (docs/performance.md).
+/// The threads of a server free what others allocated, at which the allocator of the system is
+/// slow: this one saves a quarter of the processor time of a post (docs/performance.md).
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -57,9 +57,11 @@ fn main() -> ExitCode {
 /// Whether what a command says at its end belongs to a log in JSON.
 fn logs_json(command: &Command) -> bool {
     match command {
-        Command::Serve(serve) => {
-            config::wants_json(&serve.options.layer, serve.config.path.as_deref(), vars_os())
-        }
+        Command::Serve(serve) => config::wants_json(
+            &serve.options.layer,
+            serve.config.path.as_deref(),
+            vars_os(),
+        ),
         Command::Demo(demo) => config::demo_wants_json(&demo.options.layer, vars_os()),
         // Its answers and failures are for the operator.
         Command::Admin(_) => false,
@@ -80,7 +82,8 @@ fn run(command: Command) -> Result<(), Failure> {
             block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
         Command::Admin(admin) => {
-            let loaded = config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
+            let loaded =
+                config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
             let (settings, _) = log_from_here(loaded, Some(&LogFilter::warnings()))?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
@@ -91,7 +94,8 @@ fn run(command: Command) -> Result<(), Failure> {
 fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<(Settings, Log), Failure> {
     let settings = loaded.settings;
     let log = logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
-    // Variables for the tools around a server are common, so operators' commands do not repeat this.
+    // Variables for the tools around a server are common, so operators' commands do not repeat
+    // this.
     for remark in loaded.remarks.iter().filter(|_| filter.is_none()) {
         tracing::info!("{remark}");
     }
@@ -101,8 +105,9 @@ fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<(Settings
 fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
-        // Answers come from the thread that writes, and requests from sockets: both are looked for more
-        // often than tokio would by itself, or they wait for all the streams that are being written.
+        // Answers come from the thread that writes, and requests from sockets: both are looked for
+        // more often than tokio would by itself, or they wait for all the streams that are being
+        // written.
         .global_queue_interval(8)
         .event_interval(16)
         .build()?;

@@ -17,7 +17,11 @@ pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Res
     write_answer(io::stdout().lock(), answer, json)
 }
 
-fn write_answer(mut output: impl Write, answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
+fn write_answer(
+    mut output: impl Write,
+    answer: &(impl Display + Serialize),
+    json: bool,
+) -> io::Result<()> {
     if json {
         return json_line(output, answer);
     }
@@ -54,7 +58,10 @@ pub(crate) fn failure(error: &(dyn Error + 'static), json: bool) {
     let causes = Causes(error);
     // There is nowhere left to say that even this failed.
     let _ = if json {
-        json_line(io::stderr().lock(), &Event::now("ERROR", &causes.to_string()))
+        json_line(
+            io::stderr().lock(),
+            &Event::now("ERROR", &causes.to_string()),
+        )
     } else {
         writeln!(io::stderr().lock(), "error: {causes}")
     };
@@ -65,7 +72,14 @@ pub(crate) fn listening(addresses: &Addresses, json: bool) {
     let Addresses { base, stream, .. } = addresses;
     // A closed pipe does not stop the server.
     let _ = if json {
-        json_line(io::stdout().lock(), &Listening { event: Event::now("INFO", "listening"), base, stream })
+        json_line(
+            io::stdout().lock(),
+            &Listening {
+                event: Event::now("INFO", "listening"),
+                base,
+                stream,
+            },
+        )
     } else {
         writeln!(io::stdout().lock(), "listening base={base} stream={stream}")
     };
@@ -82,9 +96,16 @@ struct Event<'a> {
 
 impl<'a> Event<'a> {
     fn now(level: &'static str, message: &'a str) -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let now = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
-        Self { timestamp: now.to_string(), level, message, target: "eddyline" }
+        Self {
+            timestamp: now.to_string(),
+            level,
+            message,
+            target: "eddyline",
+        }
     }
 }
 
@@ -96,8 +117,8 @@ struct Listening<'a> {
     stream: &'a str,
 }
 
-/// An error with all of its causes, on one line unless a cause has several. Some errors tell their cause themselves; it
-/// is not repeated then.
+/// An error with all of its causes, on one line unless a cause has several. Some errors tell their
+/// cause themselves; it is not repeated then.
 pub(crate) struct Causes<'a>(pub(crate) &'a (dyn Error + 'static));
 
 impl Display for Causes<'_> {
@@ -207,7 +228,11 @@ pub(crate) struct UserCreated {
 
 impl Display for UserCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "User {} <{}> has the number {}", self.name, self.email, self.id)?;
+        writeln!(
+            f,
+            "User {} <{}> has the number {}",
+            self.name, self.email, self.id
+        )?;
         write!(f, "API token, which is not shown again: {}", self.api_token)
     }
 }
@@ -239,7 +264,11 @@ impl Display for TokenCreated {
             Token::ApiToken(token) => ("API token", token),
             Token::FlowToken(token) => ("Flow token", token),
         };
-        write!(f, "{kind} of {}, which is not shown again: {token}", self.holder)
+        write!(
+            f,
+            "{kind} of {}, which is not shown again: {token}",
+            self.holder
+        )
     }
 }
 
@@ -289,7 +318,11 @@ pub(crate) struct FlowCreated {
 
 impl Display for FlowCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Flow {}/{} has been made: {}", self.organization, self.parameterized_name, self.name)
+        write!(
+            f,
+            "Flow {}/{} has been made: {}",
+            self.organization, self.parameterized_name, self.name
+        )
     }
 }
 
@@ -329,16 +362,26 @@ mod tests {
             nick: "ada".into(),
             api_token: "0123".into(),
         };
-        let expected = r#"{"id":7,"email":"ada@example.org","name":"Ada","nick":"ada","api_token":"0123"}"#;
+        let expected =
+            r#"{"id":7,"email":"ada@example.org","name":"Ada","nick":"ada","api_token":"0123"}"#;
         assert_eq!(written(&answer, true), format!("{expected}\n"));
         assert!(written(&answer, false).ends_with("shown again: 0123\n"));
     }
 
     #[test]
     fn a_token_stands_under_the_name_of_its_kind() {
-        let token = |token| TokenCreated { holder: "acme/main".into(), token };
-        assert_eq!(written(&token(Token::ApiToken("a".into())), true), "{\"api_token\":\"a\"}\n");
-        assert_eq!(written(&token(Token::FlowToken("f".into())), true), "{\"flow_token\":\"f\"}\n");
+        let token = |token| TokenCreated {
+            holder: "acme/main".into(),
+            token,
+        };
+        assert_eq!(
+            written(&token(Token::ApiToken("a".into())), true),
+            "{\"api_token\":\"a\"}\n"
+        );
+        assert_eq!(
+            written(&token(Token::FlowToken("f".into())), true),
+            "{\"flow_token\":\"f\"}\n"
+        );
         assert_eq!(
             written(&token(Token::FlowToken("f".into())), false),
             "Flow token of acme/main, which is not shown again: f\n"
@@ -351,11 +394,18 @@ mod tests {
         #[error("cannot open the store")]
         struct Outer(#[source] io::Error);
         let error = Outer(io::Error::other("the disk is full"));
-        assert_eq!(Causes(&error).to_string(), "cannot open the store: the disk is full");
+        assert_eq!(
+            Causes(&error).to_string(),
+            "cannot open the store: the disk is full"
+        );
         #[derive(Debug, thiserror::Error)]
         #[error("cannot read it: {0}")]
         struct Telling(#[source] io::Error);
         let error = Telling(io::Error::other("the disk is gone"));
-        assert_eq!(Causes(&error).to_string(), "cannot read it: the disk is gone", "no cause is said twice");
+        assert_eq!(
+            Causes(&error).to_string(),
+            "cannot read it: the disk is gone",
+            "no cause is said twice"
+        );
     }
 }

@@ -21,7 +21,10 @@ impl Denied {
         // The nearest that can be looked at denies what is below it.
         let found = path.ancestors().find_map(|on_the_way| {
             let metadata = fs::metadata(on_the_way).ok()?;
-            Some(Self { path: on_the_way.to_owned(), owner: Some(metadata.uid()) })
+            Some(Self {
+                path: on_the_way.to_owned(),
+                owner: Some(metadata.uid()),
+            })
         });
         found.unwrap_or(Self { path, owner: None })
     }
@@ -37,15 +40,23 @@ impl std::error::Error for Denied {}
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot read {}", self.path.display())?;
-        let Some(owner) = self.owner else { return Ok(()) };
-        let name = name_of(owner, &fs::read_to_string("/etc/passwd").unwrap_or_default());
+        let Some(owner) = self.owner else {
+            return Ok(());
+        };
+        let name = name_of(
+            owner,
+            &fs::read_to_string("/etc/passwd").unwrap_or_default(),
+        );
         match &name {
             Some(name) => write!(f, ", owned by {name}")?,
             None => write!(f, ", owned by the user with the number {owner}")?,
         }
         match name {
             Some(name) if owner != rustix::process::geteuid().as_raw() => {
-                write!(f, "; run the command as that user, for instance with sudo -u {name}")
+                write!(
+                    f,
+                    "; run the command as that user, for instance with sudo -u {name}"
+                )
             }
             _ => Ok(()),
         }
@@ -61,8 +72,8 @@ fn name_of(user: u32, list: &str) -> Option<String> {
     })
 }
 
-/// Makes sure that this user may read and change a file, if it is there. To be called before SQLite opens it: closing
-/// a file ends the locks of the process on it.
+/// Makes sure that this user may read and change a file, if it is there. To be called before SQLite
+/// opens it: closing a file ends the locks of the process on it.
 ///
 /// # Errors
 ///

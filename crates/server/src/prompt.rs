@@ -1,4 +1,5 @@
-//! Asking the operator, where there is a terminal: for passwords, without showing them, and whether to go on.
+//! Asking the operator, where there is a terminal: for passwords, without showing them, and whether
+//! to go on.
 
 use std::io::{self, IsTerminal as _, Write as _, stdin};
 
@@ -69,8 +70,9 @@ impl Hidden {
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
         let restored = before.clone();
-        // An interrupt must not leave the terminal silent. From here on tokio takes every interrupt of this
-        // process, so the task goes on after the prompt: it then ends the process as the system would have.
+        // An interrupt must not leave the terminal silent. From here on tokio takes every interrupt
+        // of this process, so the task goes on after the prompt: it then ends the process as the
+        // system would have.
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 let _ = tcsetattr(stdin(), OptionalActions::Now, &restored);

@@ -16,7 +16,8 @@ const RELOADED: [&str; 3] = ["log", "tls_cert", "tls_key"];
 pub(crate) struct Hangups(Signal);
 
 impl Hangups {
-    /// Begins to catch the signal; from here on it no longer ends the process. Must be called inside a tokio runtime.
+    /// Begins to catch the signal; from here on it no longer ends the process. Must be called
+    /// inside a tokio runtime.
     ///
     /// # Errors
     ///
@@ -25,9 +26,9 @@ impl Hangups {
         Ok(Self(signal(SignalKind::hangup())?))
     }
 
-    /// Reads the configuration again at each signal, and puts into force what can change while the server runs. What
-    /// is wrong is logged, and leaves everything as it was. Options that differ from those the server `started` with
-    /// and need a restart are logged, too.
+    /// Reads the configuration again at each signal, and puts into force what can change while the
+    /// server runs. What is wrong is logged, and leaves everything as it was. Options that differ
+    /// from those the server `started` with and need a restart are logged, too.
     pub(crate) async fn follow(
         mut self,
         started: Settings,
@@ -71,10 +72,17 @@ fn waiting(started: &Settings, settings: &Settings) -> Option<String> {
 }
 
 /// Whether there is a certificate, which is read again then.
-fn reload_certificate(settings: &Settings, certificates: Option<&Certificates>) -> Result<bool, Failure> {
-    let Some(certificates) = certificates else { return Ok(false) };
+fn reload_certificate(
+    settings: &Settings,
+    certificates: Option<&Certificates>,
+) -> Result<bool, Failure> {
+    let Some(certificates) = certificates else {
+        return Ok(false);
+    };
     // Only a server that is started anew can do without.
-    let files = settings.tls().ok_or("tls_cert and tls_key are not set any more")?;
+    let files = settings
+        .tls()
+        .ok_or("tls_cert and tls_key are not set any more")?;
     certificates.reload(files.cert, files.key)?;
     Ok(true)
 }

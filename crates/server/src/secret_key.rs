@@ -1,8 +1,8 @@
 //! Where the key comes from that secrets of applications are sealed with.
 //!
-//! It is better kept apart from the database: a copy of the one alone then tells no secret. An SQLite
-//! file has it in a file beside it, made at the first start. On PostgreSQL, where several servers need
-//! the same one, the operator gives it; otherwise it is kept in the database.
+//! It is better kept apart from the database: a copy of the one alone then tells no secret. An
+//! SQLite file has it in a file beside it, made at the first start. On PostgreSQL, where several
+//! servers need the same one, the operator gives it; otherwise it is kept in the database.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -18,7 +18,8 @@ use crate::config::Settings;
 use crate::owners::Denied;
 
 /// How to go on without the key.
-const RESET: &str = "or run `eddyline admin secret-key reset`, which gives these applications new secrets";
+const RESET: &str =
+    "or run `eddyline admin secret-key reset`, which gives these applications new secrets";
 
 /// What there is of a key.
 #[derive(Debug)]
@@ -36,9 +37,9 @@ impl Found {
     pub(crate) fn or_made(self) -> Result<Option<KeyMaterial>, Failure> {
         match self {
             Self::Given(key) => Ok(Some(key)),
-            Self::Missing(path) => {
-                find_or_make(&path).map(Some).map_err(|error| cannot("make", &path, &error))
-            }
+            Self::Missing(path) => find_or_make(&path)
+                .map(Some)
+                .map_err(|error| cannot("make", &path, &error)),
             Self::InDatabase => Ok(None),
         }
     }
@@ -50,7 +51,9 @@ pub(crate) fn find(settings: &Settings) -> Result<Found, Failure> {
         return Ok(Found::Given(KeyMaterial(key.expose().as_bytes().to_vec())));
     }
     if let Some(path) = &settings.secret_key_file {
-        return read(path).map(Found::Given).map_err(|error| cannot("read", path, &error));
+        return read(path)
+            .map(Found::Given)
+            .map_err(|error| cannot("read", path, &error));
     }
     match settings.database_url().file().map(beside) {
         Some(path) => match read(&path) {
@@ -67,9 +70,12 @@ pub(crate) fn find(settings: &Settings) -> Result<Found, Failure> {
     }
 }
 
-/// What the key is made of; `None` when it is kept in the database. One that is missing is made, unless something was
-/// sealed with it.
-pub(crate) async fn material(settings: &Settings, store: &Store) -> Result<Option<KeyMaterial>, Failure> {
+/// What the key is made of; `None` when it is kept in the database. One that is missing is made,
+/// unless something was sealed with it.
+pub(crate) async fn material(
+    settings: &Settings,
+    store: &Store,
+) -> Result<Option<KeyMaterial>, Failure> {
     let found = find(settings)?;
     if let Found::Missing(path) = &found
         && let Some(sealed) = what_is_sealed(store).await?
@@ -86,7 +92,9 @@ pub(crate) async fn material(settings: &Settings, store: &Store) -> Result<Optio
 
 /// Says where the key comes from that the database was not used with.
 pub(crate) fn refused(settings: &Settings, error: Error) -> Failure {
-    let Error::Conflict(text) = error else { return error.into() };
+    let Error::Conflict(text) = error else {
+        return error.into();
+    };
     let place = match (&settings.secret_key, &settings.secret_key_file) {
         (Some(_), _) => "it was given as secret_key".to_owned(),
         (None, Some(path)) => format!("it is in the file {}", path.display()),
@@ -124,8 +132,8 @@ fn read(path: &Path) -> io::Result<KeyMaterial> {
     Ok(KeyMaterial(key.to_vec()))
 }
 
-/// The key of a file that is made if it is not there. The process that comes first makes it whole, so that nobody
-/// else reads half of it.
+/// The key of a file that is made if it is not there. The process that comes first makes it whole,
+/// so that nobody else reads half of it.
 fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
     match read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -141,7 +149,10 @@ fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
     // Not there when it could not be written.
     let _ = fs::remove_file(&draft);
     made?;
-    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
+    if let Some(directory) = path
+        .parent()
+        .filter(|directory| !directory.as_os_str().is_empty())
+    {
         // The name, too, outlives a power cut.
         File::open(directory)?.sync_all()?;
     }
@@ -149,7 +160,11 @@ fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
 }
 
 fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)?;
     writeln!(file, "{text}")?;
     file.sync_all()
 }
@@ -167,14 +182,30 @@ mod tests {
         let KeyMaterial(first) = find_or_make(&path).unwrap();
         let KeyMaterial(again) = find_or_make(&path).unwrap();
         assert_eq!((first.len(), &first), (43, &again));
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1, "no draft is left");
+        assert_eq!(
+            fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(
+            fs::read_dir(directory.path()).unwrap().count(),
+            1,
+            "no draft is left"
+        );
     }
 
     #[test]
     fn the_key_file_is_never_the_database() {
-        assert_eq!(beside(Path::new("/data/eddyline.db")), Path::new("/data/eddyline.key"));
-        assert_eq!(beside(Path::new("/data/eddyline.key")), Path::new("/data/eddyline.key.key"));
-        assert_eq!(beside(Path::new("/data/eddyline")), Path::new("/data/eddyline.key"));
+        assert_eq!(
+            beside(Path::new("/data/eddyline.db")),
+            Path::new("/data/eddyline.key")
+        );
+        assert_eq!(
+            beside(Path::new("/data/eddyline.key")),
+            Path::new("/data/eddyline.key.key")
+        );
+        assert_eq!(
+            beside(Path::new("/data/eddyline")),
+            Path::new("/data/eddyline.key")
+        );
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas, MailRate,
-    Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
+    Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas,
+    MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
 use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
@@ -54,11 +54,13 @@ impl Node {
         let signals = StopSignals::catch()?;
         raise_open_files();
         let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
-        let stream =
-            bind(settings.stream_listen).map_err(|error| cannot_bind(settings.stream_listen, &error))?;
+        let stream = bind(settings.stream_listen)
+            .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
-        let certificates =
-            settings.tls().map(|files| Certificates::load(files.cert, files.key)).transpose()?;
+        let certificates = settings
+            .tls()
+            .map(|files| Certificates::load(files.cert, files.key))
+            .transpose()?;
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
@@ -72,10 +74,19 @@ impl Node {
         }
         let pages = eddyline_web::service(app.clone(), &http);
         let server = server
-            .listen(api, eddyline_http::service(app.clone(), &http).route_to(is_page, pages))
+            .listen(
+                api,
+                eddyline_http::service(app.clone(), &http).route_to(is_page, pages),
+            )
             .listen(stream, eddyline_http::stream_service(app.clone(), &http));
         mail::tell_about_outbox(&settings)?;
-        Ok(Self { app, server, signals, background, certificates })
+        Ok(Self {
+            app,
+            server,
+            signals,
+            background,
+            certificates,
+        })
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -89,7 +100,13 @@ impl Node {
     /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
     /// within a bound, and what waits to be written is written.
     pub(crate) async fn run(self) -> Result<(), Failure> {
-        let Self { app, server, signals, background, .. } = self;
+        let Self {
+            app,
+            server,
+            signals,
+            background,
+            ..
+        } = self;
 
         let ending = async {
             tokio::select! {
@@ -107,7 +124,8 @@ impl Node {
     }
 }
 
-/// Every connection is an open file, and the usual limit of a shell is far below what a server holds.
+/// Every connection is an open file, and the usual limit of a shell is far below what a server
+/// holds.
 fn raise_open_files() {
     match rlimit::increase_nofile_limit(u64::MAX) {
         Ok(limit) => tracing::debug!(limit, "open files"),
@@ -140,7 +158,9 @@ pub(crate) async fn open_app(
         },
         scim_attempts: settings.scim_attempts_per_address,
         streams: eddyline_app::stream_quota(settings.max_connections.get() as usize),
-        requests_per_minute: settings.requests_per_minute.map_or(0, std::num::NonZero::get),
+        requests_per_minute: settings
+            .requests_per_minute
+            .map_or(0, std::num::NonZero::get),
         mail_quotas: MailQuotas {
             recipient: MailRate {
                 per_minute: settings.mail_per_recipient_minute,
@@ -181,7 +201,9 @@ pub(crate) async fn open_app(
         files,
         ..Config::default()
     };
-    App::new(store, config).await.map_err(|error| secret_key::refused(settings, error))
+    App::new(store, config)
+        .await
+        .map_err(|error| secret_key::refused(settings, error))
 }
 
 /// Opens the store, making its directory where there is none.
@@ -196,7 +218,8 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, Failure> {
         read_time: Duration::from_secs(settings.read_seconds.get().into()),
         ..Options::default()
     };
-    let store = tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??;
+    let store =
+        tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??;
     if store.is_exposed() {
         tracing::warn!(
             "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
@@ -213,7 +236,9 @@ fn make_directory(path: &Path) -> Result<(), Failure> {
         .recursive(true)
         .mode(0o700)
         .create(path)
-        .map_err(|error| format!("cannot make the data directory {}: {error}", path.display()).into())
+        .map_err(|error| {
+            format!("cannot make the data directory {}: {error}", path.display()).into()
+        })
 }
 
 /// The addresses as they are configured, for commands that listen nowhere.
@@ -222,7 +247,11 @@ pub(crate) fn configured_addresses(settings: &Settings) -> Addresses {
 }
 
 fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addresses {
-    let scheme = if settings.tls().is_some() { "https" } else { "http" };
+    let scheme = if settings.tls().is_some() {
+        "https"
+    } else {
+        "http"
+    };
     let base = match &settings.base_url {
         Some(url) => url.as_str().to_owned(),
         None => format!("{scheme}://{}", reachable(api)),
@@ -233,14 +262,19 @@ fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addres
         (None, Some(_)) => format!("{base}{}", settings.stream_prefix.as_str()),
         (None, None) => format!("{scheme}://{}", reachable(stream)),
     };
-    let web = settings.web_url.as_ref().map_or_else(|| base.clone(), |url| url.as_str().to_owned());
+    let web = settings
+        .web_url
+        .as_ref()
+        .map_or_else(|| base.clone(), |url| url.as_str().to_owned());
     Addresses { base, stream, web }
 }
 
 /// A server that listens on every address is reached on this machine's own.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
-        ip if ip.is_unspecified() => SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port()),
+        ip if ip.is_unspecified() => {
+            SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), address.port())
+        }
         _ => address,
     }
 }
@@ -248,7 +282,10 @@ fn reachable(address: SocketAddr) -> SocketAddr {
 fn http_config(settings: &Settings) -> eddyline_http::Config {
     eddyline_http::Config {
         trusted_proxies: settings.trusted_proxy.clone(),
-        body: BodyLimit { bytes: settings.max_body_bytes.get(), ..BodyLimit::default() },
+        body: BodyLimit {
+            bytes: settings.max_body_bytes.get(),
+            ..BodyLimit::default()
+        },
         stream_prefix: Some(settings.stream_prefix.as_str().to_owned()),
         json_upload_bytes: settings.max_json_upload_bytes.get(),
         downloads: settings.max_downloads.get(),
@@ -273,10 +310,19 @@ mod tests {
     use crate::config::Layer;
 
     fn stream_address(variables: &[(&str, &str)]) -> String {
-        let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
+        let variables = variables
+            .iter()
+            .map(|(name, text)| (OsString::from(name), OsString::from(text)));
         let none = ("EDDYLINE_DATA_DIR".into(), "/nonexistent".into());
-        let settings = config::load(Layer::default(), None, variables.chain([none])).unwrap().settings;
-        addresses(&settings, ([0, 0, 0, 0], 80).into(), ([0, 0, 0, 0], 81).into()).stream
+        let settings = config::load(Layer::default(), None, variables.chain([none]))
+            .unwrap()
+            .settings;
+        addresses(
+            &settings,
+            ([0, 0, 0, 0], 80).into(),
+            ([0, 0, 0, 0], 81).into(),
+        )
+        .stream
     }
 
     #[test]
@@ -285,7 +331,10 @@ mod tests {
         let stream = ("EDDYLINE_STREAM_URL", "https://stream.example");
         assert_eq!(stream_address(&[]), "http://127.0.0.1:81");
         assert_eq!(stream_address(&[base]), "https://chat.example/stream");
-        assert_eq!(stream_address(&[base, ("EDDYLINE_STREAM_PREFIX", "/live")]), "https://chat.example/live");
+        assert_eq!(
+            stream_address(&[base, ("EDDYLINE_STREAM_PREFIX", "/live")]),
+            "https://chat.example/live"
+        );
         assert_eq!(stream_address(&[base, stream]), "https://stream.example");
     }
 }

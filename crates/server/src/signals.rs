@@ -14,7 +14,10 @@ impl StopSignals {
     /// Begins to catch the signals; from here on they no longer end the process by themselves.
     /// Must be called inside a tokio runtime. Fails when the system refuses a handler.
     pub(crate) fn catch() -> io::Result<Self> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
     }
 
     /// Waits for the first signal, and gives its name. From then on a second one ends the process
@@ -24,7 +27,10 @@ impl StopSignals {
         // The task ends with the process, whichever way that goes.
         tokio::spawn(async move {
             let second = self.next().await;
-            tracing::warn!(signal = second.name(), "told to stop once more; ending at once");
+            tracing::warn!(
+                signal = second.name(),
+                "told to stop once more; ending at once"
+            );
             std::process::exit(128 + second.0.as_raw_value());
         });
         first.name()
@@ -43,7 +49,11 @@ struct Caught(SignalKind);
 
 impl Caught {
     fn name(self) -> &'static str {
-        if self.0 == SignalKind::terminate() { "SIGTERM" } else { "SIGINT" }
+        if self.0 == SignalKind::terminate() {
+            "SIGTERM"
+        } else {
+            "SIGINT"
+        }
     }
 }
 
@@ -57,7 +67,13 @@ mod tests {
     async fn a_caught_signal_asks_for_the_end_instead_of_making_it() {
         let signals = StopSignals::catch().unwrap();
         let own_id = std::process::id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &own_id]).status().unwrap().success());
+        assert!(
+            Command::new("kill")
+                .args(["-TERM", &own_id])
+                .status()
+                .unwrap()
+                .success()
+        );
         assert_eq!(signals.requested().await, "SIGTERM");
     }
 }

@@ -43,7 +43,11 @@ impl<C: Access> ApiTokens<'_, C> {
             .order((api_tokens::created_at, api_tokens::hash))
             .select((api_tokens::hash, api_tokens::name, api_tokens::created_at))
             .load::<(Vec<u8>, String, i64)>(c)?;
-        let whole = |(hash, name, at)| ApiToken { hash, name, created_at: Timestamp(at) };
+        let whole = |(hash, name, at)| ApiToken {
+            hash,
+            name,
+            created_at: Timestamp(at),
+        };
         Ok(rows.into_iter().map(whole).collect())
     }
 }
@@ -51,7 +55,13 @@ impl<C: Access> ApiTokens<'_, C> {
 #[portable]
 impl ApiTokens<'_, Tx<'_>> {
     /// Adds an API token by its hash.
-    pub fn insert(c: &mut Connection, hash: &[u8], user: UserId, name: &str, now: Timestamp) -> Result<()> {
+    pub fn insert(
+        c: &mut Connection,
+        hash: &[u8],
+        user: UserId,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(api_tokens::table)
             .values((
                 api_tokens::hash.eq(hash),
@@ -65,7 +75,9 @@ impl ApiTokens<'_, Tx<'_>> {
 
     /// Gives an API token another name.
     pub fn set_name(c: &mut Connection, hash: &[u8], name: &str) -> Result<()> {
-        diesel::update(api_tokens::table.find(hash)).set(api_tokens::name.eq(name)).execute(c)?;
+        diesel::update(api_tokens::table.find(hash))
+            .set(api_tokens::name.eq(name))
+            .execute(c)?;
         Ok(())
     }
 

@@ -33,15 +33,25 @@ pub(crate) struct Row {
 }
 
 pub(crate) fn to_application(row: Row) -> Result<Application> {
-    let uris = row.redirect_uris.split(BETWEEN).filter(|uri| !uri.is_empty());
-    let page = |text: Option<String>| text.map(|text| text.parse()).transpose().map_err(|_| broken());
+    let uris = row
+        .redirect_uris
+        .split(BETWEEN)
+        .filter(|uri| !uri.is_empty());
+    let page = |text: Option<String>| {
+        text.map(|text| text.parse())
+            .transpose()
+            .map_err(|_| broken())
+    };
     Ok(Application {
         id: ApplicationId(row.id),
         client_id: row.client_id,
         organization: OrganizationId(row.organization_id),
         name: row.name,
         public: row.public,
-        redirect_uris: uris.map(str::parse).collect::<std::result::Result<_, _>>().map_err(|_| broken())?,
+        redirect_uris: uris
+            .map(str::parse)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| broken())?,
         configuration_uri: page(row.configuration_uri)?,
         setup_uri: page(row.setup_uri)?,
         icon_url: page(row.icon_url)?,
@@ -70,11 +80,18 @@ struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     fn of(application: &'a Application) -> Self {
-        let uris: Vec<&str> = application.redirect_uris.iter().map(|uri| uri.as_str()).collect();
+        let uris: Vec<&str> = application
+            .redirect_uris
+            .iter()
+            .map(|uri| uri.as_str())
+            .collect();
         Self {
             name: &application.name,
             redirect_uris: uris.join(&BETWEEN.to_string()),
-            configuration_uri: application.configuration_uri.as_ref().map(|uri| uri.as_str()),
+            configuration_uri: application
+                .configuration_uri
+                .as_ref()
+                .map(|uri| uri.as_str()),
             setup_uri: application.setup_uri.as_ref().map(|uri| uri.as_str()),
             icon_url: application.icon_url.as_ref().map(|uri| uri.as_str()),
             password_grant: application.password_grant,
@@ -87,7 +104,11 @@ impl<'a> Changes<'a> {
 impl<C: Access> Applications<'_, C> {
     /// An application.
     pub fn find(c: &mut Connection, id: ApplicationId) -> Result<Option<Application>> {
-        let row = applications::table.find(id.0).select(Row::as_select()).first(c).optional()?;
+        let row = applications::table
+            .find(id.0)
+            .select(Row::as_select())
+            .first(c)
+            .optional()?;
         row.map(to_application).transpose()
     }
 
@@ -101,12 +122,17 @@ impl<C: Access> Applications<'_, C> {
             .select((Row::as_select(), applications::secret))
             .first::<(Row, Option<Vec<u8>>)>(c)
             .optional()?;
-        row.map(|(row, secret)| Ok((to_application(row)?, secret))).transpose()
+        row.map(|(row, secret)| Ok((to_application(row)?, secret)))
+            .transpose()
     }
 
     /// The sealed secret of an application, if it has one.
     pub fn find_secret(c: &mut Connection, id: ApplicationId) -> Result<Option<Vec<u8>>> {
-        let secret = applications::table.find(id.0).select(applications::secret).first(c).optional()?;
+        let secret = applications::table
+            .find(id.0)
+            .select(applications::secret)
+            .first(c)
+            .optional()?;
         Ok(secret.flatten())
     }
 
@@ -126,8 +152,8 @@ impl<C: Access> Applications<'_, C> {
 
 #[portable]
 impl Applications<'_, Tx<'_>> {
-    /// Registers an application and gives its number; the one it bears is not looked at. `secret` is
-    /// sealed.
+    /// Registers an application and gives its number; the one it bears is not looked at. `secret`
+    /// is sealed.
     pub fn insert(
         c: &mut Connection,
         application: &Application,
@@ -165,7 +191,9 @@ impl Applications<'_, Tx<'_>> {
 
     /// Gives an application another secret, sealed.
     pub fn set_secret(c: &mut Connection, id: ApplicationId, secret: &[u8]) -> Result<()> {
-        diesel::update(applications::table.find(id.0)).set(applications::secret.eq(secret)).execute(c)?;
+        diesel::update(applications::table.find(id.0))
+            .set(applications::secret.eq(secret))
+            .execute(c)?;
         Ok(())
     }
 
@@ -177,8 +205,8 @@ impl Applications<'_, Tx<'_>> {
 }
 
 impl Applications<'_, Tx<'_>> {
-    /// Holds an application against everybody else until the transaction ends, so that it can be changed
-    /// as it was read, or be removed with all that came of it.
+    /// Holds an application against everybody else until the transaction ends, so that it can be
+    /// changed as it was read, or be removed with all that came of it.
     ///
     /// # Errors
     ///
@@ -186,7 +214,10 @@ impl Applications<'_, Tx<'_>> {
     pub fn lock(&mut self, id: ApplicationId) -> Result<Option<Application>> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.0.postgres() {
-            let row = applications::table.find(id.0).select(Row::as_select()).for_update();
+            let row = applications::table
+                .find(id.0)
+                .select(Row::as_select())
+                .for_update();
             return row.first(c).optional()?.map(to_application).transpose();
         }
         self.find(id)
@@ -201,7 +232,10 @@ impl Applications<'_, Tx<'_>> {
     pub fn lock_shared(&mut self, id: ApplicationId) -> Result<bool> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.0.postgres() {
-            let row = applications::table.find(id.0).select(applications::id).for_key_share();
+            let row = applications::table
+                .find(id.0)
+                .select(applications::id)
+                .for_key_share();
             return Ok(row.first::<i64>(c).optional()?.is_some());
         }
         Ok(self.find(id)?.is_some())

@@ -1,9 +1,11 @@
-//! The areas of the store: one handle for each, which has the queries of a few tables that belong together.
+//! The areas of the store: one handle for each, which has the queries of a few tables that belong
+//! together.
 //!
-//! A [`Reader`] and a [`Tx`] make the handles. The reading methods of a handle are there for both, the writing ones only
-//! for a [`Tx`]. A handle is a reference and nothing else.
+//! A [`Reader`] and a [`Tx`] make the handles. The reading methods of a handle are there for both,
+//! the writing ones only for a [`Tx`]. A handle is a reference and nothing else.
 //!
-//! The handles stand below the modules that give them their methods, so that no area has to know another to use it.
+//! The handles stand below the modules that give them their methods, so that no area has to know
+//! another to use it.
 
 use crate::reader::Reader;
 use crate::transaction::Tx;
@@ -64,7 +66,8 @@ areas! {
     members: Members,
     /// Messages.
     messages: Messages,
-    /// Processes that serve one database: signs of life, who is present at each, and the last batch of each writer.
+    /// Processes that serve one database: signs of life, who is present at each, and the last batch
+    /// of each writer.
     nodes: Nodes,
     /// Authorization codes, access tokens and refresh tokens of grants.
     oauth_tokens: OauthTokens,
@@ -74,7 +77,8 @@ areas! {
     organizations: Organizations,
     /// Passwords, and where links to new ones go.
     passwords: Passwords,
-    /// Rooms, which flows and private conversations have in common, and the private ones among them.
+    /// Rooms, which flows and private conversations have in common, and the private ones among
+    /// them.
     rooms: Rooms,
     /// Sessions of browsers.
     sessions: Sessions,

@@ -37,8 +37,8 @@ fn to_entry(row: Row) -> (i64, AuditEntry) {
 
 #[portable]
 impl<C: Access> Audit<'_, C> {
-    /// At most `limit` records of an organization with their numbers, the newest first: the newest of
-    /// all, or of those with a number below `before`.
+    /// At most `limit` records of an organization with their numbers, the newest first: the newest
+    /// of all, or of those with a number below `before`.
     pub fn list(
         c: &mut Connection,
         organization: OrganizationId,

@@ -39,7 +39,10 @@ impl<C: Access> Users<'_, C> {
     }
 
     /// The kind and the bytes of an uploaded picture with this name.
-    pub fn find_uploaded_avatar(c: &mut Connection, avatar: &str) -> Result<Option<(String, Vec<u8>)>> {
+    pub fn find_uploaded_avatar(
+        c: &mut Connection,
+        avatar: &str,
+    ) -> Result<Option<(String, Vec<u8>)>> {
         Ok(avatars::table
             .inner_join(users::table.on(users::id.eq(avatars::user_id)))
             .filter(users::avatar.eq(avatar))
@@ -67,19 +70,26 @@ impl Users<'_, Tx<'_>> {
             ))
             .on_conflict(avatars::user_id)
             .do_update()
-            .set((avatars::content_type.eq(content_type), avatars::bytes.eq(bytes)))
+            .set((
+                avatars::content_type.eq(content_type),
+                avatars::bytes.eq(bytes),
+            ))
             .execute(c)?;
-        diesel::update(users::table.find(user.0)).set(users::avatar.eq(avatar)).execute(c)?;
+        diesel::update(users::table.find(user.0))
+            .set(users::avatar.eq(avatar))
+            .execute(c)?;
         Ok(())
     }
 
-    /// Takes a user's uploaded picture away and names the drawn one. Without an uploaded one nothing
-    /// happens, and `false` is the answer.
+    /// Takes a user's uploaded picture away and names the drawn one. Without an uploaded one
+    /// nothing happens, and `false` is the answer.
     pub fn delete_avatar(c: &mut Connection, user: UserId, avatar: &str) -> Result<bool> {
         if diesel::delete(avatars::table.find(user.0)).execute(c)? == 0 {
             return Ok(false);
         }
-        diesel::update(users::table.find(user.0)).set(users::avatar.eq(avatar)).execute(c)?;
+        diesel::update(users::table.find(user.0))
+            .set(users::avatar.eq(avatar))
+            .execute(c)?;
         Ok(true)
     }
 }

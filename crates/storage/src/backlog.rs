@@ -1,7 +1,7 @@
 //! Messages whose words are not yet in the index.
 //!
-//! On SQLite a message's words go into the index a moment after its commit, many messages at a time:
-//! for one message alone they would cost as much as all the rest of it. A search has the
+//! On SQLite a message's words go into the index a moment after its commit, many messages at a
+//! time: for one message alone they would cost as much as all the rest of it. A search has the
 //! index brought up to date first, so nobody sees the difference. How far the index has come is in
 //! the database; what is kept here only spares reading the messages again.
 
@@ -28,7 +28,10 @@ pub(crate) struct Backlog {
 impl Backlog {
     /// What may have been left by the process before: nobody knows which rooms.
     pub(crate) fn of_all_rooms() -> Self {
-        Self { all_rooms: true, ..Self::default() }
+        Self {
+            all_rooms: true,
+            ..Self::default()
+        }
     }
 
     /// Adds a message.
@@ -65,8 +68,8 @@ impl Backlog {
         self.rooms.keys().copied()
     }
 
-    /// The words of a room's messages after one and through another; `None` when those of any are not
-    /// known here.
+    /// The words of a room's messages after one and through another; `None` when those of any are
+    /// not known here.
     #[cfg(feature = "sqlite")]
     pub(crate) fn words(&self, room: i64, after: i64, through: i64) -> Option<&[Words]> {
         let waiting = self.rooms.get(&room)?;
@@ -91,7 +94,11 @@ mod tests {
         for id in [4, 5, 6, 8] {
             backlog.add(1, id, Tokens::default());
         }
-        assert_eq!(ids(backlog.words(1, 3, 6)), None, "8 is beyond what is asked for");
+        assert_eq!(
+            ids(backlog.words(1, 3, 6)),
+            None,
+            "8 is beyond what is asked for"
+        );
         assert_eq!(ids(backlog.words(1, 3, 8)), None, "7 is missing");
         assert_eq!(ids(backlog.words(1, 2, 8)), None, "3 is missing");
         assert_eq!(ids(backlog.words(1, 7, 8)), Some(vec![8]));

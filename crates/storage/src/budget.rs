@@ -35,9 +35,13 @@ pub struct ReadBudget {
 }
 
 impl ReadBudget {
-    /// The budget of whatever runs outside requests: it may take longer, and its waiting line has no bound.
-    pub const BACKGROUND: Self =
-        Self { caller: Account::BACKGROUND, group: Account::BACKGROUND, line: usize::MAX };
+    /// The budget of whatever runs outside requests: it may take longer, and its waiting line has
+    /// no bound.
+    pub const BACKGROUND: Self = Self {
+        caller: Account::BACKGROUND,
+        group: Account::BACKGROUND,
+        line: usize::MAX,
+    };
 
     /// The budget of this task: that of the request it handles, or of the background.
     #[must_use]
@@ -50,14 +54,20 @@ impl ReadBudget {
         CURRENT.scope(Cell::new(self), future)
     }
 
-    /// Counts the further reads of this task for another caller and its group. Outside a scope it does nothing.
+    /// Counts the further reads of this task for another caller and its group. Outside a scope it
+    /// does nothing.
     pub fn charge(self) {
         let _ = CURRENT.try_with(|current| current.set(self));
     }
 
     /// Counts the further reads of this task for another group. Outside a scope it does nothing.
     pub fn charge_group(group: Account) {
-        let _ = CURRENT.try_with(|current| current.set(Self { group, ..current.get() }));
+        let _ = CURRENT.try_with(|current| {
+            current.set(Self {
+                group,
+                ..current.get()
+            });
+        });
     }
 }
 

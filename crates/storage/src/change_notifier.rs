@@ -48,14 +48,16 @@ impl Store {
             Location::Memory => None,
             Location::File(_) => Some(tokio::spawn(watch_file(self.clone(), notifier.clone()))),
             #[cfg(feature = "postgres")]
-            Location::Postgres(route) => Some(tokio::spawn(listen(route.clone(), notifier.clone()))),
+            Location::Postgres(route) => {
+                Some(tokio::spawn(listen(route.clone(), notifier.clone())))
+            }
         };
         ChangeNotifier { notifier, task }
     }
 }
 
-/// Watches on a connection of its own: the version that one connection tells says nothing about what
-/// another told.
+/// Watches on a connection of its own: the version that one connection tells says nothing about
+/// what another told.
 async fn watch_file(store: Store, notifier: Arc<Notify>) {
     let mut timer = tokio::time::interval(FILE_PERIOD);
     timer.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -87,8 +89,8 @@ async fn watch_file(store: Store, notifier: Arc<Notify>) {
     }
 }
 
-/// Listens on a connection of its own, and looks by itself every now and then, since a notification can be
-/// lost; always after connecting, since one may have been sent before.
+/// Listens on a connection of its own, and looks by itself every now and then, since a notification
+/// can be lost; always after connecting, since one may have been sent before.
 #[cfg(feature = "postgres")]
 async fn listen(route: Arc<Route>, notifier: Arc<Notify>) {
     let mut is_warned_of = false;
@@ -112,7 +114,8 @@ async fn listen_once(url: &str, notifier: &Notify) -> Result<(), tokio_postgres:
     use tokio_postgres::AsyncMessage;
 
     let (client, mut connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
-    let mut messages = futures_util::stream::poll_fn(move |context| connection.poll_message(context));
+    let mut messages =
+        futures_util::stream::poll_fn(move |context| connection.poll_message(context));
     let listening = client.batch_execute("listen eddyline_log");
     tokio::pin!(listening);
     let mut ready = false;

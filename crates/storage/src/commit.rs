@@ -19,8 +19,9 @@ const ATTEMPTS: u32 = 3;
 /// How long the outcome of a commit whose answer got lost is looked for, and how often.
 const DOUBT_PATIENCE: Duration = Duration::from_secs(8);
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
-/// After how long without a commit the writer's row may have been removed by others, who take it for that of a process
-/// that was killed. They wait far longer ([`Nodes::delete_silent_writers`](crate::areas::Nodes::delete_silent_writers)).
+/// After how long without a commit the writer's row may have been removed by others, who take it
+/// for that of a process that was killed. They wait far longer
+/// ([`Nodes::delete_silent_writers`](crate::areas::Nodes::delete_silent_writers)).
 const IDLE: Duration = Duration::from_secs(3600);
 
 const WITHOUT_RESULT: Error = Error::Corrupt("a transaction without a result");
@@ -47,7 +48,16 @@ impl Committer {
         name: String,
         live: Arc<LiveNotices>,
     ) -> Self {
-        Self { location, pool, own: None, clock, name, batch: 0, noted: Instant::now(), live }
+        Self {
+            location,
+            pool,
+            own: None,
+            clock,
+            name,
+            batch: 0,
+            noted: Instant::now(),
+            live,
+        }
     }
 
     pub(crate) fn location(&self) -> &Location {
@@ -87,7 +97,11 @@ impl Committer {
                 Failure::Before(Abort::Store(error)) => (error, false),
                 Failure::AtCommit(error) => (error, true),
             };
-            let error = if self.is_postgres() { error.of_write(began.elapsed()) } else { error };
+            let error = if self.is_postgres() {
+                error.of_write(began.elapsed())
+            } else {
+                error
+            };
             let unnamed = self.is_postgres() && error.is_unnamed();
             // A pooler between may report an error of its own for a commit that was made.
             if at_commit && (self.is_doubtful(&error) || unnamed) && self.was_committed()? {
@@ -113,7 +127,9 @@ impl Committer {
         let doubtful = self.is_postgres();
         let pooled = matches!(self.location, Location::Memory);
         let live = self.live.clone();
-        let mut connection = self.connection().map_err(|error| Failure::Before(error.into()))?;
+        let mut connection = self
+            .connection()
+            .map_err(|error| Failure::Before(error.into()))?;
         let outcome = transact(connection.reader(), now, |tx| {
             let value = work(tx)?;
             if doubtful {
@@ -143,7 +159,9 @@ impl Committer {
         if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
             // The row must be there before the batch, so that it can be waited for.
             let now = (self.clock)();
-            write(&mut connection, now, |tx| tx.nodes().upsert_writer(&self.name, 0, now))?;
+            write(&mut connection, now, |tx| {
+                tx.nodes().upsert_writer(&self.name, 0, now)
+            })?;
             self.noted = Instant::now();
         }
         Ok(connection)
@@ -182,8 +200,8 @@ impl Committer {
     }
 
     /// Wakes the other processes, after a commit and on its own: inside the transaction it would
-    /// serialise the commits of all of them. A lost notification is harmless, since they also look by
-    /// themselves.
+    /// serialise the commits of all of them. A lost notification is harmless, since they also look
+    /// by themselves.
     pub(crate) fn wake_others(&mut self) {
         #[cfg(feature = "postgres")]
         if let Some(Connection::Postgres(c)) = &mut self.own
@@ -197,7 +215,9 @@ impl Committer {
     pub(crate) fn end(&mut self) {
         if let Some(mut own) = self.own.take()
             && self.is_postgres()
-            && let Err(error) = write(&mut own, (self.clock)(), |tx| tx.nodes().delete_writer(&self.name))
+            && let Err(error) = write(&mut own, (self.clock)(), |tx| {
+                tx.nodes().delete_writer(&self.name)
+            })
         {
             tracing::debug!(%error, "the writer could not be taken off the list");
         }
@@ -210,7 +230,9 @@ fn write(
     now: Timestamp,
     work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<()> {
-    let done = transact(connection.reader(), now, |tx| work(tx).map_err(Abort::<Infallible>::Store));
+    let done = transact(connection.reader(), now, |tx| {
+        work(tx).map_err(Abort::<Infallible>::Store)
+    });
     done.map_err(|failure| match failure {
         Failure::Before(Abort::Store(error)) | Failure::AtCommit(error) => error,
         Failure::Before(Abort::Rejected(never)) => match never {},

@@ -67,7 +67,8 @@ impl Location {
         !matches!(self, Self::Memory | Self::File(_))
     }
 
-    /// Whether data leaves this machine without encryption, and the address does not say that this is meant.
+    /// Whether data leaves this machine without encryption, and the address does not say that this
+    /// is meant.
     pub(crate) fn is_exposed(&self) -> bool {
         match self {
             Self::Memory | Self::File(_) => false,
@@ -78,13 +79,16 @@ impl Location {
 
     #[cfg(feature = "postgres")]
     fn postgres(url: &str) -> Result<Self> {
-        let route = Route::open(&with_timeouts(url)).map_err(|error| Error::Url(error.to_string()))?;
+        let route =
+            Route::open(&with_timeouts(url)).map_err(|error| Error::Url(error.to_string()))?;
         Ok(Self::Postgres(Arc::new(route)))
     }
 
     #[cfg(not(feature = "postgres"))]
     fn postgres(_: &str) -> Result<Self> {
-        Err(Error::Url("this program was built without support for PostgreSQL".to_owned()))
+        Err(Error::Url(
+            "this program was built without support for PostgreSQL".to_owned(),
+        ))
     }
 }
 
@@ -152,7 +156,9 @@ impl Connections {
                 Ok(Self::Postgres(pool, Canceller::new(route)))
             }
             #[cfg(not(feature = "sqlite"))]
-            other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
+            other => Err(Error::Url(format!(
+                "this program was built without support for {other:?}"
+            ))),
         }
     }
 
@@ -186,8 +192,8 @@ impl Connections {
         }
     }
 
-    /// A connection that the database lets read only, whose statements may take so long. On SQLite the thread's own
-    /// deadline bounds them.
+    /// A connection that the database lets read only, whose statements may take so long. On SQLite
+    /// the thread's own deadline bounds them.
     #[cfg_attr(
         not(feature = "postgres"),
         allow(unused_variables, reason = "only PostgreSQL bounds a connection")
@@ -203,7 +209,11 @@ impl Connections {
             #[cfg(feature = "postgres")]
             Self::Postgres(pool, _) => {
                 let mut connection = pool.get()?;
-                set_access(&mut connection, Access::Read, "set default_transaction_read_only = on")?;
+                set_access(
+                    &mut connection,
+                    Access::Read,
+                    "set default_transaction_read_only = on",
+                )?;
                 bound_statements(&mut connection, time)?;
                 Ok(Connection::PooledPostgres(connection))
             }
@@ -220,13 +230,15 @@ impl Connections {
                 Ok(Connection::PooledSqlite(connection))
             }
             #[cfg(feature = "postgres")]
-            Self::Postgres(..) => Err(Error::Unavailable("the pool of PostgreSQL is for reading".to_owned())),
+            Self::Postgres(..) => Err(Error::Unavailable(
+                "the pool of PostgreSQL is for reading".to_owned(),
+            )),
         }
     }
 }
 
-/// Whether a pooled connection may write. It is kept with the connection, so that the statement which sets it runs
-/// only when it changes.
+/// Whether a pooled connection may write. It is kept with the connection, so that the statement
+/// which sets it runs only when it changes.
 #[derive(Clone, Copy, PartialEq)]
 enum Access {
     Read,
@@ -234,7 +246,11 @@ enum Access {
     Write,
 }
 
-fn set_access<M>(connection: &mut PooledConnection<M>, access: Access, statement: &str) -> Result<()>
+fn set_access<M>(
+    connection: &mut PooledConnection<M>,
+    access: Access,
+    statement: &str,
+) -> Result<()>
 where
     M: r2d2::ManageConnection<Connection: diesel::connection::SimpleConnection>,
 {
@@ -254,14 +270,18 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
             // SQLite takes an empty file for an empty database.
             Ok(file) => Ok(file.len() > 0),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(Error::Unavailable(format!("cannot read {}: {error}", path.display()))),
+            Err(error) => Err(Error::Unavailable(format!(
+                "cannot read {}: {error}",
+                path.display()
+            ))),
         },
         #[cfg(feature = "postgres")]
         Location::Postgres(route) => {
             use diesel::RunQueryDsl as _;
-            let found =
-                diesel::sql_query("select to_regclass('__diesel_schema_migrations') is not null as found")
-                    .get_result::<Found>(&mut connect_postgres(route)?)?;
+            let found = diesel::sql_query(
+                "select to_regclass('__diesel_schema_migrations') is not null as found",
+            )
+            .get_result::<Found>(&mut connect_postgres(route)?)?;
             Ok(found.found)
         }
     }
@@ -296,7 +316,9 @@ pub(crate) fn connect(location: &Location, pool: &Connections) -> Result<Connect
             Ok(Connection::Postgres(Box::new(connection)))
         }
         #[cfg(not(feature = "sqlite"))]
-        other => Err(Error::Url(format!("this program was built without support for {other:?}"))),
+        other => Err(Error::Url(format!(
+            "this program was built without support for {other:?}"
+        ))),
     }
 }
 
@@ -329,8 +351,11 @@ fn keep_private(_path: &str) -> Result<()> {
 #[cfg(feature = "postgres")]
 fn with_timeouts(url: &str) -> String {
     let mut bounded = url.to_owned();
-    for (name, value) in [("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10")]
-    {
+    for (name, value) in [
+        ("connect_timeout", "5"),
+        ("tcp_user_timeout", "10000"),
+        ("keepalives_idle", "10"),
+    ] {
         if !url.contains(name) {
             let separator = if bounded.contains('?') { '&' } else { '?' };
             bounded.push_str(&format!("{separator}{name}={value}"));
@@ -344,8 +369,14 @@ pub(crate) fn connect_postgres(route: &Route) -> Result<diesel::PgConnection> {
     <diesel::PgConnection as diesel::Connection>::establish(route.url()).map_err(|error| {
         let text = error.to_string();
         // What libpq says of an address that it cannot read repeats it, with the password.
-        let of_address = ["URI", "percent-encoded"].iter().any(|word| text.contains(word));
-        Error::Unavailable(if of_address { UNREADABLE_ADDRESS.to_owned() } else { without_socket(&text) })
+        let of_address = ["URI", "percent-encoded"]
+            .iter()
+            .any(|word| text.contains(word));
+        Error::Unavailable(if of_address {
+            UNREADABLE_ADDRESS.to_owned()
+        } else {
+            without_socket(&text)
+        })
     })
 }
 
@@ -359,7 +390,10 @@ struct Prepare;
 
 #[cfg(feature = "sqlite")]
 impl diesel::r2d2::CustomizeConnection<diesel::SqliteConnection, diesel::r2d2::Error> for Prepare {
-    fn on_acquire(&self, c: &mut diesel::SqliteConnection) -> std::result::Result<(), diesel::r2d2::Error> {
+    fn on_acquire(
+        &self,
+        c: &mut diesel::SqliteConnection,
+    ) -> std::result::Result<(), diesel::r2d2::Error> {
         crate::sqlite::prepare(c).map_err(diesel::r2d2::Error::QueryError)
     }
 }
@@ -373,7 +407,10 @@ fn bound_statements(connection: &mut PooledConnection<Pg>, time: Duration) -> Re
     use diesel::connection::SimpleConnection as _;
     let known = PooledConnection::extensions(connection).get::<StatementTime>();
     if known.is_none_or(|known| known.0 != time) {
-        connection.batch_execute(&format!("set statement_timeout = {}", time.as_millis().max(1)))?;
+        connection.batch_execute(&format!(
+            "set statement_timeout = {}",
+            time.as_millis().max(1)
+        ))?;
         PooledConnection::extensions_mut(connection).insert(StatementTime(time));
     }
     Ok(())
@@ -387,12 +424,15 @@ impl Connection {
     #[cfg(feature = "postgres")]
     pub(crate) fn process(&mut self) -> Result<Option<i32>> {
         use diesel::RunQueryDsl as _;
-        let Self::PooledPostgres(connection) = self else { return Ok(None) };
+        let Self::PooledPostgres(connection) = self else {
+            return Ok(None);
+        };
         if let Some(known) = PooledConnection::extensions(connection).get::<Process>() {
             return Ok(Some(known.0));
         }
-        let process =
-            diesel::sql_query("select pg_backend_pid() as process").get_result::<Served>(connection)?.process;
+        let process = diesel::sql_query("select pg_backend_pid() as process")
+            .get_result::<Served>(connection)?
+            .process;
         PooledConnection::extensions_mut(connection).insert(Process(process));
         Ok(Some(process))
     }
@@ -410,7 +450,8 @@ struct Served {
 #[cfg(feature = "sqlite")]
 fn migrate_sqlite(c: &mut diesel::SqliteConnection) -> Result<()> {
     c.exclusive_transaction(|c| {
-        c.run_pending_migrations(SQLITE_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;
+        c.run_pending_migrations(SQLITE_MIGRATIONS)
+            .map_err(|error| Error::Migration(error.to_string()))?;
         Ok(())
     })
 }
@@ -423,7 +464,8 @@ fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
     diesel::sql_query("set default_transaction_read_only = off").execute(c)?;
     diesel::sql_query(format!("select pg_advisory_lock({LOCK})")).execute(c)?;
     // The lock ends with the connection, also when this fails.
-    c.run_pending_migrations(POSTGRES_MIGRATIONS).map_err(|error| Error::Migration(error.to_string()))?;
+    c.run_pending_migrations(POSTGRES_MIGRATIONS)
+        .map_err(|error| Error::Migration(error.to_string()))?;
     diesel::sql_query(format!("select pg_advisory_unlock({LOCK})")).execute(c)?;
     Ok(())
 }
@@ -442,7 +484,10 @@ mod tests {
             let opened = Location::parse(address);
             let connected = opened.and_then(|location| Connections::open(&location, 1));
             let error = connected.err().expect("it is refused").to_string();
-            assert!(error.contains("cannot be read") && !error.contains("hu"), "{error}");
+            assert!(
+                error.contains("cannot be read") && !error.contains("hu"),
+                "{error}"
+            );
         }
     }
 }

@@ -14,7 +14,9 @@ use crate::transaction::Tx;
 impl<C: Access> Organizations<'_, C> {
     /// The organization to which a domain belongs.
     pub fn find_by_domain(c: &mut Connection, domain: &str) -> Result<Option<OrganizationId>> {
-        let holder = organization_domains::table.find(domain).select(organization_domains::organization_id);
+        let holder = organization_domains::table
+            .find(domain)
+            .select(organization_domains::organization_id);
         Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
     }
 
@@ -52,7 +54,11 @@ impl Organizations<'_, Tx<'_>> {
     }
 
     /// Takes a domain from an organization. Tells whether it had it.
-    pub fn delete_domain(c: &mut Connection, domain: &str, organization: OrganizationId) -> Result<bool> {
+    pub fn delete_domain(
+        c: &mut Connection,
+        domain: &str,
+        organization: OrganizationId,
+    ) -> Result<bool> {
         let found = organization_domains::table.find(domain);
         let of_it = found.filter(organization_domains::organization_id.eq(organization.0));
         Ok(diesel::delete(of_it).execute(c)? > 0)
@@ -61,16 +67,20 @@ impl Organizations<'_, Tx<'_>> {
 
 #[portable]
 impl Emails<'_, Tx<'_>> {
-    /// Sets whether the addresses of a domain are proved that the providers of these organizations stated and
-    /// that no mailed link has proved. Tells how many changed. An address that its owner has entered instead
-    /// of the stated one stays as it is, and so does one that a provider put in the place of the owner's.
+    /// Sets whether the addresses of a domain are proved that the providers of these organizations
+    /// stated and that no mailed link has proved. Tells how many changed. An address that its owner
+    /// has entered instead of the stated one stays as it is, and so does one that a provider put in
+    /// the place of the owner's.
     pub fn set_stated_proved(
         c: &mut Connection,
         domain: &str,
         organizations: &[OrganizationId],
         proved: bool,
     ) -> Result<usize> {
-        let organizations: Vec<i64> = organizations.iter().map(|organization| organization.0).collect();
+        let organizations: Vec<i64> = organizations
+            .iter()
+            .map(|organization| organization.0)
+            .collect();
         let stated = identities::table
             .filter(identities::organization_id.eq_any(organizations))
             .filter(identities::stated_email.eq(users::email_key.nullable()))
@@ -81,10 +91,13 @@ impl Emails<'_, Tx<'_>> {
             .filter(users::email_proved.eq(!proved))
             .filter(users::recovery_key.is_null())
             .filter(diesel::dsl::exists(stated));
-        Ok(diesel::update(of_domain).set(users::email_proved.eq(proved)).execute(c)?)
+        Ok(diesel::update(of_domain)
+            .set(users::email_proved.eq(proved))
+            .execute(c)?)
     }
 
-    /// Notes that a mailed link proved the address of a user: it no longer depends on what a provider stated.
+    /// Notes that a mailed link proved the address of a user: it no longer depends on what a
+    /// provider stated.
     pub fn delete_stated(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::update(identities::table.find(user.0))
             .set(identities::stated_email.eq(None::<String>))
@@ -104,7 +117,9 @@ impl Organizations<'_, Tx<'_>> {
             #[cfg(feature = "postgres")]
             crate::reader::Inner::Postgres(c) => {
                 let found = organization_domains::table.find(domain);
-                let holder = found.select(organization_domains::organization_id).for_share();
+                let holder = found
+                    .select(organization_domains::organization_id)
+                    .for_share();
                 Ok(holder.get_result::<i64>(c).optional()?.map(OrganizationId))
             }
             // A transaction that writes to SQLite runs alone.

@@ -32,8 +32,8 @@ pub enum Error {
     /// Something with the same unique name is there already.
     #[error("it exists already: {0}")]
     Exists(String),
-    /// A rule of the store's own would be broken by a write, which was rolled back. Those of its callers are
-    /// [`Abort::Rejected`](crate::Abort::Rejected).
+    /// A rule of the store's own would be broken by a write, which was rolled back. Those of its
+    /// callers are [`Abort::Rejected`](crate::Abort::Rejected).
     #[error("refused: {0}")]
     Refused(&'static str),
     /// The database's address cannot be used.
@@ -51,7 +51,8 @@ pub enum Error {
     /// A row holds what it never should.
     #[error("stored data cannot be read: {0}")]
     Corrupt(&'static str),
-    /// A row of the log is of a kind that this version does not know, or holds what it never should.
+    /// A row of the log is of a kind that this version does not know, or holds what it never
+    /// should.
     #[error(
         "row {seq} of the log is of kind {kind}, which this version cannot read; a newer version may have written it"
     )]
@@ -79,32 +80,48 @@ impl Error {
         }
     }
 
-    /// The same of a read whose deadline has passed or not. What interrupted its statement then has no kind of its own,
-    /// and a text in the language of the database.
+    /// The same of a read whose deadline has passed or not. What interrupted its statement then has
+    /// no kind of its own, and a text in the language of the database.
     pub(crate) fn of_read(self, deadline_has_passed: bool) -> Self {
-        if deadline_has_passed && self.is_unnamed() { Self::Deadline } else { self }
+        if deadline_has_passed && self.is_unnamed() {
+            Self::Deadline
+        } else {
+            self
+        }
     }
 
-    /// The same of a transaction on PostgreSQL that took so long. What ends one that has waited for a lock for as long
-    /// as it may has no kind of its own either.
+    /// The same of a transaction on PostgreSQL that took so long. What ends one that has waited for
+    /// a lock for as long as it may has no kind of its own either.
     pub(crate) fn of_write(self, took: Duration) -> Self {
-        if took >= LOCK_TIME && self.is_unnamed() { Self::Unavailable(self.to_string()) } else { self }
+        if took >= LOCK_TIME && self.is_unnamed() {
+            Self::Unavailable(self.to_string())
+        } else {
+            self
+        }
     }
 
-    /// Whether a single item of a batch may be to blame, so that the others deserve a try of their own.
+    /// Whether a single item of a batch may be to blame, so that the others deserve a try of their
+    /// own.
     pub(crate) fn may_be_of_one(&self) -> bool {
         !matches!(self, Self::Unavailable(_) | Self::DiskFull | Self::Busy)
     }
 
     /// Whether transactions got in each other's way, so that trying again is the answer.
     pub(crate) fn is_contention(&self) -> bool {
-        matches!(self, Self::Database(Diesel::DatabaseError(DatabaseErrorKind::SerializationFailure, _)))
+        matches!(
+            self,
+            Self::Database(Diesel::DatabaseError(
+                DatabaseErrorKind::SerializationFailure,
+                _
+            ))
+        )
     }
 
-    /// Whether the database reported an error to which the driver gives no kind. On PostgreSQL that may be anything that
-    /// ended the transaction: a deadlock, or an operator who cancelled it, or a mistake of ours. The driver shows nothing
-    /// of those but their text, which is in the language of the server, so that nothing is concluded from it. Each
-    /// of them took the transaction back, so that trying again does no harm.
+    /// Whether the database reported an error to which the driver gives no kind. On PostgreSQL that
+    /// may be anything that ended the transaction: a deadlock, or an operator who cancelled it, or
+    /// a mistake of ours. The driver shows nothing of those but their text, which is in the
+    /// language of the server, so that nothing is concluded from it. Each of them took the
+    /// transaction back, so that trying again does no harm.
     pub(crate) fn is_unnamed(&self) -> bool {
         matches!(self, Self::Database(Diesel::DatabaseError(kind, _)) if !is_named(kind))
     }
@@ -117,10 +134,13 @@ impl From<Diesel> for Error {
                 let message = info.message();
                 match kind {
                     DatabaseErrorKind::UniqueViolation => Self::Exists(message.to_owned()),
-                    // The last is a server that only follows another, such as one that took its place.
+                    // The last is a server that only follows another, such as one that took its
+                    // place.
                     DatabaseErrorKind::ClosedConnection
                     | DatabaseErrorKind::UnableToSendCommand
-                    | DatabaseErrorKind::ReadOnlyTransaction => Self::Unavailable(message.to_owned()),
+                    | DatabaseErrorKind::ReadOnlyTransaction => {
+                        Self::Unavailable(message.to_owned())
+                    }
                     _ if is_disk_full(info.as_ref()) => Self::DiskFull,
                     _ if is_unavailable(message) => Self::Unavailable(message.to_owned()),
                     _ => Self::Database(error),
@@ -159,26 +179,29 @@ fn is_named(kind: &DatabaseErrorKind) -> bool {
     )
 }
 
-/// SQLite says so in English. PostgreSQL says it in the language of the server, but names in each the file of a table
-/// that it could not make longer, between quotes, and gives a hint. That it could not write a temporary file has no
-/// hint. Other causes of the same two errors, such as a disk that fails, are taken for a full disk.
+/// SQLite says so in English. PostgreSQL says it in the language of the server, but names in each
+/// the file of a table that it could not make longer, between quotes, and gives a hint. That it
+/// could not write a temporary file has no hint. Other causes of the same two errors, such as a
+/// disk that fails, are taken for a full disk.
 fn is_disk_full(info: &dyn DatabaseErrorInformation) -> bool {
     let message = info.message();
-    // The quotes around a path are those of the language. An error about a file that ends with its path has another cause.
+    // The quotes around a path are those of the language. An error about a file that ends with its
+    // path has another cause.
     let is_quoted_file = |text: &str| {
         let end = text.find(|c: char| !c.is_ascii_alphanumeric() && !"/._".contains(c));
         text.starts_with(|first: char| first.is_ascii_digit()) && end.is_some()
     };
-    let mut paths =
-        ["base/", "global/", "pg_tblspc/"].into_iter().flat_map(|folder| message.split(folder).skip(1));
+    let mut paths = ["base/", "global/", "pg_tblspc/"]
+        .into_iter()
+        .flat_map(|folder| message.split(folder).skip(1));
     message.contains("disk is full")
         || message.contains("No space left on device")
         || (info.hint().is_some() && paths.any(is_quoted_file))
         || message.contains("/pgsql_tmp/")
 }
 
-/// Texts of the libraries in this process, which are always in English and have no kind of their own: first those of
-/// SQLite, then those of PostgreSQL's client.
+/// Texts of the libraries in this process, which are always in English and have no kind of their
+/// own: first those of SQLite, then those of PostgreSQL's client.
 fn is_unavailable(message: &str) -> bool {
     [
         "database is locked",
@@ -220,10 +243,22 @@ mod tests {
             "storniere Anfrage",
             "выполнение оператора отменено",
         ] {
-            assert!(matches!(unnamed(text).of_read(true), Error::Deadline), "{text}");
-            assert!(matches!(unnamed(text).of_read(false), Error::Database(_)), "{text}");
-            assert!(matches!(unnamed(text).of_write(LONG), Error::Unavailable(_)), "{text}");
-            assert!(matches!(unnamed(text).of_write(SHORT), Error::Database(_)), "{text}");
+            assert!(
+                matches!(unnamed(text).of_read(true), Error::Deadline),
+                "{text}"
+            );
+            assert!(
+                matches!(unnamed(text).of_read(false), Error::Database(_)),
+                "{text}"
+            );
+            assert!(
+                matches!(unnamed(text).of_write(LONG), Error::Unavailable(_)),
+                "{text}"
+            );
+            assert!(
+                matches!(unnamed(text).of_write(SHORT), Error::Database(_)),
+                "{text}"
+            );
         }
     }
 
@@ -268,41 +303,84 @@ mod tests {
                 Some("Prüfen Sie den Platz."),
                 true,
             ),
-            ("could not extend file \"base/16384/16390\": No space left on device", None, true),
-            ("konnte nicht in Datei »base/pgsql_tmp/pgsql_tmp7.0« schreiben", None, true),
-            ("konnte Block 7 in Datei »base/16384/16390« nicht lesen", None, false),
+            (
+                "could not extend file \"base/16384/16390\": No space left on device",
+                None,
+                true,
+            ),
+            (
+                "konnte nicht in Datei »base/pgsql_tmp/pgsql_tmp7.0« schreiben",
+                None,
+                true,
+            ),
+            (
+                "konnte Block 7 in Datei »base/16384/16390« nicht lesen",
+                None,
+                false,
+            ),
             (
                 "unexpected data beyond EOF in block 7 of relation base/16384/16390",
                 Some("A buggy kernel?"),
                 false,
             ),
-            ("Relation »base« existiert nicht", Some("Meinten Sie etwas anderes?"), false),
+            (
+                "Relation »base« existiert nicht",
+                Some("Meinten Sie etwas anderes?"),
+                false,
+            ),
         ] {
-            let error = Diesel::DatabaseError(DatabaseErrorKind::Unknown, Box::new(OfPostgres(text, hint)));
-            assert_eq!(matches!(Error::from(error), Error::DiskFull), is_full, "{text}");
+            let error =
+                Diesel::DatabaseError(DatabaseErrorKind::Unknown, Box::new(OfPostgres(text, hint)));
+            assert_eq!(
+                matches!(Error::from(error), Error::DiskFull),
+                is_full,
+                "{text}"
+            );
         }
     }
 
     #[test]
     fn an_error_that_the_driver_knows_is_that_however_long_it_took() {
-        let taken = || database(DatabaseErrorKind::UniqueViolation, "doppelter Schlüsselwert");
+        let taken = || {
+            database(
+                DatabaseErrorKind::UniqueViolation,
+                "doppelter Schlüsselwert",
+            )
+        };
         assert!(matches!(taken().of_read(true), Error::Exists(_)));
         assert!(matches!(taken().of_write(LONG), Error::Exists(_)));
-        let broken = || database(DatabaseErrorKind::ForeignKeyViolation, "verletzt Fremdschlüssel");
+        let broken = || {
+            database(
+                DatabaseErrorKind::ForeignKeyViolation,
+                "verletzt Fremdschlüssel",
+            )
+        };
         assert!(matches!(broken().of_read(true), Error::Database(_)));
         assert!(!broken().is_unnamed() && !broken().is_contention());
-        assert!(matches!(Error::Refused("no").of_write(LONG), Error::Refused(_)));
+        assert!(matches!(
+            Error::Refused("no").of_write(LONG),
+            Error::Refused(_)
+        ));
     }
 
     #[test]
     fn what_is_worth_another_try_is_known_without_its_text() {
         assert!(
-            database(DatabaseErrorKind::SerializationFailure, "kann Zugriff nicht serialisieren")
-                .is_contention()
+            database(
+                DatabaseErrorKind::SerializationFailure,
+                "kann Zugriff nicht serialisieren"
+            )
+            .is_contention()
         );
         assert!(unnamed("Verklemmung entdeckt").is_unnamed());
-        for kind in [DatabaseErrorKind::ClosedConnection, DatabaseErrorKind::ReadOnlyTransaction] {
-            assert!(matches!(database(kind, "breche Verbindung ab"), Error::Unavailable(_)));
+        for kind in [
+            DatabaseErrorKind::ClosedConnection,
+            DatabaseErrorKind::ReadOnlyTransaction,
+        ] {
+            assert!(matches!(
+                database(kind, "breche Verbindung ab"),
+                Error::Unavailable(_)
+            ));
         }
     }
 }

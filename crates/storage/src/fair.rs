@@ -1,9 +1,9 @@
 //! A keyed fair semaphore: permits with a share for each caller and for each group of callers.
 //!
-//! A caller over its share waits behind its own requests, and lets others go ahead. While nobody else waits
-//! it may borrow beyond the share, up to a maximum that leaves some permits free for the next caller.
-//! Groups take turns, and within a group its callers do, so the number of requests of one caller or of one
-//! group does not decide how long another one waits.
+//! A caller over its share waits behind its own requests, and lets others go ahead. While nobody
+//! else waits it may borrow beyond the share, up to a maximum that leaves some permits free for the
+//! next caller. Groups take turns, and within a group its callers do, so the number of requests of
+//! one caller or of one group does not decide how long another one waits.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -102,11 +102,13 @@ impl<K: Copy + Ord> FairSemaphore<K> {
             turn: VecDeque::new(),
             next_ticket: 0,
         };
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self {
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
-    /// Takes a permit, or waits for one in the line of the caller, in which at most `line` may wait. When the
-    /// future is dropped, the place in the line is free at once.
+    /// Takes a permit, or waits for one in the line of the caller, in which at most `line` may
+    /// wait. When the future is dropped, the place in the line is free at once.
     ///
     /// # Errors
     ///
@@ -118,12 +120,21 @@ impl<K: Copy + Ord> FairSemaphore<K> {
                 state.hold(key);
                 return Ok(self.permit(key));
             }
-            if state.callers.get(&key.caller).is_some_and(|caller| caller.waiting >= line) {
+            if state
+                .callers
+                .get(&key.caller)
+                .is_some_and(|caller| caller.waiting >= line)
+            {
                 return Err(LineFull);
             }
             state.wait(key)
         };
-        let mut place = Place { semaphore: self, key, ticket, received: false };
+        let mut place = Place {
+            semaphore: self,
+            key,
+            ticket,
+            received: false,
+        };
         // The sender is dropped only with the place, which is still here.
         let _ = granted.await;
         place.received = true;
@@ -131,7 +142,10 @@ impl<K: Copy + Ord> FairSemaphore<K> {
     }
 
     fn permit(&self, key: Key<K>) -> Permit<K> {
-        Permit { key, state: Arc::clone(&self.state) }
+        Permit {
+            key,
+            state: Arc::clone(&self.state),
+        }
     }
 
     /// Whether a caller waits for a permit.
@@ -141,7 +155,11 @@ impl<K: Copy + Ord> FairSemaphore<K> {
 
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
-        lock(&self.state).callers.values().map(|caller| caller.waiting).sum()
+        lock(&self.state)
+            .callers
+            .values()
+            .map(|caller| caller.waiting)
+            .sum()
     }
 
     #[cfg(test)]
@@ -157,7 +175,10 @@ impl<K: Copy + Ord> FairSemaphore<K> {
 impl<K: Copy + Ord> State<K> {
     /// Whether the caller and its group hold less than this part of their share.
     fn fits(&self, key: Key<K>, part: impl Fn(Share) -> usize) -> bool {
-        let caller = self.callers.get(&key.caller).map_or(0, |caller| caller.held);
+        let caller = self
+            .callers
+            .get(&key.caller)
+            .map_or(0, |caller| caller.held);
         let group = self.groups.get(&key.group).map_or(0, |group| group.held);
         caller < part(self.limits.caller) && group < part(self.limits.group)
     }
@@ -169,7 +190,11 @@ impl<K: Copy + Ord> State<K> {
     }
 
     fn group(&mut self, group: K) -> &mut Group<K> {
-        let empty = || Group { held: 0, lines: BTreeMap::new(), turn: VecDeque::new() };
+        let empty = || Group {
+            held: 0,
+            lines: BTreeMap::new(),
+            turn: VecDeque::new(),
+        };
         self.groups.entry(group).or_insert_with(empty)
     }
 
@@ -194,31 +219,43 @@ impl<K: Copy + Ord> State<K> {
     /// Grants what is free: first to those within their fair share, then to those who borrow.
     fn dispatch(&mut self) {
         while self.free > 0 {
-            let next = self.next(|share| share.fair).or_else(|| self.next(|share| share.most));
+            let next = self
+                .next(|share| share.fair)
+                .or_else(|| self.next(|share| share.most));
             let Some(key) = next else { return };
-            let Some(waiter) = self.take_first(key) else { return };
+            let Some(waiter) = self.take_first(key) else {
+                return;
+            };
             self.hold(key);
             // The caller that waits for it leaves the line before the receiver is dropped.
             let _ = waiter.granted.send(());
         }
     }
 
-    /// The next waiting caller that holds less than this part of its share. Only those that hold permits are
-    /// passed over, so this looks at no more of them than there are permits.
+    /// The next waiting caller that holds less than this part of its share. Only those that hold
+    /// permits are passed over, so this looks at no more of them than there are permits.
     fn next(&self, part: impl Fn(Share) -> usize + Copy) -> Option<Key<K>> {
         self.turn.iter().find_map(|group| {
             let waiting = self.groups.get(group)?;
             if waiting.held >= part(self.limits.group) {
                 return None;
             }
-            let mut keys = waiting.turn.iter().map(|caller| Key { caller: *caller, group: *group });
+            let mut keys = waiting.turn.iter().map(|caller| Key {
+                caller: *caller,
+                group: *group,
+            });
             keys.find(|key| self.fits(*key, part))
         })
     }
 
     /// Takes the first waiter of a caller out of its line, and puts caller and group last in turn.
     fn take_first(&mut self, key: Key<K>) -> Option<Waiter> {
-        let waiter = self.groups.get_mut(&key.group)?.lines.get_mut(&key.caller)?.pop_front()?;
+        let waiter = self
+            .groups
+            .get_mut(&key.group)?
+            .lines
+            .get_mut(&key.caller)?
+            .pop_front()?;
         self.left_line(key, true);
         Some(waiter)
     }
@@ -228,7 +265,9 @@ impl<K: Copy + Ord> State<K> {
         if let Some(caller) = self.callers.get_mut(&key.caller) {
             caller.waiting -= 1;
         }
-        let Some(group) = self.groups.get_mut(&key.group) else { return };
+        let Some(group) = self.groups.get_mut(&key.group) else {
+            return;
+        };
         let line_ended = group.lines.get(&key.caller).is_none_or(VecDeque::is_empty);
         if line_ended {
             group.lines.remove(&key.caller);
@@ -262,10 +301,18 @@ impl<K: Copy + Ord> State<K> {
     }
 
     fn forget_if_idle(&mut self, key: Key<K>) {
-        if self.callers.get(&key.caller).is_some_and(|caller| caller.held == 0 && caller.waiting == 0) {
+        if self
+            .callers
+            .get(&key.caller)
+            .is_some_and(|caller| caller.held == 0 && caller.waiting == 0)
+        {
             self.callers.remove(&key.caller);
         }
-        if self.groups.get(&key.group).is_some_and(|group| group.held == 0 && group.lines.is_empty()) {
+        if self
+            .groups
+            .get(&key.group)
+            .is_some_and(|group| group.held == 0 && group.lines.is_empty())
+        {
             self.groups.remove(&key.group);
         }
     }
@@ -283,10 +330,14 @@ impl<K: Copy + Ord> Drop for Place<'_, K> {
             return;
         }
         let mut state = lock(&self.semaphore.state);
-        let line =
-            state.groups.get_mut(&self.key.group).and_then(|group| group.lines.get_mut(&self.key.caller));
+        let line = state
+            .groups
+            .get_mut(&self.key.group)
+            .and_then(|group| group.lines.get_mut(&self.key.caller));
         let found = line.and_then(|line| {
-            let at = line.iter().position(|waiter| waiter.ticket == self.ticket)?;
+            let at = line
+                .iter()
+                .position(|waiter| waiter.ticket == self.ticket)?;
             line.remove(at)
         });
         match found {

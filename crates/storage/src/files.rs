@@ -1,10 +1,11 @@
 //! Files of messages, and the objects that hold their bytes.
 //!
-//! An object begins as pending, before its bytes are written. With the message it becomes kept, unless
-//! an equal one is kept already. From either it can become marked for deletion, and nothing ever brings it back:
-//! a process that finds it so may remove the bytes, and then forgets it.
+//! An object begins as pending, before its bytes are written. With the message it becomes kept,
+//! unless an equal one is kept already. From either it can become marked for deletion, and nothing
+//! ever brings it back: a process that finds it so may remove the bytes, and then forgets it.
 //!
-//! A transaction that locks several objects does so in the order of their digests, and rooms before.
+//! A transaction that locks several objects does so in the order of their digests, and rooms
+//! before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +82,10 @@ fn to_file(row: FileRow) -> File {
 impl<C: Access> Files<'_, C> {
     /// Whether processes that have shown no sign of life since `since` left pending objects.
     pub fn has_abandoned_objects(c: &mut Connection, since: Timestamp) -> Result<bool> {
-        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
+        let living = nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .select(nodes::id)
+            .load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
             .filter(is_not_kept())
@@ -108,24 +112,42 @@ impl<C: Access> Files<'_, C> {
 
     /// The file with this id.
     pub fn find(c: &mut Connection, id: &FileId) -> Result<Option<File>> {
-        let row = files::table.find(&id.0).select(FileRow::as_select()).get_result(c).optional()?;
+        let row = files::table
+            .find(&id.0)
+            .select(FileRow::as_select())
+            .get_result(c)
+            .optional()?;
         Ok(row.map(to_file))
     }
 
-    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails do not, and each
-    /// counts for [`COUNTED_FILE_BYTES`] at least.
-    pub fn count_bytes_of_organization(c: &mut Connection, organization: OrganizationId) -> Result<u64> {
-        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
-        let bytes =
-            files::table.filter(files::room_id.eq_any(rooms)).select(sum_of_sizes()).get_result::<i64>(c)?;
+    /// Bytes of all files in the flows of an organization. Equal files count each time, thumbnails
+    /// do not, and each counts for [`COUNTED_FILE_BYTES`] at least.
+    pub fn count_bytes_of_organization(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<u64> {
+        let rooms = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .select(flows::room_id);
+        let bytes = files::table
+            .filter(files::room_id.eq_any(rooms))
+            .select(sum_of_sizes())
+            .get_result::<i64>(c)?;
         Ok(bytes.unsigned_abs())
     }
 
-    /// Bytes of all files that a user has sent in private conversations, counted as those of organizations.
+    /// Bytes of all files that a user has sent in private conversations, counted as those of
+    /// organizations.
     pub fn count_private_bytes_of_user(c: &mut Connection, user: UserId) -> Result<u64> {
-        let with = private_rooms::low_user_id.eq(user.0).or(private_rooms::high_user_id.eq(user.0));
-        let rooms = private_rooms::table.filter(with).select(private_rooms::room_id);
-        let own = messages::room_id.eq(files::room_id).and(messages::id.eq(files::message_id));
+        let with = private_rooms::low_user_id
+            .eq(user.0)
+            .or(private_rooms::high_user_id.eq(user.0));
+        let rooms = private_rooms::table
+            .filter(with)
+            .select(private_rooms::room_id);
+        let own = messages::room_id
+            .eq(files::room_id)
+            .and(messages::id.eq(files::message_id));
         let bytes = files::table
             .inner_join(messages::table.on(own))
             .filter(files::room_id.eq_any(rooms))
@@ -154,21 +176,30 @@ impl Files<'_, Tx<'_>> {
     }
 
     /// Marks those of some objects that are still pending: their upload was given up, or equal ones
-    /// were kept. `from` is when their bytes can be removed: not before the last of them is written.
-    pub fn mark_pending_objects(c: &mut Connection, keys: &[String], from: Timestamp) -> Result<()> {
+    /// were kept. `from` is when their bytes can be removed: not before the last of them is
+    /// written.
+    pub fn mark_pending_objects(
+        c: &mut Connection,
+        keys: &[String],
+        from: Timestamp,
+    ) -> Result<()> {
         for part in keys.chunks(ROWS) {
-            let pending =
-                objects::table.filter(objects::state.eq(PENDING)).filter(objects::object_key.eq_any(part));
+            let pending = objects::table
+                .filter(objects::state.eq(PENDING))
+                .filter(objects::object_key.eq_any(part));
             diesel::update(pending)
-                .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
+                .set((
+                    objects::state.eq(MARKED_FOR_DELETION),
+                    objects::touched_at.eq(from.0),
+                ))
                 .execute(c)?;
         }
         Ok(())
     }
 
-    /// Marks objects whose upload `node` has given up, but for those that are kept. `from` is as above. An
-    /// object that is not noted at all counts as marked too: somebody took this process for dead, and removed
-    /// and forgot it, perhaps before its bytes came.
+    /// Marks objects whose upload `node` has given up, but for those that are kept. `from` is as
+    /// above. An object that is not noted at all counts as marked too: somebody took this process
+    /// for dead, and removed and forgot it, perhaps before its bytes came.
     pub fn mark_abandoned_uploads(
         c: &mut Connection,
         keys: &[String],
@@ -184,20 +215,35 @@ impl Files<'_, Tx<'_>> {
                     objects::node.eq(node),
                     objects::touched_at.eq(from.0),
                 );
-                diesel::insert_into(objects::table).values(row).on_conflict_do_nothing().execute(c)?;
+                diesel::insert_into(objects::table)
+                    .values(row)
+                    .on_conflict_do_nothing()
+                    .execute(c)?;
             }
-            let known = objects::table.filter(is_not_kept()).filter(objects::object_key.eq_any(part));
+            let known = objects::table
+                .filter(is_not_kept())
+                .filter(objects::object_key.eq_any(part));
             diesel::update(known)
-                .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(from.0)))
+                .set((
+                    objects::state.eq(MARKED_FOR_DELETION),
+                    objects::touched_at.eq(from.0),
+                ))
                 .execute(c)?;
         }
         Ok(())
     }
 
-    /// Marks the pending objects of processes that have shown no sign of life since `since`. Returns how
-    /// many there were.
-    pub fn mark_abandoned_objects(c: &mut Connection, since: Timestamp, now: Timestamp) -> Result<usize> {
-        let living = nodes::table.filter(nodes::heartbeat.ge(since.0)).select(nodes::id).load::<String>(c)?;
+    /// Marks the pending objects of processes that have shown no sign of life since `since`.
+    /// Returns how many there were.
+    pub fn mark_abandoned_objects(
+        c: &mut Connection,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<usize> {
+        let living = nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .select(nodes::id)
+            .load::<String>(c)?;
         let abandoned = objects::table
             .filter(objects::state.eq(PENDING))
             .filter(is_not_kept())
@@ -205,7 +251,10 @@ impl Files<'_, Tx<'_>> {
             .filter(objects::touched_at.lt(since.0))
             .filter(objects::node.ne_all(living));
         Ok(diesel::update(abandoned)
-            .set((objects::state.eq(MARKED_FOR_DELETION), objects::touched_at.eq(now.0)))
+            .set((
+                objects::state.eq(MARKED_FOR_DELETION),
+                objects::touched_at.eq(now.0),
+            ))
             .execute(c)?)
     }
 
@@ -215,13 +264,15 @@ impl Files<'_, Tx<'_>> {
             let marked = objects::table
                 .filter(objects::state.eq(MARKED_FOR_DELETION))
                 .filter(objects::object_key.eq_any(part));
-            diesel::update(marked).set(objects::touched_at.eq(until.0)).execute(c)?;
+            diesel::update(marked)
+                .set(objects::touched_at.eq(until.0))
+                .execute(c)?;
         }
         Ok(())
     }
 
-    /// Forgets objects marked for deletion whose bytes are gone, but for those that were put off until `before` or
-    /// later: more bytes may come.
+    /// Forgets objects marked for deletion whose bytes are gone, but for those that were put off
+    /// until `before` or later: more bytes may come.
     pub fn delete_objects(c: &mut Connection, keys: &[String], before: Timestamp) -> Result<()> {
         for part in keys.chunks(ROWS) {
             let marked = objects::table
@@ -234,8 +285,14 @@ impl Files<'_, Tx<'_>> {
     }
 
     /// Makes a pending object kept. `None` when an equal one is, after all.
-    fn insert_kept_object(c: &mut Connection, object: &NewObject, now: Timestamp) -> Result<Option<()>> {
-        let pending = objects::table.find(&object.key).filter(objects::state.eq(PENDING));
+    fn insert_kept_object(
+        c: &mut Connection,
+        object: &NewObject,
+        now: Timestamp,
+    ) -> Result<Option<()>> {
+        let pending = objects::table
+            .find(&object.key)
+            .filter(objects::state.eq(PENDING));
         // In a transaction within, so that a failure does not end the one around it.
         let made = c.transaction(|c| {
             diesel::update(pending)
@@ -248,7 +305,9 @@ impl Files<'_, Tx<'_>> {
                 .execute(c)
         });
         match made {
-            Ok(0) => Err(Error::Refused("an upload was given up before it was posted")),
+            Ok(0) => Err(Error::Refused(
+                "an upload was given up before it was posted",
+            )),
             Ok(_) => Ok(Some(())),
             Err(Diesel::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(None),
             Err(error) => Err(error.into()),
@@ -260,8 +319,11 @@ impl Files<'_, Tx<'_>> {
         new: &[(RoomId, MessageId, &[NewFile])],
         keys: &BTreeMap<&str, String>,
     ) -> Result<()> {
-        let key =
-            |object: &NewObject| keys.get(object.key.as_str()).cloned().unwrap_or_else(|| object.key.clone());
+        let key = |object: &NewObject| {
+            keys.get(object.key.as_str())
+                .cloned()
+                .unwrap_or_else(|| object.key.clone())
+        };
         let mut rows = Vec::new();
         for (room, message, with) in new {
             for (position, file) in (0_i16..).zip(with.iter()) {
@@ -290,14 +352,27 @@ impl Files<'_, Tx<'_>> {
     }
 
     /// Takes the files off a message, and returns the keys of their objects.
-    fn delete_rows(c: &mut Connection, room: RoomId, message: MessageId) -> Result<BTreeSet<String>> {
-        let of = || files::table.filter(files::room_id.eq(room.0)).filter(files::message_id.eq(message.0));
-        let rows: Vec<(String, Option<String>)> =
-            of().select((files::object_key, files::thumbnail_key)).load(c)?;
+    fn delete_rows(
+        c: &mut Connection,
+        room: RoomId,
+        message: MessageId,
+    ) -> Result<BTreeSet<String>> {
+        let of = || {
+            files::table
+                .filter(files::room_id.eq(room.0))
+                .filter(files::message_id.eq(message.0))
+        };
+        let rows: Vec<(String, Option<String>)> = of()
+            .select((files::object_key, files::thumbnail_key))
+            .load(c)?;
         if !rows.is_empty() {
             diesel::delete(of()).execute(c)?;
         }
-        Ok(rows.into_iter().flat_map(|(object, thumbnail)| [Some(object), thumbnail]).flatten().collect())
+        Ok(rows
+            .into_iter()
+            .flat_map(|(object, thumbnail)| [Some(object), thumbnail])
+            .flatten()
+            .collect())
     }
 
     /// Marks a kept object, which was locked, unless a file has it.
@@ -316,16 +391,25 @@ impl Files<'_, Tx<'_>> {
 }
 
 impl Files<'_, Tx<'_>> {
-    /// Keeps the files that come with messages. Of equal objects one is kept, and files that would have
-    /// another have that one.
+    /// Keeps the files that come with messages. Of equal objects one is kept, and files that would
+    /// have another have that one.
     ///
     /// # Errors
     ///
     /// [`Error::Refused`] when an object is no longer pending, and no equal one is kept.
-    pub(crate) fn insert(&mut self, new: &[(RoomId, MessageId, &[NewFile])], now: Timestamp) -> Result<()> {
+    pub(crate) fn insert(
+        &mut self,
+        new: &[(RoomId, MessageId, &[NewFile])],
+        now: Timestamp,
+    ) -> Result<()> {
         let files = new.iter().flat_map(|(_, _, files)| files.iter());
         let mut objects: Vec<&NewObject> = files
-            .flat_map(|file| [Some(&file.object), file.thumbnail.as_ref().map(|(object, _)| object)])
+            .flat_map(|file| {
+                [
+                    Some(&file.object),
+                    file.thumbnail.as_ref().map(|(object, _)| object),
+                ]
+            })
             .flatten()
             .collect();
         objects.sort_by_key(|object| object.digest);

@@ -34,8 +34,8 @@ pub(crate) struct Statement {
     pub(crate) values: Vec<String>,
 }
 
-/// The entry among the tags by which messages of a rarer kind are found. No tag begins with a control
-/// character.
+/// The entry among the tags by which messages of a rarer kind are found. No tag begins with a
+/// control character.
 pub(crate) fn kind_tag(event: Event) -> Option<&'static str> {
     match event {
         Event::Comment => Some("\u{1}comment"),
@@ -58,8 +58,8 @@ pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
         || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
 }
 
-/// How many messages with the words of a search are looked at for its further conditions: first few, which mostly
-/// suffice, then as many as one request may. The list goes on behind them.
+/// How many messages with the words of a search are looked at for its further conditions: first
+/// few, which mostly suffice, then as many as one request may. The list goes on behind them.
 pub(crate) const CANDIDATES: [i64; 2] = [500, 10_000];
 
 /// Whether a search has conditions that are looked at message by message.
@@ -99,7 +99,10 @@ fn candidates_source(
     value: &mut impl FnMut(String) -> String,
 ) -> String {
     let (id, from, order) = (wording.words_id, wording.words_from, wording.words_order);
-    let mut conditions = vec![(wording.words_match)(room, &value((wording.words_value)(words)))];
+    let mut conditions = vec![(wording.words_match)(
+        room,
+        &value((wording.words_value)(words)),
+    )];
     conditions.extend(is_beyond(query, id));
     let (conditions, direction) = (conditions.join(" and "), direction(query.sort));
     format!(
@@ -126,9 +129,14 @@ pub(crate) fn last_candidate(
     Statement { sql, values }
 }
 
-/// Finds the numbers of messages with the words, tags, thread or rare kinds of the query. Of a search with further
-/// conditions it looks at `candidates` messages only.
-pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, candidates: i64) -> Statement {
+/// Finds the numbers of messages with the words, tags, thread or rare kinds of the query. Of a
+/// search with further conditions it looks at `candidates` messages only.
+pub(crate) fn statement(
+    room: RoomId,
+    query: &MessageQuery,
+    wording: &Wording,
+    candidates: i64,
+) -> Statement {
     let mut values = Vec::new();
     let mut conditions = Vec::new();
     let mut value = |text: String| {
@@ -137,21 +145,39 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, c
     };
     let mut tags = query.tags.iter();
     let (from, id, order);
-    if let Some(words) = query.search.as_ref().filter(|_| query.tags_widen && !query.tags.is_empty()) {
-        let source = widened_source(room, query, words, wording, candidates, &mut tags, &mut value);
+    if let Some(words) = query
+        .search
+        .as_ref()
+        .filter(|_| query.tags_widen && !query.tags.is_empty())
+    {
+        let source = widened_source(
+            room, query, words, wording, candidates, &mut tags, &mut value,
+        );
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = query.search.as_ref().filter(|_| examines(query)) {
         let source = candidates_source(room, query, words, wording, (candidates, 0), &mut value);
         (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else if let Some(words) = &query.search {
-        (from, id, order) = (wording.words_from.to_owned(), wording.words_id, wording.words_order);
-        conditions.push((wording.words_match)(room, &value((wording.words_value)(words))));
+        (from, id, order) = (
+            wording.words_from.to_owned(),
+            wording.words_id,
+            wording.words_order,
+        );
+        conditions.push((wording.words_match)(
+            room,
+            &value((wording.words_value)(words)),
+        ));
     } else {
         let sources = sources(room, query, &mut tags, &mut value);
-        (from, id, order) = (format!("({}) t", sources.join(" union all ")), "t.message_id", "t.message_id");
+        (from, id, order) = (
+            format!("({}) t", sources.join(" union all ")),
+            "t.message_id",
+            "t.message_id",
+        );
     }
-    let tags: Vec<String> =
-        tags.map(|tag| format!("{id} in ({})", tag_member(room, tag, id, &mut value))).collect();
+    let tags: Vec<String> = tags
+        .map(|tag| format!("{id} in ({})", tag_member(room, tag, id, &mut value)))
+        .collect();
     if query.any_tag && !tags.is_empty() {
         conditions.push(format!("({})", tags.join(" or ")));
     } else {
@@ -163,8 +189,11 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, c
     }
     conditions.extend(is_beyond(query, id));
     conditions.extend(message_condition(room, query, id));
-    let filter =
-        if conditions.is_empty() { String::new() } else { format!("where {}", conditions.join(" and ")) };
+    let filter = if conditions.is_empty() {
+        String::new()
+    } else {
+        format!("where {}", conditions.join(" and "))
+    };
     let (limit, skip, direction) = (query.limit, query.skip, direction(query.sort));
     let sql = format!(
         "select {id} as id from {from} {filter} order by {order} {direction} limit {limit} offset {skip}"
@@ -172,11 +201,12 @@ pub(crate) fn statement(room: RoomId, query: &MessageQuery, wording: &Wording, c
     Statement { sql, values }
 }
 
-/// The messages with the words of a search, and those with the tags of its query. Takes all of `tags`.
+/// The messages with the words of a search, and those with the tags of its query. Takes all of
+/// `tags`.
 ///
-/// Of each of the two kinds the first in order suffice, as many as are wanted. Where the query narrows both, it is not
-/// known how many those are: then so many candidates with the words are looked at, and what lies beyond the last of them
-/// is left for where the list goes on.
+/// Of each of the two kinds the first in order suffice, as many as are wanted. Where the query
+/// narrows both, it is not known how many those are: then so many candidates with the words are
+/// looked at, and what lies beyond the last of them is left for where the list goes on.
 fn widened_source<'q>(
     room: RoomId,
     query: &'q MessageQuery,
@@ -198,8 +228,9 @@ fn widened_source<'q>(
             Sort::Ascending => ("<=", i64::MAX),
         };
         let edge = format!("coalesce((select last.message_id from ({last}) last), {no_last})");
-        tagged =
-            format!("select tagged.message_id from ({tagged}) tagged where tagged.message_id {order} {edge}");
+        tagged = format!(
+            "select tagged.message_id from ({tagged}) tagged where tagged.message_id {order} {edge}"
+        );
     } else {
         let filter = is_beyond(query, "tagged.message_id")
             .map_or_else(String::new, |beyond| format!("where {beyond}"));
@@ -222,14 +253,23 @@ fn tagged_source<'q>(
 ) -> String {
     let first = sources(room, query, tags, value).join(" union all ");
     let more: Vec<String> = tags
-        .map(|tag| format!("first.message_id in ({})", tag_member(room, tag, "first.message_id", value)))
+        .map(|tag| {
+            format!(
+                "first.message_id in ({})",
+                tag_member(room, tag, "first.message_id", value)
+            )
+        })
         .collect();
-    let filter = if more.is_empty() { String::new() } else { format!(" where {}", more.join(" and ")) };
+    let filter = if more.is_empty() {
+        String::new()
+    } else {
+        format!(" where {}", more.join(" and "))
+    };
     format!("select first.message_id from ({first}) first{filter}")
 }
 
-/// Where the search begins when it is not for words: the rows of tags, of a thread, or of rare kinds
-/// of messages. The sources of one search have no message in common.
+/// Where the search begins when it is not for words: the rows of tags, of a thread, or of rare
+/// kinds of messages. The sources of one search have no message in common.
 fn sources<'q>(
     room: RoomId,
     query: &'q MessageQuery,
@@ -238,14 +278,19 @@ fn sources<'q>(
 ) -> Vec<String> {
     if query.any_tag && !query.tags.is_empty() {
         let each: Vec<String> = tags.map(|tag| tag_source(room, tag, value)).collect();
-        return vec![format!("select message_id from ({}) any_tag", each.join(" union "))];
+        return vec![format!(
+            "select message_id from ({}) any_tag",
+            each.join(" union ")
+        )];
     }
     if let Some(tag) = tags.next() {
         return vec![tag_source(room, tag, value)];
     }
     if let Some(parent) = query.parent {
         let of_parent = "select id as message_id from messages where room_id";
-        return vec![format!("{of_parent} = {room} and parent_id = {parent} and parent_id is not null")];
+        return vec![format!(
+            "{of_parent} = {room} and parent_id = {parent} and parent_id is not null"
+        )];
     }
     if let Some(root) = query.thread_root {
         return vec![
@@ -280,19 +325,32 @@ fn tag_source(room: RoomId, tag: &str, value: &mut impl FnMut(String) -> String)
 }
 
 // Bound to the one message, so that a frequent tag costs a look-up and not a list.
-fn tag_member(room: RoomId, tag: &str, id: &str, value: &mut impl FnMut(String) -> String) -> String {
+fn tag_member(
+    room: RoomId,
+    tag: &str,
+    id: &str,
+    value: &mut impl FnMut(String) -> String,
+) -> String {
     format!("{} and message_id = {id}", tag_source(room, tag, value))
 }
 
 fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<String> {
     let mut conditions = Vec::new();
     if !query.events.is_empty() {
-        let codes: Vec<String> = query.events.iter().map(|event| event.code().to_string()).collect();
+        let codes: Vec<String> = query
+            .events
+            .iter()
+            .map(|event| event.code().to_string())
+            .collect();
         conditions.push(format!("m.event in ({})", codes.join(", ")));
     } else if query.search.is_none() {
         conditions.push(format!("m.event < {}", Event::MessageEdit.code()));
     }
-    conditions.extend(query.thread_root.map(|root| format!("m.thread_root = {root}")));
+    conditions.extend(
+        query
+            .thread_root
+            .map(|root| format!("m.thread_root = {root}")),
+    );
     conditions.extend(query.parent.map(|parent| format!("m.parent_id = {parent}")));
     if conditions.is_empty() {
         return None;

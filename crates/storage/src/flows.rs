@@ -9,7 +9,9 @@ use eddyline_portable::portable;
 
 use crate::areas::{Flows, Members, OrganizationMembers, Rooms};
 use crate::reader::Access;
-use crate::schema::{flows, mentions, mentions_seen, organization_members, room_members, rooms, users};
+use crate::schema::{
+    flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
+};
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
 use crate::{Error, Result};
@@ -122,9 +124,22 @@ pub struct NewFlow {
 #[portable]
 impl<C: Access> Flows<'_, C> {
     /// How many flows an organization has, and how many of them a user has made.
-    pub fn count(c: &mut Connection, organization: OrganizationId, creator: UserId) -> Result<(i64, i64)> {
-        let all = || flows::table.filter(flows::organization_id.eq(organization.0)).count();
-        Ok((all().get_result(c)?, all().filter(flows::creator_id.eq(creator.0)).get_result(c)?))
+    pub fn count(
+        c: &mut Connection,
+        organization: OrganizationId,
+        creator: UserId,
+    ) -> Result<(i64, i64)> {
+        let all = || {
+            flows::table
+                .filter(flows::organization_id.eq(organization.0))
+                .count()
+        };
+        Ok((
+            all().get_result(c)?,
+            all()
+                .filter(flows::creator_id.eq(creator.0))
+                .get_result(c)?,
+        ))
     }
 
     /// The flow that is this room.
@@ -140,8 +155,11 @@ impl<C: Access> Flows<'_, C> {
 
     /// The room of the flow with this public id.
     pub fn find_room_by_id(c: &mut Connection, id: &str) -> Result<Option<RoomId>> {
-        let room =
-            flows::table.filter(flows::public_id.eq(id)).select(flows::room_id).get_result(c).optional()?;
+        let room = flows::table
+            .filter(flows::public_id.eq(id))
+            .select(flows::room_id)
+            .get_result(c)
+            .optional()?;
         Ok(room.map(RoomId))
     }
 
@@ -162,13 +180,19 @@ impl<C: Access> Flows<'_, C> {
 
     /// The room of the flow whose join link holds this secret.
     pub fn find_room_by_join_secret(c: &mut Connection, secret: &str) -> Result<Option<RoomId>> {
-        let room =
-            flows::table.filter(flows::join_secret.eq(secret)).select(flows::room_id).first(c).optional()?;
+        let room = flows::table
+            .filter(flows::join_secret.eq(secret))
+            .select(flows::room_id)
+            .first(c)
+            .optional()?;
         Ok(room.map(RoomId))
     }
 
     /// The flows of some organizations, ordered by room.
-    pub fn list_of_organizations(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Flow>> {
+    pub fn list_of_organizations(
+        c: &mut Connection,
+        organizations: &[OrganizationId],
+    ) -> Result<Vec<Flow>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let rows = flows::table
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
@@ -218,7 +242,10 @@ impl<C: Access> Members<'_, C> {
 
     /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
     /// they administer the organization given.
-    pub fn list_of_rooms(c: &mut Connection, ids: &[RoomId]) -> Result<Vec<(FlowMembership, User)>> {
+    pub fn list_of_rooms(
+        c: &mut Connection,
+        ids: &[RoomId],
+    ) -> Result<Vec<(FlowMembership, User)>> {
         let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
         let rows = room_members::table
             .inner_join(users::table.on(users::id.eq(room_members::user_id)))
@@ -226,7 +253,10 @@ impl<C: Access> Members<'_, C> {
             .order((room_members::room_id, room_members::user_id))
             .select((MemberRow::as_select(), UserRow::as_select()))
             .load(c)?;
-        Ok(rows.into_iter().map(|(member, person)| (membership(member), to_user(person))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(member, person)| (membership(member), to_user(person)))
+            .collect())
     }
 
     /// How many messages after the user's marker mention them.
@@ -240,8 +270,10 @@ impl<C: Access> Members<'_, C> {
         let mine = own
             .filter(own.field(mentions::room_id).eq(room.0))
             .filter(own.field(mentions::user_id).eq(user.0));
-        let personal: i64 =
-            mine.filter(own.field(mentions::message_id).gt(read_up_to.0)).count().get_result(c)?;
+        let personal: i64 = mine
+            .filter(own.field(mentions::message_id).gt(read_up_to.0))
+            .count()
+            .get_result(c)?;
         let seen = mentions_seen::table
             .filter(mentions_seen::room_id.eq(room.0))
             .filter(mentions_seen::user_id.eq(user.0));
@@ -250,8 +282,12 @@ impl<C: Access> Members<'_, C> {
             .filter(mentions::user_id.eq(0))
             .filter(mentions::sender_id.ne(user.0))
             .filter(mentions::message_id.gt(read_up_to.0))
-            .filter(not(exists(mine.filter(own.field(mentions::message_id).eq(mentions::message_id)))))
-            .filter(not(exists(seen.filter(mentions_seen::message_id.eq(mentions::message_id)))))
+            .filter(not(exists(mine.filter(
+                own.field(mentions::message_id).eq(mentions::message_id),
+            ))))
+            .filter(not(exists(
+                seen.filter(mentions_seen::message_id.eq(mentions::message_id)),
+            )))
             .count()
             .get_result(c)?;
         Ok(personal + everyone)
@@ -261,7 +297,10 @@ impl<C: Access> Members<'_, C> {
 #[portable]
 impl<C: Access> OrganizationMembers<'_, C> {
     /// Who administers an organization. Inactive users do not.
-    pub fn list_administrators(c: &mut Connection, organization: OrganizationId) -> Result<Vec<UserId>> {
+    pub fn list_administrators(
+        c: &mut Connection,
+        organization: OrganizationId,
+    ) -> Result<Vec<UserId>> {
         let ids = organization_members::table
             .inner_join(users::table.on(users::id.eq(organization_members::user_id)))
             .filter(organization_members::organization_id.eq(organization.0))
@@ -275,10 +314,14 @@ impl<C: Access> OrganizationMembers<'_, C> {
 
 #[portable]
 impl<C: Access> Rooms<'_, C> {
-    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no such
-    /// room.
+    /// The number of the last message of a room, 0 when there is none yet; `None` when there is no
+    /// such room.
     pub fn find_last_message_id(c: &mut Connection, room: RoomId) -> Result<Option<MessageId>> {
-        let last = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c).optional()?;
+        let last = rooms::table
+            .find(room.0)
+            .select(rooms::last_message_id)
+            .get_result(c)
+            .optional()?;
         Ok(last.map(MessageId))
     }
 }
@@ -293,8 +336,8 @@ impl Members<'_, Tx<'_>> {
         self.insert_all(room, &[user], now)
     }
 
-    /// Sets whether a user is blocked in the room. A user who is unblocked has read what was said meanwhile, like a
-    /// new member.
+    /// Sets whether a user is blocked in the room. A user who is unblocked has read what was said
+    /// meanwhile, like a new member.
     ///
     /// # Errors
     ///
@@ -349,14 +392,20 @@ impl Flows<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Flows::update`] does not
-    /// write them, so that it never brings an earlier one back.
+    /// Sets the secrets of join links: 40 hexadecimal digits for each room. [`Flows::update`] does
+    /// not write them, so that it never brings an earlier one back.
     pub fn set_join_secrets(c: &mut Connection, secrets: &[(RoomId, String)]) -> Result<()> {
-        debug_assert!(secrets.iter().all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit())));
+        debug_assert!(
+            secrets
+                .iter()
+                .all(|(_, secret)| secret.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        );
         for part in secrets.chunks(ROWS) {
             // One statement for many rows. Numbers and digits need no quoting.
-            let rows: Vec<String> =
-                part.iter().map(|(room, secret)| format!("({}, '{secret}')", room.0)).collect();
+            let rows: Vec<String> = part
+                .iter()
+                .map(|(room, secret)| format!("({}, '{secret}')", room.0))
+                .collect();
             diesel::sql_query(format!(
                 "update flows set join_secret = fresh.column2 from (values {}) as fresh \
                  where flows.room_id = fresh.column1",
@@ -382,8 +431,16 @@ impl Rooms<'_, Tx<'_>> {
 #[portable]
 impl Members<'_, Tx<'_>> {
     /// Puts users into a room, each of whom is not in it.
-    pub fn insert_all(c: &mut Connection, room: RoomId, users: &[UserId], now: Timestamp) -> Result<()> {
-        let read: i64 = rooms::table.find(room.0).select(rooms::last_message_id).get_result(c)?;
+    pub fn insert_all(
+        c: &mut Connection,
+        room: RoomId,
+        users: &[UserId],
+        now: Timestamp,
+    ) -> Result<()> {
+        let read: i64 = rooms::table
+            .find(room.0)
+            .select(rooms::last_message_id)
+            .get_result(c)?;
         for part in users.chunks(ROWS) {
             let rows: Vec<_> = part
                 .iter()
@@ -399,7 +456,9 @@ impl Members<'_, Tx<'_>> {
                     )
                 })
                 .collect();
-            diesel::insert_into(room_members::table).values(rows).execute(c)?;
+            diesel::insert_into(room_members::table)
+                .values(rows)
+                .execute(c)?;
         }
         Ok(())
     }
@@ -418,10 +477,20 @@ impl Members<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Shows a room's tab to a user whose clients do not show it. Tells whether that changed anything.
-    pub(crate) fn set_open_if_closed(c: &mut Connection, room: RoomId, user: UserId) -> Result<bool> {
-        let closed = room_members::table.find((room.0, user.0)).filter(room_members::open.eq(false));
-        Ok(diesel::update(closed).set(room_members::open.eq(true)).execute(c)? > 0)
+    /// Shows a room's tab to a user whose clients do not show it. Tells whether that changed
+    /// anything.
+    pub(crate) fn set_open_if_closed(
+        c: &mut Connection,
+        room: RoomId,
+        user: UserId,
+    ) -> Result<bool> {
+        let closed = room_members::table
+            .find((room.0, user.0))
+            .filter(room_members::open.eq(false));
+        Ok(diesel::update(closed)
+            .set(room_members::open.eq(true))
+            .execute(c)?
+            > 0)
     }
 
     fn write_blocked(c: &mut Connection, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
@@ -432,9 +501,16 @@ impl Members<'_, Tx<'_>> {
     }
 
     /// Moves a user's marker of what is read forward; it never goes back. Tells whether it moved.
-    pub fn set_read(c: &mut Connection, room: RoomId, user: UserId, message: MessageId) -> Result<bool> {
+    pub fn set_read(
+        c: &mut Connection,
+        room: RoomId,
+        user: UserId,
+        message: MessageId,
+    ) -> Result<bool> {
         let moved = diesel::update(
-            room_members::table.find((room.0, user.0)).filter(room_members::read_up_to.lt(message.0)),
+            room_members::table
+                .find((room.0, user.0))
+                .filter(room_members::read_up_to.lt(message.0)),
         )
         .set(room_members::read_up_to.eq(message.0))
         .execute(c)?;
@@ -442,7 +518,10 @@ impl Members<'_, Tx<'_>> {
     }
 
     /// Notes when users were last connected and last did something.
-    pub fn touch(c: &mut Connection, seen: &[(RoomId, UserId, Timestamp, Timestamp)]) -> Result<()> {
+    pub fn touch(
+        c: &mut Connection,
+        seen: &[(RoomId, UserId, Timestamp, Timestamp)],
+    ) -> Result<()> {
         for (room, user, ping, activity) in seen {
             let member = room_members::table.find((room.0, user.0));
             if ping.0 > 0 {

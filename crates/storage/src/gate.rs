@@ -1,10 +1,12 @@
-//! Which posts may still be committed: those whose sender's credential has not ended since it was checked.
+//! Which posts may still be committed: those whose sender's credential has not ended since it was
+//! checked.
 //!
-//! The application checks a credential before a post is queued, and counts in the *epoch* each time it
-//! learns that credentials have ended. A post names the epoch under which its sender was checked. The
-//! writer compares the two when it commits, in memory, so that no post costs another query. A use case that
-//! ends a credential waits until every process has read of it ([`PostGate::advance`]), and then until the
-//! posts that were admitted before are committed ([`PostGate::drained`]): no other follows.
+//! The application checks a credential before a post is queued, and counts in the *epoch* each time
+//! it learns that credentials have ended. A post names the epoch under which its sender was
+//! checked. The writer compares the two when it commits, in memory, so that no post costs another
+//! query. A use case that ends a credential waits until every process has read of it
+//! ([`PostGate::advance`]), and then until the posts that were admitted before are committed
+//! ([`PostGate::drained`]): no other follows.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -34,8 +36,8 @@ impl PostGate {
         self.epoch.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// This process knows of every credential that ended until now, and the epoch may be relied on until
-    /// this time.
+    /// This process knows of every credential that ended until now, and the epoch may be relied on
+    /// until this time.
     pub fn rely_until(&self, time: Timestamp) {
         self.known_until.store(time.0, Ordering::SeqCst);
     }
@@ -52,8 +54,8 @@ impl PostGate {
 
     /// Whether a draft may be committed at this time.
     pub(crate) fn admits(&self, draft: &Draft, now: Timestamp) -> bool {
-        draft
-            .credential_epoch
-            .is_none_or(|epoch| epoch == self.epoch() && now.0 < self.known_until.load(Ordering::SeqCst))
+        draft.credential_epoch.is_none_or(|epoch| {
+            epoch == self.epoch() && now.0 < self.known_until.load(Ordering::SeqCst)
+        })
     }
 }

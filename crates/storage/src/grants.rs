@@ -1,8 +1,8 @@
-//! What users allowed applications, and the codes and tokens that came of it, each found by the digest
-//! of its secret.
+//! What users allowed applications, and the codes and tokens that came of it, each found by the
+//! digest of its secret.
 //!
-//! Transactions that touch several of these lock them in one order: the user, the application, codes,
-//! grants, tokens.
+//! Transactions that touch several of these lock them in one order: the user, the application,
+//! codes, grants, tokens.
 
 use diesel::prelude::*;
 use eddyline_model::applications::Application;
@@ -17,8 +17,8 @@ use crate::applications::{self, to_application};
 use crate::areas::{Grants, OauthTokens};
 use crate::reader::Access;
 use crate::schema::{
-    access_tokens, applications as all_applications, authorization_codes, grants, organization_members,
-    refresh_tokens, users,
+    access_tokens, applications as all_applications, authorization_codes, grants,
+    organization_members, refresh_tokens, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -122,7 +122,11 @@ macro_rules! has_token {
 impl<C: Access> OauthTokens<'_, C> {
     /// The code with this hash.
     pub fn find_code(c: &mut Connection, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
-        let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).first(c).optional()?;
+        let row = authorization_codes::table
+            .find(hash)
+            .select(CodeRow::as_select())
+            .first(c)
+            .optional()?;
         Ok(row.map(to_code))
     }
 
@@ -143,12 +147,23 @@ impl<C: Access> OauthTokens<'_, C> {
         let row = refresh_tokens::table
             .inner_join(grants::table.on(grants::id.eq(refresh_tokens::grant_id)))
             .filter(refresh_tokens::hash.eq(hash))
-            .select((refresh_tokens::generation, refresh_tokens::expires_at, GrantRow::as_select()))
+            .select((
+                refresh_tokens::generation,
+                refresh_tokens::expires_at,
+                GrantRow::as_select(),
+            ))
             .first::<(i64, i64, GrantRow)>(c)
             .optional()?;
         Ok(row.map(|(generation, expires_at, grant)| {
             let grant = to_grant(grant);
-            (RefreshToken { grant: grant.id, generation, expires_at: Timestamp(expires_at) }, grant)
+            (
+                RefreshToken {
+                    grant: grant.id,
+                    generation,
+                    expires_at: Timestamp(expires_at),
+                },
+                grant,
+            )
         }))
     }
 }
@@ -157,22 +172,28 @@ impl<C: Access> OauthTokens<'_, C> {
 impl<C: Access> Grants<'_, C> {
     /// A grant.
     pub fn find(c: &mut Connection, id: GrantId) -> Result<Option<Grant>> {
-        let row = grants::table.find(id.0).select(GrantRow::as_select()).first(c).optional()?;
+        let row = grants::table
+            .find(id.0)
+            .select(GrantRow::as_select())
+            .first(c)
+            .optional()?;
         Ok(row.map(to_grant))
     }
 
     /// The grants.
     pub fn list(c: &mut Connection, whose: GrantsOf) -> Result<Vec<Grant>> {
-        let all = grants::table.select(GrantRow::as_select()).order(grants::id);
+        let all = grants::table
+            .select(GrantRow::as_select())
+            .order(grants::id);
         let rows = match whose {
             GrantsOf::User(user) => all.filter(grants::user_id.eq(user.0)).load(c)?,
             GrantsOf::UserAt(user, application) => all
                 .filter(grants::user_id.eq(user.0))
                 .filter(grants::application_id.eq(application.0))
                 .load(c)?,
-            GrantsOf::Application(application) => {
-                all.filter(grants::application_id.eq(application.0)).load(c)?
-            }
+            GrantsOf::Application(application) => all
+                .filter(grants::application_id.eq(application.0))
+                .load(c)?,
         };
         Ok(rows.into_iter().map(to_grant).collect())
     }
@@ -190,11 +211,13 @@ impl<C: Access> Grants<'_, C> {
             .order(grants::id)
             .select((GrantRow::as_select(), applications::Row::as_select()))
             .load::<(GrantRow, applications::Row)>(c)?;
-        rows.into_iter().map(|(grant, row)| Ok((to_grant(grant), to_application(row)?))).collect()
+        rows.into_iter()
+            .map(|(grant, row)| Ok((to_grant(grant), to_application(row)?)))
+            .collect()
     }
 
-    /// The grants by the people of an organization that still have a token, with who gave them and the
-    /// applications.
+    /// The grants by the people of an organization that still have a token, with who gave them and
+    /// the applications.
     pub fn list_of_organization(
         c: &mut Connection,
         organization: OrganizationId,
@@ -203,11 +226,17 @@ impl<C: Access> Grants<'_, C> {
         let rows = grants::table
             .inner_join(users::table.on(users::id.eq(grants::user_id)))
             .inner_join(all_applications::table.on(all_applications::id.eq(grants::application_id)))
-            .inner_join(organization_members::table.on(organization_members::user_id.eq(grants::user_id)))
+            .inner_join(
+                organization_members::table.on(organization_members::user_id.eq(grants::user_id)),
+            )
             .filter(organization_members::organization_id.eq(organization.0))
             .filter(has_token!(now))
             .order((users::id, grants::id))
-            .select((GrantRow::as_select(), UserRow::as_select(), applications::Row::as_select()))
+            .select((
+                GrantRow::as_select(),
+                UserRow::as_select(),
+                applications::Row::as_select(),
+            ))
             .load::<(GrantRow, UserRow, applications::Row)>(c)?;
         let whole = |(grant, user, row)| Ok((to_grant(grant), to_user(user), to_application(row)?));
         rows.into_iter().map(whole).collect()
@@ -289,14 +318,16 @@ impl OauthTokens<'_, Tx<'_>> {
     pub fn delete_codes(c: &mut Connection, whose: GrantsOf) -> Result<()> {
         let all = diesel::delete(authorization_codes::table);
         match whose {
-            GrantsOf::User(user) => all.filter(authorization_codes::user_id.eq(user.0)).execute(c)?,
+            GrantsOf::User(user) => all
+                .filter(authorization_codes::user_id.eq(user.0))
+                .execute(c)?,
             GrantsOf::UserAt(user, application) => all
                 .filter(authorization_codes::user_id.eq(user.0))
                 .filter(authorization_codes::application_id.eq(application.0))
                 .execute(c)?,
-            GrantsOf::Application(application) => {
-                all.filter(authorization_codes::application_id.eq(application.0)).execute(c)?
-            }
+            GrantsOf::Application(application) => all
+                .filter(authorization_codes::application_id.eq(application.0))
+                .execute(c)?,
         };
         Ok(())
     }
@@ -314,13 +345,15 @@ impl OauthTokens<'_, Tx<'_>> {
 
     /// Forgets the access tokens that ended.
     pub fn delete_ended_access(c: &mut Connection, now: Timestamp) -> Result<()> {
-        diesel::delete(access_tokens::table.filter(access_tokens::expires_at.le(now.0))).execute(c)?;
+        diesel::delete(access_tokens::table.filter(access_tokens::expires_at.le(now.0)))
+            .execute(c)?;
         Ok(())
     }
 
     /// Forgets the refresh tokens that ended, those among them that were replaced before.
     pub fn delete_ended_refresh(c: &mut Connection, now: Timestamp) -> Result<()> {
-        diesel::delete(refresh_tokens::table.filter(refresh_tokens::expires_at.le(now.0))).execute(c)?;
+        diesel::delete(refresh_tokens::table.filter(refresh_tokens::expires_at.le(now.0)))
+            .execute(c)?;
         Ok(())
     }
 }
@@ -359,7 +392,8 @@ impl Grants<'_, Tx<'_>> {
 
     fn delete_row(c: &mut Connection, id: GrantId) -> Result<bool> {
         diesel::delete(access_tokens::table.filter(access_tokens::grant_id.eq(id.0))).execute(c)?;
-        diesel::delete(refresh_tokens::table.filter(refresh_tokens::grant_id.eq(id.0))).execute(c)?;
+        diesel::delete(refresh_tokens::table.filter(refresh_tokens::grant_id.eq(id.0)))
+            .execute(c)?;
         Ok(diesel::delete(grants::table.find(id.0)).execute(c)? > 0)
     }
 }
@@ -373,7 +407,10 @@ impl OauthTokens<'_, Tx<'_>> {
     pub fn lock_code(&mut self, hash: &[u8]) -> Result<Option<AuthorizationCode>> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.0.postgres() {
-            let row = authorization_codes::table.find(hash).select(CodeRow::as_select()).for_update();
+            let row = authorization_codes::table
+                .find(hash)
+                .select(CodeRow::as_select())
+                .for_update();
             return Ok(row.first(c).optional()?.map(to_code));
         }
         self.find_code(hash)
@@ -387,8 +424,8 @@ impl Grants<'_, Tx<'_>> {
     ///
     /// As any query.
     pub fn delete(&mut self, id: GrantId) -> Result<bool> {
-        // Held first: otherwise somebody who holds it may add a token between those that are deleted
-        // here and the grant.
+        // Held first: otherwise somebody who holds it may add a token between those that are
+        // deleted here and the grant.
         if self.lock(id)?.is_none() {
             return Ok(false);
         }
@@ -403,7 +440,10 @@ impl Grants<'_, Tx<'_>> {
     pub fn lock(&mut self, id: GrantId) -> Result<Option<Grant>> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.0.postgres() {
-            let row = grants::table.find(id.0).select(GrantRow::as_select()).for_update();
+            let row = grants::table
+                .find(id.0)
+                .select(GrantRow::as_select())
+                .for_update();
             return Ok(row.first(c).optional()?.map(to_grant));
         }
         self.find(id)

@@ -24,7 +24,8 @@ struct Row {
     created_at: i64,
 }
 
-/// The groups, ordered by organization and by the keys of their names. `members` is ordered by number.
+/// The groups, ordered by organization and by the keys of their names. `members` is ordered by
+/// number.
 fn to_groups(mut rows: Vec<Row>, members: Vec<(i64, i64)>) -> Vec<Group> {
     // Databases compare texts by rules of their own.
     rows.sort_unstable_by(|one, other| {
@@ -67,7 +68,11 @@ impl<C: Access> OrganizationMembers<'_, C> {
 impl<C: Access> Groups<'_, C> {
     /// The group with this number.
     pub fn find(c: &mut Connection, id: GroupId) -> Result<Option<Group>> {
-        let row = user_groups::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let row = user_groups::table
+            .find(id.0)
+            .select(Row::as_select())
+            .get_result(c)
+            .optional()?;
         let Some(row) = row else { return Ok(None) };
         let members = user_group_members::table
             .filter(user_group_members::group_id.eq(id.0))
@@ -105,7 +110,10 @@ impl<C: Access> Groups<'_, C> {
     }
 
     /// The groups of some organizations, ordered by organization and by the keys of their names.
-    pub fn list_of_organizations(c: &mut Connection, organizations: &[OrganizationId]) -> Result<Vec<Group>> {
+    pub fn list_of_organizations(
+        c: &mut Connection,
+        organizations: &[OrganizationId],
+    ) -> Result<Vec<Group>> {
         let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let of_them = || user_groups::table.filter(user_groups::organization_id.eq_any(&ids));
         let rows = of_them().select(Row::as_select()).load(c)?;
@@ -124,7 +132,8 @@ impl<C: Access> Groups<'_, C> {
 #[portable]
 impl Groups<'_, Tx<'_>> {
     /// Adds a group without members. The caller holds the organization
-    /// ([`Organizations::lock`](crate::areas::Organizations::lock)) and has asked whether the name is taken there.
+    /// ([`Organizations::lock`](crate::areas::Organizations::lock)) and has asked whether the name
+    /// is taken there.
     ///
     /// # Errors
     ///
@@ -154,7 +163,10 @@ impl Groups<'_, Tx<'_>> {
     /// [`crate::Error::Exists`] when another group of the organization has the name.
     pub fn set_name(c: &mut Connection, id: GroupId, name: (&str, &str)) -> Result<()> {
         diesel::update(user_groups::table.find(id.0))
-            .set((user_groups::name.eq(name.0), user_groups::name_key.eq(name.1)))
+            .set((
+                user_groups::name.eq(name.0),
+                user_groups::name_key.eq(name.1),
+            ))
             .execute(c)?;
         Ok(())
     }
@@ -167,7 +179,8 @@ impl Groups<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Brings users into a group of this organization. Those who do not belong to the organization are passed over.
+    /// Brings users into a group of this organization. Those who do not belong to the organization
+    /// are passed over.
     ///
     /// # Errors
     ///

@@ -24,7 +24,11 @@ struct ProviderRow {
 
 impl From<ProviderRow> for Provider {
     fn from(row: ProviderRow) -> Self {
-        Self { organization: OrganizationId(row.organization_id), uid: row.uid, token_hash: row.token_hash }
+        Self {
+            organization: OrganizationId(row.organization_id),
+            uid: row.uid,
+            token_hash: row.token_hash,
+        }
     }
 }
 
@@ -75,7 +79,8 @@ pub struct ProvidedQuery {
     pub limit: Option<i64>,
 }
 
-/// The users that the provider of an organization sees: whom it did not remove, and who are no bots.
+/// The users that the provider of an organization sees: whom it did not remove, and who are no
+/// bots.
 macro_rules! provided {
     ($organization:expr) => {
         identities::table
@@ -112,7 +117,11 @@ impl<C: Access> Identities<'_, C> {
     /// The provider whose addresses have this uid.
     pub fn find_provider(c: &mut Connection, uid: &str) -> Result<Option<Provider>> {
         let found = identity_providers::table.filter(identity_providers::uid.eq(uid));
-        Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
+        Ok(found
+            .select(ProviderRow::as_select())
+            .first(c)
+            .optional()?
+            .map(Provider::from))
     }
 
     /// The provider of an organization.
@@ -121,17 +130,25 @@ impl<C: Access> Identities<'_, C> {
         organization: OrganizationId,
     ) -> Result<Option<Provider>> {
         let found = identity_providers::table.find(organization.0);
-        Ok(found.select(ProviderRow::as_select()).first(c).optional()?.map(Provider::from))
+        Ok(found
+            .select(ProviderRow::as_select())
+            .first(c)
+            .optional()?
+            .map(Provider::from))
     }
 
     /// What a provider knows of a user, also of one it removed.
     pub fn find(c: &mut Connection, user: UserId) -> Result<Option<Identity>> {
         let found = identities::table.find(user.0);
-        Ok(found.select(IdentityRow::as_select()).first(c).optional()?.map(Identity::from))
+        Ok(found
+            .select(IdentityRow::as_select())
+            .first(c)
+            .optional()?
+            .map(Identity::from))
     }
 
-    /// The identity with this subject at an organization's provider, given in the form by which subjects
-    /// are compared; also a removed one.
+    /// The identity with this subject at an organization's provider, given in the form by which
+    /// subjects are compared; also a removed one.
     pub fn find_by_subject(
         c: &mut Connection,
         organization: OrganizationId,
@@ -140,11 +157,15 @@ impl<C: Access> Identities<'_, C> {
         let found = identities::table
             .filter(identities::organization_id.eq(organization.0))
             .filter(identities::subject_key.eq(subject_key));
-        Ok(found.select(IdentityRow::as_select()).first(c).optional()?.map(Identity::from))
+        Ok(found
+            .select(IdentityRow::as_select())
+            .first(c)
+            .optional()?
+            .map(Identity::from))
     }
 
-    /// The users that an organization's provider sees and that match, ordered by number, and how many
-    /// match in all, whatever is skipped or left off.
+    /// The users that an organization's provider sees and that match, ordered by number, and how
+    /// many match in all, whatever is skipped or left off.
     pub fn list_users(
         c: &mut Connection,
         organization: OrganizationId,
@@ -187,8 +208,8 @@ impl<C: Access> Identities<'_, C> {
 
 #[portable]
 impl Identities<'_, Tx<'_>> {
-    /// Gives an organization a provider with this uid and the digest of its token. One that is there
-    /// keeps its uid, and gets the token in place of its old one.
+    /// Gives an organization a provider with this uid and the digest of its token. One that is
+    /// there keeps its uid, and gets the token in place of its old one.
     ///
     /// # Errors
     ///
@@ -210,7 +231,10 @@ impl Identities<'_, Tx<'_>> {
             ))
             .on_conflict(identity_providers::organization_id)
             .do_update()
-            .set((identity_providers::token_hash.eq(token_hash), identity_providers::rotated_at.eq(now.0)))
+            .set((
+                identity_providers::token_hash.eq(token_hash),
+                identity_providers::rotated_at.eq(now.0),
+            ))
             .execute(c)?;
         Ok(())
     }
@@ -219,8 +243,8 @@ impl Identities<'_, Tx<'_>> {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Exists`] when the user is known to one already, or the provider knows another by
-    /// the subject, removed ones among them.
+    /// [`crate::Error::Exists`] when the user is known to one already, or the provider knows
+    /// another by the subject, removed ones among them.
     pub fn insert(c: &mut Connection, new: &Identity) -> Result<()> {
         diesel::insert_into(identities::table)
             .values((
@@ -240,12 +264,14 @@ impl Identities<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Writes what can change about an identity: all but its user, its provider and when it was made.
-    /// A transaction that changes one locks the user ([`Users::lock`](crate::areas::Users::lock)) from before they read it.
+    /// Writes what can change about an identity: all but its user, its provider and when it was
+    /// made. A transaction that changes one locks the user
+    /// ([`Users::lock`](crate::areas::Users::lock)) from before they read it.
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Exists`] when the provider knows another by the subject, removed ones among them.
+    /// [`crate::Error::Exists`] when the provider knows another by the subject, removed ones among
+    /// them.
     pub fn update(c: &mut Connection, changed: &Identity) -> Result<()> {
         diesel::update(identities::table.find(changed.user.0))
             .set((
@@ -268,11 +294,14 @@ impl Identities<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Counts a change of what a provider sees of a user. Without a provider that knows them, nothing
-    /// happens.
+    /// Counts a change of what a provider sees of a user. Without a provider that knows them,
+    /// nothing happens.
     pub fn touch(c: &mut Connection, user: UserId, now: Timestamp) -> Result<()> {
         diesel::update(identities::table.find(user.0))
-            .set((identities::version.eq(identities::version + 1), identities::updated_at.eq(now.0)))
+            .set((
+                identities::version.eq(identities::version + 1),
+                identities::updated_at.eq(now.0),
+            ))
             .execute(c)?;
         Ok(())
     }

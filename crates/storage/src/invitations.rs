@@ -22,7 +22,8 @@ use crate::{Error, Result};
 const ROWS: usize = 500;
 
 const PENDING: i16 = 0;
-/// The condition as text: the databases use an index of pending invitations only where they see the number.
+/// The condition as text: the databases use an index of pending invitations only where they see the
+/// number.
 const IS_PENDING: &str = "state = 0";
 const ACCEPTED: i16 = 1;
 
@@ -86,12 +87,16 @@ pub struct AddressOwner {
 impl<C: Access> Invitations<'_, C> {
     /// The invitation with this number.
     pub fn find(c: &mut Connection, id: InvitationId) -> Result<Option<Invitation>> {
-        let row = invitations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let row = invitations::table
+            .find(id.0)
+            .select(Row::as_select())
+            .get_result(c)
+            .optional()?;
         row.map(to_invitation).transpose()
     }
 
-    /// The pending invitations into a room with higher numbers than `after`, at most `limit`, ordered by
-    /// number.
+    /// The pending invitations into a room with higher numbers than `after`, at most `limit`,
+    /// ordered by number.
     pub fn list_pending(
         c: &mut Connection,
         room: RoomId,
@@ -131,15 +136,22 @@ impl<C: Access> Invitations<'_, C> {
         Ok(found)
     }
 
-    /// How many invitations into a room are pending: those that members sent, or those that were requested on
-    /// the page of the join link.
+    /// How many invitations into a room are pending: those that members sent, or those that were
+    /// requested on the page of the join link.
     pub fn count_pending(c: &mut Connection, room: RoomId, by_members: bool) -> Result<i64> {
         let pending = || {
-            invitations::table.filter(invitations::room_id.eq(room.0)).filter(sql::<Bool>(IS_PENDING)).count()
+            invitations::table
+                .filter(invitations::room_id.eq(room.0))
+                .filter(sql::<Bool>(IS_PENDING))
+                .count()
         };
         Ok(match by_members {
-            true => pending().filter(invitations::inviter_id.is_not_null()).get_result(c)?,
-            false => pending().filter(invitations::inviter_id.is_null()).get_result(c)?,
+            true => pending()
+                .filter(invitations::inviter_id.is_not_null())
+                .get_result(c)?,
+            false => pending()
+                .filter(invitations::inviter_id.is_null())
+                .get_result(c)?,
         })
     }
 
@@ -149,7 +161,9 @@ impl<C: Access> Invitations<'_, C> {
         organization: OrganizationId,
         email_key: &str,
     ) -> Result<Vec<InvitationId>> {
-        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let rooms = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .select(flows::room_id);
         let ids = invitations::table
             .filter(invitations::email_key.eq(email_key))
             .filter(sql::<Bool>(IS_PENDING))
@@ -160,14 +174,16 @@ impl<C: Access> Invitations<'_, C> {
         Ok(ids.into_iter().map(InvitationId).collect())
     }
 
-    /// The pending invitations into the flows of an organization that a user made, as room and number, ordered
-    /// by number.
+    /// The pending invitations into the flows of an organization that a user made, as room and
+    /// number, ordered by number.
     pub fn list_made_by(
         c: &mut Connection,
         organization: OrganizationId,
         inviter: UserId,
     ) -> Result<Vec<(RoomId, InvitationId)>> {
-        let rooms = flows::table.filter(flows::organization_id.eq(organization.0)).select(flows::room_id);
+        let rooms = flows::table
+            .filter(flows::organization_id.eq(organization.0))
+            .select(flows::room_id);
         let found = invitations::table
             .filter(invitations::room_id.eq_any(rooms))
             .filter(sql::<Bool>(IS_PENDING))
@@ -175,10 +191,14 @@ impl<C: Access> Invitations<'_, C> {
             .order(invitations::id)
             .select((invitations::room_id, invitations::id))
             .load::<(i64, i64)>(c)?;
-        Ok(found.into_iter().map(|(room, id)| (RoomId(room), InvitationId(id))).collect())
+        Ok(found
+            .into_iter()
+            .map(|(room, id)| (RoomId(room), InvitationId(id)))
+            .collect())
     }
 
-    /// The pending invitations into some rooms that were requested on the pages of their join links.
+    /// The pending invitations into some rooms that were requested on the pages of their join
+    /// links.
     pub fn list_requested(c: &mut Connection, rooms: &[RoomId]) -> Result<Vec<InvitationId>> {
         let mut found = Vec::new();
         for part in rooms.chunks(ROWS) {
@@ -205,8 +225,8 @@ impl<C: Access> Invitations<'_, C> {
         rows.into_iter().map(to_invitation).collect()
     }
 
-    /// Whose some addresses are, given in the form by which addresses are compared, and whether they
-    /// belong to an organization; in no order.
+    /// Whose some addresses are, given in the form by which addresses are compared, and whether
+    /// they belong to an organization; in no order.
     pub fn list_address_owners(
         c: &mut Connection,
         email_keys: &[String],
@@ -220,11 +240,19 @@ impl<C: Access> Invitations<'_, C> {
             let rows = users::table
                 .left_join(organization_members::table.on(membership))
                 .filter(users::email_key.eq_any(part))
-                .select((UserRow::as_select(), users::email_key, organization_members::user_id.nullable()))
+                .select((
+                    UserRow::as_select(),
+                    users::email_key,
+                    organization_members::user_id.nullable(),
+                ))
                 .load(c)?;
-            found.extend(rows.into_iter().map(|(row, email_key, member): (_, String, Option<i64>)| {
-                AddressOwner { email_key, user: to_user(row), belongs: member.is_some() }
-            }));
+            found.extend(rows.into_iter().map(
+                |(row, email_key, member): (_, String, Option<i64>)| AddressOwner {
+                    email_key,
+                    user: to_user(row),
+                    belongs: member.is_some(),
+                },
+            ));
         }
         Ok(found)
     }
@@ -255,11 +283,15 @@ impl Invitations<'_, Tx<'_>> {
                     )
                 })
                 .collect();
-            diesel::insert_into(invitations::table).values(rows).execute(c)?;
+            diesel::insert_into(invitations::table)
+                .values(rows)
+                .execute(c)?;
             let keys: Vec<String> = part.iter().map(|email| email.key()).collect();
             let found = Invitations(&mut Reader::from(&mut *c)).list_pending_to(new.room, &keys)?;
-            let mut by_key: HashMap<String, Invitation> =
-                found.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
+            let mut by_key: HashMap<String, Invitation> = found
+                .into_iter()
+                .map(|invitation| (email_key(&invitation.email), invitation))
+                .collect();
             made.extend(keys.iter().filter_map(|key| by_key.remove(key)));
         }
         Ok(made)
@@ -276,9 +308,9 @@ impl Invitations<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Records who asked for invitations again, and with which words. Words and the name under them go
-    /// together: new words are the asker's; without new ones the old stay, and nobody's become the
-    /// asker's.
+    /// Records who asked for invitations again, and with which words. Words and the name under them
+    /// go together: new words are the asker's; without new ones the old stay, and nobody's become
+    /// the asker's.
     pub fn touch(
         c: &mut Connection,
         ids: &[InvitationId],
@@ -290,7 +322,10 @@ impl Invitations<'_, Tx<'_>> {
             let all = || invitations::table.filter(invitations::id.eq_any(&ids));
             match message {
                 Some(words) => diesel::update(all())
-                    .set((invitations::message.eq(words), invitations::inviter_id.eq(asker.0)))
+                    .set((
+                        invitations::message.eq(words),
+                        invitations::inviter_id.eq(asker.0),
+                    ))
                     .execute(c)?,
                 None => diesel::update(all().filter(invitations::inviter_id.is_null()))
                     .set(invitations::inviter_id.eq(asker.0))

@@ -1,14 +1,15 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Store`] is the handle. Reads are closures over a [`Reader`]; writes are posts, or closures over a [`Tx`], for one
-//! writer, which commits posts in batches and answers only after the commit. Everything that is kept also stands in the
-//! log, whose order is the order of the commits; [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
+//! [`Store`] is the handle. Reads are closures over a [`Reader`]; writes are posts, or closures
+//! over a [`Tx`], for one writer, which commits posts in batches and answers only after the commit.
+//! Everything that is kept also stands in the log, whose order is the order of the commits;
+//! [`Store::committed`] and [`Store::change_notifier`] tell of its growth.
 //!
 //! # Queries
 //!
-//! A [`Reader`] and a [`Tx`] give a handle for each area of the store, which has its queries as methods:
-//! `reader.groups().find(id)`, `tx.groups().insert(…)`. The [`areas`] are listed in one place. The name of a method
-//! begins with its verb.
+//! A [`Reader`] and a [`Tx`] give a handle for each area of the store, which has its queries as
+//! methods: `reader.groups().find(id)`, `tx.groups().insert(…)`. The [`areas`] are listed in one
+//! place. The name of a method begins with its verb.
 //!
 //! These read, with a [`Reader`] or a [`Tx`]:
 //!
@@ -19,13 +20,14 @@
 //!
 //! These write, with a [`Tx`]:
 //!
-//! - `insert` adds records; `upsert` replaces those that there are; `append` adds to the log, or messages with their
-//!   entries in the log;
+//! - `insert` adds records; `upsert` replaces those that there are; `append` adds to the log, or
+//!   messages with their entries in the log;
 //! - `update` writes all changeable fields of a record, `set` some of them, `clear` empties one;
 //! - `advance` moves a number or a time on, `touch` records that something was used;
 //! - `delete` removes records;
 //! - `lock` holds records against other transactions until the end of this one;
-//! - `claim` takes something for a time, from which `release` gives it back, and `postpone` puts it off;
+//! - `claim` takes something for a time, from which `release` gives it back, and `postpone` puts it
+//!   off;
 //! - `mark` marks objects for deletion.
 //!
 //! Only this crate knows diesel, and it knows only the model: nothing of tokens, streams or HTTP.

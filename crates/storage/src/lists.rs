@@ -15,19 +15,24 @@ use crate::reader::{Access, dialect};
 pub struct MessagePage {
     /// The messages, ascending by number.
     pub messages: Vec<MessageView>,
-    /// Beyond which message the list goes on, in the order of the query ([`MessageQuery::beyond`]). `None` at its
-    /// end. There may turn out to be nothing more.
+    /// Beyond which message the list goes on, in the order of the query ([`MessageQuery::beyond`]).
+    /// `None` at its end. There may turn out to be nothing more.
     pub next: Option<MessageId>,
 }
 
 impl<C: Access> Messages<'_, C> {
-    /// The matches of a query, of about so many bytes at most. A search by words may not find what was posted just
-    /// now; [`crate::Store::list`] does.
+    /// The matches of a query, of about so many bytes at most. A search by words may not find what
+    /// was posted just now; [`crate::Store::list`] does.
     ///
     /// # Errors
     ///
     /// As any query.
-    pub fn list(&mut self, room: RoomId, query: &MessageQuery, bytes: usize) -> Result<MessagePage> {
+    pub fn list(
+        &mut self,
+        room: RoomId,
+        query: &MessageQuery,
+        bytes: usize,
+    ) -> Result<MessagePage> {
         let (found, edge) = self.matches(room, query)?;
         let count = found.len();
         let is_full = i64::try_from(count).is_ok_and(|count| count >= query.limit);
@@ -35,8 +40,19 @@ impl<C: Access> Messages<'_, C> {
             Sort::Descending => found.first(),
             Sort::Ascending => found.last(),
         };
-        let next = if is_full { end.map(|message| message.id) } else { edge };
-        let messages = self.list_views_within(room, found, Budget { bytes, sort: query.sort })?;
+        let next = if is_full {
+            end.map(|message| message.id)
+        } else {
+            edge
+        };
+        let messages = self.list_views_within(
+            room,
+            found,
+            Budget {
+                bytes,
+                sort: query.sort,
+            },
+        )?;
         let mut page = MessagePage { messages, next };
         if page.messages.len() < count {
             page.next = page.end(query.sort);
@@ -44,9 +60,13 @@ impl<C: Access> Messages<'_, C> {
         Ok(page)
     }
 
-    /// The matches ascending by number, and where the search goes on that has looked at as many messages as it
-    /// may.
-    fn matches(&mut self, room: RoomId, query: &MessageQuery) -> Result<(Vec<Message>, Option<MessageId>)> {
+    /// The matches ascending by number, and where the search goes on that has looked at as many
+    /// messages as it may.
+    fn matches(
+        &mut self,
+        room: RoomId,
+        query: &MessageQuery,
+    ) -> Result<(Vec<Message>, Option<MessageId>)> {
         if !find::is_indexed(query) {
             let rows = self.list_plain(room, query)?;
             let mut found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
@@ -62,7 +82,11 @@ impl<C: Access> Messages<'_, C> {
         Ok((self.list_by_id(room, &ids)?, edge))
     }
 
-    fn matching_ids(&mut self, room: RoomId, query: &MessageQuery) -> Result<(Vec<i64>, Option<MessageId>)> {
+    fn matching_ids(
+        &mut self,
+        room: RoomId,
+        query: &MessageQuery,
+    ) -> Result<(Vec<i64>, Option<MessageId>)> {
         let (mut ids, mut edge) = (Vec::new(), None);
         for candidates in CANDIDATES {
             ids = dialect!(self, find_ids, room, query, candidates)?;

@@ -1,8 +1,8 @@
 //! The full text of changes of tags that this process has just committed.
 //!
-//! The log does not name the tags that a change removed, but live streams do. The process that commits the
-//! change hands the full event to its feed after the commit. The feed may have read the log before that; it
-//! then takes the full event from here.
+//! The log does not name the tags that a change removed, but live streams do. The process that
+//! commits the change hands the full event to its feed after the commit. The feed may have read the
+//! log before that; it then takes the full event from here.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -20,10 +20,13 @@ pub(crate) struct LiveNotices {
 }
 
 impl LiveNotices {
-    /// Keeps those of `items` that say more than the log. Some of them may never be committed: their ids are
-    /// in no log then.
+    /// Keeps those of `items` that say more than the log. Some of them may never be committed:
+    /// their ids are in no log then.
     pub(crate) fn note(&self, items: &[LogItem]) {
-        let mut new = items.iter().filter(|item| says_more_than_the_log(item)).peekable();
+        let mut new = items
+            .iter()
+            .filter(|item| says_more_than_the_log(item))
+            .peekable();
         if new.peek().is_none() {
             return;
         }
@@ -33,8 +36,8 @@ impl LiveNotices {
         notices.drain(..surplus);
     }
 
-    /// Puts the kept notices in the places of those of `items` with the same ids, and forgets those at or
-    /// before `after`.
+    /// Puts the kept notices in the places of those of `items` with the same ids, and forgets those
+    /// at or before `after`.
     pub(crate) fn restore(&self, after: Seq, items: &mut [LogItem]) {
         let mut notices = self.notices.lock().unwrap_or_else(PoisonError::into_inner);
         notices.retain(|notice| notice.id.seq > after);

@@ -1,5 +1,5 @@
-//! Records of mail that was caused within the last day, by which quotas on mail are counted. They stand in the
-//! database and not in memory, so that a quota holds over all processes.
+//! Records of mail that was caused within the last day, by which quotas on mail are counted. They
+//! stand in the database and not in memory, so that a quota holds over all processes.
 
 use diesel::prelude::*;
 use eddyline_model::mail::MailKind;
@@ -29,7 +29,8 @@ fn code(kind: MailKind) -> i16 {
 
 #[portable]
 impl<C: Access> MailRecords<'_, C> {
-    /// When mail of a kind went to these recipients since a time, each with the recipient; in no order.
+    /// When mail of a kind went to these recipients since a time, each with the recipient; in no
+    /// order.
     pub fn list_to(
         c: &mut Connection,
         kind: MailKind,
@@ -44,7 +45,10 @@ impl<C: Access> MailRecords<'_, C> {
                 .filter(mail_records::at.gt(since.0))
                 .select((mail_records::recipient_key, mail_records::at))
                 .load::<(String, i64)>(c)?;
-            found.extend(rows.into_iter().map(|(recipient, at)| (recipient, Timestamp(at))));
+            found.extend(
+                rows.into_iter()
+                    .map(|(recipient, at)| (recipient, Timestamp(at))),
+            );
         }
         Ok(found)
     }
@@ -52,13 +56,25 @@ impl<C: Access> MailRecords<'_, C> {
     /// How much mail a user has caused since a time.
     pub fn count_by_sender(c: &mut Connection, sender: UserId, since: Timestamp) -> Result<i64> {
         let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
-        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
+        Ok(all
+            .filter(mail_records::at.gt(since.0))
+            .count()
+            .get_result(c)?)
     }
 
     /// When a user caused the mail that is the `n`th from the last one, which is the 0th.
-    pub fn find_nth_last_by_sender(c: &mut Connection, sender: UserId, n: i64) -> Result<Option<Timestamp>> {
+    pub fn find_nth_last_by_sender(
+        c: &mut Connection,
+        sender: UserId,
+        n: i64,
+    ) -> Result<Option<Timestamp>> {
         let all = mail_records::table.filter(mail_records::sender_id.eq(sender.0));
-        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
+        let at = all
+            .order(mail_records::at.desc())
+            .offset(n)
+            .select(mail_records::at)
+            .first(c)
+            .optional()?;
         Ok(at.map(Timestamp))
     }
 
@@ -72,10 +88,14 @@ impl<C: Access> MailRecords<'_, C> {
         let all = mail_records::table
             .filter(mail_records::organization_id.eq(organization.0))
             .filter(mail_records::kind.eq(code(kind)));
-        Ok(all.filter(mail_records::at.gt(since.0)).count().get_result(c)?)
+        Ok(all
+            .filter(mail_records::at.gt(since.0))
+            .count()
+            .get_result(c)?)
     }
 
-    /// When an organization caused the mail of a kind that is the `n`th from the last one, which is the 0th.
+    /// When an organization caused the mail of a kind that is the `n`th from the last one, which is
+    /// the 0th.
     pub fn find_nth_last_of_organization(
         c: &mut Connection,
         kind: MailKind,
@@ -85,14 +105,20 @@ impl<C: Access> MailRecords<'_, C> {
         let all = mail_records::table
             .filter(mail_records::organization_id.eq(organization.0))
             .filter(mail_records::kind.eq(code(kind)));
-        let at = all.order(mail_records::at.desc()).offset(n).select(mail_records::at).first(c).optional()?;
+        let at = all
+            .order(mail_records::at.desc())
+            .offset(n)
+            .select(mail_records::at)
+            .first(c)
+            .optional()?;
         Ok(at.map(Timestamp))
     }
 }
 
 #[portable]
 impl MailRecords<'_, Tx<'_>> {
-    /// Records mail to each of these recipients, who are given in the form by which addresses are compared.
+    /// Records mail to each of these recipients, who are given in the form by which addresses are
+    /// compared.
     pub fn insert(
         c: &mut Connection,
         kind: MailKind,
@@ -109,12 +135,15 @@ impl MailRecords<'_, Tx<'_>> {
                         mail_records::kind.eq(code(kind)),
                         mail_records::recipient_key.eq(*recipient),
                         mail_records::sender_id.eq(sender.map(|user| user.0)),
-                        mail_records::organization_id.eq(organization.map(|organization| organization.0)),
+                        mail_records::organization_id
+                            .eq(organization.map(|organization| organization.0)),
                         mail_records::at.eq(now.0),
                     )
                 })
                 .collect();
-            diesel::insert_into(mail_records::table).values(rows).execute(c)?;
+            diesel::insert_into(mail_records::table)
+                .values(rows)
+                .execute(c)?;
         }
         Ok(())
     }
@@ -131,8 +160,8 @@ impl MailRecords<'_, Tx<'_>> {
 }
 
 impl MailRecords<'_, Tx<'_>> {
-    /// Makes every other transaction that counts mail wait for the end of this one. To be called after rooms,
-    /// organizations and users are locked.
+    /// Makes every other transaction that counts mail wait for the end of this one. To be called
+    /// after rooms, organizations and users are locked.
     ///
     /// # Errors
     ///

@@ -85,7 +85,9 @@ impl<C: Access> Mails<'_, C> {
     /// Whether such a mail waits already.
     pub fn contains(c: &mut Connection, about: Purpose) -> Result<bool> {
         let (purpose, target) = key(about);
-        let waiting = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
+        let waiting = mails::table
+            .filter(mails::purpose.eq(purpose))
+            .filter(mails::target_id.eq(target));
         Ok(diesel::select(diesel::dsl::exists(waiting)).get_result(c)?)
     }
 
@@ -109,7 +111,10 @@ impl<C: Access> Mails<'_, C> {
 
     /// When the next mail is due; `None` when none waits.
     pub fn find_next_due(c: &mut Connection) -> Result<Option<Timestamp>> {
-        Ok(mails::table.select(diesel::dsl::min(mails::due_at)).get_result::<Option<i64>>(c)?.map(Timestamp))
+        Ok(mails::table
+            .select(diesel::dsl::min(mails::due_at))
+            .get_result::<Option<i64>>(c)?
+            .map(Timestamp))
     }
 
     /// The link with this digest, unless it has ended.
@@ -120,9 +125,20 @@ impl<C: Access> Mails<'_, C> {
             .select(LinkRow::as_select())
             .get_result(c)
             .optional()?;
-        row.map(|LinkRow { purpose: code, target_id, email, expires_at }| {
-            Ok(Link { purpose: purpose(code, target_id)?, email, expires_at: Timestamp(expires_at) })
-        })
+        row.map(
+            |LinkRow {
+                 purpose: code,
+                 target_id,
+                 email,
+                 expires_at,
+             }| {
+                Ok(Link {
+                    purpose: purpose(code, target_id)?,
+                    email,
+                    expires_at: Timestamp(expires_at),
+                })
+            },
+        )
         .transpose()
     }
 
@@ -176,9 +192,9 @@ impl Mails<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Takes the mails that are due and puts them off until `again`, when they are due again unless they
-    /// were sent: no other process takes them meanwhile. Oldest first, but those about an account before
-    /// any invitation, of which there may be thousands.
+    /// Takes the mails that are due and puts them off until `again`, when they are due again unless
+    /// they were sent: no other process takes them meanwhile. Oldest first, but those about an
+    /// account before any invitation, of which there may be thousands.
     pub fn claim_due(
         c: &mut Connection,
         now: Timestamp,
@@ -186,23 +202,39 @@ impl Mails<'_, Tx<'_>> {
         limit: i64,
     ) -> Result<Vec<QueuedMail>> {
         let due = || {
-            mails::table.filter(mails::due_at.le(now.0)).order((mails::due_at, mails::id)).select(mails::id)
+            mails::table
+                .filter(mails::due_at.le(now.0))
+                .order((mails::due_at, mails::id))
+                .select(mails::id)
         };
-        let mut ids: Vec<i64> = due().filter(mails::purpose.ne(INVITATION)).limit(limit).load(c)?;
+        let mut ids: Vec<i64> = due()
+            .filter(mails::purpose.ne(INVITATION))
+            .limit(limit)
+            .load(c)?;
         let left = limit - ids.len() as i64;
-        ids.extend(due().filter(mails::purpose.eq(INVITATION)).limit(left).load::<i64>(c)?);
+        ids.extend(
+            due()
+                .filter(mails::purpose.eq(INVITATION))
+                .limit(left)
+                .load::<i64>(c)?,
+        );
         let mut taken = Vec::with_capacity(ids.len());
         for id in ids {
             // Asked again, since another process may have taken it since.
             let row = diesel::update(mails::table.find(id).filter(mails::due_at.le(now.0)))
-                .set((mails::due_at.eq(again.0), mails::attempts.eq(mails::attempts + 1)))
+                .set((
+                    mails::due_at.eq(again.0),
+                    mails::attempts.eq(mails::attempts + 1),
+                ))
                 .returning(MailRow::as_returning())
                 .get_result(c)
                 .optional()?;
             match row.map(to_mail).transpose() {
                 Ok(mail) => taken.extend(mail),
                 // Of a newer server, perhaps, which will send it.
-                Err(error) => tracing::warn!(mail = id, %error, "a mail is left for another server"),
+                Err(error) => {
+                    tracing::warn!(mail = id, %error, "a mail is left for another server");
+                }
             }
         }
         Ok(taken)
@@ -210,16 +242,25 @@ impl Mails<'_, Tx<'_>> {
 
     /// Sets when a mail is to be tried again.
     pub fn postpone(c: &mut Connection, id: i64, until: Timestamp) -> Result<()> {
-        diesel::update(mails::table.find(id)).set(mails::due_at.eq(until.0)).execute(c)?;
+        diesel::update(mails::table.find(id))
+            .set(mails::due_at.eq(until.0))
+            .execute(c)?;
         Ok(())
     }
 
-    /// Gives back a mail that was taken and never tried: it is due, and the taking does not count as
-    /// an attempt. Nothing happens when it was taken again since.
+    /// Gives back a mail that was taken and never tried: it is due, and the taking does not count
+    /// as an attempt. Nothing happens when it was taken again since.
     pub fn release(c: &mut Connection, mail: &QueuedMail, now: Timestamp) -> Result<()> {
-        diesel::update(mails::table.find(mail.id).filter(mails::attempts.eq(mail.attempts)))
-            .set((mails::due_at.eq(now.0), mails::attempts.eq(mail.attempts - 1)))
-            .execute(c)?;
+        diesel::update(
+            mails::table
+                .find(mail.id)
+                .filter(mails::attempts.eq(mail.attempts)),
+        )
+        .set((
+            mails::due_at.eq(now.0),
+            mails::attempts.eq(mail.attempts - 1),
+        ))
+        .execute(c)?;
         Ok(())
     }
 
@@ -232,15 +273,21 @@ impl Mails<'_, Tx<'_>> {
     /// Takes all mails about something out of the queue.
     pub fn delete_about(c: &mut Connection, about: Purpose) -> Result<()> {
         let (purpose, target) = key(about);
-        diesel::delete(mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target)))
-            .execute(c)?;
+        diesel::delete(
+            mails::table
+                .filter(mails::purpose.eq(purpose))
+                .filter(mails::target_id.eq(target)),
+        )
+        .execute(c)?;
         Ok(())
     }
 
     /// Takes the mails about something out of the queue that were put there since.
     pub fn delete_since(c: &mut Connection, about: Purpose, since: Timestamp) -> Result<()> {
         let (purpose, target) = key(about);
-        let all = mails::table.filter(mails::purpose.eq(purpose)).filter(mails::target_id.eq(target));
+        let all = mails::table
+            .filter(mails::purpose.eq(purpose))
+            .filter(mails::target_id.eq(target));
         diesel::delete(all.filter(mails::created_at.ge(since.0))).execute(c)?;
         Ok(())
     }
@@ -263,15 +310,21 @@ impl Mails<'_, Tx<'_>> {
     /// Ends all links that lead to something.
     pub fn delete_links(c: &mut Connection, to: Purpose) -> Result<()> {
         let (purpose, target) = key(to);
-        diesel::delete(links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target)))
-            .execute(c)?;
+        diesel::delete(
+            links::table
+                .filter(links::purpose.eq(purpose))
+                .filter(links::target_id.eq(target)),
+        )
+        .execute(c)?;
         Ok(())
     }
 
     /// Ends the links that lead to something and would not have ended before `end`.
     pub fn delete_links_ending_from(c: &mut Connection, to: Purpose, end: Timestamp) -> Result<()> {
         let (purpose, target) = key(to);
-        let all = links::table.filter(links::purpose.eq(purpose)).filter(links::target_id.eq(target));
+        let all = links::table
+            .filter(links::purpose.eq(purpose))
+            .filter(links::target_id.eq(target));
         diesel::delete(all.filter(links::expires_at.ge(end.0))).execute(c)?;
         Ok(())
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{
-    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content, subject_of,
+    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content,
+    subject_of,
 };
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
@@ -28,7 +29,10 @@ pub(crate) fn join_tags(tags: &[String]) -> String {
 }
 
 fn split_tags(text: &str) -> Vec<String> {
-    text.split('\n').filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+    text.split('\n')
+        .filter(|tag| !tag.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(crate) fn message(row: MessageRow) -> Result<Message> {
@@ -36,7 +40,10 @@ pub(crate) fn message(row: MessageRow) -> Result<Message> {
         room: RoomId(row.room_id),
         id: MessageId(row.id),
         event: Event::from_code(row.event).ok_or(Error::Corrupt("event"))?,
-        author: Author { user: row.user_id.map(UserId), external_name: row.external_user_name },
+        author: Author {
+            user: row.user_id.map(UserId),
+            external_name: row.external_user_name,
+        },
         content: row.content,
         tags: split_tags(&row.tags),
         explicit_tags: split_tags(&row.explicit_tags),
@@ -52,7 +59,11 @@ pub(crate) fn message(row: MessageRow) -> Result<Message> {
 #[portable]
 impl<C: Access> Messages<'_, C> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
-    pub(crate) fn list_rows(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<MessageRow>> {
+    pub(crate) fn list_rows(
+        c: &mut Connection,
+        room: RoomId,
+        ids: &[i64],
+    ) -> Result<Vec<MessageRow>> {
         Ok(messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
@@ -65,11 +76,14 @@ impl<C: Access> Messages<'_, C> {
         room: RoomId,
         query: &MessageQuery,
     ) -> Result<Vec<MessageRow>> {
-        let mut found = messages::table.filter(messages::room_id.eq(room.0)).into_boxed();
+        let mut found = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .into_boxed();
         if query.events.is_empty() {
             found = found.filter(messages::event.lt(Event::MessageEdit.code()));
         } else {
-            found = found.filter(messages::event.eq_any(query.events.iter().map(|event| event.code())));
+            found =
+                found.filter(messages::event.eq_any(query.events.iter().map(|event| event.code())));
         }
         if let Some(since) = query.since {
             found = found.filter(messages::id.gt(since.0));
@@ -120,7 +134,12 @@ impl Messages<'_, Tx<'_>> {
         Ok(())
     }
 
-    fn insert_tags(c: &mut Connection, room: RoomId, id: MessageId, tags: &[&String]) -> Result<()> {
+    fn insert_tags(
+        c: &mut Connection,
+        room: RoomId,
+        id: MessageId,
+        tags: &[&String],
+    ) -> Result<()> {
         for tag in tags {
             diesel::insert_into(message_tags::table)
                 .values((
@@ -156,7 +175,12 @@ impl Messages<'_, Tx<'_>> {
     }
 
     /// Notes that a user has dealt with one message that mentions them.
-    pub fn set_mention_seen(c: &mut Connection, room: RoomId, user: UserId, id: MessageId) -> Result<()> {
+    pub fn set_mention_seen(
+        c: &mut Connection,
+        room: RoomId,
+        user: UserId,
+        id: MessageId,
+    ) -> Result<()> {
         diesel::insert_into(mentions_seen::table)
             .values((
                 mentions_seen::room_id.eq(room.0),
@@ -173,7 +197,12 @@ impl Messages<'_, Tx<'_>> {
 /// What mentions become in the table: 0 stands for everyone.
 pub(crate) fn mention_keys(mentioned: &eddyline_model::messages::Mentions) -> Vec<i64> {
     let everyone = mentioned.everyone.then_some(0);
-    mentioned.users.iter().map(|user| user.0).chain(everyone).collect()
+    mentioned
+        .users
+        .iter()
+        .map(|user| user.0)
+        .chain(everyone)
+        .collect()
 }
 
 /// Whether a tag has a row of its own. Unread marks do not: mentions hold them, in one row for
@@ -185,7 +214,10 @@ pub(crate) fn is_indexed(tag: &str) -> bool {
 impl<C: Access> Messages<'_, C> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
     pub fn list_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
-        self.list_rows(room, ids)?.into_iter().map(message).collect()
+        self.list_rows(room, ids)?
+            .into_iter()
+            .map(message)
+            .collect()
     }
 
     /// The message with this number.
@@ -205,9 +237,9 @@ impl<C: Access> Messages<'_, C> {
         self.views_with(room, found, None, None)
     }
 
-    /// The same with the counts of threads as each message left them, which makes a story that is told later
-    /// the same as it was when it happened; and with notices as they may be delivered now. Every text is the
-    /// present one: what was edited away or deleted is not told again.
+    /// The same with the counts of threads as each message left them, which makes a story that is
+    /// told later the same as it was when it happened; and with notices as they may be delivered
+    /// now. Every text is the present one: what was edited away or deleted is not told again.
     pub(crate) fn list_views_as_left(
         &mut self,
         room: RoomId,
@@ -234,12 +266,14 @@ impl<C: Access> Messages<'_, C> {
         }
         let ids: Vec<i64> = ids.into_iter().collect();
         let found = self.list_by_id(room, &ids)?.into_iter();
-        let subjects: HashMap<MessageId, Arc<Message>> =
-            found.map(|message| (message.id, Arc::new(message))).collect();
+        let subjects: HashMap<MessageId, Arc<Message>> = found
+            .map(|message| (message.id, Arc::new(message)))
+            .collect();
         for view in views {
             view.subject = subject(view).and_then(|id| subjects.get(&id).cloned());
             if let Some(subject) = &view.subject
-                && let Some(content) = present_content(view.message.event, &view.message.content, subject)
+                && let Some(content) =
+                    present_content(view.message.event, &view.message.content, subject)
             {
                 view.message.content = content;
             }
@@ -247,8 +281,8 @@ impl<C: Access> Messages<'_, C> {
         Ok(())
     }
 
-    /// The first of these messages, in the order of the budget, that it has room for; one at least. States of
-    /// items, which each message of a thread bears, are loaded for those only.
+    /// The first of these messages, in the order of the budget, that it has room for; one at least.
+    /// States of items, which each message of a thread bears, are loaded for those only.
     pub(crate) fn list_views_within(
         &mut self,
         room: RoomId,
@@ -265,19 +299,34 @@ impl<C: Access> Messages<'_, C> {
         left: Option<&HashMap<i64, ThreadSnapshot>>,
         budget: Option<Budget>,
     ) -> Result<Vec<MessageView>> {
-        let roots: BTreeSet<i64> = found.iter().filter_map(|m| m.thread_root).map(|id| id.0).collect();
-        let records =
-            Threads(self.0).list_records_without_items(room, &roots.iter().copied().collect::<Vec<_>>())?;
+        let roots: BTreeSet<i64> = found
+            .iter()
+            .filter_map(|m| m.thread_root)
+            .map(|id| id.0)
+            .collect();
+        let records = Threads(self.0)
+            .list_records_without_items(room, &roots.iter().copied().collect::<Vec<_>>())?;
         let item_id = |message: &Message| records.get(&message.thread_root?.0)?.item_id;
         if let Some(budget) = budget {
             let sizes = Threads(self.0).list_item_sizes(room, found.iter().filter_map(item_id))?;
-            let item_size = |message: &Message| item_id(message).and_then(|id| sizes.get(&id)).copied();
-            budget.cut(&mut found, |message| message.content.len() + item_size(message).unwrap_or_default());
+            let item_size =
+                |message: &Message| item_id(message).and_then(|id| sizes.get(&id)).copied();
+            budget.cut(&mut found, |message| {
+                message.content.len() + item_size(message).unwrap_or_default()
+            });
         }
         let items = Threads(self.0).list_items(room, found.iter().filter_map(item_id))?;
         let here: BTreeMap<i64, Referred> = found.iter().map(|m| (m.id.0, refer(m))).collect();
-        let referred: BTreeSet<i64> = found.iter().filter_map(|m| m.parent).map(|id| id.0).collect();
-        let missing: Vec<i64> = roots.union(&referred).copied().filter(|id| !here.contains_key(id)).collect();
+        let referred: BTreeSet<i64> = found
+            .iter()
+            .filter_map(|m| m.parent)
+            .map(|id| id.0)
+            .collect();
+        let missing: Vec<i64> = roots
+            .union(&referred)
+            .copied()
+            .filter(|id| !here.contains_key(id))
+            .collect();
         let elsewhere = if missing.is_empty() {
             HashMap::new()
         } else {
@@ -325,18 +374,33 @@ impl Messages<'_, Tx<'_>> {
     ) -> Result<()> {
         let (room, id) = (after.room, after.id);
         self.update_row(after)?;
-        let gone: Vec<String> = before.tags.iter().filter(|tag| !after.tags.contains(tag)).cloned().collect();
+        let gone: Vec<String> = before
+            .tags
+            .iter()
+            .filter(|tag| !after.tags.contains(tag))
+            .cloned()
+            .collect();
         self.delete_tags(room, id, &gone)?;
-        let new: Vec<&String> =
-            after.tags.iter().filter(|tag| is_indexed(tag) && !before.tags.contains(tag)).collect();
+        let new: Vec<&String> = after
+            .tags
+            .iter()
+            .filter(|tag| is_indexed(tag) && !before.tags.contains(tag))
+            .collect();
         self.insert_tags(room, id, &new)?;
-        let unmentioned: Vec<i64> = gone.iter().filter_map(|tag| find::unread_user(tag)).collect();
+        let unmentioned: Vec<i64> = gone
+            .iter()
+            .filter_map(|tag| find::unread_user(tag))
+            .collect();
         self.delete_mentions(room, id, &unmentioned)?;
         if gone.iter().any(|tag| tag == find::EVERYONE) {
             self.delete_mentions(room, id, &[0])?;
             self.delete_seen_mentions(room, id)?;
         }
-        let were_unread: HashSet<i64> = before.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
+        let were_unread: HashSet<i64> = before
+            .tags
+            .iter()
+            .filter_map(|tag| find::unread_user(tag))
+            .collect();
         // Unread marks of before may stand for a row of everyone's, which may be gone now.
         let was_for_all = before.tags.iter().any(|tag| tag == find::EVERYONE);
         let keys: Vec<i64> = mention_keys(mentioned)
@@ -347,7 +411,10 @@ impl Messages<'_, Tx<'_>> {
             })
             .collect();
         let sender = after.author.user.map_or(0, |user| user.0);
-        let rows: Vec<MentionRow> = keys.into_iter().map(|user| (room.0, user, id.0, sender)).collect();
+        let rows: Vec<MentionRow> = keys
+            .into_iter()
+            .map(|user| (room.0, user, id.0, sender))
+            .collect();
         dialect!(self, insert_mentions, &rows)?;
         if before.content != after.content {
             dialect!(self, reindex, room, id, words)?;
@@ -363,7 +430,11 @@ impl Messages<'_, Tx<'_>> {
         let kind = find::kind_tag(gone.event).map(str::to_owned);
         let tags: Vec<String> = gone.tags.iter().cloned().chain(kind).collect();
         self.delete_tags(room, id, &tags)?;
-        let mut users: Vec<i64> = gone.tags.iter().filter_map(|tag| find::unread_user(tag)).collect();
+        let mut users: Vec<i64> = gone
+            .tags
+            .iter()
+            .filter_map(|tag| find::unread_user(tag))
+            .collect();
         users.push(0);
         self.delete_mentions(room, id, &users)?;
         self.delete_seen_mentions(room, id)?;

@@ -1,4 +1,5 @@
-//! Questions whether the log has entries of a room after a position, which wait for a read that answers all of them.
+//! Questions whether the log has entries of a room after a position, which wait for a read that
+//! answers all of them.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -10,7 +11,8 @@ use tokio::sync::oneshot;
 
 use crate::connect::Location;
 
-/// How many questions wait at most. A caller beyond makes a read of its own, which waits in the line of the caller.
+/// How many questions wait at most. A caller beyond makes a read of its own, which waits in the
+/// line of the caller.
 pub(crate) const MAX_WAITING: usize = 4096;
 /// The questions that wait, each with the senders of its answer.
 pub(crate) type Questions = BTreeMap<(RoomId, Seq), Vec<oneshot::Sender<bool>>>;
@@ -45,10 +47,13 @@ pub(crate) enum Asked {
 
 impl News {
     pub(crate) fn new(location: &Location) -> Self {
-        // SQLite answers within microseconds. A round trip to PostgreSQL takes longer: with one read at a time, a
-        // question that arrives during one would wait for nearly two.
+        // SQLite answers within microseconds. A round trip to PostgreSQL takes longer: with one
+        // read at a time, a question that arrives during one would wait for nearly two.
         let max_reads = if location.is_postgres() { 4 } else { 1 };
-        Self { state: Mutex::default(), max_reads }
+        Self {
+            state: Mutex::default(),
+            max_reads,
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -81,8 +86,8 @@ impl News {
         Some(mem::take(&mut state.waiting))
     }
 
-    /// Ends a read early. When no other read will take the questions that wait, their senders are dropped: each caller
-    /// then makes a read of its own.
+    /// Ends a read early. When no other read will take the questions that wait, their senders are
+    /// dropped: each caller then makes a read of its own.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.reads -= 1;

@@ -1,5 +1,5 @@
-//! Who is present at each of several processes that serve one database. None of this is in the log: the rows of
-//! a process are replaced as its users come and go, and removed with the process.
+//! Who is present at each of several processes that serve one database. None of this is in the log:
+//! the rows of a process are replaced as its users come and go, and removed with the process.
 
 use diesel::prelude::*;
 use eddyline_model::{Timestamp, UserId};
@@ -20,7 +20,8 @@ pub struct OtherNode {
     pub heartbeat: Timestamp,
     /// The time of its newest rows; 0 when it has published none.
     pub presence_at: Timestamp,
-    /// Rows of users who left by this time have been removed. A process that has read less far reads all rows.
+    /// Rows of users who left by this time have been removed. A process that has read less far
+    /// reads all rows.
     pub presence_from: Timestamp,
 }
 
@@ -39,7 +40,9 @@ pub struct PresenceRow {
 impl<C: Access> Nodes<'_, C> {
     /// Whether a process other than this one showed a sign of life since `since`.
     pub fn has_others(c: &mut Connection, node: &str, since: Timestamp) -> Result<bool> {
-        let others = nodes::table.filter(nodes::id.ne(node)).filter(nodes::heartbeat.ge(since.0));
+        let others = nodes::table
+            .filter(nodes::id.ne(node))
+            .filter(nodes::heartbeat.ge(since.0));
         Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
@@ -49,7 +52,12 @@ impl<C: Access> Nodes<'_, C> {
             .filter(nodes::id.ne(node))
             .filter(nodes::heartbeat.ge(since.0))
             .order(nodes::id)
-            .select((nodes::id, nodes::heartbeat, nodes::presence_at, nodes::presence_from))
+            .select((
+                nodes::id,
+                nodes::heartbeat,
+                nodes::presence_at,
+                nodes::presence_from,
+            ))
             .load(c)?;
         let other = |(id, heartbeat, at, from)| OtherNode {
             id,
@@ -60,15 +68,19 @@ impl<C: Access> Nodes<'_, C> {
         Ok(rows.into_iter().map(other).collect())
     }
 
-    /// Since when no row of a process has been removed; see [`OtherNode::presence_from`]. `None` when the process is not
-    /// on the list.
+    /// Since when no row of a process has been removed; see [`OtherNode::presence_from`]. `None`
+    /// when the process is not on the list.
     pub fn find_presence_start(c: &mut Connection, node: &str) -> Result<Option<Timestamp>> {
-        let from = nodes::table.find(node).select(nodes::presence_from).get_result::<i64>(c).optional()?;
+        let from = nodes::table
+            .find(node)
+            .select(nodes::presence_from)
+            .get_result::<i64>(c)
+            .optional()?;
         Ok(from.map(Timestamp))
     }
 
-    /// The next `limit` rows of a process that are newer than `after`, in the order of the users, of the users after
-    /// `last`.
+    /// The next `limit` rows of a process that are newer than `after`, in the order of the users,
+    /// of the users after `last`.
     pub fn list_presence_since(
         c: &mut Connection,
         node: &str,
@@ -82,17 +94,25 @@ impl<C: Access> Nodes<'_, C> {
             .filter(node_presence::user_id.gt(last.0))
             .limit(limit)
             .order(node_presence::user_id)
-            .select((node_presence::user_id, node_presence::present, node_presence::places))
+            .select((
+                node_presence::user_id,
+                node_presence::present,
+                node_presence::places,
+            ))
             .load(c)?;
-        let row = |(user, present, places)| PresenceRow { user: UserId(user), present, places };
+        let row = |(user, present, places)| PresenceRow {
+            user: UserId(user),
+            present,
+            places,
+        };
         Ok(rows.into_iter().map(row).collect())
     }
 }
 
 #[portable]
 impl Nodes<'_, Tx<'_>> {
-    /// Removes all rows of a process and begins anew at `at`. `false` when the process is not on the list of those
-    /// that live: then it has no rows.
+    /// Removes all rows of a process and begins anew at `at`. `false` when the process is not on
+    /// the list of those that live: then it has no rows.
     pub fn set_presence_start(c: &mut Connection, node: &str, at: Timestamp) -> Result<bool> {
         diesel::delete(node_presence::table.filter(node_presence::node.eq(node))).execute(c)?;
         let started = diesel::update(nodes::table.find(node))
@@ -101,12 +121,22 @@ impl Nodes<'_, Tx<'_>> {
         Ok(started > 0)
     }
 
-    /// Moves a process on from its last rows, of the time `from`, to those of the time `to`. `false` when its last
-    /// rows are not there any more, because it was taken off the list in between.
-    pub fn advance_presence(c: &mut Connection, node: &str, from: Timestamp, to: Timestamp) -> Result<bool> {
-        let advanced = diesel::update(nodes::table.find(node).filter(nodes::presence_at.eq(from.0)))
-            .set(nodes::presence_at.eq(to.0))
-            .execute(c)?;
+    /// Moves a process on from its last rows, of the time `from`, to those of the time `to`.
+    /// `false` when its last rows are not there any more, because it was taken off the list in
+    /// between.
+    pub fn advance_presence(
+        c: &mut Connection,
+        node: &str,
+        from: Timestamp,
+        to: Timestamp,
+    ) -> Result<bool> {
+        let advanced = diesel::update(
+            nodes::table
+                .find(node)
+                .filter(nodes::presence_at.eq(from.0)),
+        )
+        .set(nodes::presence_at.eq(to.0))
+        .execute(c)?;
         Ok(advanced > 0)
     }
 
@@ -144,9 +174,13 @@ impl Nodes<'_, Tx<'_>> {
             .filter(node_presence::changed_at.le(until.0))
             .filter(node_presence::present.eq(false));
         diesel::delete(absent).execute(c)?;
-        diesel::update(nodes::table.find(node).filter(nodes::presence_from.lt(until.0)))
-            .set(nodes::presence_from.eq(until.0))
-            .execute(c)?;
+        diesel::update(
+            nodes::table
+                .find(node)
+                .filter(nodes::presence_from.lt(until.0)),
+        )
+        .set(nodes::presence_from.eq(until.0))
+        .execute(c)?;
         Ok(())
     }
 

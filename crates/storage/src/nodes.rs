@@ -28,9 +28,18 @@ impl<C: Access> Nodes<'_, C> {
 #[portable]
 impl Nodes<'_, Tx<'_>> {
     /// Notes that a serving process lives, and how far it has read the log.
-    pub fn upsert_heartbeat(c: &mut Connection, node: &str, now: Timestamp, read: Seq) -> Result<()> {
+    pub fn upsert_heartbeat(
+        c: &mut Connection,
+        node: &str,
+        now: Timestamp,
+        read: Seq,
+    ) -> Result<()> {
         diesel::insert_into(nodes::table)
-            .values((nodes::id.eq(node), nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))
+            .values((
+                nodes::id.eq(node),
+                nodes::heartbeat.eq(now.0),
+                nodes::seq_read.eq(read.0),
+            ))
             .on_conflict(nodes::id)
             .do_update()
             .set((nodes::heartbeat.eq(now.0), nodes::seq_read.eq(read.0)))

@@ -13,14 +13,16 @@ use eddyline_portable::portable;
 use crate::Result;
 use crate::applications::{self as apps, to_application};
 use crate::areas::{
-    Applications, Flows, Identities, Nodes, OrganizationMembers, Organizations, Settings, Sources, Users,
+    Applications, Flows, Identities, Nodes, OrganizationMembers, Organizations, Settings, Sources,
+    Users,
 };
 use crate::flows::{FlowRow, RoomRow, to_flow};
 use crate::organizations::{Row as OrganizationRow, to_organization};
 use crate::reader::Access;
 use crate::schema::{
     api_tokens, applications, flow_tokens, flows, identities, identity_providers, nodes,
-    organization_members, organization_names, organizations, room_members, rooms, sessions, settings, users,
+    organization_members, organization_names, organizations, room_members, rooms, sessions,
+    settings, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -54,7 +56,11 @@ pub struct ProviderDetails {
 #[portable]
 impl<C: Access> Organizations<'_, C> {
     /// Organizations with a number above `after`, ordered by number.
-    pub fn list_page(c: &mut Connection, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
+    pub fn list_page(
+        c: &mut Connection,
+        after: OrganizationId,
+        limit: i64,
+    ) -> Result<Vec<Organization>> {
         let rows = organizations::table
             .filter(organizations::id.gt(after.0))
             .order(organizations::id)
@@ -89,8 +95,14 @@ impl<C: Access> Users<'_, C> {
 
     /// How many API tokens and sessions a user has.
     pub fn count_credentials(c: &mut Connection, user: UserId) -> Result<(i64, i64)> {
-        let tokens = api_tokens::table.filter(api_tokens::user_id.eq(user.0)).count().get_result(&mut *c)?;
-        let sessions = sessions::table.filter(sessions::user_id.eq(user.0)).count().get_result(c)?;
+        let tokens = api_tokens::table
+            .filter(api_tokens::user_id.eq(user.0))
+            .count()
+            .get_result(&mut *c)?;
+        let sessions = sessions::table
+            .filter(sessions::user_id.eq(user.0))
+            .count()
+            .get_result(c)?;
         Ok((tokens, sessions))
     }
 }
@@ -112,13 +124,17 @@ impl<C: Access> OrganizationMembers<'_, C> {
             .limit(limit)
             .select((UserRow::as_select(), organization_members::admin))
             .load::<(UserRow, bool)>(c)?;
-        Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(row, admin)| (to_user(row), admin))
+            .collect())
     }
 }
 
 #[portable]
 impl<C: Access> Flows<'_, C> {
-    /// Flows of an organization in rooms above `after`, ordered by room, each with how many people are in it.
+    /// Flows of an organization in rooms above `after`, ordered by room, each with how many people
+    /// are in it.
     pub fn list_page(
         c: &mut Connection,
         organization: OrganizationId,
@@ -133,7 +149,10 @@ impl<C: Access> Flows<'_, C> {
             .limit(limit)
             .select((FlowRow::as_select(), RoomRow::as_select()))
             .load::<(FlowRow, RoomRow)>(&mut *c)?;
-        let found = rows.into_iter().map(to_flow).collect::<Result<Vec<Flow>>>()?;
+        let found = rows
+            .into_iter()
+            .map(to_flow)
+            .collect::<Result<Vec<Flow>>>()?;
         let ids: Vec<i64> = found.iter().map(|flow| flow.room.0).collect();
         let counts = room_members::table
             .filter(room_members::room_id.eq_any(ids))
@@ -152,24 +171,34 @@ impl<C: Access> Flows<'_, C> {
 
 #[portable]
 impl<C: Access> Applications<'_, C> {
-    /// Applications with a number above `after`, ordered by number: all, or those of an organization.
+    /// Applications with a number above `after`, ordered by number: all, or those of an
+    /// organization.
     pub fn list_page(
         c: &mut Connection,
         organization: Option<OrganizationId>,
         after: ApplicationId,
         limit: i64,
     ) -> Result<Vec<Application>> {
-        let mut query = applications::table.filter(applications::id.gt(after.0)).into_boxed();
+        let mut query = applications::table
+            .filter(applications::id.gt(after.0))
+            .into_boxed();
         if let Some(organization) = organization {
             query = query.filter(applications::organization_id.eq(organization.0));
         }
-        let rows = query.order(applications::id).limit(limit).select(apps::Row::as_select()).load(c)?;
+        let rows = query
+            .order(applications::id)
+            .limit(limit)
+            .select(apps::Row::as_select())
+            .load(c)?;
         rows.into_iter().map(to_application).collect()
     }
 
     /// How many applications have a sealed secret.
     pub fn count_sealed_secrets(c: &mut Connection) -> Result<i64> {
-        Ok(applications::table.filter(applications::secret.is_not_null()).count().get_result(c)?)
+        Ok(applications::table
+            .filter(applications::secret.is_not_null())
+            .count()
+            .get_result(c)?)
     }
 }
 
@@ -180,7 +209,11 @@ impl<C: Access> Sources<'_, C> {
         let rows = flow_tokens::table
             .filter(flow_tokens::room_id.eq(room.0))
             .order((flow_tokens::created_at, flow_tokens::hash))
-            .select((flow_tokens::hash, flow_tokens::source_id, flow_tokens::created_at))
+            .select((
+                flow_tokens::hash,
+                flow_tokens::source_id,
+                flow_tokens::created_at,
+            ))
             .load::<(Vec<u8>, Option<i64>, i64)>(c)?;
         let whole = |(hash, source, at): (_, Option<i64>, _)| FlowToken {
             hash,
@@ -208,7 +241,9 @@ impl<C: Access> Identities<'_, C> {
             ))
             .first::<(String, Vec<u8>, i64, i64)>(&mut *c)
             .optional()?;
-        let Some((uid, hash, created, rotated)) = found else { return Ok(None) };
+        let Some((uid, hash, created, rotated)) = found else {
+            return Ok(None);
+        };
         let users = identities::table
             .inner_join(users::table.on(users::id.eq(identities::user_id)))
             .filter(identities::organization_id.eq(organization.0))
@@ -230,7 +265,10 @@ impl<C: Access> Identities<'_, C> {
 impl<C: Access> Nodes<'_, C> {
     /// How many serving processes showed a sign of life since `since`.
     pub fn count(c: &mut Connection, since: Timestamp) -> Result<i64> {
-        Ok(nodes::table.filter(nodes::heartbeat.ge(since.0)).count().get_result(c)?)
+        Ok(nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .count()
+            .get_result(c)?)
     }
 }
 
@@ -261,8 +299,8 @@ impl Sources<'_, Tx<'_>> {
 
 #[portable]
 impl Identities<'_, Tx<'_>> {
-    /// Takes the token of an organization's provider away, so that none is taken any more. Its uid stays, and
-    /// so do the users that it is linked to.
+    /// Takes the token of an organization's provider away, so that none is taken any more. Its uid
+    /// stays, and so do the users that it is linked to.
     pub fn clear_provider_token(
         c: &mut Connection,
         organization: OrganizationId,

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use diesel::prelude::*;
-use eddyline_model::organizations::{Organization, OrganizationMembership, OrganizationRole, Subscription};
+use eddyline_model::organizations::{
+    Organization, OrganizationMembership, OrganizationRole, Subscription,
+};
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -11,7 +13,8 @@ use crate::areas::{Flows, Groups, Members, OrganizationMembers, Organizations, R
 use crate::reader::{Access, dialect};
 use crate::rows::LockedRoom;
 use crate::schema::{
-    flows, organization_members, organization_names, organizations, room_members, user_groups, users,
+    flows, organization_members, organization_names, organizations, room_members, user_groups,
+    users,
 };
 use crate::transaction::Tx;
 use crate::users::{People, UserRow, to_user};
@@ -36,13 +39,16 @@ pub(crate) struct Row {
 const ROWS: usize = 500;
 
 fn to_day(text: Option<String>) -> Result<Option<Day>> {
-    text.map(|text| text.parse().map_err(|_| Error::Corrupt("day"))).transpose()
+    text.map(|text| text.parse().map_err(|_| Error::Corrupt("day")))
+        .transpose()
 }
 
 pub(crate) fn to_organization(row: Row) -> Result<Organization> {
     let subscription = match to_day(row.trial_ends)? {
         Some(ends) => Subscription::Trial { ends },
-        None => Subscription::Paid { next_bill: to_day(row.billing_date)? },
+        None => Subscription::Paid {
+            next_bill: to_day(row.billing_date)?,
+        },
     };
     Ok(Organization {
         id: OrganizationId(row.id),
@@ -61,15 +67,26 @@ pub(crate) fn to_organization(row: Row) -> Result<Organization> {
 impl<C: Access> Organizations<'_, C> {
     /// The organization with this number.
     pub fn find(c: &mut Connection, id: OrganizationId) -> Result<Option<Organization>> {
-        let row = organizations::table.find(id.0).select(Row::as_select()).get_result(c).optional()?;
+        let row = organizations::table
+            .find(id.0)
+            .select(Row::as_select())
+            .get_result(c)
+            .optional()?;
         row.map(to_organization).transpose()
     }
 
     /// The number of the organization that has this name, or had it before.
-    pub fn find_id_by_name(c: &mut Connection, parameterized_name: &str) -> Result<Option<OrganizationId>> {
-        let organization =
-            organization_names::table.find(parameterized_name).select(organization_names::organization_id);
-        Ok(organization.get_result::<i64>(c).optional()?.map(OrganizationId))
+    pub fn find_id_by_name(
+        c: &mut Connection,
+        parameterized_name: &str,
+    ) -> Result<Option<OrganizationId>> {
+        let organization = organization_names::table
+            .find(parameterized_name)
+            .select(organization_names::organization_id);
+        Ok(organization
+            .get_result::<i64>(c)
+            .optional()?
+            .map(OrganizationId))
     }
 
     /// The organizations a user belongs to, ordered by number, each with its people.
@@ -87,8 +104,15 @@ impl<C: Access> Organizations<'_, C> {
         let shared = diesel::alias!(organization_members as shared);
         let people = shared
             .inner_join(users::table.on(users::id.eq(shared.field(organization_members::user_id))))
-            .filter(shared.field(organization_members::organization_id).eq_any(mine()))
-            .order((shared.field(organization_members::organization_id), users::id))
+            .filter(
+                shared
+                    .field(organization_members::organization_id)
+                    .eq_any(mine()),
+            )
+            .order((
+                shared.field(organization_members::organization_id),
+                users::id,
+            ))
             .select((
                 shared.field(organization_members::organization_id),
                 UserRow::as_select(),
@@ -100,7 +124,8 @@ impl<C: Access> Organizations<'_, C> {
             .map(|row| {
                 let id = row.id;
                 let mut of_it = Vec::new();
-                while let Some((_, person, admin)) = people.next_if(|(organization, ..)| *organization == id)
+                while let Some((_, person, admin)) =
+                    people.next_if(|(organization, ..)| *organization == id)
                 {
                     of_it.push((to_user(person), admin));
                 }
@@ -138,8 +163,8 @@ impl<C: Access> Members<'_, C> {
 
 #[portable]
 impl<C: Access> OrganizationMembers<'_, C> {
-    /// Whether another user of an organization has a nick with this key, or a group there has it as the key of its
-    /// name.
+    /// Whether another user of an organization has a nick with this key, or a group there has it as
+    /// the key of its name.
     pub fn has_nick(
         c: &mut Connection,
         organization: OrganizationId,
@@ -162,14 +187,21 @@ impl<C: Access> OrganizationMembers<'_, C> {
         let rows = organization_members::table
             .filter(organization_members::user_id.eq(user.0))
             .order(organization_members::organization_id)
-            .select((organization_members::organization_id, organization_members::admin))
+            .select((
+                organization_members::organization_id,
+                organization_members::admin,
+            ))
             .load::<(i64, bool)>(c)?;
         Ok(rows
             .into_iter()
             .map(|(organization, admin)| OrganizationMembership {
                 organization: OrganizationId(organization),
                 user,
-                role: if admin { OrganizationRole::Administrator } else { OrganizationRole::Member },
+                role: if admin {
+                    OrganizationRole::Administrator
+                } else {
+                    OrganizationRole::Member
+                },
             })
             .collect())
     }
@@ -193,8 +225,8 @@ impl Organizations<'_, Tx<'_>> {
         Ok(id)
     }
 
-    /// Writes an organization's changeable fields, its parent among them, but not how many people it holds. The
-    /// name in URLs that it had goes on leading to it.
+    /// Writes an organization's changeable fields, its parent among them, but not how many people
+    /// it holds. The name in URLs that it had goes on leading to it.
     ///
     /// # Errors
     ///
@@ -221,8 +253,14 @@ impl OrganizationMembers<'_, Tx<'_>> {
         nick_key: &str,
         now: Timestamp,
     ) -> Result<()> {
-        let OrganizationMembership { organization: id, user, .. } = membership;
-        let organization = Organizations(self.0).lock(id)?.ok_or(Error::Refused("no such organization"))?;
+        let OrganizationMembership {
+            organization: id,
+            user,
+            ..
+        } = membership;
+        let organization = Organizations(self.0)
+            .lock(id)?
+            .ok_or(Error::Refused("no such organization"))?;
         if organization.user_count >= organization.user_limit {
             return Err(Error::Refused("the organization's user limit is reached"));
         }
@@ -325,7 +363,11 @@ impl OrganizationMembers<'_, Tx<'_>> {
 
     /// Deletes the row of a member; `false` when there was none.
     fn delete_row(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
-        Ok(diesel::delete(organization_members::table.find((organization.0, user.0))).execute(c)? > 0)
+        Ok(
+            diesel::delete(organization_members::table.find((organization.0, user.0)))
+                .execute(c)?
+                > 0,
+        )
     }
 
     /// Notes that more people are in an organization, or fewer.
@@ -338,8 +380,8 @@ impl OrganizationMembers<'_, Tx<'_>> {
 }
 
 impl<C: Access> Organizations<'_, C> {
-    /// The organizations below another: its children, theirs, and so on, ordered by number. It is not
-    /// below itself, even where parents form a ring.
+    /// The organizations below another: its children, theirs, and so on, ordered by number. It is
+    /// not below itself, even where parents form a ring.
     ///
     /// # Errors
     ///
@@ -360,16 +402,19 @@ impl<C: Access> Organizations<'_, C> {
 }
 
 impl Rooms<'_, Tx<'_>> {
-    /// Locks the rooms of all flows of some organizations, and all private conversations of some users,
-    /// against other writers until the transaction ends. They are locked at once, since every
-    /// transaction locks rooms in ascending order.
+    /// Locks the rooms of all flows of some organizations, and all private conversations of some
+    /// users, against other writers until the transaction ends. They are locked at once, since
+    /// every transaction locks rooms in ascending order.
     ///
     /// # Errors
     ///
     /// As any query.
     pub fn lock_of_organizations(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
-        let mut rooms: BTreeSet<i64> =
-            Flows(self.0).list_of_organizations(of)?.into_iter().map(|flow| flow.room.0).collect();
+        let mut rooms: BTreeSet<i64> = Flows(self.0)
+            .list_of_organizations(of)?
+            .into_iter()
+            .map(|flow| flow.room.0)
+            .collect();
         for user in users {
             rooms.extend(self.list_private_of_user(*user)?);
         }

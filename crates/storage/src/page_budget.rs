@@ -1,4 +1,5 @@
-//! Lists of messages and threads end where they are long enough: at a number of entries or of bytes.
+//! Lists of messages and threads end where they are long enough: at a number of entries or of
+//! bytes.
 
 use eddyline_model::messages::Sort;
 
@@ -10,8 +11,8 @@ pub(crate) struct Budget {
 }
 
 impl Budget {
-    /// Takes away what the budget has no room for, given entries in ascending order and what each weighs. One
-    /// entry stays.
+    /// Takes away what the budget has no room for, given entries in ascending order and what each
+    /// weighs. One entry stays.
     pub(crate) fn cut<T>(self, entries: &mut Vec<T>, weight: impl Fn(&T) -> usize) {
         let mut left = self.bytes;
         let mut fits = |entry: &T| {
@@ -49,6 +50,9 @@ mod tests {
         assert_eq!(cut(12, Sort::Descending), [3, 4, 5]);
         assert_eq!(cut(11, Sort::Descending), [4, 5]);
         assert_eq!(cut(8, Sort::Descending), [5]);
-        assert_eq!((cut(0, Sort::Ascending), cut(0, Sort::Descending)), (vec![3], vec![5]));
+        assert_eq!(
+            (cut(0, Sort::Ascending), cut(0, Sort::Descending)),
+            (vec![3], vec![5])
+        );
     }
 }

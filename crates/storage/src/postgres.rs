@@ -20,12 +20,20 @@ pub(crate) fn lock_rooms(c: &mut PgConnection, ids: &[i64]) -> Result<Vec<Locked
     Ok(rooms::table
         .filter(rooms::id.eq_any(ids))
         .order(rooms::id)
-        .select((rooms::id, rooms::last_message_id, rooms::last_message_at, rooms::access_version))
+        .select((
+            rooms::id,
+            rooms::last_message_id,
+            rooms::last_message_at,
+            rooms::access_version,
+        ))
         .for_update()
         .load(c)?)
 }
 
-pub(crate) fn update_rooms(c: &mut PgConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
+pub(crate) fn update_rooms(
+    c: &mut PgConnection,
+    changed: &[(i64, i64, Option<i64>)],
+) -> Result<()> {
     diesel::sql_query(
         "update rooms set last_message_id = n.last, last_message_at = n.at \
          from unnest($1, $2, $3) as n (id, last, at) where rooms.id = n.id",
@@ -103,7 +111,10 @@ pub(crate) fn insert_mentions(c: &mut PgConnection, rows: &[MentionRow]) -> Resu
 }
 
 /// The threads that their owners know by these ids, in the same order.
-pub(crate) fn mirrors(c: &mut PgConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
+pub(crate) fn mirrors(
+    c: &mut PgConnection,
+    wanted: &[(i64, i64, &str)],
+) -> Result<Vec<Option<i64>>> {
     #[derive(QueryableByName)]
     struct Mirror {
         #[diesel(sql_type = Nullable<BigInt>)]
@@ -166,8 +177,8 @@ pub(crate) fn put_threads(c: &mut PgConnection, rows: &[ThreadRow]) -> Result<()
     Ok(())
 }
 
-/// Moves the clock of the log, and gives where it stands then. diesel has every other update read and planned again
-/// each time, since in general its text depends on what is set.
+/// Moves the clock of the log, and gives where it stands then. diesel has every other update read
+/// and planned again each time, since in general its text depends on what is set.
 #[derive(Debug, QueryId)]
 struct AdvanceClock {
     count: i64,
@@ -224,9 +235,18 @@ pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &Tokens)])
 }
 
 /// Files a message under other words.
-pub(crate) fn reindex(c: &mut PgConnection, room: RoomId, id: MessageId, words: &Tokens) -> Result<()> {
+pub(crate) fn reindex(
+    c: &mut PgConnection,
+    room: RoomId,
+    id: MessageId,
+    words: &Tokens,
+) -> Result<()> {
     unindex(c, room, id)?;
-    if words.is_empty() { Ok(()) } else { index_at_once(c, &[(room.0, id.0, words)]) }
+    if words.is_empty() {
+        Ok(())
+    } else {
+        index_at_once(c, &[(room.0, id.0, words)])
+    }
 }
 
 /// The index is never behind here.
@@ -255,8 +275,16 @@ const WORDING: Wording = Wording {
     words_from: "message_search t",
     words_id: "t.message_id",
     words_order: "t.message_id",
-    words_match: |room, placeholder| format!("t.room_id = {room} and t.words @@ {placeholder}::tsquery"),
-    words_value: |words| words.iter().map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" & "),
+    words_match: |room, placeholder| {
+        format!("t.room_id = {room} and t.words @@ {placeholder}::tsquery")
+    },
+    words_value: |words| {
+        words
+            .iter()
+            .map(|word| format!("'{word}'"))
+            .collect::<Vec<_>>()
+            .join(" & ")
+    },
 };
 
 #[derive(QueryableByName)]
@@ -290,13 +318,22 @@ fn ids(c: &mut PgConnection, statement: Statement) -> Result<Vec<i64>> {
     for value in statement.values {
         sql = sql.bind::<Text, _>(value);
     }
-    Ok(sql.load::<Found>(c)?.into_iter().map(|found| found.id).collect())
+    Ok(sql
+        .load::<Found>(c)?
+        .into_iter()
+        .map(|found| found.id)
+        .collect())
 }
 
 /// The last batch a writer committed. Waits for a backend of that writer that is still dying with
 /// its transaction open, so that the answer is final.
 pub(crate) fn committed_batch(c: &mut PgConnection, writer: &str) -> Result<Option<i64>> {
-    Ok(writers::table.find(writer).select(writers::batch).for_update().get_result(c).optional()?)
+    Ok(writers::table
+        .find(writer)
+        .select(writers::batch)
+        .for_update()
+        .get_result(c)
+        .optional()?)
 }
 
 /// Wakes the other processes.

@@ -12,7 +12,8 @@ use crate::areas::{OrganizationMembers, Rooms};
 use crate::reader::{Access, dialect};
 use crate::rows::LockedRoom;
 use crate::schema::{
-    mentions_seen, messages, organization_members, organizations, private_rooms, room_members, rooms, users,
+    mentions_seen, messages, organization_members, organizations, private_rooms, room_members,
+    rooms, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -35,8 +36,8 @@ pub struct Conversation {
     pub other: User,
     /// Whether the user's clients show a tab for it.
     pub open: bool,
-    /// How many messages of the other stand after the user's marker. Empty ones do not count, nor do
-    /// those that the user has dealt with one by one.
+    /// How many messages of the other stand after the user's marker. Empty ones do not count, nor
+    /// do those that the user has dealt with one by one.
     pub unread: i64,
 }
 
@@ -47,7 +48,9 @@ fn ordered(one: UserId, other: UserId) -> (i64, i64) {
 
 macro_rules! with {
     ($user:expr) => {
-        private_rooms::low_user_id.eq($user.0).or(private_rooms::high_user_id.eq($user.0))
+        private_rooms::low_user_id
+            .eq($user.0)
+            .or(private_rooms::high_user_id.eq($user.0))
     };
 }
 
@@ -61,7 +64,11 @@ macro_rules! other {
 #[portable]
 impl<C: Access> Rooms<'_, C> {
     /// The room of the conversation between two users.
-    pub fn find_private(c: &mut Connection, one: UserId, other: UserId) -> Result<Option<PrivateRoom>> {
+    pub fn find_private(
+        c: &mut Connection,
+        one: UserId,
+        other: UserId,
+    ) -> Result<Option<PrivateRoom>> {
         let (low, high) = ordered(one, other);
         let row = private_rooms::table
             .inner_join(rooms::table.on(rooms::id.eq(private_rooms::room_id)))
@@ -70,12 +77,18 @@ impl<C: Access> Rooms<'_, C> {
             .select((rooms::id, rooms::access_version))
             .get_result::<(i64, i64)>(c)
             .optional()?;
-        Ok(row.map(|(id, access_version)| PrivateRoom { id: RoomId(id), access_version }))
+        Ok(row.map(|(id, access_version)| PrivateRoom {
+            id: RoomId(id),
+            access_version,
+        }))
     }
 
     /// The two whose conversation a room is; twice the same in one with oneself. `None` for rooms
     /// that are no conversation.
-    pub fn find_private_users(c: &mut Connection, room: RoomId) -> Result<Option<(UserId, UserId)>> {
+    pub fn find_private_users(
+        c: &mut Connection,
+        room: RoomId,
+    ) -> Result<Option<(UserId, UserId)>> {
         let row = private_rooms::table
             .find(room.0)
             .select((private_rooms::low_user_id, private_rooms::high_user_id))
@@ -93,17 +106,19 @@ impl<C: Access> Rooms<'_, C> {
     ) -> Result<Vec<Conversation>> {
         let theirs = diesel::alias!(organization_members as theirs);
         let shared = organization_members::table
-            .inner_join(theirs.on(
-                theirs.field(organization_members::organization_id).eq(organization_members::organization_id),
-            ))
+            .inner_join(
+                theirs.on(theirs
+                    .field(organization_members::organization_id)
+                    .eq(organization_members::organization_id)),
+            )
             .filter(organization_members::user_id.eq(user.0))
             .filter(theirs.field(organization_members::user_id).eq(users::id));
         let seen = mentions_seen::table
             .filter(mentions_seen::room_id.eq(messages::room_id))
             .filter(mentions_seen::user_id.eq(user.0))
             .filter(mentions_seen::message_id.eq(messages::id));
-        // Counted for each conversation from the marker on: joined, all that was ever written to the
-        // user would be read.
+        // Counted for each conversation from the marker on: joined, all that was ever written to
+        // the user would be read.
         let unread = messages::table
             .filter(messages::to_user_id.eq(user.0))
             .filter(messages::room_id.eq(private_rooms::room_id))
@@ -120,7 +135,11 @@ impl<C: Access> Rooms<'_, C> {
             .filter(room_members::user_id.eq(user.0))
             .filter(users::id.eq(user.0).or(exists(shared)))
             .order(users::id)
-            .select((room_members::open, unread.single_value().assume_not_null(), UserRow::as_select()))
+            .select((
+                room_members::open,
+                unread.single_value().assume_not_null(),
+                UserRow::as_select(),
+            ))
             .into_boxed();
         if let Some(with) = with {
             found = found.filter(users::id.eq(with.0));
@@ -128,7 +147,11 @@ impl<C: Access> Rooms<'_, C> {
         let rows = found.load::<(bool, i64, UserRow)>(c)?;
         Ok(rows
             .into_iter()
-            .map(|(open, unread, other)| Conversation { other: to_user(other), open, unread })
+            .map(|(open, unread, other)| Conversation {
+                other: to_user(other),
+                open,
+                unread,
+            })
             .collect())
     }
 
@@ -152,16 +175,24 @@ impl<C: Access> OrganizationMembers<'_, C> {
     ) -> Result<Vec<(OrganizationId, bool)>> {
         let theirs = diesel::alias!(organization_members as theirs);
         let rows = organization_members::table
-            .inner_join(theirs.on(
-                theirs.field(organization_members::organization_id).eq(organization_members::organization_id),
-            ))
-            .inner_join(organizations::table.on(organizations::id.eq(organization_members::organization_id)))
+            .inner_join(
+                theirs.on(theirs
+                    .field(organization_members::organization_id)
+                    .eq(organization_members::organization_id)),
+            )
+            .inner_join(
+                organizations::table
+                    .on(organizations::id.eq(organization_members::organization_id)),
+            )
             .filter(organization_members::user_id.eq(one.0))
             .filter(theirs.field(organization_members::user_id).eq(other.0))
             .order(organizations::id)
             .select((organizations::id, organizations::active))
             .load::<(i64, bool)>(c)?;
-        Ok(rows.into_iter().map(|(id, active)| (OrganizationId(id), active)).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(id, active)| (OrganizationId(id), active))
+            .collect())
     }
 }
 
@@ -192,7 +223,11 @@ impl Rooms<'_, Tx<'_>> {
                 .get_result(c)?;
             return Ok(RoomId(there));
         }
-        let users = if low == high { vec![low] } else { vec![low, high] };
+        let users = if low == high {
+            vec![low]
+        } else {
+            vec![low, high]
+        };
         for user in users {
             diesel::insert_into(room_members::table)
                 .values((

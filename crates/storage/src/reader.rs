@@ -1,8 +1,8 @@
 //! One connection, of either kind.
 //!
-//! The queries are methods of the [area handles](crate::areas). They are written once, in blocks with the attribute
-//! `portable`, and compiled for each database; what differs between the two stands in [`crate::sqlite`] and
-//! [`crate::postgres`].
+//! The queries are methods of the [area handles](crate::areas). They are written once, in blocks
+//! with the attribute `portable`, and compiled for each database; what differs between the two
+//! stands in [`crate::sqlite`] and [`crate::postgres`].
 
 /// A connection to read with. The database refuses writes on it, and so does the compiler:
 ///
@@ -32,8 +32,8 @@ pub enum Inner<'c> {
 /// What an area handle reads with: a [`Reader`] or a [`Tx`](crate::Tx).
 pub trait Access: Connected {}
 
-/// What has a connection. The trait cannot be named outside of the crate, so that no other type can be
-/// an [`Access`], and no other crate can reach the connection of one.
+/// What has a connection. The trait cannot be named outside of the crate, so that no other type can
+/// be an [`Access`], and no other crate can reach the connection of one.
 pub trait Connected {
     /// The connection.
     fn connection(&mut self) -> Inner<'_>;
@@ -58,8 +58,8 @@ impl std::fmt::Debug for Reader<'_> {
     }
 }
 
-/// For tests that look at the statements which a connection of theirs is sent. A [`Store`](crate::Store) gives readers of
-/// its own.
+/// For tests that look at the statements which a connection of theirs is sent. A
+/// [`Store`](crate::Store) gives readers of its own.
 #[cfg(feature = "sqlite")]
 impl<'c> From<&'c mut diesel::SqliteConnection> for Reader<'c> {
     fn from(connection: &'c mut diesel::SqliteConnection) -> Self {

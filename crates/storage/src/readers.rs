@@ -17,15 +17,25 @@ pub(crate) struct Readers {
 }
 
 impl Readers {
-    /// So many reads at once: a fair share of a quarter for each caller and of a half for each group.
+    /// So many reads at once: a fair share of a quarter for each caller and of a half for each
+    /// group.
     pub(crate) fn new(permits: usize, time: Duration) -> Self {
         let part = |of: usize, parts: usize| (permits * of / parts).max(1);
         let limits = Limits {
             permits,
-            caller: Share { fair: part(1, 4), most: part(1, 2) },
-            group: Share { fair: part(1, 2), most: part(3, 4) },
+            caller: Share {
+                fair: part(1, 4),
+                most: part(1, 2),
+            },
+            group: Share {
+                fair: part(1, 2),
+                most: part(3, 4),
+            },
         };
-        Self { semaphore: FairSemaphore::new(limits), time }
+        Self {
+            semaphore: FairSemaphore::new(limits),
+            time,
+        }
     }
 
     /// Waits for a permit of a budget.
@@ -34,8 +44,14 @@ impl Readers {
     ///
     /// [`Error::TooManyReads`] when the line of the budget is full.
     pub(crate) async fn acquire(&self, budget: ReadBudget) -> Result<Permit<Account>> {
-        let key = Key { caller: budget.caller, group: budget.group };
-        self.semaphore.acquire(key, budget.line).await.map_err(|LineFull| Error::TooManyReads)
+        let key = Key {
+            caller: budget.caller,
+            group: budget.group,
+        };
+        self.semaphore
+            .acquire(key, budget.line)
+            .await
+            .map_err(|LineFull| Error::TooManyReads)
     }
 
     /// Whether others wait for a permit.
@@ -51,6 +67,10 @@ impl Readers {
 
     /// How long a read of a budget may take.
     pub(crate) fn time(&self, budget: ReadBudget) -> Duration {
-        if budget == ReadBudget::BACKGROUND { BACKGROUND_TIME } else { self.time }
+        if budget == ReadBudget::BACKGROUND {
+            BACKGROUND_TIME
+        } else {
+            self.time
+        }
     }
 }

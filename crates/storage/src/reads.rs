@@ -21,13 +21,15 @@ use crate::{Error, Result};
 impl Store {
     /// Reads. The closure runs where it may block, and should ask all it needs.
     ///
-    /// The read counts for the budget of the task ([`ReadBudget::current`]) and waits for a permit of it. A
-    /// statement that is under way when the deadline passes, or when this future is dropped, is interrupted.
-    /// A future that is dropped while it waits for a permit leaves the line.
+    /// The read counts for the budget of the task ([`ReadBudget::current`]) and waits for a permit
+    /// of it. A statement that is under way when the deadline passes, or when this future is
+    /// dropped, is interrupted. A future that is dropped while it waits for a permit leaves the
+    /// line.
     ///
     /// # Errors
     ///
-    /// What the closure answers, [`Error::TooManyReads`], [`Error::Deadline`] and [`Error::Unavailable`].
+    /// What the closure answers, [`Error::TooManyReads`], [`Error::Deadline`] and
+    /// [`Error::Unavailable`].
     pub async fn read<R, F>(&self, work: F) -> Result<R>
     where
         R: Send + 'static,
@@ -60,26 +62,36 @@ impl Store {
         }
     }
 
-    /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They hold everything
-    /// that was posted before. It works on a blocking thread: the matches may be long.
+    /// What `show` makes of the matches of a query in a room, of about so many bytes at most. They
+    /// hold everything that was posted before. It works on a blocking thread: the matches may be
+    /// long.
     ///
     /// # Errors
     ///
     /// As [`Store::read`].
-    pub async fn list<R, F>(&self, room: RoomId, query: MessageQuery, bytes: usize, show: F) -> Result<R>
+    pub async fn list<R, F>(
+        &self,
+        room: RoomId,
+        query: MessageQuery,
+        bytes: usize,
+        show: F,
+    ) -> Result<R>
     where
         R: Send + 'static,
         F: FnOnce(MessagePage) -> R + Send + 'static,
     {
         let searches = query.search.is_some();
         if searches
-            && self.read(move |reader| reader.messages().is_search_behind(room)).await?
+            && self
+                .read(move |reader| reader.messages().is_search_behind(room))
+                .await?
             && let Err(error) = self.index_words(room).await
         {
             // A full disk keeps nobody from finding what was said before.
             tracing::warn!(%error, "a search does without the latest messages");
         }
-        self.read(move |reader| Ok(show(reader.messages().list(room, &query, bytes)?))).await
+        self.read(move |reader| Ok(show(reader.messages().list(room, &query, bytes)?)))
+            .await
     }
 }
 
@@ -95,7 +107,12 @@ struct Read {
 impl Read {
     /// Does it on this thread, which may block.
     fn run<R>(self, work: impl FnOnce(&mut Reader<'_>) -> Result<R>) -> Result<R> {
-        let Self { pool, time, deadline, .. } = &self;
+        let Self {
+            pool,
+            time,
+            deadline,
+            ..
+        } = &self;
         if deadline.has_passed() {
             return Err(Error::Deadline);
         }

@@ -13,7 +13,11 @@ use crate::transaction::Tx;
 #[portable]
 impl<C: Access> OrganizationMembers<'_, C> {
     /// Whether a user was removed from an organization and has not come back since.
-    pub fn is_removed(c: &mut Connection, organization: OrganizationId, user: UserId) -> Result<bool> {
+    pub fn is_removed(
+        c: &mut Connection,
+        organization: OrganizationId,
+        user: UserId,
+    ) -> Result<bool> {
         let row = removed_members::table.find((organization.0, user.0));
         Ok(diesel::select(diesel::dsl::exists(row)).get_result(c)?)
     }

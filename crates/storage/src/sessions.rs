@@ -42,17 +42,30 @@ impl<C: Access> Sessions<'_, C> {
 
     /// When a session began.
     pub fn find_start(c: &mut Connection, hash: &[u8]) -> Result<Option<Timestamp>> {
-        let row = sessions::table.find(hash).select(sessions::created_at).first::<i64>(c).optional()?;
+        let row = sessions::table
+            .find(hash)
+            .select(sessions::created_at)
+            .first::<i64>(c)
+            .optional()?;
         Ok(row.map(Timestamp))
     }
 
     /// The sessions of a user that were used after `since`, the latest first.
-    pub fn list_of_user(c: &mut Connection, user: UserId, since: Timestamp) -> Result<Vec<BrowserSession>> {
+    pub fn list_of_user(
+        c: &mut Connection,
+        user: UserId,
+        since: Timestamp,
+    ) -> Result<Vec<BrowserSession>> {
         let rows = sessions::table
             .filter(sessions::user_id.eq(user.0))
             .filter(sessions::seen_at.gt(since.0))
             .order((sessions::seen_at.desc(), sessions::hash))
-            .select((sessions::hash, sessions::agent, sessions::created_at, sessions::seen_at))
+            .select((
+                sessions::hash,
+                sessions::agent,
+                sessions::created_at,
+                sessions::seen_at,
+            ))
             .load::<(Vec<u8>, String, i64, i64)>(c)?;
         let whole = |(hash, agent, created, seen)| BrowserSession {
             hash,
@@ -81,13 +94,17 @@ impl Sessions<'_, Tx<'_>> {
 
     /// Notes what the browser of a session calls itself.
     pub fn set_agent(c: &mut Connection, hash: &[u8], agent: &str) -> Result<()> {
-        diesel::update(sessions::table.find(hash)).set(sessions::agent.eq(agent)).execute(c)?;
+        diesel::update(sessions::table.find(hash))
+            .set(sessions::agent.eq(agent))
+            .execute(c)?;
         Ok(())
     }
 
     /// Notes that a session is used.
     pub fn touch(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<()> {
-        diesel::update(sessions::table.find(hash)).set(sessions::seen_at.eq(now.0)).execute(c)?;
+        diesel::update(sessions::table.find(hash))
+            .set(sessions::seen_at.eq(now.0))
+            .execute(c)?;
         Ok(())
     }
 
@@ -116,8 +133,8 @@ impl Sessions<'_, Tx<'_>> {
 
 impl Users<'_, Tx<'_>> {
     /// Holds a user's row against other writers until the transaction ends, so that checking a
-    /// password and beginning a session is one step. Rows that refer to the user can still be added by
-    /// those who do not ask for the same.
+    /// password and beginning a session is one step. Rows that refer to the user can still be added
+    /// by those who do not ask for the same.
     ///
     /// # Errors
     ///
@@ -125,7 +142,9 @@ impl Users<'_, Tx<'_>> {
     pub fn lock(&mut self, id: UserId) -> Result<()> {
         #[cfg(feature = "postgres")]
         if let Some(c) = self.0.postgres() {
-            let row = crate::schema::users::table.find(id.0).select(crate::schema::users::id);
+            let row = crate::schema::users::table
+                .find(id.0)
+                .select(crate::schema::users::id);
             row.for_no_key_update().get_result::<i64>(c).optional()?;
         }
         // Without PostgreSQL nobody is to be held.

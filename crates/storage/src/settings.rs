@@ -14,7 +14,11 @@ use crate::transaction::Tx;
 impl<C: Access> Settings<'_, C> {
     /// The value under this name.
     pub fn find(c: &mut Connection, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(settings::table.find(name).select(settings::value).get_result(c).optional()?)
+        Ok(settings::table
+            .find(name)
+            .select(settings::value)
+            .get_result(c)
+            .optional()?)
     }
 }
 
@@ -26,16 +30,28 @@ impl Settings<'_, Tx<'_>> {
             .values((settings::name.eq(name), settings::value.eq(value)))
             .on_conflict_do_nothing()
             .execute(c)?;
-        Ok(settings::table.find(name).select(settings::value).get_result(c)?)
+        Ok(settings::table
+            .find(name)
+            .select(settings::value)
+            .get_result(c)?)
     }
 }
 
 #[portable]
 impl Nodes<'_, Tx<'_>> {
     /// Notes a writer's batch in the transaction that holds it.
-    pub(crate) fn upsert_writer(c: &mut Connection, writer: &str, batch: i64, now: Timestamp) -> Result<()> {
+    pub(crate) fn upsert_writer(
+        c: &mut Connection,
+        writer: &str,
+        batch: i64,
+        now: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(writers::table)
-            .values((writers::id.eq(writer), writers::batch.eq(batch), writers::noted_at.eq(now.0)))
+            .values((
+                writers::id.eq(writer),
+                writers::batch.eq(batch),
+                writers::noted_at.eq(now.0),
+            ))
             .on_conflict(writers::id)
             .do_update()
             .set((writers::batch.eq(batch), writers::noted_at.eq(now.0)))
@@ -49,9 +65,9 @@ impl Nodes<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Removes the rows of writers that have committed nothing since `since`, and gives how many those were: of
-    /// processes that were killed. A writer that lives adds its row again before it commits, once it has been
-    /// idle for an hour; so `since` must be longer ago than that.
+    /// Removes the rows of writers that have committed nothing since `since`, and gives how many
+    /// those were: of processes that were killed. A writer that lives adds its row again before it
+    /// commits, once it has been idle for an hour; so `since` must be longer ago than that.
     pub fn delete_silent_writers(c: &mut Connection, since: Timestamp) -> Result<usize> {
         Ok(diesel::delete(writers::table.filter(writers::noted_at.lt(since.0))).execute(c)?)
     }

@@ -74,14 +74,23 @@ pub struct FlowTokenOf {
 /// What threads show of a source of an application with this name and icon.
 fn shown(source: &Source, application: Option<String>, icon: Option<String>) -> ThreadSource {
     let application = application.unwrap_or_else(|| source.name.clone());
-    ThreadSource { id: source.id, icon, application }
+    ThreadSource {
+        id: source.id,
+        icon,
+        application,
+    }
 }
 
 #[portable]
 impl<C: Access> Sources<'_, C> {
     /// A source, also one that was removed.
     pub fn find(c: &mut Connection, id: SourceId) -> Result<Option<Source>> {
-        Ok(sources::table.find(id.0).select(Row::as_select()).first(c).optional()?.map(Source::from))
+        Ok(sources::table
+            .find(id.0)
+            .select(Row::as_select())
+            .first(c)
+            .optional()?
+            .map(Source::from))
     }
 
     /// The sources of flows that were not removed, the oldest first.
@@ -114,7 +123,10 @@ impl<C: Access> Sources<'_, C> {
     }
 
     /// The flows in which an application has sources that were not removed.
-    pub fn list_rooms_of_application(c: &mut Connection, application: ApplicationId) -> Result<Vec<RoomId>> {
+    pub fn list_rooms_of_application(
+        c: &mut Connection,
+        application: ApplicationId,
+    ) -> Result<Vec<RoomId>> {
         let rooms = sources::table
             .filter(sources::application_id.eq(application.0))
             .filter(sources::removed_at.is_null())
@@ -143,7 +155,9 @@ impl<C: Access> Sources<'_, C> {
     pub fn find_token(c: &mut Connection, hash: &[u8]) -> Result<Option<FlowTokenOf>> {
         let found = flow_tokens::table
             .left_join(sources::table.on(sources::id.nullable().eq(flow_tokens::source_id)))
-            .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
+            .left_join(
+                applications::table.on(applications::id.nullable().eq(sources::application_id)),
+            )
             .filter(flow_tokens::hash.eq(hash))
             .select((
                 flow_tokens::room_id,
@@ -159,7 +173,10 @@ impl<C: Access> Sources<'_, C> {
                 let shown = shown(&source, name, icon);
                 (source, shown)
             });
-            FlowTokenOf { room: RoomId(room), source }
+            FlowTokenOf {
+                room: RoomId(room),
+                source,
+            }
         }))
     }
 }
@@ -203,7 +220,9 @@ impl Sources<'_, Tx<'_>> {
     /// Parts all sources, which were removed before, from an application that goes.
     pub fn clear_application(c: &mut Connection, application: ApplicationId) -> Result<()> {
         let of_application = sources::table.filter(sources::application_id.eq(application.0));
-        diesel::update(of_application).set(sources::application_id.eq(None::<i64>)).execute(c)?;
+        diesel::update(of_application)
+            .set(sources::application_id.eq(None::<i64>))
+            .execute(c)?;
         Ok(())
     }
 

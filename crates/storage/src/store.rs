@@ -51,7 +51,12 @@ impl std::fmt::Debug for Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { readers: 8, queue: 4096, read_time: Duration::from_secs(5), clock: clock::system() }
+        Self {
+            readers: 8,
+            queue: 4096,
+            read_time: Duration::from_secs(5),
+            clock: clock::system(),
+        }
     }
 }
 
@@ -110,12 +115,21 @@ impl Store {
     pub fn open_with(url: &str, options: Options) -> Result<Self> {
         let location = Location::parse(url)?;
         let pool = Connections::open(&location, options.readers)?;
-        let readers = if matches!(location, Location::Memory) { 1 } else { options.readers };
+        let readers = if matches!(location, Location::Memory) {
+            1
+        } else {
+            options.readers
+        };
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
-        let committer =
-            Committer::new(location.clone(), pool.clone(), clock, eddyline_random::hex::<16>(), live.clone());
+        let committer = Committer::new(
+            location.clone(),
+            pool.clone(),
+            clock,
+            eddyline_random::hex::<16>(),
+            live.clone(),
+        );
         let gate = Arc::new(PostGate::default());
         let writer = Writer::new(committer, committed, gate.clone());
         let thread = std::thread::Builder::new()
@@ -138,7 +152,8 @@ impl Store {
         })
     }
 
-    /// Whether there is a database at `url` with the tables of a store, of whatever version. Makes nothing.
+    /// Whether there is a database at `url` with the tables of a store, of whatever version. Makes
+    /// nothing.
     ///
     /// Blocks while it connects.
     ///
@@ -149,8 +164,8 @@ impl Store {
         crate::connect::exists(&Location::parse(url)?)
     }
 
-    /// Whether data goes to the database over the network without encryption, and the address does not say that this
-    /// is meant (`sslmode=disable`).
+    /// Whether data goes to the database over the network without encryption, and the address does
+    /// not say that this is meant (`sslmode=disable`).
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         self.inner.location.is_exposed()
@@ -179,10 +194,10 @@ impl Store {
         self.inner.committed.lock().ok()?.take()
     }
 
-    /// Puts the notices that this process committed in the places of the same ones among `items`, which
-    /// were read from the log after the position `after`: the log keeps less than streams are told at once,
-    /// see [`LiveNotice`](eddyline_model::messages::LiveNotice). To be called by one reader, which goes
-    /// onward: those at or before `after` are forgotten.
+    /// Puts the notices that this process committed in the places of the same ones among `items`,
+    /// which were read from the log after the position `after`: the log keeps less than streams are
+    /// told at once, see [`LiveNotice`](eddyline_model::messages::LiveNotice). To be called by one
+    /// reader, which goes onward: those at or before `after` are forgotten.
     pub fn restore_live_notices(&self, after: Seq, items: &mut [LogItem]) {
         self.inner.live.restore(after, items);
     }
@@ -206,30 +221,40 @@ impl Store {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> Result<R> + Send + 'static,
     {
-        let done = self.transaction(move |tx| work(tx).map_err(Abort::Store)).await;
+        let done = self
+            .transaction(move |tx| work(tx).map_err(Abort::Store))
+            .await;
         done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
     /// The same for a write that may be decided against: once the closure gives a reason
-    /// ([`Abort::Rejected`]), all that it wrote and told is taken back, and the reason is the answer.
+    /// ([`Abort::Rejected`]), all that it wrote and told is taken back, and the reason is the
+    /// answer.
     ///
     /// # Errors
     ///
     /// The closure's reason, and what [`Store::write`] gives.
-    pub async fn transaction<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
+    pub async fn transaction<R, E, F>(
+        &self,
+        work: F,
+    ) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        self.send(Job::Run(Box::new(Closure { work, result: None, reply })))?;
+        self.send(Job::Run(Box::new(Closure {
+            work,
+            result: None,
+            reply,
+        })))?;
         answer.await.map_err(|_| closed())?
     }
 
     /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
-    /// comes after the commit. A draft whose sender was checked in another epoch of the [`PostGate`] is
-    /// [`Outcome::Stale`](crate::Outcome::Stale).
+    /// comes after the commit. A draft whose sender was checked in another epoch of the
+    /// [`PostGate`] is [`Outcome::Stale`](crate::Outcome::Stale).
     ///
     /// # Errors
     ///
@@ -247,8 +272,8 @@ impl Store {
         })
     }
 
-    /// Whether writes are still taken: not after [`Store::close`], nor when the writer has ended by a
-    /// mistake of ours.
+    /// Whether writes are still taken: not after [`Store::close`], nor when the writer has ended by
+    /// a mistake of ours.
     #[must_use]
     pub fn takes_writes(&self) -> bool {
         let writer = self.inner.writer.lock();
@@ -258,7 +283,12 @@ impl Store {
     /// Finishes the writes that wait and ends the writer. Reads still work.
     pub async fn close(&self) {
         let jobs = self.inner.jobs.clone();
-        let writer = self.inner.writer.lock().ok().and_then(|mut writer| writer.take());
+        let writer = self
+            .inner
+            .writer
+            .lock()
+            .ok()
+            .and_then(|mut writer| writer.take());
         let ended = tokio::task::spawn_blocking(move || {
             // The queue may be full; the writer ends by itself when it is gone already.
             let _ = jobs.send(Job::Close);

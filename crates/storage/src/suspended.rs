@@ -18,19 +18,27 @@ impl<C: Access> OrganizationMembers<'_, C> {
         let rows = suspended_memberships::table
             .filter(suspended_memberships::user_id.eq(user.0))
             .order(suspended_memberships::organization_id)
-            .select((suspended_memberships::organization_id, suspended_memberships::admin))
+            .select((
+                suspended_memberships::organization_id,
+                suspended_memberships::admin,
+            ))
             .load::<(i64, bool)>(c)?;
         let membership = |(organization, admin)| OrganizationMembership {
             organization: OrganizationId(organization),
             user,
-            role: if admin { OrganizationRole::Administrator } else { OrganizationRole::Member },
+            role: if admin {
+                OrganizationRole::Administrator
+            } else {
+                OrganizationRole::Member
+            },
         };
         Ok(rows.into_iter().map(membership).collect())
     }
 
     /// When a suspension of this user last ended all access; `None` when none has.
     pub fn find_access_end(c: &mut Connection, user: UserId) -> Result<Option<Timestamp>> {
-        let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
+        let of_user =
+            suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
         let last = of_user.select(diesel::dsl::max(suspended_memberships::access_ended_at));
         Ok(last.get_result::<Option<i64>>(c)?.map(Timestamp))
     }
@@ -61,7 +69,8 @@ impl OrganizationMembers<'_, Tx<'_>> {
 
     /// Forgets the memberships of a user that a suspension ended.
     pub fn delete_suspended(c: &mut Connection, user: UserId) -> Result<()> {
-        let of_user = suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
+        let of_user =
+            suspended_memberships::table.filter(suspended_memberships::user_id.eq(user.0));
         diesel::delete(of_user).execute(c)?;
         Ok(())
     }

@@ -25,8 +25,8 @@ impl<E> From<Error> for Abort<E> {
     }
 }
 
-/// A writing transaction under way: everything that a [`Reader`] can do, the methods of the areas that write, and the
-/// events of the log that the transaction adds.
+/// A writing transaction under way: everything that a [`Reader`] can do, the methods of the areas
+/// that write, and the events of the log that the transaction adds.
 #[derive(Debug)]
 pub struct Tx<'c> {
     reader: Reader<'c>,
@@ -36,15 +36,19 @@ pub struct Tx<'c> {
 
 impl<'c> Tx<'c> {
     fn new(reader: Reader<'c>, now: Timestamp) -> Self {
-        Self { reader, pending_events: Vec::new(), now }
+        Self {
+            reader,
+            pending_events: Vec::new(),
+            now,
+        }
     }
 
     pub(crate) fn connection(&mut self) -> Inner<'_> {
         Connected::connection(&mut self.reader)
     }
 
-    /// The connection, if it is one to PostgreSQL, where rows are locked against others. A transaction that writes
-    /// to SQLite writes alone.
+    /// The connection, if it is one to PostgreSQL, where rows are locked against others. A
+    /// transaction that writes to SQLite writes alone.
     #[cfg(feature = "postgres")]
     pub(crate) fn postgres(&mut self) -> Option<&mut diesel::PgConnection> {
         match self.connection() {
@@ -135,8 +139,8 @@ impl Tx<'_> {
             Inner::Sqlite(c) => crate::sqlite::begin(c),
             #[cfg(feature = "postgres")]
             Inner::Postgres(c) => {
-                // A hot standby refuses to begin a writing transaction. diesel gives no SQLSTATE for it, and a BEGIN
-                // fails for no reason that is the caller's.
+                // A hot standby refuses to begin a writing transaction. diesel gives no SQLSTATE
+                // for it, and a BEGIN fails for no reason that is the caller's.
                 AnsiTransactionManager::begin_transaction_sql(c, "begin read write")
                     .map_err(|error| Error::Unavailable(error.to_string()))
             }

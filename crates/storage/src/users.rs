@@ -105,7 +105,9 @@ impl Users<'_, Tx<'_>> {
                 // A new sequence has the number 1 without having given it.
                 let sql = "select setval('users_id_seq', $1) from users_id_seq \
                            where last_value < $1 or (last_value = $1 and not is_called)";
-                diesel::sql_query(sql).bind::<diesel::sql_types::BigInt, _>(id.0).execute(c)?;
+                diesel::sql_query(sql)
+                    .bind::<diesel::sql_types::BigInt, _>(id.0)
+                    .execute(c)?;
                 Ok(())
             }
         }
@@ -147,7 +149,12 @@ impl Users<'_, Tx<'_>> {
 impl<C: Access> Users<'_, C> {
     /// The user with this number.
     pub fn find(c: &mut Connection, id: UserId) -> Result<Option<User>> {
-        Ok(users::table.find(id.0).select(UserRow::as_select()).get_result(c).optional()?.map(to_user))
+        Ok(users::table
+            .find(id.0)
+            .select(UserRow::as_select())
+            .get_result(c)
+            .optional()?
+            .map(to_user))
     }
 
     /// Several users, ordered by number.
@@ -168,7 +175,10 @@ impl<C: Access> Users<'_, C> {
             .select((UserRow::as_select(), users::password_hash))
             .get_result::<(UserRow, Option<String>)>(c)
             .optional()?;
-        Ok(row.map(|(row, password_hash)| Account { user: to_user(row), password_hash }))
+        Ok(row.map(|(row, password_hash)| Account {
+            user: to_user(row),
+            password_hash,
+        }))
     }
 
     /// Whom a user gets to see in a list of users, ordered by number: the user, all of the
@@ -217,7 +227,12 @@ impl<C: Access> Users<'_, C> {
 #[portable]
 impl<C: Access> Emails<'_, C> {
     /// Whether somebody else may still take an address back.
-    pub fn is_claimed(c: &mut Connection, email_key: &str, but: UserId, now: Timestamp) -> Result<bool> {
+    pub fn is_claimed(
+        c: &mut Connection,
+        email_key: &str,
+        but: UserId,
+        now: Timestamp,
+    ) -> Result<bool> {
         let others = email_claims::table
             .filter(email_claims::email_key.eq(email_key))
             .filter(email_claims::user_id.ne(but.0))
@@ -225,8 +240,8 @@ impl<C: Access> Emails<'_, C> {
         Ok(diesel::select(diesel::dsl::exists(others)).get_result(c)?)
     }
 
-    /// The address that a user gave up last and may still take back, in the form by which addresses are
-    /// compared.
+    /// The address that a user gave up last and may still take back, in the form by which addresses
+    /// are compared.
     pub fn find_claim(c: &mut Connection, user: UserId, now: Timestamp) -> Result<Option<String>> {
         Ok(email_claims::table
             .filter(email_claims::user_id.eq(user.0))
@@ -242,7 +257,10 @@ impl<C: Access> Emails<'_, C> {
 impl<C: Access> Passwords<'_, C> {
     /// The hash of a user's password; `None` when the user is not active or has none.
     pub fn find(c: &mut Connection, id: UserId) -> Result<Option<String>> {
-        let row = users::table.find(id.0).filter(users::active).select(users::password_hash);
+        let row = users::table
+            .find(id.0)
+            .filter(users::active)
+            .select(users::password_hash);
         Ok(row.first::<Option<String>>(c).optional()?.flatten())
     }
 }
@@ -257,7 +275,10 @@ impl<C: Access> OrganizationMembers<'_, C> {
             .order(users::id)
             .select((UserRow::as_select(), organization_members::admin))
             .load::<(UserRow, bool)>(c)?;
-        Ok(rows.into_iter().map(|(row, admin)| (to_user(row), admin)).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(row, admin)| (to_user(row), admin))
+            .collect())
     }
 
     /// A user of an organization, and whether they administer it.
@@ -318,13 +339,18 @@ impl Users<'_, Tx<'_>> {
             password_hash: new.password_hash.as_deref(),
             created_at: new.created_at.0,
         };
-        let id = diesel::insert_into(users::table).values(row).returning(users::id).get_result(c)?;
+        let id = diesel::insert_into(users::table)
+            .values(row)
+            .returning(users::id)
+            .get_result(c)?;
         Ok(UserId(id))
     }
 
     /// Sets what the user says about what they are doing.
     pub fn set_status(c: &mut Connection, id: UserId, status: Option<&str>) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::status.eq(status)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::status.eq(status))
+            .execute(c)?;
         Ok(())
     }
 
@@ -334,9 +360,18 @@ impl Users<'_, Tx<'_>> {
     ///
     /// [`crate::Error::Exists`] when the address is taken, or the nick within one of the user's
     /// organizations.
-    pub fn update(c: &mut Connection, id: UserId, nick: (&str, &str), email: (&str, &str)) -> Result<()> {
+    pub fn update(
+        c: &mut Connection,
+        id: UserId,
+        nick: (&str, &str),
+        email: (&str, &str),
+    ) -> Result<()> {
         diesel::update(users::table.find(id.0))
-            .set((users::nick.eq(nick.0), users::email.eq(email.0), users::email_key.eq(email.1)))
+            .set((
+                users::nick.eq(nick.0),
+                users::email.eq(email.0),
+                users::email_key.eq(email.1),
+            ))
             .execute(c)?;
         diesel::update(organization_members::table.filter(organization_members::user_id.eq(id.0)))
             .set(organization_members::nick_key.eq(nick.1))
@@ -354,13 +389,17 @@ impl Users<'_, Tx<'_>> {
 
     /// Sets a user's full name alone.
     pub fn set_name(c: &mut Connection, id: UserId, name: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::name.eq(name)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::name.eq(name))
+            .execute(c)?;
         Ok(())
     }
 
     /// Sets whether a user's account may be used.
     pub fn set_active(c: &mut Connection, id: UserId, active: bool) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::active.eq(active)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::active.eq(active))
+            .execute(c)?;
         Ok(())
     }
 }
@@ -369,12 +408,19 @@ impl Users<'_, Tx<'_>> {
 impl Emails<'_, Tx<'_>> {
     /// Sets whether a user's address is proved.
     pub fn set_proved(c: &mut Connection, id: UserId, proved: bool) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::email_proved.eq(proved)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::email_proved.eq(proved))
+            .execute(c)?;
         Ok(())
     }
 
     /// Keeps an address that a user gives up for them, until they can no longer take it back.
-    pub fn claim(c: &mut Connection, email_key: &str, user: UserId, until: Timestamp) -> Result<()> {
+    pub fn claim(
+        c: &mut Connection,
+        email_key: &str,
+        user: UserId,
+        until: Timestamp,
+    ) -> Result<()> {
         diesel::insert_into(email_claims::table)
             .values((
                 email_claims::email_key.eq(email_key),
@@ -389,7 +435,11 @@ impl Emails<'_, Tx<'_>> {
     }
 
     /// Ends a user's claims that end at a time or later.
-    pub fn delete_claims_ending_from(c: &mut Connection, user: UserId, end: Timestamp) -> Result<()> {
+    pub fn delete_claims_ending_from(
+        c: &mut Connection,
+        user: UserId,
+        end: Timestamp,
+    ) -> Result<()> {
         let of_user = email_claims::table.filter(email_claims::user_id.eq(user.0));
         diesel::delete(of_user.filter(email_claims::expires_at.ge(end.0))).execute(c)?;
         Ok(())
@@ -397,7 +447,8 @@ impl Emails<'_, Tx<'_>> {
 
     /// Forgets the claims that have ended.
     pub fn delete_ended_claims(c: &mut Connection, now: Timestamp) -> Result<()> {
-        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0))).execute(c)?;
+        diesel::delete(email_claims::table.filter(email_claims::expires_at.le(now.0)))
+            .execute(c)?;
         Ok(())
     }
 }
@@ -406,13 +457,17 @@ impl Emails<'_, Tx<'_>> {
 impl Passwords<'_, Tx<'_>> {
     /// Takes a user's password away, so that none opens the account.
     pub fn clear(c: &mut Connection, id: UserId) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(None::<String>)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::password_hash.eq(None::<String>))
+            .execute(c)?;
         Ok(())
     }
 
     /// Sets the hash of a user's password.
     pub fn set(c: &mut Connection, id: UserId, hash: &str) -> Result<()> {
-        diesel::update(users::table.find(id.0)).set(users::password_hash.eq(hash)).execute(c)?;
+        diesel::update(users::table.find(id.0))
+            .set(users::password_hash.eq(hash))
+            .execute(c)?;
         Ok(())
     }
 }

@@ -47,7 +47,9 @@ where
             (Ok(event), Some(Ok(result))) => Ok((result, event)),
             (Err(Abort::Rejected(())), Some(Err(reason))) => Err(Abort::Rejected(reason)),
             (Err(Abort::Store(error)), _) => Err(Abort::Store(error)),
-            (Ok(_) | Err(Abort::Rejected(())), _) => Err(Error::Corrupt("a write without a result").into()),
+            (Ok(_) | Err(Abort::Rejected(())), _) => {
+                Err(Error::Corrupt("a write without a result").into())
+            }
         };
         let _ = self.reply.send(answer);
     }

@@ -67,7 +67,11 @@ impl Writer {
         committed: mpsc::Sender<Vec<LogItem>>,
         gate: Arc<PostGate>,
     ) -> Self {
-        let backlog = if committer.is_postgres() { Backlog::default() } else { Backlog::of_all_rooms() };
+        let backlog = if committer.is_postgres() {
+            Backlog::default()
+        } else {
+            Backlog::of_all_rooms()
+        };
         Self {
             committer,
             committed,
@@ -116,7 +120,9 @@ impl Writer {
                     }
                     self.post(drafts, replies);
                     if self.backlog.is_large()
-                        && self.index_failed.is_none_or(|at| at.elapsed() >= INDEX_RETRY)
+                        && self
+                            .index_failed
+                            .is_none_or(|at| at.elapsed() >= INDEX_RETRY)
                     {
                         self.index_later();
                     }
@@ -129,7 +135,8 @@ impl Writer {
     /// On SQLite, leaves the lock free for a moment now and then: between the commits of a busy
     /// server another process, such as the command line, would hardly ever find it free.
     fn let_others_write(&mut self) {
-        if matches!(self.committer.location(), Location::File(_)) && self.last_pause.elapsed() >= BUSY_STRETCH
+        if matches!(self.committer.location(), Location::File(_))
+            && self.last_pause.elapsed() >= BUSY_STRETCH
         {
             std::thread::sleep(YIELD);
             self.last_pause = Instant::now();
@@ -159,7 +166,11 @@ impl Writer {
     /// Waits for a job, and uses the time for words that wait.
     fn wait(&mut self, jobs: &Receiver<Job>) -> Option<Job> {
         while !self.backlog.is_empty() {
-            let pause = if self.index_failed.is_some() { INDEX_RETRY } else { INDEX_PAUSE };
+            let pause = if self.index_failed.is_some() {
+                INDEX_RETRY
+            } else {
+                INDEX_PAUSE
+            };
             match jobs.recv_timeout(pause) {
                 Ok(job) => return Some(job),
                 Err(RecvTimeoutError::Timeout) => self.index_later(),
@@ -172,7 +183,9 @@ impl Writer {
     /// Puts the words that wait into the index.
     fn index(&mut self) -> Result<()> {
         let backlog = std::mem::take(&mut self.backlog);
-        let outcome = self.committer.commit(|tx| tx.messages().update_search(&backlog));
+        let outcome = self
+            .committer
+            .commit(|tx| tx.messages().update_search(&backlog));
         match outcome {
             Ok(_) => {
                 self.index_failed = None;
@@ -199,17 +212,26 @@ impl Writer {
         let outcome = self.committer.commit(|tx| {
             let now = tx.now();
             catch_unwind(AssertUnwindSafe(|| {
-                tx.messages().append_if(&drafts, |draft| gate.admits(draft, now))
+                tx.messages()
+                    .append_if(&drafts, |draft| gate.admits(draft, now))
             }))
             .unwrap_or(Err(Error::Panicked("a post")))
         });
         drop(entered);
         match outcome {
             Ok((outcomes, items)) => {
-                let mut events = items.iter().map(|item| item.id).collect::<Vec<_>>().into_iter();
+                let mut events = items
+                    .iter()
+                    .map(|item| item.id)
+                    .collect::<Vec<_>>()
+                    .into_iter();
                 self.keep_words(&outcomes, &mut drafts);
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
-                    let event = if matches!(outcome, Outcome::Added(_)) { events.next() } else { None };
+                    let event = if matches!(outcome, Outcome::Added(_)) {
+                        events.next()
+                    } else {
+                        None
+                    };
                     // The caller may be gone; the message is there all the same.
                     let _ = reply.send(Ok(Posted { outcome, event }));
                 }
@@ -225,7 +247,9 @@ impl Writer {
             Err(error) => {
                 let mut error = Some(error);
                 for reply in replies {
-                    let own = error.take().unwrap_or(Error::Unavailable("the batch failed".into()));
+                    let own = error
+                        .take()
+                        .unwrap_or(Error::Unavailable("the batch failed".into()));
                     let next = own.again();
                     let _ = reply.send(Err(own));
                     error = Some(next);
@@ -242,15 +266,16 @@ impl Writer {
         for (outcome, draft) in outcomes.iter().zip(drafts) {
             if let Outcome::Added(view) = outcome {
                 let words = std::mem::take(&mut draft.search_tokens);
-                self.backlog.add(view.message.room.0, view.message.id.0, words);
+                self.backlog
+                    .add(view.message.room.0, view.message.id.0, words);
             }
         }
     }
 
     fn run_work(&mut self, mut work: Box<dyn Work>) {
-        // A mistake in one job must not take the writer, and every later write, with it. It is caught
-        // inside the transaction, which is rolled back: a connection dropped while a panic unwinds is
-        // closed, and with it a database in memory would end.
+        // A mistake in one job must not take the writer, and every later write, with it. It is
+        // caught inside the transaction, which is rolled back: a connection dropped while a panic
+        // unwinds is closed, and with it a database in memory would end.
         let outcome = self.committer.commit_unless(|tx| {
             let panicked = || Err(Abort::Store(Error::Panicked("a write")));
             catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or_else(|_| panicked())

@@ -35,7 +35,12 @@ enum Piece {
 impl Batch {
     pub(crate) fn of_entries(format: Format, entries: Vec<Arc<Entry>>) -> Self {
         let pieces = entries.into_iter().map(Piece::Entry).collect();
-        Self { format, chunked: false, pieces, begun: 0 }
+        Self {
+            format,
+            chunked: false,
+            pieces,
+            begun: 0,
+        }
     }
 
     pub(crate) fn keep_alive(format: Format) -> Self {
@@ -43,10 +48,16 @@ impl Batch {
     }
 
     pub(crate) fn notice(format: Format, frame: Frame) -> Self {
-        Self { format, chunked: false, pieces: VecDeque::from([Piece::Notice(frame)]), begun: 0 }
+        Self {
+            format,
+            chunked: false,
+            pieces: VecDeque::from([Piece::Notice(frame)]),
+            begun: 0,
+        }
     }
 
-    /// The same frames, each as a chunk of HTTP/1.1 (RFC 9112, section 7.1). Nothing of it is written yet.
+    /// The same frames, each as a chunk of HTTP/1.1 (RFC 9112, section 7.1). Nothing of it is
+    /// written yet.
     pub(crate) fn chunked(self, chunked: bool) -> Self {
         Self { chunked, ..self }
     }
@@ -62,9 +73,12 @@ impl Batch {
     /// All bytes not yet written, in one piece. A single whole frame is shared, not copied.
     #[must_use]
     pub fn into_bytes(mut self) -> Bytes {
-        if let (1, 0, false, Some(Piece::Entry(entry))) =
-            (self.pieces.len(), self.begun, self.chunked, self.pieces.front())
-        {
+        if let (1, 0, false, Some(Piece::Entry(entry))) = (
+            self.pieces.len(),
+            self.begun,
+            self.chunked,
+            self.pieces.front(),
+        ) {
             return entry.frame(self.format).to_bytes();
         }
         let mut all = BytesMut::with_capacity(self.remaining());
@@ -92,11 +106,12 @@ impl Batch {
         });
     }
 
-    /// Drops all frames from the first entry on that no byte was written of, and gives the position of
-    /// that entry; `None` when there is none.
+    /// Drops all frames from the first entry on that no byte was written of, and gives the position
+    /// of that entry; `None` when there is none.
     pub(crate) fn give_back(&mut self) -> Option<Seq> {
         let skipped = usize::from(self.begun > 0);
-        let is_stored = |piece: &Piece| matches!(piece, Piece::Entry(entry) if entry.id().is_some());
+        let is_stored =
+            |piece: &Piece| matches!(piece, Piece::Entry(entry) if entry.id().is_some());
         let index = skipped + self.pieces.iter().skip(skipped).position(is_stored)?;
         let first = self.pieces.drain(index..).next();
         // What is not stored follows from the entries before it, and may get lost with them.
@@ -111,13 +126,20 @@ impl Batch {
             Piece::Entry(entry) => entry.frame(self.format),
             Piece::Notice(frame) => frame,
         };
-        if self.chunked { frame.chunk() } else { frame.data() }
+        if self.chunked {
+            frame.chunk()
+        } else {
+            frame.data()
+        }
     }
 
     /// What is left to write, frame by frame.
     fn chunks(&self) -> impl Iterator<Item = &[u8]> {
         let begun = std::iter::once(self.begun).chain(std::iter::repeat(0));
-        self.pieces.iter().zip(begun).map(|(piece, begun)| &self.bytes_of(piece)[begun..])
+        self.pieces
+            .iter()
+            .zip(begun)
+            .map(|(piece, begun)| &self.bytes_of(piece)[begun..])
     }
 }
 
@@ -135,7 +157,10 @@ impl Buf for Batch {
     }
 
     fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
-        let filled = slices.iter_mut().zip(self.chunks()).map(|(slice, chunk)| *slice = IoSlice::new(chunk));
+        let filled = slices
+            .iter_mut()
+            .zip(self.chunks())
+            .map(|(slice, chunk)| *slice = IoSlice::new(chunk));
         filled.count()
     }
 
@@ -161,8 +186,15 @@ mod tests {
     use eddyline_model::{EventId, RoomId, Seq};
 
     fn entry(seq: i64, room: i64) -> Arc<Entry> {
-        let id = EventId { seq: Seq(seq), check: 0 };
-        Arc::new(Entry::new(id, Audience::Room(RoomId(room)), format!("{{\"n\":{seq}}}").as_bytes()))
+        let id = EventId {
+            seq: Seq(seq),
+            check: 0,
+        };
+        Arc::new(Entry::new(
+            id,
+            Audience::Room(RoomId(room)),
+            format!("{{\"n\":{seq}}}").as_bytes(),
+        ))
     }
 
     #[test]
@@ -182,13 +214,19 @@ mod tests {
         batch.advance(3);
         let mut slices = [IoSlice::new(b""); 4];
         assert_eq!(batch.chunks_vectored(&mut slices), 2);
-        assert_eq!((&slices[0][..], &slices[1][..]), (&b"\":1}\r\n"[..], &b"{\"n\":2}\r\n"[..]));
+        assert_eq!(
+            (&slices[0][..], &slices[1][..]),
+            (&b"\":1}\r\n"[..], &b"{\"n\":2}\r\n"[..])
+        );
     }
 
     #[test]
     fn each_frame_of_a_chunked_batch_is_a_chunk() {
         let batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]).chunked(true);
-        assert_eq!(&batch.into_bytes()[..], b"9\r\n{\"n\":1}\r\n\r\n9\r\n{\"n\":2}\r\n\r\n");
+        assert_eq!(
+            &batch.into_bytes()[..],
+            b"9\r\n{\"n\":1}\r\n\r\n9\r\n{\"n\":2}\r\n\r\n"
+        );
         let single = Batch::keep_alive(Format::Sse).chunked(true);
         assert_eq!(&single.into_bytes()[..], b"3\r\n:\n\n\r\n");
     }
@@ -203,9 +241,14 @@ mod tests {
 
     #[test]
     fn a_lost_room_is_cut_out_of_what_is_not_written_yet() {
-        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1), entry(3, 2)]);
+        let mut batch =
+            Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1), entry(3, 2)]);
         batch.advance(2);
         batch.retain_admitted(&Filter::new(vec![RoomId(2)], None));
-        assert_eq!(&batch.into_bytes()[..], b"n\":1}\r\n{\"n\":3}\r\n", "the begun frame is finished");
+        assert_eq!(
+            &batch.into_bytes()[..],
+            b"n\":1}\r\n{\"n\":3}\r\n",
+            "the begun frame is finished"
+        );
     }
 }

@@ -22,9 +22,9 @@ pub trait Log: Send + Sync + 'static {
     fn verify(&self, id: EventId) -> BoxFuture<'_, Result<bool, LogUnavailable>>;
 
     /// The entries after `after` and up to `through` that `filter` lets through, in ascending
-    /// order, the first `limit` of them at most, or fewer where they are large. `through` is a position that has
-    /// been published. `caller` is the user of the listener who asks first, if a user's credentials opened its
-    /// stream: the work of reading may be counted for them.
+    /// order, the first `limit` of them at most, or fewer where they are large. `through` is a
+    /// position that has been published. `caller` is the user of the listener who asks first, if a
+    /// user's credentials opened its stream: the work of reading may be counted for them.
     fn page(
         &self,
         after: Seq,
@@ -87,7 +87,11 @@ pub(crate) enum Step {
 
 impl Pages {
     pub(crate) fn new(log: Arc<dyn Log>, limit: usize) -> Arc<Self> {
-        Arc::new(Self { log, limit: limit.max(1), slots: Mutex::default() })
+        Arc::new(Self {
+            log,
+            limit: limit.max(1),
+            slots: Mutex::default(),
+        })
     }
 
     pub(crate) fn log(&self) -> &dyn Log {
@@ -117,7 +121,10 @@ impl Pages {
                 _ => {}
             }
         }
-        let reading = Arc::clone(self).read(after, through, Arc::clone(filter), caller).boxed().shared();
+        let reading = Arc::clone(self)
+            .read(after, through, Arc::clone(filter), caller)
+            .boxed()
+            .shared();
         if let Some(reading) = reading.downgrade() {
             remove(&mut slots, after, filter);
             if slots.len() == KEPT_PAGES {
@@ -140,13 +147,19 @@ impl Pages {
         filter: Arc<Filter>,
         caller: Option<UserId>,
     ) -> Result<Arc<Page>, LogUnavailable> {
-        let page = self.log.page(after, through, Arc::clone(&filter), self.limit, caller).await;
+        let page = self
+            .log
+            .page(after, through, Arc::clone(&filter), self.limit, caller)
+            .await;
         let mut slots = self.slots();
         let Some(page) = page.ok().filter(|page| page.through > after).map(Arc::new) else {
             remove(&mut slots, after, &filter);
             return Err(LogUnavailable);
         };
-        if let Some(slot) = slots.iter_mut().find(|slot| slot.after == after && slot.filter == filter) {
+        if let Some(slot) = slots
+            .iter_mut()
+            .find(|slot| slot.after == after && slot.filter == filter)
+        {
             slot.content = Content::Read(Arc::clone(&page));
         }
         drop_old(&mut slots, after, &filter);
@@ -169,7 +182,8 @@ impl Pages {
         self.slots().clear();
     }
 
-    /// Lets the pages go that may hold an entry for `audience`. One that is being read now is not kept.
+    /// Lets the pages go that may hold an entry for `audience`. One that is being read now is not
+    /// kept.
     pub(crate) fn discard(&self, audience: &Audience) {
         self.slots().retain(|slot| !slot.filter.admits(audience));
     }

@@ -39,8 +39,9 @@ impl Entry {
         Self::make(None, audience, object)
     }
 
-    /// An entry of the log whose object, of about `size` bytes, is made when somebody hears it: most
-    /// of what is told in a quiet room is heard by nobody. `encode` gives what [`Entry::new`] takes.
+    /// An entry of the log whose object, of about `size` bytes, is made when somebody hears it:
+    /// most of what is told in a quiet room is heard by nobody. `encode` gives what [`Entry::new`]
+    /// takes.
     #[must_use]
     pub fn later(
         id: EventId,
@@ -114,9 +115,9 @@ impl Entry {
     pub fn frame(&self, format: Format) -> &Frame {
         match (format, self.id) {
             (Format::Json, _) | (Format::JsonWithIds, None) => &self.line,
-            (Format::JsonWithIds, Some(id)) => {
-                self.with_id.get_or_init(|| framing::json_with_id(self.object(), id))
-            }
+            (Format::JsonWithIds, Some(id)) => self
+                .with_id
+                .get_or_init(|| framing::json_with_id(self.object(), id)),
             (Format::Sse, id) => self.sse.get_or_init(|| framing::sse(self.object(), id)),
         }
     }
@@ -130,8 +131,14 @@ impl Entry {
 }
 
 fn line(object: &[u8]) -> Frame {
-    debug_assert!(object.starts_with(b"{") && object.ends_with(b"}"), "an entry is an object");
-    debug_assert!(!object.iter().any(|b| matches!(b, b'\r' | b'\n')), "an entry is one line");
+    debug_assert!(
+        object.starts_with(b"{") && object.ends_with(b"}"),
+        "an entry is an object"
+    );
+    debug_assert!(
+        !object.iter().any(|b| matches!(b, b'\r' | b'\n')),
+        "an entry is one line"
+    );
     Frame::of(&[object, framing::LINE_END])
 }
 
@@ -179,9 +186,10 @@ impl Audience {
     /// Each room and user once, so that the ring files an entry once under each topic.
     fn normalized(self) -> Self {
         match self {
-            Self::Many { rooms, users } => {
-                Self::Many { rooms: sorted(rooms.into_vec()).into(), users: sorted(users.into_vec()).into() }
-            }
+            Self::Many { rooms, users } => Self::Many {
+                rooms: sorted(rooms.into_vec()).into(),
+                users: sorted(users.into_vec()).into(),
+            },
             one => one,
         }
     }
@@ -199,7 +207,10 @@ impl Filter {
     /// A filter that lets through what is for one of `rooms` or for `user`.
     #[must_use]
     pub fn new(rooms: Vec<RoomId>, user: Option<UserId>) -> Self {
-        Self { rooms: sorted(rooms).into(), user }
+        Self {
+            rooms: sorted(rooms).into(),
+            user,
+        }
     }
 
     /// The rooms, in ascending order, each once.
@@ -224,7 +235,8 @@ impl Filter {
     #[must_use]
     pub fn admits(&self, audience: &Audience) -> bool {
         let (rooms, users) = audience.parts();
-        rooms.iter().any(|room| self.has_room(*room)) || users.iter().any(|user| Some(*user) == self.user)
+        rooms.iter().any(|room| self.has_room(*room))
+            || users.iter().any(|user| Some(*user) == self.user)
     }
 
     pub(crate) fn has_room(&self, room: RoomId) -> bool {
@@ -232,7 +244,10 @@ impl Filter {
     }
 
     pub(crate) fn without_room(&self, room: RoomId) -> Self {
-        Self { rooms: self.rooms.iter().copied().filter(|r| *r != room).collect(), user: self.user }
+        Self {
+            rooms: self.rooms.iter().copied().filter(|r| *r != room).collect(),
+            user: self.user,
+        }
     }
 
     pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
@@ -265,15 +280,29 @@ mod tests {
         assert!(filter.admits(&Audience::Room(RoomId(5))));
         assert!(!filter.admits(&Audience::Room(RoomId(3))));
         assert!(filter.admits(&Audience::User(UserId(2))));
-        assert!(!filter.admits(&Audience::User(UserId(5))), "a user's number is not a room's");
-        let many = |room, user| Audience::Many { rooms: [RoomId(room)].into(), users: [UserId(user)].into() };
-        assert!(filter.admits(&many(2, 9)) && filter.admits(&many(9, 2)) && !filter.admits(&many(9, 9)));
+        assert!(
+            !filter.admits(&Audience::User(UserId(5))),
+            "a user's number is not a room's"
+        );
+        let many = |room, user| Audience::Many {
+            rooms: [RoomId(room)].into(),
+            users: [UserId(user)].into(),
+        };
+        assert!(
+            filter.admits(&many(2, 9)) && filter.admits(&many(9, 2)) && !filter.admits(&many(9, 9))
+        );
     }
 
     #[test]
     fn what_nobody_hears_is_not_encoded_and_the_rest_is_so_once() {
         use std::sync::atomic::{AtomicUsize, Ordering};
-        let (id, count) = (EventId { seq: Seq(1), check: 2 }, Arc::new(AtomicUsize::new(0)));
+        let (id, count) = (
+            EventId {
+                seq: Seq(1),
+                check: 2,
+            },
+            Arc::new(AtomicUsize::new(0)),
+        );
         let entry = || {
             let count = Arc::clone(&count);
             Entry::later(id, Audience::Room(RoomId(1)), 7, move || {

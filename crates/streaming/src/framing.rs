@@ -7,8 +7,8 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use eddyline_model::EventId;
 
-/// The bytes of one entry for a stream, already inside the chunk that carries them over HTTP/1.1 (RFC 9112,
-/// section 7.1): all streams share them, with chunks or without.
+/// The bytes of one entry for a stream, already inside the chunk that carries them over HTTP/1.1
+/// (RFC 9112, section 7.1): all streams share them, with chunks or without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
     /// The length in hexadecimal digits, CR LF, the data, CR LF.
@@ -19,9 +19,15 @@ pub struct Frame {
 
 impl Frame {
     /// A chunk of one byte, a line feed.
-    const LINE_FEED: Self = Self { chunk: Bytes::from_static(b"1\r\n\n\r\n"), start: 3 };
+    const LINE_FEED: Self = Self {
+        chunk: Bytes::from_static(b"1\r\n\n\r\n"),
+        start: 3,
+    };
     /// A chunk of an empty comment.
-    const COMMENT: Self = Self { chunk: Bytes::from_static(b"3\r\n:\n\n\r\n"), start: 3 };
+    const COMMENT: Self = Self {
+        chunk: Bytes::from_static(b"3\r\n:\n\n\r\n"),
+        start: 3,
+    };
 
     /// The frame of some parts, which are not all empty: an empty chunk would end the response.
     pub(crate) fn of(parts: &[&[u8]]) -> Self {
@@ -35,7 +41,10 @@ impl Frame {
         }
         chunk.put_slice(LINE_END);
         // A length has at most 16 digits.
-        Self { chunk: chunk.freeze(), start: u8::try_from(head.len()).unwrap_or_default() }
+        Self {
+            chunk: chunk.freeze(),
+            start: u8::try_from(head.len()).unwrap_or_default(),
+        }
     }
 
     /// The frame by itself.
@@ -47,7 +56,8 @@ impl Frame {
     /// The same as [`Frame::data`], shared.
     #[must_use]
     pub fn to_bytes(&self) -> Bytes {
-        self.chunk.slice(usize::from(self.start)..self.chunk.len() - LINE_END.len())
+        self.chunk
+            .slice(usize::from(self.start)..self.chunk.len() - LINE_END.len())
     }
 
     /// The chunk that holds the frame.
@@ -91,7 +101,14 @@ pub(crate) fn json_with_id(object: &[u8], id: EventId) -> Frame {
     let members = object.strip_suffix(b"}").unwrap_or(object);
     let separator: &[u8] = if members == b"{" { b"" } else { b"," };
     let id = id.to_string();
-    Frame::of(&[members, separator, br#""event_id":""#, id.as_bytes(), br#""}"#, LINE_END])
+    Frame::of(&[
+        members,
+        separator,
+        br#""event_id":""#,
+        id.as_bytes(),
+        br#""}"#,
+        LINE_END,
+    ])
 }
 
 pub(crate) fn sse(object: &[u8], id: Option<EventId>) -> Frame {
@@ -105,25 +122,37 @@ mod tests {
     use crate::entry::{Audience, Entry};
     use eddyline_model::{RoomId, Seq};
 
-    const ID: EventId = EventId { seq: Seq(0x2a), check: 0xbeef };
+    const ID: EventId = EventId {
+        seq: Seq(0x2a),
+        check: 0xbeef,
+    };
     const ROOM: Audience = Audience::Room(RoomId(1));
 
     #[test]
     fn an_entry_is_framed_for_each_kind_of_stream() {
         let entry = Entry::new(ID, ROOM, br#"{"event":"message"}"#);
         assert_eq!(entry.object(), br#"{"event":"message"}"#);
-        assert_eq!(entry.frame(Format::Json).data(), b"{\"event\":\"message\"}\r\n");
+        assert_eq!(
+            entry.frame(Format::Json).data(),
+            b"{\"event\":\"message\"}\r\n"
+        );
         assert_eq!(
             entry.frame(Format::JsonWithIds).data(),
             b"{\"event\":\"message\",\"event_id\":\"2a-0000beef\"}\r\n"
         );
-        assert_eq!(entry.frame(Format::Sse).data(), b"id: 2a-0000beef\ndata: {\"event\":\"message\"}\n\n");
+        assert_eq!(
+            entry.frame(Format::Sse).data(),
+            b"id: 2a-0000beef\ndata: {\"event\":\"message\"}\n\n"
+        );
     }
 
     #[test]
     fn an_object_without_members_takes_an_event_id_too() {
         let entry = Entry::new(ID, ROOM, b"{}");
-        assert_eq!(entry.frame(Format::JsonWithIds).data(), b"{\"event_id\":\"2a-0000beef\"}\r\n");
+        assert_eq!(
+            entry.frame(Format::JsonWithIds).data(),
+            b"{\"event_id\":\"2a-0000beef\"}\r\n"
+        );
     }
 
     #[test]
@@ -136,7 +165,10 @@ mod tests {
     #[test]
     fn a_frame_is_a_chunk_of_http() {
         let entry = Entry::new(ID, ROOM, br#"{"event":"message"}"#);
-        assert_eq!(entry.frame(Format::Json).chunk(), b"15\r\n{\"event\":\"message\"}\r\n\r\n");
+        assert_eq!(
+            entry.frame(Format::Json).chunk(),
+            b"15\r\n{\"event\":\"message\"}\r\n\r\n"
+        );
         assert_eq!(Format::Json.keep_alive(), Frame::of(&[b"\n"]));
         assert_eq!(Format::Sse.keep_alive(), Frame::of(&[b":\n\n"]));
         let long = Frame::of(&[&[b'x'; 100_000]]);
@@ -146,6 +178,9 @@ mod tests {
     #[test]
     fn the_frame_of_a_format_is_made_once() {
         let entry = Entry::new(ID, ROOM, b"{}");
-        assert_eq!(entry.frame(Format::Sse).data().as_ptr(), entry.frame(Format::Sse).data().as_ptr());
+        assert_eq!(
+            entry.frame(Format::Sse).data().as_ptr(),
+            entry.frame(Format::Sse).data().as_ptr()
+        );
     }
 }

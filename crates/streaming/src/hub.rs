@@ -60,8 +60,8 @@ pub struct SubscribeRequest {
     pub format: Format,
     /// Where to go on; `None` begins with what comes next.
     pub resume: Option<ResumePoint>,
-    /// The last entry that a stream without a place to go on from does not tell, although it may not be published yet:
-    /// the client has been answered about it.
+    /// The last entry that a stream without a place to go on from does not tell, although it may
+    /// not be published yet: the client has been answered about it.
     pub answered: Seq,
     /// Whether presence is wanted.
     pub presence: bool,
@@ -129,8 +129,15 @@ pub(crate) struct Position {
 /// What a listener finds when it looks.
 pub(crate) enum Look {
     Ended,
-    Below { through: Seq, filter: Arc<Filter>, caller: Option<UserId> },
-    Ring { entries: Vec<Arc<Entry>>, position: Position },
+    Below {
+        through: Seq,
+        filter: Arc<Filter>,
+        caller: Option<UserId>,
+    },
+    Ring {
+        entries: Vec<Arc<Entry>>,
+        position: Position,
+    },
 }
 
 enum Start {
@@ -174,7 +181,10 @@ impl Hub {
             state.ring.start_at(head);
             self.shared.pages.forget();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
-            signals.filter(|signal| signal.call(Call::News)).map(Arc::clone).collect()
+            signals
+                .filter(|signal| signal.call(Call::News))
+                .map(Arc::clone)
+                .collect()
         };
         self.shared.wakes.wake(waiting);
     }
@@ -188,12 +198,18 @@ impl Hub {
         self.publish_amended(head, entries, Vec::new());
     }
 
-    /// As [`Hub::publish`]. In the same moment entries before this stretch are amended: a listener that
-    /// hears of a change never hears afterwards what was changed.
-    pub fn publish_amended(&self, head: EventId, entries: Vec<Arc<Entry>>, amendments: Vec<Amendment>) {
+    /// As [`Hub::publish`]. In the same moment entries before this stretch are amended: a listener
+    /// that hears of a change never hears afterwards what was changed.
+    pub fn publish_amended(
+        &self,
+        head: EventId,
+        entries: Vec<Arc<Entry>>,
+        amendments: Vec<Amendment>,
+    ) {
         let mut waiting = Vec::new();
         for amendment in &amendments {
-            // Before listeners are called: one that looks for a page after its call finds none of these.
+            // Before listeners are called: one that looks for a page after its call finds none of
+            // these.
             self.shared.pages.discard(&amendment.audience);
         }
         {
@@ -238,8 +254,8 @@ impl Hub {
         self.state().ring.head()
     }
 
-    /// The position of the oldest entry in the ring; beyond the head when there is none. What stands before
-    /// it is read from the log.
+    /// The position of the oldest entry in the ring; beyond the head when there is none. What
+    /// stands before it is read from the log.
     #[must_use]
     pub fn ring_start(&self) -> Seq {
         self.state().ring.start()
@@ -251,9 +267,9 @@ impl Hub {
         self.state().listeners.len()
     }
 
-    /// Wakes listeners some at a time, for as long as it is polled, so that a message to very many does
-    /// not hold up whatever else the runtime has to do. Without it all are woken at once. To be run
-    /// once, as a task or as part of one.
+    /// Wakes listeners some at a time, for as long as it is polled, so that a message to very many
+    /// does not hold up whatever else the runtime has to do. Without it all are woken at once. To
+    /// be run once, as a task or as part of one.
     pub async fn run_wakes(&self) {
         self.shared.wakes.run().await;
     }
@@ -262,14 +278,21 @@ impl Hub {
     /// idle stream then says a keep-alive every 20 s, and one that fell silent after 15 to 20 s.
     /// It spares each stream a timer of its own.
     pub fn tick(&self) {
-        let now = self.shared.ticks.fetch_add(1, Ordering::AcqRel).wrapping_add(1);
+        let now = self
+            .shared
+            .ticks
+            .fetch_add(1, Ordering::AcqRel)
+            .wrapping_add(1);
         self.shared.pages.tick();
         let quiet_ticks = self.shared.config.quiet_ticks.max(1);
         let waiting: Vec<_> = {
             let state = self.state();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
             let quiet = signals.filter(|signal| signal.silent_since(now) >= quiet_ticks);
-            quiet.filter(|signal| signal.call(Call::KeepAlive)).map(Arc::clone).collect()
+            quiet
+                .filter(|signal| signal.call(Call::KeepAlive))
+                .map(Arc::clone)
+                .collect()
         };
         self.shared.wakes.wake(waiting);
     }
@@ -280,7 +303,10 @@ impl Hub {
     ///
     /// # Errors
     /// See [`SubscribeError`].
-    pub async fn subscribe(&self, request: SubscribeRequest) -> Result<Subscription, SubscribeError> {
+    pub async fn subscribe(
+        &self,
+        request: SubscribeRequest,
+    ) -> Result<Subscription, SubscribeError> {
         let start = self.find(request.resume).await?;
         let signal = Signal::new(request.presence, self.now());
         let mut state = self.state_mut();
@@ -296,7 +322,10 @@ impl Hub {
             Start::At(seq) => (seq, Opening::KeepAlive),
             Start::Reset => (head.seq, Opening::Reset(head)),
         };
-        let position = Position { cursor, transient: state.transients.next() };
+        let position = Position {
+            cursor,
+            transient: state.transients.next(),
+        };
         let id = (!request.filter.is_empty()).then(|| {
             state.ring.add_listener(&request.filter);
             state.listeners.add(Listener {
@@ -307,7 +336,14 @@ impl Hub {
             })
         });
         let detail = (request.format, request.full_detail);
-        Ok(Subscription::new(self.clone(), id, signal, detail, position, opening))
+        Ok(Subscription::new(
+            self.clone(),
+            id,
+            signal,
+            detail,
+            position,
+            opening,
+        ))
     }
 
     /// Where a new listener begins.
@@ -322,34 +358,66 @@ impl Hub {
             Some(known) => known,
             None => self.pages().log().verify(id).await?,
         };
-        Ok(if known { Start::At(id.seq) } else { Start::Reset })
+        Ok(if known {
+            Start::At(id.seq)
+        } else {
+            Start::Reset
+        })
     }
 
     /// What a listener may take at its position.
     pub(crate) fn look(&self, id: ListenerId, position: Position) -> Look {
         let state = self.state();
-        let Some(listener) = state.listeners.get(id) else { return Look::Ended };
+        let Some(listener) = state.listeners.get(id) else {
+            return Look::Ended;
+        };
         let max_bytes = self.shared.config.write_bytes;
-        match state.ring.read(&listener.filter, position.cursor, max_bytes) {
-            Found::Below(through) => {
-                Look::Below { through, filter: Arc::clone(&listener.filter), caller: listener.caller }
-            }
-            Found::Entries { entries, cursor, complete: false } => {
-                Look::Ring { entries, position: Position { cursor, ..position } }
-            }
-            Found::Entries { mut entries, cursor, complete: true } => {
+        match state
+            .ring
+            .read(&listener.filter, position.cursor, max_bytes)
+        {
+            Found::Below(through) => Look::Below {
+                through,
+                filter: Arc::clone(&listener.filter),
+                caller: listener.caller,
+            },
+            Found::Entries {
+                entries,
+                cursor,
+                complete: false,
+            } => Look::Ring {
+                entries,
+                position: Position { cursor, ..position },
+            },
+            Found::Entries {
+                mut entries,
+                cursor,
+                complete: true,
+            } => {
                 // Who has all entries has those that any transient follows from.
-                let heard =
-                    state.transients.read(position.transient, &listener.filter, listener.signal.presence);
+                let heard = state.transients.read(
+                    position.transient,
+                    &listener.filter,
+                    listener.signal.presence,
+                );
                 entries.extend(heard.cloned());
-                Look::Ring { entries, position: Position { cursor, transient: state.transients.next() } }
+                Look::Ring {
+                    entries,
+                    position: Position {
+                        cursor,
+                        transient: state.transients.next(),
+                    },
+                }
             }
         }
     }
 
     /// What a listener may hear now; `None` when it was ended.
     pub(crate) fn filter_of(&self, id: ListenerId) -> Option<Arc<Filter>> {
-        self.state().listeners.get(id).map(|listener| Arc::clone(&listener.filter))
+        self.state()
+            .listeners
+            .get(id)
+            .map(|listener| Arc::clone(&listener.filter))
     }
 
     pub(crate) fn unsubscribe(&self, id: ListenerId) {
@@ -370,11 +438,17 @@ impl Hub {
     }
 
     pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.shared.state.read().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .state
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
-        self.shared.state.write().unwrap_or_else(PoisonError::into_inner)
+        self.shared
+            .state
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -398,7 +472,15 @@ impl State {
 impl Listeners {
     /// Calls those an entry is for, and collects those who have to be woken for it.
     fn call(&self, entry: &Entry, hears: impl Fn(&Signal) -> bool, waiting: &mut Vec<Arc<Signal>>) {
-        let signals = entry.audience().topics().flat_map(|topic| self.of(topic)).map(|(_, signal)| signal);
-        waiting.extend(signals.filter(|s| hears(s) && s.call(Call::News)).map(Arc::clone));
+        let signals = entry
+            .audience()
+            .topics()
+            .flat_map(|topic| self.of(topic))
+            .map(|(_, signal)| signal);
+        waiting.extend(
+            signals
+                .filter(|s| hears(s) && s.call(Call::News))
+                .map(Arc::clone),
+        );
     }
 }

@@ -39,7 +39,12 @@ pub(crate) struct Signal {
 impl Signal {
     pub(crate) fn new(presence: bool, tick: u32) -> Arc<Self> {
         let wrote = AtomicU32::new(tick);
-        Arc::new(Self { calls: AtomicU8::new(0), waker: AtomicWaker::new(), wrote, presence })
+        Arc::new(Self {
+            calls: AtomicU8::new(0),
+            waker: AtomicWaker::new(),
+            wrote,
+            presence,
+        })
     }
 
     /// Leaves a call. `true` when none of this kind was left already: then the listener has to
@@ -100,7 +105,10 @@ impl Listeners {
         self.last += 1;
         let id = ListenerId(self.last);
         for topic in listener.filter.topics() {
-            self.by_topic.entry(topic).or_default().push((id, Arc::clone(&listener.signal)));
+            self.by_topic
+                .entry(topic)
+                .or_default()
+                .push((id, Arc::clone(&listener.signal)));
         }
         self.by_id.insert(id, listener);
         id
@@ -123,7 +131,9 @@ impl Listeners {
     }
 
     fn leave(&mut self, id: ListenerId, topic: Topic) {
-        let Some(listeners) = self.by_topic.get_mut(&topic) else { return };
+        let Some(listeners) = self.by_topic.get_mut(&topic) else {
+            return;
+        };
         if let Ok(index) = listeners.binary_search_by_key(&id, |(id, _)| *id) {
             listeners.remove(index);
         }
@@ -148,6 +158,10 @@ impl Listeners {
 
     /// Those who listen to a topic.
     pub(crate) fn of(&self, topic: Topic) -> impl Iterator<Item = (ListenerId, &Arc<Signal>)> {
-        self.by_topic.get(&topic).into_iter().flatten().map(|(id, signal)| (*id, signal))
+        self.by_topic
+            .get(&topic)
+            .into_iter()
+            .flatten()
+            .map(|(id, signal)| (*id, signal))
     }
 }

@@ -48,8 +48,8 @@ pub struct PresenceChange {
     pub state: PresenceState,
 }
 
-/// Counts the streams of each user, and holds how the user appears by the streams of other servers. The liveliest
-/// of all is how the user appears.
+/// Counts the streams of each user, and holds how the user appears by the streams of other servers.
+/// The liveliest of all is how the user appears.
 #[derive(Debug, Default)]
 pub struct Presence {
     streams: HashMap<UserId, Streams>,
@@ -74,7 +74,8 @@ impl Presence {
         self.count(user, stream, |count| count.saturating_sub(1))
     }
 
-    /// Other servers show `user` in this state. Gives the change when the user appears otherwise now.
+    /// Other servers show `user` in this state. Gives the change when the user appears otherwise
+    /// now.
     pub fn set_elsewhere(&mut self, user: UserId, state: PresenceState) -> Option<PresenceChange> {
         self.change(user, |streams| streams.elsewhere = state)
     }
@@ -88,7 +89,11 @@ impl Presence {
     /// How `user` appears by the streams of this server alone.
     #[must_use]
     pub fn own_state(&self, user: UserId) -> PresenceState {
-        self.streams.get(&user).copied().unwrap_or_default().own_state()
+        self.streams
+            .get(&user)
+            .copied()
+            .unwrap_or_default()
+            .own_state()
     }
 
     /// Whether everyone is offline.
@@ -110,7 +115,11 @@ impl Presence {
         })
     }
 
-    fn change(&mut self, user: UserId, change: impl FnOnce(&mut Streams)) -> Option<PresenceChange> {
+    fn change(
+        &mut self,
+        user: UserId,
+        change: impl FnOnce(&mut Streams),
+    ) -> Option<PresenceChange> {
         let mut streams = self.streams.get(&user).copied().unwrap_or_default();
         let before = streams.state();
         change(&mut streams);
@@ -164,7 +173,8 @@ impl ActivityThrottle {
         }
         let key = (user, room);
         let told = self.recent.get(&key).or_else(|| self.earlier.get(&key));
-        let due = told.is_none_or(|told| now.0.abs_diff(told.0) >= MINUTE) && self.recent.len() < REMEMBERED;
+        let due = told.is_none_or(|told| now.0.abs_diff(told.0) >= MINUTE)
+            && self.recent.len() < REMEMBERED;
         if due {
             self.recent.insert(key, now);
         }
@@ -183,7 +193,11 @@ mod tests {
         use PresenceState::{Active, Idle, Offline};
         let mut presence = Presence::default();
         let changed_to = |state| Some(PresenceChange { user: ANN, state });
-        assert_eq!(presence.connect(ANN, Offline), None, "a stream without `active`");
+        assert_eq!(
+            presence.connect(ANN, Offline),
+            None,
+            "a stream without `active`"
+        );
         assert_eq!(presence.connect(ANN, Idle), changed_to(Idle));
         assert_eq!(presence.connect(ANN, Active), changed_to(Active));
         assert_eq!(presence.connect(ANN, Active), None);
@@ -204,7 +218,10 @@ mod tests {
         assert_eq!(presence.set_elsewhere(ANN, Idle), None);
         assert_eq!(presence.set_elsewhere(ANN, Active), changed_to(Active));
         assert_eq!(presence.disconnect(ANN, Idle), None);
-        assert_eq!((presence.state(ANN), presence.own_state(ANN)), (Active, Offline));
+        assert_eq!(
+            (presence.state(ANN), presence.own_state(ANN)),
+            (Active, Offline)
+        );
         assert_eq!(presence.connect(ANN, Active), None);
         assert_eq!(presence.set_elsewhere(ANN, Offline), None);
         assert_eq!(presence.disconnect(ANN, Active), changed_to(Offline));
@@ -229,8 +246,13 @@ mod tests {
     #[test]
     fn a_throttle_remembers_a_bounded_number() {
         let mut throttle = ActivityThrottle::default();
-        let told = (0..200_000).filter(|user| throttle.due(UserId(*user), RoomId(1), Timestamp(1))).count();
+        let told = (0..200_000)
+            .filter(|user| throttle.due(UserId(*user), RoomId(1), Timestamp(1)))
+            .count();
         assert_eq!(told, REMEMBERED);
-        assert!(throttle.due(ANN, RoomId(2), Timestamp(60_000)), "it goes on in the next minute");
+        assert!(
+            throttle.due(ANN, RoomId(2), Timestamp(60_000)),
+            "it goes on in the next minute"
+        );
     }
 }

@@ -10,10 +10,11 @@ use crate::entry::Topic;
 use crate::hub::{Hub, State};
 use crate::listeners::{Call, Listener, ListenerId, Signal};
 
-/// Names a credential, or a family of them, so that revoking it ends the streams that were opened with
-/// it.
+/// Names a credential, or a family of them, so that revoking it ends the streams that were opened
+/// with it.
 ///
-/// The numbers are the caller's own; they must differ between all credentials and families of all kinds.
+/// The numbers are the caller's own; they must differ between all credentials and families of all
+/// kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CredentialKey(
     /// The number.
@@ -48,18 +49,31 @@ impl Hub {
     /// `user` lost `room`: his streams go on without it, and end when nothing is left of them.
     pub fn revoke_room(&self, user: UserId, room: RoomId) {
         self.revoke(|state| {
-            let of_user = |(id, _): &(ListenerId, _)| state.listeners.get(*id).is_some_and(|l| l.is_of(user));
-            let ids: Vec<_> =
-                state.listeners.of(Topic::Room(room)).filter(of_user).map(|(id, _)| id).collect();
-            ids.into_iter().filter_map(|id| state.narrow(id, room)).collect()
+            let of_user =
+                |(id, _): &(ListenerId, _)| state.listeners.get(*id).is_some_and(|l| l.is_of(user));
+            let ids: Vec<_> = state
+                .listeners
+                .of(Topic::Room(room))
+                .filter(of_user)
+                .map(|(id, _)| id)
+                .collect();
+            ids.into_iter()
+                .filter_map(|id| state.narrow(id, room))
+                .collect()
         });
     }
 
     /// Nobody may listen to `room` any more: it was removed or disabled.
     pub fn revoke_room_for_all(&self, room: RoomId) {
         self.revoke(|state| {
-            let ids: Vec<_> = state.listeners.of(Topic::Room(room)).map(|(id, _)| id).collect();
-            ids.into_iter().filter_map(|id| state.narrow(id, room)).collect()
+            let ids: Vec<_> = state
+                .listeners
+                .of(Topic::Room(room))
+                .map(|(id, _)| id)
+                .collect();
+            ids.into_iter()
+                .filter_map(|id| state.narrow(id, room))
+                .collect()
         });
     }
 
@@ -73,12 +87,16 @@ impl Hub {
         self.revoke(|state| state.end(|listener| listener.filter.user() == Some(user)));
     }
 
-    /// Ends all streams that were opened with one of these credentials, or with one of these families.
+    /// Ends all streams that were opened with one of these credentials, or with one of these
+    /// families.
     pub fn revoke_credentials(&self, keys: &HashSet<CredentialKey>) {
         let is_meant = |with: &OpenedWith| {
-            keys.contains(&with.credential) || with.family.is_some_and(|family| keys.contains(&family))
+            keys.contains(&with.credential)
+                || with.family.is_some_and(|family| keys.contains(&family))
         };
-        self.revoke(|state| state.end(|listener| listener.credential.as_ref().is_some_and(is_meant)));
+        self.revoke(|state| {
+            state.end(|listener| listener.credential.as_ref().is_some_and(is_meant))
+        });
     }
 
     /// Ends all streams and opens no new ones: the process is about to end.
@@ -111,7 +129,12 @@ impl Listener {
 
 impl State {
     fn end(&mut self, which: impl Fn(&Listener) -> bool) -> Vec<Arc<Signal>> {
-        let ids: Vec<_> = self.listeners.iter().filter(|(_, l)| which(l)).map(|(id, _)| id).collect();
+        let ids: Vec<_> = self
+            .listeners
+            .iter()
+            .filter(|(_, l)| which(l))
+            .map(|(id, _)| id)
+            .collect();
         ids.into_iter().filter_map(|id| self.remove(id)).collect()
     }
 

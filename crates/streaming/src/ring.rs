@@ -41,7 +41,11 @@ struct Record {
 /// What a listener finds after its position.
 pub(crate) enum Found {
     /// Entries of the ring, and the position they lead to.
-    Entries { entries: Vec<Arc<Entry>>, cursor: Seq, complete: bool },
+    Entries {
+        entries: Vec<Arc<Entry>>,
+        cursor: Seq,
+        complete: bool,
+    },
     /// Something may be missing: the log has to be read up to this position.
     Below(Seq),
 }
@@ -66,7 +70,9 @@ impl Ring {
 
     /// The position of the oldest entry; beyond the head when there is none.
     pub(crate) fn start(&self) -> Seq {
-        self.entries.front().map_or(Seq(self.head.seq.0 + 1), |entry| entry.seq())
+        self.entries
+            .front()
+            .map_or(Seq(self.head.seq.0 + 1), |entry| entry.seq())
     }
 
     /// Forgets all entries and begins after `head`; up to it, listeners read the log.
@@ -96,7 +102,9 @@ impl Ring {
     pub(crate) fn advance(&mut self, head: EventId) {
         self.head = head;
         while self.entries.len() > self.max_entries || self.bytes > self.max_bytes {
-            let Some(oldest) = self.entries.pop_front() else { break };
+            let Some(oldest) = self.entries.pop_front() else {
+                break;
+            };
             self.bytes -= oldest.size();
             for topic in oldest.audience().topics() {
                 let record = self.record(topic);
@@ -111,14 +119,18 @@ impl Ring {
         }
     }
 
-    /// Puts another entry in the place of the one at this position, or takes it out. Both are for the
-    /// same audience. A position that the ring does not hold is passed over.
+    /// Puts another entry in the place of the one at this position, or takes it out. Both are for
+    /// the same audience. A position that the ring does not hold is passed over.
     pub(crate) fn replace(&mut self, seq: Seq, with: Option<&Arc<Entry>>) {
-        let Some(old) = put(&mut self.entries, seq, with) else { return };
+        let Some(old) = put(&mut self.entries, seq, with) else {
+            return;
+        };
         debug_assert!(with.is_none_or(|with| with.audience() == old.audience()));
         self.bytes = self.bytes + with.map_or(0, |with| with.size()) - old.size();
         for topic in old.audience().topics() {
-            let Some(record) = self.topics.get_mut(&topic) else { continue };
+            let Some(record) = self.topics.get_mut(&topic) else {
+                continue;
+            };
             put(&mut record.entries, seq, with);
             if record.entries.is_empty() {
                 self.fell_silent(topic);
@@ -158,7 +170,10 @@ impl Ring {
         if id.seq == self.head.seq {
             return Some(id == self.head);
         }
-        let index = self.entries.binary_search_by_key(&id.seq, |entry| entry.seq()).ok()?;
+        let index = self
+            .entries
+            .binary_search_by_key(&id.seq, |entry| entry.seq())
+            .ok()?;
         Some(self.entries[index].id() == Some(id))
     }
 
@@ -168,7 +183,9 @@ impl Ring {
         let mut tails = BinaryHeap::new();
         for record in filter.topics().filter_map(|topic| self.topics.get(&topic)) {
             evicted = evicted.max(record.evicted);
-            let start = record.entries.partition_point(|entry| entry.seq() <= cursor);
+            let start = record
+                .entries
+                .partition_point(|entry| entry.seq() <= cursor);
             tails.extend(Tail::new(record.entries.range(start..)));
         }
         if evicted > cursor {
@@ -178,10 +195,17 @@ impl Ring {
         let mut bytes = 0;
         while let Some(mut tail) = tails.peek_mut() {
             // An entry that is for several of the filter's topics comes from each in turn.
-            if entries.last().is_none_or(|last| last.seq() < tail.first.seq()) {
+            if entries
+                .last()
+                .is_none_or(|last| last.seq() < tail.first.seq())
+            {
                 if bytes >= max_bytes {
                     let cursor = entries.last().map_or(cursor, |last| last.seq());
-                    return Found::Entries { entries, cursor, complete: false };
+                    return Found::Entries {
+                        entries,
+                        cursor,
+                        complete: false,
+                    };
                 }
                 bytes += tail.first.size();
                 entries.push(Arc::clone(tail.first));
@@ -192,24 +216,36 @@ impl Ring {
             }
         }
         // A listener may know more than this node does: its position never goes back.
-        Found::Entries { entries, cursor: cursor.max(self.head.seq), complete: true }
+        Found::Entries {
+            entries,
+            cursor: cursor.max(self.head.seq),
+            complete: true,
+        }
     }
 
     fn record(&mut self, topic: Topic) -> &mut Record {
         let evicted = self.horizon;
-        self.topics.entry(topic).or_insert_with(|| Record { evicted, ..Record::default() })
+        self.topics.entry(topic).or_insert_with(|| Record {
+            evicted,
+            ..Record::default()
+        })
     }
 
     /// Remembers a topic that has neither entries nor listeners, and forgets the one that has
     /// been silent for longest when there are too many.
     fn fell_silent(&mut self, topic: Topic) {
-        let Some(record) = self.topics.get(&topic).filter(|record| record.is_silent()) else { return };
+        let Some(record) = self.topics.get(&topic).filter(|record| record.is_silent()) else {
+            return;
+        };
         self.silent.push_back((topic, record.evicted));
         if self.silent.len() <= REMEMBERED_TOPICS {
             return;
         }
         if let Some((oldest, evicted)) = self.silent.pop_front()
-            && self.topics.get(&oldest).is_some_and(|r| r.is_silent() && r.evicted == evicted)
+            && self
+                .topics
+                .get(&oldest)
+                .is_some_and(|r| r.is_silent() && r.evicted == evicted)
         {
             self.topics.remove(&oldest);
             self.horizon = self.horizon.max(evicted);
@@ -218,8 +254,14 @@ impl Ring {
 }
 
 /// Replaces the entry at a position of a list, or takes it out; gives the one that stood there.
-fn put(entries: &mut VecDeque<Arc<Entry>>, seq: Seq, with: Option<&Arc<Entry>>) -> Option<Arc<Entry>> {
-    let index = entries.binary_search_by_key(&seq, |entry| entry.seq()).ok()?;
+fn put(
+    entries: &mut VecDeque<Arc<Entry>>,
+    seq: Seq,
+    with: Option<&Arc<Entry>>,
+) -> Option<Arc<Entry>> {
+    let index = entries
+        .binary_search_by_key(&seq, |entry| entry.seq())
+        .ok()?;
     match with {
         Some(with) => Some(std::mem::replace(&mut entries[index], Arc::clone(with))),
         None => entries.remove(index),
@@ -240,7 +282,10 @@ struct Tail<'a> {
 
 impl<'a> Tail<'a> {
     fn new(mut rest: vec_deque::Iter<'a, Arc<Entry>>) -> Option<Self> {
-        Some(Self { first: rest.next()?, rest })
+        Some(Self {
+            first: rest.next()?,
+            rest,
+        })
     }
 }
 
@@ -272,13 +317,20 @@ mod tests {
     const PLENTY: usize = 1 << 20;
 
     fn id(seq: i64) -> EventId {
-        EventId { seq: Seq(seq), check: seq as u32 }
+        EventId {
+            seq: Seq(seq),
+            check: seq as u32,
+        }
     }
 
     fn ring_of(max_entries: usize, rooms: &[i64]) -> Ring {
         let mut ring = Ring::new(max_entries, PLENTY);
         for (seq, room) in (1..).zip(rooms) {
-            ring.push(Arc::new(Entry::new(id(seq), Audience::Room(RoomId(*room)), b"{}")));
+            ring.push(Arc::new(Entry::new(
+                id(seq),
+                Audience::Room(RoomId(*room)),
+                b"{}",
+            )));
             ring.advance(id(seq));
         }
         ring
@@ -290,9 +342,9 @@ mod tests {
 
     fn read(ring: &Ring, filter: &Filter, cursor: i64) -> Result<(Vec<i64>, i64), i64> {
         match ring.read(filter, Seq(cursor), PLENTY) {
-            Found::Entries { entries, cursor, .. } => {
-                Ok((entries.iter().map(|e| e.seq().0).collect(), cursor.0))
-            }
+            Found::Entries {
+                entries, cursor, ..
+            } => Ok((entries.iter().map(|e| e.seq().0).collect(), cursor.0)),
             Found::Below(Seq(through)) => Err(through),
         }
     }
@@ -308,12 +360,18 @@ mod tests {
     #[test]
     fn an_entry_for_several_topics_of_a_listener_comes_once() {
         let mut ring = ring_of(10, &[1]);
-        let audience =
-            Audience::Many { rooms: [RoomId(1), RoomId(2), RoomId(1)].into(), users: [UserId(1)].into() };
+        let audience = Audience::Many {
+            rooms: [RoomId(1), RoomId(2), RoomId(1)].into(),
+            users: [UserId(1)].into(),
+        };
         ring.push(Arc::new(Entry::new(id(2), audience, b"{}")));
         ring.advance(id(2));
         assert_eq!(
-            read(&ring, &Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))), 0),
+            read(
+                &ring,
+                &Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
+                0
+            ),
             Ok((vec![1, 2], 2))
         );
     }
@@ -342,7 +400,11 @@ mod tests {
     fn a_ring_of_few_bytes_lets_go_by_size() {
         let mut ring = Ring::new(10, 100);
         for seq in 1..=5 {
-            ring.push(Arc::new(Entry::new(id(seq), Audience::Room(RoomId(1)), b"{}")));
+            ring.push(Arc::new(Entry::new(
+                id(seq),
+                Audience::Room(RoomId(1)),
+                b"{}",
+            )));
         }
         ring.advance(id(5));
         assert_eq!(read(&ring, &rooms(&[1]), 0), Err(3));
@@ -358,20 +420,35 @@ mod tests {
         assert_eq!(ring.topics.len(), REMEMBERED_TOPICS + 1);
         let mut ring = ring;
         ring.add_listener(&rooms(&[1]));
-        assert_eq!(read(&ring, &rooms(&[1]), 0), Err(ring.horizon.0), "nobody remembers");
-        assert_eq!(read(&ring, &rooms(&[topics]), topics), Ok((vec![], topics + 10)), "remembered");
+        assert_eq!(
+            read(&ring, &rooms(&[1]), 0),
+            Err(ring.horizon.0),
+            "nobody remembers"
+        );
+        assert_eq!(
+            read(&ring, &rooms(&[topics]), topics),
+            Ok((vec![], topics + 10)),
+            "remembered"
+        );
     }
 
     #[test]
     fn the_ring_vouches_for_ids_that_it_holds() {
         let ring = ring_of(2, &[1, 1, 1]);
-        let with_check = |seq, check| EventId { seq: Seq(seq), check };
+        let with_check = |seq, check| EventId {
+            seq: Seq(seq),
+            check,
+        };
         assert_eq!(ring.verify(with_check(0, 0)), Some(true), "the beginning");
         assert_eq!(ring.verify(with_check(0, 1)), Some(false));
         assert_eq!(ring.verify(with_check(2, 2)), Some(true));
         assert_eq!(ring.verify(with_check(2, 3)), Some(false));
         assert_eq!(ring.verify(with_check(3, 3)), Some(true));
         assert_eq!(ring.verify(with_check(1, 1)), None, "let go");
-        assert_eq!(ring.verify(with_check(9, 9)), None, "perhaps known to another node");
+        assert_eq!(
+            ring.verify(with_check(9, 9)),
+            None,
+            "perhaps known to another node"
+        );
     }
 }

@@ -96,8 +96,8 @@ impl Subscription {
         }
     }
 
-    /// Has each frame of the following batches written as a chunk of HTTP/1.1 (RFC 9112, section 7.1). The end of
-    /// the response, an empty chunk, is the caller's to write.
+    /// Has each frame of the following batches written as a chunk of HTTP/1.1 (RFC 9112, section
+    /// 7.1). The end of the response, an empty chunk, is the caller's to write.
     pub fn use_chunks(&mut self) {
         self.chunked = true;
     }
@@ -116,7 +116,9 @@ impl Subscription {
         if let Some(opening) = self.opening.take() {
             return self.hand_out(self.opening_batch(&opening));
         }
-        let Some(id) = self.id else { return Poll::Ready(None) };
+        let Some(id) = self.id else {
+            return Poll::Ready(None);
+        };
         if self.signal.answer(Call::Rights) && self.hub.filter_of(id).is_none() {
             return Poll::Ready(None);
         }
@@ -133,7 +135,9 @@ impl Subscription {
                     if self.is_outdated() {
                         continue;
                     }
-                    let Some(entries) = self.take_from(&page, id) else { return Poll::Ready(None) };
+                    let Some(entries) = self.take_from(&page, id) else {
+                        return Poll::Ready(None);
+                    };
                     if !entries.is_empty() {
                         return self.hand_out(self.batch(entries));
                     }
@@ -144,7 +148,11 @@ impl Subscription {
             self.signal.answer(Call::Amended);
             match self.hub.look(id, self.position) {
                 Look::Ended => return Poll::Ready(None),
-                Look::Below { through, filter, caller } => {
+                Look::Below {
+                    through,
+                    filter,
+                    caller,
+                } => {
                     let pages = self.hub.pages();
                     self.step = Some(pages.look_up(self.position.cursor, through, &filter, caller));
                 }
@@ -159,8 +167,8 @@ impl Subscription {
         }
     }
 
-    /// Waits until the stream loses rights, which is at once when it lost some since the last
-    /// batch was handed out. It is also ready when entries were amended that the batch may hold. To be
+    /// Waits until the stream loses rights, which is at once when it lost some since the last batch
+    /// was handed out. It is also ready when entries were amended that the batch may hold. To be
     /// awaited beside a write, which may take long; see [`Subscription::retain_allowed`].
     pub async fn rights_lost(&self) {
         poll_fn(|cx| self.poll_rights_lost(cx)).await;
@@ -170,12 +178,17 @@ impl Subscription {
     pub fn poll_rights_lost(&self, cx: &mut Context<'_>) -> Poll<()> {
         self.signal.register(cx.waker());
         let called = self.signal.is_called(Call::Rights) || self.signal.is_called(Call::Amended);
-        if called { Poll::Ready(()) } else { Poll::Pending }
+        if called {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 
     /// Cuts out of a batch what may not be heard any more, except for a frame that is written in
-    /// part. When entries were amended, it takes back all that is not written, and hands it out again as it
-    /// is now. `false` when the stream was ended: then nothing more of it is to be written.
+    /// part. When entries were amended, it takes back all that is not written, and hands it out
+    /// again as it is now. `false` when the stream was ended: then nothing more of it is to be
+    /// written.
     #[must_use]
     pub fn retain_allowed(&mut self, batch: &mut Batch) -> bool {
         if self.signal.answer(Call::Amended)
@@ -184,7 +197,9 @@ impl Subscription {
             self.position.cursor = Seq(first.0 - 1);
         }
         self.signal.answer(Call::Rights);
-        let Some(filter) = self.id.and_then(|id| self.hub.filter_of(id)) else { return self.id.is_none() };
+        let Some(filter) = self.id.and_then(|id| self.hub.filter_of(id)) else {
+            return self.id.is_none();
+        };
         batch.retain_admitted(&filter);
         true
     }
@@ -195,7 +210,10 @@ impl Subscription {
         self.position.cursor
     }
 
-    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Arc<Page>, LogUnavailable>>> {
+    fn poll_step(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Arc<Page>, LogUnavailable>>> {
         let outcome = match &mut self.step {
             None => None,
             Some(Step::Found(page)) => Some(Ok(Arc::clone(page))),
@@ -215,8 +233,13 @@ impl Subscription {
         let filter = self.hub.filter_of(id)?;
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut bytes = 0;
-        let start = page.entries.partition_point(|entry| entry.seq() <= self.position.cursor);
-        for entry in page.entries[start..].iter().filter(|entry| filter.admits(entry.audience())) {
+        let start = page
+            .entries
+            .partition_point(|entry| entry.seq() <= self.position.cursor);
+        for entry in page.entries[start..]
+            .iter()
+            .filter(|entry| filter.admits(entry.audience()))
+        {
             if bytes >= self.hub.write_bytes()
                 && let Some(last) = entries.last()
             {
@@ -230,7 +253,8 @@ impl Subscription {
         Some(entries)
     }
 
-    /// Whether entries were amended while the page that has just come was read. It may hold what is gone.
+    /// Whether entries were amended while the page that has just come was read. It may hold what is
+    /// gone.
     fn is_outdated(&mut self) -> bool {
         if self.signal.is_called(Call::Amended) && self.rereads < MOST_REREADS {
             self.rereads += 1;
@@ -243,7 +267,9 @@ impl Subscription {
     }
 
     fn pause(&mut self) -> Step {
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(8)).min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE
+            .saturating_mul(1 << self.failures.min(8))
+            .min(LONGEST_PAUSE);
         self.failures += 1;
         Step::Retry(Box::pin(tokio::time::sleep(pause)))
     }
@@ -275,7 +301,10 @@ impl Subscription {
         match opening {
             Opening::KeepAlive => Batch::keep_alive(self.format),
             Opening::Reset(head) => {
-                let nobody = Audience::Many { rooms: [].into(), users: [].into() };
+                let nobody = Audience::Many {
+                    rooms: [].into(),
+                    users: [].into(),
+                };
                 let reset = Entry::new(*head, nobody, framing::RESET);
                 Batch::notice(self.format, reset.frame(self.format).clone())
             }

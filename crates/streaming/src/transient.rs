@@ -61,7 +61,13 @@ impl Transients {
         if self.waiting.len() == KEPT {
             self.waiting.pop_front();
         }
-        self.waiting.push_back((transient.after, EncodedTransient { kind: transient.kind, entry }));
+        self.waiting.push_back((
+            transient.after,
+            EncodedTransient {
+                kind: transient.kind,
+                entry,
+            },
+        ));
     }
 
     /// Lets those be heard whose position the ring has reached, and gives them.
@@ -92,9 +98,13 @@ impl Transients {
         let unread = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
         let start = self.recent.len().saturating_sub(unread);
         let heard = move |spoken: &&EncodedTransient| {
-            (presence || spoken.kind == TransientKind::Activity) && filter.admits(spoken.entry.audience())
+            (presence || spoken.kind == TransientKind::Activity)
+                && filter.admits(spoken.entry.audience())
         };
-        self.recent.range(start..).filter(heard).map(|spoken| &spoken.entry)
+        self.recent
+            .range(start..)
+            .filter(heard)
+            .map(|spoken| &spoken.entry)
     }
 }
 
@@ -105,7 +115,12 @@ mod tests {
 
     fn say(transients: &mut Transients, kind: TransientKind, after: i64, text: &str) {
         let audience = Audience::Room(RoomId(1));
-        transients.push(Transient { kind, audience, after: Seq(after), object: text.into() });
+        transients.push(Transient {
+            kind,
+            audience,
+            after: Seq(after),
+            object: text.into(),
+        });
     }
 
     fn heard(transients: &Transients, from: u64, presence: bool) -> Vec<String> {
@@ -138,10 +153,18 @@ mod tests {
     fn only_the_newest_are_kept() {
         let mut all = Transients::default();
         for n in 0..1000 {
-            say(&mut all, TransientKind::Activity, 0, &format!("{{\"n\":{n}}}"));
+            say(
+                &mut all,
+                TransientKind::Activity,
+                0,
+                &format!("{{\"n\":{n}}}"),
+            );
             all.release(Seq(0)).count();
         }
         let heard = heard(&all, 3, false);
-        assert_eq!((heard.len(), heard.last().map(String::as_str)), (KEPT, Some(r#"{"n":999}"#)));
+        assert_eq!(
+            (heard.len(), heard.last().map(String::as_str)),
+            (KEPT, Some(r#"{"n":999}"#))
+        );
     }
 }

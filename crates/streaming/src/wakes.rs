@@ -1,8 +1,9 @@
 //! Waking many listeners without holding everybody else up.
 //!
-//! A message to a thousand listeners makes a thousand tasks ready at once, and whatever comes then, a
-//! request or an answer, waits behind all of them. So they are woken some at a time, with a breath in
-//! between. A subscription that is woken late finds what came meanwhile as well, and writes it in one.
+//! A message to a thousand listeners makes a thousand tasks ready at once, and whatever comes then,
+//! a request or an answer, waits behind all of them. So they are woken some at a time, with a
+//! breath in between. A subscription that is woken late finds what came meanwhile as well, and
+//! writes it in one.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -116,7 +117,11 @@ mod tests {
         assert!(running.as_mut().now_or_never().is_none());
         assert_eq!(count.0.load(Ordering::SeqCst), SLICE);
         drop(running);
-        assert_eq!(count.0.load(Ordering::SeqCst), 3 * SLICE, "the rest at its end");
+        assert_eq!(
+            count.0.load(Ordering::SeqCst),
+            3 * SLICE,
+            "the rest at its end"
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! A real browser without a window, for tests of pages: Chromium, driven by chromedriver.
 //!
 //! It reaches this machine only: whatever a page asks of another host fails, and is in
-//! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed over,
-//! with a line that says so; where `EDDYLINE_TEST_REQUIRE` contains `browser` they fail.
+//! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed
+//! over, with a line that says so; where `EDDYLINE_TEST_REQUIRE` contains `browser` they fail.
 //!
 //! All calls block until the browser has answered; one that does not answer within a minute and a
 //! half has failed. A test whose server runs in the same tokio runtime needs several threads there
@@ -27,8 +27,8 @@ const BUTTONS: &str = "button, summary, [role=button], \
                        input:is([type=submit], [type=button], [type=reset], [type=image])";
 const LINKS: &str = "a[href]";
 
-/// A browser of the test's own: its profile is empty at first and removed with this value, which ends
-/// the browser.
+/// A browser of the test's own: its profile is empty at first and removed with this value, which
+/// ends the browser.
 pub struct Browser {
     driver: Driver,
     /// Whether scripts of pages run.
@@ -93,8 +93,8 @@ impl Browser {
         text_of(self.get("/title"))
     }
 
-    /// What can be read on the page, as a person sees it: without hidden text, and in capitals where
-    /// a style says so.
+    /// What can be read on the page, as a person sees it: without hidden text, and in capitals
+    /// where a style says so.
     #[track_caller]
     pub fn text(&self) -> String {
         let body = self.first("body");
@@ -144,13 +144,13 @@ impl Browser {
         self.click(&self.only(options, "options with the text", option));
     }
 
-    /// Presses the button, or if there is none the link, that reads so or is announced so by a screen
-    /// reader. When that leads to another page, waits until it is loaded; a page that a script of
-    /// this one asks for later is not waited for.
+    /// Presses the button, or if there is none the link, that reads so or is announced so by a
+    /// screen reader. When that leads to another page, waits until it is loaded; a page that a
+    /// script of this one asks for later is not waited for.
     ///
     /// # Panics
-    /// Also when several buttons read so, or several links that lead to different places; and when a
-    /// page does not come within half a minute, as where the server answers with a file to keep.
+    /// Also when several buttons read so, or several links that lead to different places; and when
+    /// a page does not come within half a minute, as where the server answers with a file to keep.
     #[track_caller]
     pub fn press(&self, text: &str) {
         let named = |css: &str| {
@@ -213,8 +213,8 @@ impl Browser {
             .collect()
     }
 
-    /// What the browser wrote to its console since this was asked last, a line each: what pages write
-    /// there and their errors, requests that failed or were answered with an error (a missing
+    /// What the browser wrote to its console since this was asked last, a line each: what pages
+    /// write there and their errors, requests that failed or were answered with an error (a missing
     /// `/favicon.ico` too), and what a content security policy stopped. A line names the level
     /// (`SEVERE`, `WARNING`, `INFO`, …), the source (`network`, `security`, `javascript`,
     /// `console-api`, …) and the message.
@@ -225,7 +225,12 @@ impl Browser {
         list_of(&entries)
             .iter()
             .map(|entry| {
-                format!("{} {}: {}", word(entry, "level"), word(entry, "source"), word(entry, "message"))
+                format!(
+                    "{} {}: {}",
+                    word(entry, "level"),
+                    word(entry, "source"),
+                    word(entry, "message")
+                )
             })
             .collect()
     }
@@ -233,7 +238,8 @@ impl Browser {
     /// Gives pages so much room from now on, in CSS pixels: 320 by 640 is a small telephone's.
     #[track_caller]
     pub fn set_window_size(&self, width: u32, height: u32) {
-        let size = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
+        let size =
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
@@ -243,10 +249,14 @@ impl Browser {
     /// against that of the page, and text with less contrast than 4.5:1, disabled controls aside.
     ///
     /// A background is taken to be that of the elements around the text. Where a picture or a
-    /// gradient is behind it, and of frames and shadow trees, a line says that they were not judged.
+    /// gradient is behind it, and of frames and shadow trees, a line says that they were not
+    /// judged.
     #[track_caller]
     pub fn audit(&self) -> Vec<String> {
-        list_of(&self.execute(AUDIT)).iter().map(|fault| text_of(fault.clone())).collect()
+        list_of(&self.execute(AUDIT))
+            .iter()
+            .map(|fault| text_of(fault.clone()))
+            .collect()
     }
 }
 
@@ -256,7 +266,10 @@ fn programs() -> Option<Programs> {
     if found.is_none() {
         let required = env::var("EDDYLINE_TEST_REQUIRE")
             .is_ok_and(|list| list.split(',').any(|name| name.trim() == "browser"));
-        assert!(!required, "a browser is required by EDDYLINE_TEST_REQUIRE and was not found");
+        assert!(
+            !required,
+            "a browser is required by EDDYLINE_TEST_REQUIRE and was not found"
+        );
         say("chromium with chromedriver was not found; tests that need a browser are passed over");
     }
     found

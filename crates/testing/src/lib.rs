@@ -1,8 +1,9 @@
-//! What the tests of several crates share: throw-away servers, a PostgreSQL, one that takes mail and
-//! (with the feature `s3`) one that keeps files, a browser, and finding a Python for a test's helper.
+//! What the tests of several crates share: throw-away servers, a PostgreSQL, one that takes mail
+//! and (with the feature `s3`) one that keeps files, a browser, and finding a Python for a test's
+//! helper.
 //!
-//! The crate knows nothing of Eddyline and has hardly any dependencies without its features, so that
-//! every crate may use it in its tests.
+//! The crate knows nothing of Eddyline and has hardly any dependencies without its features, so
+//! that every crate may use it in its tests.
 
 use std::io::{self, Write};
 

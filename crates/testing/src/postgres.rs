@@ -64,7 +64,12 @@ impl Database {
     /// Host and port of the server, as `host:port`; the database is still reached there when
     /// [`Database::reached_at`] gave it another address.
     pub fn server(&self) -> &str {
-        self.cluster.0.url.rsplit('@').next().expect("an address has a host")
+        self.cluster
+            .0
+            .url
+            .rsplit('@')
+            .next()
+            .expect("an address has a host")
     }
 
     /// The same database with an address (`host:port`) from which one gets to the server.
@@ -74,13 +79,18 @@ impl Database {
         self
     }
 
-    /// Has the server word its messages to sessions of this database in the language of its environment
-    /// (`LANGUAGE`), where that is installed. In the locale C, which clusters have, nothing is translated.
+    /// Has the server word its messages to sessions of this database in the language of its
+    /// environment (`LANGUAGE`), where that is installed. In the locale C, which clusters have,
+    /// nothing is translated.
     ///
     /// # Errors
     /// As [`Database::run`].
     pub fn use_translations(&self) -> Result<(), String> {
-        self.run(&format!("ALTER DATABASE {} SET lc_messages = 'C.UTF-8'", self.name)).map(drop)
+        self.run(&format!(
+            "ALTER DATABASE {} SET lc_messages = 'C.UTF-8'",
+            self.name
+        ))
+        .map(drop)
     }
 
     /// Runs SQL in the database, by `psql`, and gives the values that came of it, a row a line.
@@ -95,7 +105,10 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         // A database that stays behind goes with its cluster.
-        let _ = self.cluster.run("postgres", &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
+        let _ = self.cluster.run(
+            "postgres",
+            &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name),
+        );
     }
 }
 
@@ -105,7 +118,10 @@ impl Drop for Database {
 /// When PostgreSQL is required or there, and does not work.
 pub fn database() -> Option<Database> {
     static SHARED: OnceLock<Option<Cluster>> = OnceLock::new();
-    SHARED.get_or_init(find_or_start).as_ref().map(Cluster::database)
+    SHARED
+        .get_or_init(find_or_start)
+        .as_ref()
+        .map(Cluster::database)
 }
 
 fn find_or_start() -> Option<Cluster> {
@@ -113,7 +129,11 @@ fn find_or_start() -> Option<Cluster> {
         say("using the PostgreSQL of EDDYLINE_TEST_POSTGRES_URL");
         let psql = programs().map_or("psql".into(), |bin| bin.join("psql"));
         let url = url.trim_end_matches('/').to_owned();
-        return Some(Cluster(Arc::new(Shared { url, psql, keeper: None })));
+        return Some(Cluster(Arc::new(Shared {
+            url,
+            psql,
+            keeper: None,
+        })));
     }
     let cluster = Cluster::own(&[])?;
     say(&format!("using PostgreSQL by {}", cluster.0.psql.display()));
@@ -127,22 +147,31 @@ impl Cluster {
     /// # Panics
     /// When PostgreSQL is required and not there, or there and does not start.
     pub fn own(environment: &[(&str, &str)]) -> Option<Self> {
-        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("postgres"));
+        let required =
+            env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("postgres"));
         let Some(bin) = programs() else {
-            assert!(!required, "PostgreSQL is required by EDDYLINE_TEST_REQUIRE and was not found");
+            assert!(
+                !required,
+                "PostgreSQL is required by EDDYLINE_TEST_REQUIRE and was not found"
+            );
             say("PostgreSQL was not found; tests that need it are passed over");
             return None;
         };
-        // Another program may take the port between our look and PostgreSQL's: then another is tried.
+        // Another program may take the port between our look and PostgreSQL's: then another is
+        // tried.
         let mut attempts = (0..5).map(|_| start(&bin, environment));
         let mut last = String::new();
         let cluster = attempts.find_map(|attempt| attempt.map_err(|text| last = text).ok());
-        assert!(cluster.is_some(), "PostgreSQL in {} did not start: {last}", bin.display());
+        assert!(
+            cluster.is_some(),
+            "PostgreSQL in {} did not start: {last}",
+            bin.display()
+        );
         cluster
     }
 
-    /// As [`Cluster::own`], a server that offers TLS with this certificate and its key, both in PEM form, and asks for
-    /// a password (SCRAM). The addresses of its databases have the password.
+    /// As [`Cluster::own`], a server that offers TLS with this certificate and its key, both in PEM
+    /// form, and asks for a password (SCRAM). The addresses of its databases have the password.
     ///
     /// # Panics
     /// As [`Cluster::own`].
@@ -162,11 +191,18 @@ impl Cluster {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let name = format!("eddyline_test_{}_{number}", process::id());
-        if let Err(text) = self.run("postgres", &format!("CREATE DATABASE {name} TEMPLATE template0")) {
+        if let Err(text) = self.run(
+            "postgres",
+            &format!("CREATE DATABASE {name} TEMPLATE template0"),
+        ) {
             panic!("PostgreSQL created no database: {text}");
         }
         let url = format!("{}/{name}", self.0.url);
-        Database { name, url, cluster: self.clone() }
+        Database {
+            name,
+            url,
+            cluster: self.clone(),
+        }
     }
 
     /// Stops the server, and answers when it has.
@@ -189,9 +225,20 @@ impl Cluster {
     }
 
     fn order(&self, order: &str) {
-        let keeper = self.0.keeper.as_ref().expect("only a server of the test's own takes orders");
-        let answer = keeper.lock().expect("an order that failed ended the test").order(order);
-        assert_eq!(answer.as_deref(), Ok("ready"), "PostgreSQL did not obey: {order}");
+        let keeper = self
+            .0
+            .keeper
+            .as_ref()
+            .expect("only a server of the test's own takes orders");
+        let answer = keeper
+            .lock()
+            .expect("an order that failed ended the test")
+            .order(order);
+        assert_eq!(
+            answer.as_deref(),
+            Ok("ready"),
+            "PostgreSQL did not obey: {order}"
+        );
     }
 
     fn run(&self, database: &str, sql: &str) -> Result<String, String> {
@@ -211,14 +258,20 @@ impl Cluster {
 impl Keeper {
     /// Gives an order and the first line of the answer.
     fn order(&mut self, order: &str) -> Result<String, String> {
-        let orders = self.process.stdin.as_mut().expect("standard input is a pipe");
+        let orders = self
+            .process
+            .stdin
+            .as_mut()
+            .expect("standard input is a pipe");
         writeln!(orders, "{order}").map_err(|error| error.to_string())?;
         self.answer()
     }
 
     fn answer(&mut self) -> Result<String, String> {
         let mut line = String::new();
-        self.answers.read_line(&mut line).map_err(|error| error.to_string())?;
+        self.answers
+            .read_line(&mut line)
+            .map_err(|error| error.to_string())?;
         Ok(line.trim().to_owned())
     }
 }
@@ -254,7 +307,11 @@ fn start(bin: &Path, environment: &[(&str, &str)]) -> Result<Cluster, String> {
     let has_password = environment.iter().any(|(name, _)| *name == PASSWORD);
     let password = if has_password { ":open%20sesame" } else { "" };
     let url = format!("postgres://eddyline{password}@127.0.0.1:{port}");
-    Ok(Cluster(Arc::new(Shared { url, psql: bin.join("psql"), keeper: Some(Mutex::new(keeper)) })))
+    Ok(Cluster(Arc::new(Shared {
+        url,
+        psql: bin.join("psql"),
+        keeper: Some(Mutex::new(keeper)),
+    })))
 }
 
 /// A command run as a user that PostgreSQL accepts, which refuses to run as root, and in a process
@@ -262,7 +319,9 @@ fn start(bin: &Path, environment: &[(&str, &str)]) -> Result<Cluster, String> {
 fn unprivileged(program: &str) -> Command {
     use std::os::unix::process::CommandExt;
     let mut command = if output_of("id", &["-u"]).as_deref() == Some("0") {
-        let user = ["postgres", "nobody"].into_iter().find(|user| output_of("id", &[user]).is_some());
+        let user = ["postgres", "nobody"]
+            .into_iter()
+            .find(|user| output_of("id", &[user]).is_some());
         let mut command = Command::new("runuser");
         command.args(["-u", user.unwrap_or("nobody"), "--", program]);
         command
@@ -277,16 +336,29 @@ fn unprivileged(program: &str) -> Command {
 fn programs() -> Option<PathBuf> {
     let told = output_of("pg_config", &["--bindir"]).map(PathBuf::from);
     let mut debian: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
-        .map(|versions| versions.flatten().map(|version| version.path().join("bin")).collect())
+        .map(|versions| {
+            versions
+                .flatten()
+                .map(|version| version.path().join("bin"))
+                .collect()
+        })
         .unwrap_or_default();
     debian.sort();
     told.into_iter()
         .chain(debian.into_iter().rev())
-        .find(|bin| ["initdb", "pg_ctl", "psql"].iter().all(|program| bin.join(program).exists()))
+        .find(|bin| {
+            ["initdb", "pg_ctl", "psql"]
+                .iter()
+                .all(|program| bin.join(program).exists())
+        })
 }
 
 fn output_of(program: &str, arguments: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(arguments).stderr(Stdio::null()).output().ok()?;
+    let output = Command::new(program)
+        .args(arguments)
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     output.status.success().then(|| text.trim().to_owned())
 }
@@ -297,18 +369,26 @@ mod tests {
 
     #[test]
     fn every_database_is_empty_and_its_own() {
-        let (Some(one), Some(two)) = (database(), database()) else { return };
+        let (Some(one), Some(two)) = (database(), database()) else {
+            return;
+        };
         for database in [&one, &two] {
-            database.run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)").expect("it is empty");
+            database
+                .run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)")
+                .expect("it is empty");
             assert_eq!(database.run("SELECT n FROM t").as_deref(), Ok("7\n"));
         }
     }
 
     #[test]
     fn a_cluster_of_ones_own_keeps_its_data_while_it_is_stopped() {
-        let Some(cluster) = Cluster::own(&[]) else { return };
+        let Some(cluster) = Cluster::own(&[]) else {
+            return;
+        };
         let database = cluster.database();
-        database.run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)").expect("it is empty");
+        database
+            .run("CREATE TABLE t (n int); INSERT INTO t VALUES (7)")
+            .expect("it is empty");
         for how in [Stop::Fast, Stop::Immediate] {
             cluster.stop(how);
             assert!(database.run("SELECT n FROM t").is_err(), "nobody is there");

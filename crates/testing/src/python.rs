@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use crate::say;
 
-/// The command of a Python that can import all of these modules: the system's, or another that comes
-/// first on the path. Where there is none, `None` is given, with a line that says that tests which need
-/// `part` are passed over.
+/// The command of a Python that can import all of these modules: the system's, or another that
+/// comes first on the path. Where there is none, `None` is given, with a line that says that tests
+/// which need `part` are passed over.
 ///
 /// ```no_run
 /// use eddyline_testing::python;
@@ -21,7 +21,11 @@ use crate::say;
 pub fn with(part: &str, modules: &[&str]) -> Option<&'static str> {
     let found = find(modules);
     if found.is_none() {
-        miss(part, modules, &env::var("EDDYLINE_TEST_REQUIRE").unwrap_or_default());
+        miss(
+            part,
+            modules,
+            &env::var("EDDYLINE_TEST_REQUIRE").unwrap_or_default(),
+        );
     }
     found
 }
@@ -30,7 +34,10 @@ fn find(modules: &[&str]) -> Option<&'static str> {
     let import = format!("import {}", modules.join(", "));
     ["/usr/bin/python3", "python3"].into_iter().find(|python| {
         let mut command = Command::new(python);
-        command.args(["-c", &import]).stdin(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["-c", &import])
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     })
 }
@@ -39,8 +46,13 @@ fn find(modules: &[&str]) -> Option<&'static str> {
 fn miss(part: &str, modules: &[&str], required: &str) {
     let missing = modules.join(" and ");
     let required = required.split(',').any(|known| known.trim() == part);
-    assert!(!required, "{part} is required by EDDYLINE_TEST_REQUIRE, and no Python has {missing}");
-    say(&format!("no Python has {missing}; tests that need {part} are passed over"));
+    assert!(
+        !required,
+        "{part} is required by EDDYLINE_TEST_REQUIRE, and no Python has {missing}"
+    );
+    say(&format!(
+        "no Python has {missing}; tests that need {part} are passed over"
+    ));
 }
 
 #[cfg(test)]

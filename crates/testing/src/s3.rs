@@ -32,7 +32,8 @@ use tokio::task::JoinSet;
 
 const BUCKET: &str = "files";
 
-/// A store with one bucket, on a port of loopback. It stops when this is dropped, and its objects go.
+/// A store with one bucket, on a port of loopback. It stops when this is dropped, and its objects
+/// go.
 pub struct S3Server {
     address: SocketAddr,
     folder: TempDir,
@@ -57,8 +58,10 @@ impl S3Server {
         let service = service(folder.path());
         let (stop, stopped) = oneshot::channel();
         let thread = thread::spawn(move || {
-            let runtime =
-                tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .expect("a runtime");
             runtime.block_on(async {
                 let listener = TcpListener::from_std(listener).expect("it does not block");
                 tokio::select! {
@@ -67,7 +70,12 @@ impl S3Server {
                 }
             });
         });
-        Self { address, folder, stop: Some(stop), thread: Some(thread) }
+        Self {
+            address,
+            folder,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 
     /// Where it listens, as `http://127.0.0.1:<port>`.
@@ -109,7 +117,10 @@ impl S3Server {
     /// How many parts of unfinished uploads it holds.
     #[must_use]
     pub fn parts(&self) -> usize {
-        names(self.folder.path()).iter().filter(|name| name.starts_with(".upload_id-")).count()
+        names(self.folder.path())
+            .iter()
+            .filter(|name| name.starts_with(".upload_id-"))
+            .count()
     }
 }
 
@@ -136,7 +147,10 @@ fn names(folder: &Path) -> Vec<String> {
 fn service(folder: &Path) -> S3Service {
     let files = s3s_fs::FileSystem::new(folder).expect("a folder of our own");
     let mut builder = S3ServiceBuilder::new(files);
-    builder.set_auth(SimpleAuth::from_single("test-access-key", "test-secret-key"));
+    builder.set_auth(SimpleAuth::from_single(
+        "test-access-key",
+        "test-secret-key",
+    ));
     builder.build()
 }
 
@@ -157,11 +171,16 @@ async fn answer(
 ) -> Result<Response<s3s::Body>, s3s::HttpError> {
     let uri = request.uri().clone();
     let mut response = service.call(request.map(s3s::Body::from)).await?;
-    if matches!(response.status(), StatusCode::OK | StatusCode::PARTIAL_CONTENT) {
-        for (name, header) in
-            [("response-content-type", CONTENT_TYPE), ("response-content-disposition", CONTENT_DISPOSITION)]
-        {
-            if let Some(value) = parameter(&uri, name).and_then(|value| HeaderValue::from_bytes(&value).ok())
+    if matches!(
+        response.status(),
+        StatusCode::OK | StatusCode::PARTIAL_CONTENT
+    ) {
+        for (name, header) in [
+            ("response-content-type", CONTENT_TYPE),
+            ("response-content-disposition", CONTENT_DISPOSITION),
+        ] {
+            if let Some(value) =
+                parameter(&uri, name).and_then(|value| HeaderValue::from_bytes(&value).ok())
             {
                 response.headers_mut().insert(header, value);
             }
@@ -172,13 +191,20 @@ async fn answer(
 
 /// The value of a parameter in the query, without its percent signs.
 fn parameter(uri: &Uri, name: &str) -> Option<Vec<u8>> {
-    let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    let pairs = uri
+        .query()?
+        .split('&')
+        .filter_map(|pair| pair.split_once('='));
     let value = pairs.into_iter().find(|(found, _)| *found == name)?.1;
     let mut bytes = Vec::new();
     let mut rest = value.bytes();
     while let Some(byte) = rest.next() {
         let mut digit = || char::from(rest.next()?).to_digit(16);
-        bytes.push(if byte == b'%' { (digit()? * 16 + digit()?) as u8 } else { byte });
+        bytes.push(if byte == b'%' {
+            (digit()? * 16 + digit()?) as u8
+        } else {
+            byte
+        });
     }
     Some(bytes)
 }

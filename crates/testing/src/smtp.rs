@@ -101,7 +101,10 @@ impl ReceivedMail {
     /// # Panics
     /// When there is none.
     pub fn link(&self) -> &str {
-        let link = self.text.split_whitespace().find(|word| word.starts_with("http"));
+        let link = self
+            .text
+            .split_whitespace()
+            .find(|word| word.starts_with("http"));
         link.unwrap_or_else(|| panic!("there is no link in the mail: {}", self.text))
     }
 }
@@ -113,13 +116,20 @@ impl SmtpServer {
     /// When it is required and not there, or there and does not start.
     pub fn start(options: &Options) -> Option<Self> {
         let python = python::with("smtp", &["aiosmtpd"])?;
-        let mut process = command(python, options).spawn().expect("it was there just now");
+        let mut process = command(python, options)
+            .spawn()
+            .expect("it was there just now");
         let mut answer = String::new();
         let output = process.stdout.take().expect("standard output is a pipe");
-        BufReader::new(output).read_line(&mut answer).expect("a pipe can be read");
+        BufReader::new(output)
+            .read_line(&mut answer)
+            .expect("a pipe can be read");
         let Some((port, directory)) = answer.trim().split_once(' ') else {
             let mut error = String::new();
-            let _ = process.stderr.take().map(|mut pipe| pipe.read_to_string(&mut error));
+            let _ = process
+                .stderr
+                .take()
+                .map(|mut pipe| pipe.read_to_string(&mut error));
             let _ = process.wait();
             panic!("the mail server did not start: {error}");
         };
@@ -136,8 +146,8 @@ impl SmtpServer {
         self.port
     }
 
-    /// The next mail for a recipient, which is waited for; each mail is given once. What a client was
-    /// told to be taken is here already.
+    /// The next mail for a recipient, which is waited for; each mail is given once. What a client
+    /// was told to be taken is here already.
     ///
     /// # Panics
     /// When there is none after a minute.
@@ -150,7 +160,10 @@ impl SmtpServer {
             }
             let others: Vec<_> = unclaimed.iter().map(|mail| mail.to.clone()).collect();
             drop(unclaimed);
-            assert!(begin.elapsed() < PATIENCE, "no mail came for {recipient}, only for {others:?}");
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "no mail came for {recipient}, only for {others:?}"
+            );
             thread::sleep(Duration::from_millis(10));
         }
     }
@@ -183,15 +196,26 @@ fn command(python: &str, options: &Options) -> Command {
         Encryption::Tls(identity) => ("tls", Some(identity)),
     };
     let mut command = Command::new(python);
-    command.args(["-c", SERVER, encryption, if options.ascii_only { "ascii" } else { "utf8" }]);
+    command.args([
+        "-c",
+        SERVER,
+        encryption,
+        if options.ascii_only { "ascii" } else { "utf8" },
+    ]);
     if let Some((user, password)) = &options.login {
         command.args([user, password]);
     }
     if let Some(Identity { certificate, key }) = identity {
-        command.env("EDDYLINE_SMTP_CERTIFICATE", certificate).env("EDDYLINE_SMTP_KEY", key);
+        command
+            .env("EDDYLINE_SMTP_CERTIFICATE", certificate)
+            .env("EDDYLINE_SMTP_KEY", key);
     }
     // An interrupt at the terminal is not for the server, which then can tidy up.
-    command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .process_group(0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     command
 }
 
@@ -200,7 +224,10 @@ fn read_all(directory: &Path) -> io::Result<Vec<ReceivedMail>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "mail") {
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "mail")
+        {
             paths.push(path);
         }
     }
@@ -214,7 +241,10 @@ fn read_all(directory: &Path) -> io::Result<Vec<ReceivedMail>> {
 }
 
 fn parse(file: &[u8]) -> ReceivedMail {
-    let end = file.windows(2).position(|two| two == b"\n\n").expect("there is an empty line");
+    let end = file
+        .windows(2)
+        .position(|two| two == b"\n\n")
+        .expect("there is an empty line");
     let (head, rest) = file.split_at(end + 2);
     let head = String::from_utf8_lossy(head);
     let field = |name: &str| {
@@ -250,14 +280,23 @@ mod tests {
         let mut answers = BufReader::new(stream.try_clone().expect("it can be cloned"));
         let mut answer = || {
             let mut line = String::new();
-            while line.lines().last().is_none_or(|last| last.get(3..4) != Some(" ")) {
-                assert!(answers.read_line(&mut line).expect("it answers") > 0, "it hung up");
+            while line
+                .lines()
+                .last()
+                .is_none_or(|last| last.get(3..4) != Some(" "))
+            {
+                assert!(
+                    answers.read_line(&mut line).expect("it answers") > 0,
+                    "it hung up"
+                );
             }
             line
         };
         let mut all = vec![answer()];
         for line in lines {
-            stream.write_all(format!("{line}\r\n").as_bytes()).expect("it listens");
+            stream
+                .write_all(format!("{line}\r\n").as_bytes())
+                .expect("it listens");
             all.push(answer());
         }
         all
@@ -265,24 +304,40 @@ mod tests {
 
     #[test]
     fn what_the_server_took_is_there_with_its_envelope() {
-        let Some(server) = SmtpServer::start(&Options::default()) else { return };
+        let Some(server) = SmtpServer::start(&Options::default()) else {
+            return;
+        };
         let mail = "Subject: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\n\r\nSee http://localhost/a now.\r\n.";
         for to in ["ada@example.org", "bob@example.org"] {
             let to = format!("RCPT TO:<{to}>");
-            session(server.port(), &["EHLO me", "MAIL FROM:<eve@example.org>", &to, "DATA", mail]);
+            session(
+                server.port(),
+                &["EHLO me", "MAIL FROM:<eve@example.org>", &to, "DATA", mail],
+            );
         }
         let bob = server.wait_for("bob@example.org");
-        assert_eq!((bob.from.as_str(), bob.tls, bob.user.as_deref()), ("eve@example.org", false, None));
-        assert_eq!((bob.subject.as_str(), bob.link()), ("Grüße", "http://localhost/a"));
+        assert_eq!(
+            (bob.from.as_str(), bob.tls, bob.user.as_deref()),
+            ("eve@example.org", false, None)
+        );
+        assert_eq!(
+            (bob.subject.as_str(), bob.link()),
+            ("Grüße", "http://localhost/a")
+        );
         assert!(bob.data.starts_with("Subject: =?utf-8?"), "{}", bob.data);
         let rest = server.take_all();
-        assert_eq!(rest.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), ["ada@example.org"]);
+        assert_eq!(
+            rest.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(),
+            ["ada@example.org"]
+        );
         assert_eq!(server.take_all(), []);
     }
 
     #[test]
     fn some_recipients_are_refused_and_some_put_off() {
-        let Some(server) = SmtpServer::start(&Options::default()) else { return };
+        let Some(server) = SmtpServer::start(&Options::default()) else {
+            return;
+        };
         let answers = session(
             server.port(),
             &[
@@ -300,7 +355,12 @@ mod tests {
     #[test]
     fn who_must_sign_in_is_told_so() {
         let login = Some(("eddyline".to_owned(), "sesame".to_owned()));
-        let Some(server) = SmtpServer::start(&Options { login, ..Options::default() }) else { return };
+        let Some(server) = SmtpServer::start(&Options {
+            login,
+            ..Options::default()
+        }) else {
+            return;
+        };
         let answers = session(server.port(), &["EHLO me", "MAIL FROM:<eve@example.org>"]);
         assert!(answers[2].starts_with("530"), "{answers:?}");
     }

@@ -25,7 +25,10 @@ fn answer(mut stream: TcpStream, pages: &[(&str, &str)]) -> Option<()> {
     let mut request = BufReader::new(stream.try_clone().ok()?);
     let mut line = String::new();
     request.read_line(&mut line).ok()?;
-    let (method, path) = (line.split(' ').next()?.to_owned(), line.split(' ').nth(1)?.to_owned());
+    let (method, path) = (
+        line.split(' ').next()?.to_owned(),
+        line.split(' ').nth(1)?.to_owned(),
+    );
     let mut length = 0;
     while line.trim() != "" {
         line.clear();
@@ -36,9 +39,15 @@ fn answer(mut stream: TcpStream, pages: &[(&str, &str)]) -> Option<()> {
     }
     let mut form = vec![0; length];
     request.read_exact(&mut form).ok()?;
-    let page = pages.iter().find(|(name, _)| *name == path).map(|(_, page)| (*page).to_owned());
+    let page = pages
+        .iter()
+        .find(|(name, _)| *name == path)
+        .map(|(_, page)| (*page).to_owned());
     let (status, page) = match page {
-        _ if method == "POST" => ("200 OK", format!("{THANKS}{}", String::from_utf8_lossy(&form))),
+        _ if method == "POST" => (
+            "200 OK",
+            format!("{THANKS}{}", String::from_utf8_lossy(&form)),
+        ),
         Some(page) => ("200 OK", page),
         None => ("404 Not Found", String::new()),
     };
@@ -69,12 +78,19 @@ const FORM: &str = r#"<!doctype html><html lang="en"><title>Invite</title>
 </form>
 <a href="/next">Go on</a> <a href="/next"><b>Go</b> on</a>"#;
 
-const PAGES: &[(&str, &str)] =
-    &[("/", FORM), ("/next", "<title>Next</title><p style='display:none'>No<p>Yes")];
+const PAGES: &[(&str, &str)] = &[
+    ("/", FORM),
+    (
+        "/next",
+        "<title>Next</title><p style='display:none'>No<p>Yes",
+    ),
+];
 
 #[test]
 fn a_form_is_filled_in_and_sent_by_what_can_be_read() {
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     let base = serve(PAGES);
     browser.open(&base);
     assert_eq!(browser.title(), "Invite, with scripts");
@@ -86,13 +102,18 @@ fn a_form_is_filled_in_and_sent_by_what_can_be_read() {
     browser.tick("Administrator");
     browser.press("Send invitation");
     assert_eq!(browser.title(), "Thanks");
-    assert_eq!(browser.text(), "mail=ada%40acme.example&role=m&admin=on&other=");
+    assert_eq!(
+        browser.text(),
+        "mail=ada%40acme.example&role=m&admin=on&other="
+    );
     assert_eq!(browser.log(), [""; 0]);
 }
 
 #[test]
 fn links_and_keys_lead_to_other_pages() {
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     let base = serve(PAGES);
     browser.open(&base);
     browser.press("Go on");
@@ -108,10 +129,15 @@ fn links_and_keys_lead_to_other_pages() {
 
 #[test]
 fn pages_work_without_their_scripts() {
-    let Some(browser) = Browser::with_javascript_disabled() else { return };
+    let Some(browser) = Browser::with_javascript_disabled() else {
+        return;
+    };
     browser.open(&serve(PAGES));
     assert_eq!(browser.title(), "Invite");
-    assert_eq!(browser.execute("return document.querySelector('h1').textContent"), "Invite people");
+    assert_eq!(
+        browser.execute("return document.querySelector('h1').textContent"),
+        "Invite people"
+    );
     browser.fill_label("Email address", "ada");
     browser.press("Send invitation");
     assert_eq!(browser.text(), "mail=ada&role=Guest&other=");
@@ -127,7 +153,10 @@ fn what_leads_nowhere_is_not_waited_for() {
         <details><summary>More</summary><p>Details</details> <textarea name="text"></textarea>
         <script>function entitle(text) { document.title = text }</script>"##;
     let base = serve(&[("/", PAGE)]);
-    for (browser, scripts) in [(Browser::start(), true), (Browser::with_javascript_disabled(), false)] {
+    for (browser, scripts) in [
+        (Browser::start(), true),
+        (Browser::with_javascript_disabled(), false),
+    ] {
         let Some(browser) = browser else { return };
         browser.open(&base);
         for name in ["Refuse", "Top", "Close", "More"] {
@@ -148,7 +177,9 @@ fn what_leads_nowhere_is_not_waited_for() {
 
 #[test]
 fn cookies_are_told_as_the_server_set_them() {
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     browser.open(&serve(PAGES));
     let mut cookies = browser.cookies();
     cookies.sort_by(|a, b| a.name.cmp(&b.name));
@@ -159,7 +190,10 @@ fn cookies_are_told_as_the_server_set_them() {
         secure: false,
         same_site: same_site.map(Into::into),
     };
-    let wanted = [cookie("plain", "1", false, None), cookie("session", "abc", true, Some("Strict"))];
+    let wanted = [
+        cookie("plain", "1", false, None),
+        cookie("session", "abc", true, Some("Strict")),
+    ];
     assert_eq!(cookies, wanted);
 }
 
@@ -168,7 +202,9 @@ fn what_a_page_asks_of_others_fails_and_is_in_the_log() {
     const PAGE: &str = r#"<!doctype html><link rel="icon" href="data:,">
         <script src="https://cdn.example/x.js"></script><img src="http://192.0.2.1/x.png">
         <img src="/missing.png"><iframe src="/frame"></iframe><script>console.warn("hm"); nothing()</script>"#;
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     browser.open(&serve(&[("/", PAGE)]));
     let log = browser.log();
     for part in [
@@ -179,7 +215,10 @@ fn what_a_page_asks_of_others_fails_and_is_in_the_log() {
         "WARNING console-api: ",
         "nothing is not defined",
     ] {
-        assert!(log.iter().any(|line| line.contains(part)), "{part} in {log:#?}");
+        assert!(
+            log.iter().any(|line| line.contains(part)),
+            "{part} in {log:#?}"
+        );
     }
     assert_eq!(log.len(), 6, "{log:#?}");
     assert_eq!(browser.log(), [""; 0], "only what is new");
@@ -187,26 +226,44 @@ fn what_a_page_asks_of_others_fails_and_is_in_the_log() {
 
 #[test]
 fn a_page_may_have_little_room() {
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     let base = serve(PAGES);
     browser.set_window_size(320, 640);
     browser.open(&base);
-    assert_eq!(browser.execute("return `${innerWidth} ${innerHeight}`"), "320 640");
+    assert_eq!(
+        browser.execute("return `${innerWidth} ${innerHeight}`"),
+        "320 640"
+    );
 }
 
 #[test]
 fn a_failure_tells_of_the_page() {
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     let base = serve(PAGES);
     browser.open(&format!("{base}/next"));
     let failure = |call: &dyn Fn()| {
         let panic = catch_unwind(AssertUnwindSafe(call)).expect_err("it cannot work");
-        panic.downcast_ref::<String>().expect("a formatted message").clone()
+        panic
+            .downcast_ref::<String>()
+            .expect("a formatted message")
+            .clone()
     };
     let page = format!("\n--- on {base}/next, titled \"Next\", with the text:\nYes\n---");
-    assert_eq!(failure(&|| browser.press("Nowhere")), format!("0 buttons or links \"Nowhere\"{page}"));
-    assert_eq!(failure(&|| browser.fill("#none", "")), format!("nothing matches \"#none\"{page}"));
-    assert!(failure(&|| drop(browser.execute("return nothing"))).contains("nothing is not defined"));
+    assert_eq!(
+        failure(&|| browser.press("Nowhere")),
+        format!("0 buttons or links \"Nowhere\"{page}")
+    );
+    assert_eq!(
+        failure(&|| browser.fill("#none", "")),
+        format!("nothing matches \"#none\"{page}")
+    );
+    assert!(
+        failure(&|| drop(browser.execute("return nothing"))).contains("nothing is not defined")
+    );
 
     browser.open(&base);
     assert!(failure(&|| browser.press("Twin")).starts_with("2 buttons or links \"Twin\""));
@@ -224,7 +281,9 @@ fn an_audit_names_every_fault() {
         <button tabindex="2">Late</button> <input type="submit" value=""><iframe></iframe>
         <p style="color: #777">grey <p style="color: oklch(0.7 0 0)">modern <p class="cue"> <p class="old">faded
         <p class="veil">veiled <p style="background: linear-gradient(red, blue)">shaded"##;
-    let Some(browser) = Browser::start() else { return };
+    let Some(browser) = Browser::start() else {
+        return;
+    };
     browser.open(&serve(&[("/", PAGE)]));
     let wanted = [
         "no language: <html> has no lang",

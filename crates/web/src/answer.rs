@@ -20,8 +20,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 const OWN_FORMS: &str = "form-action 'self'";
 
 /// The page that is sent instead when the reader has too many bytes under way.
-const FULL: &str =
-    "Too much is on its way to you. What you sent may have been done. Wait a moment and load the page again.";
+const FULL: &str = "Too much is on its way to you. What you sent may have been done. Wait a moment and load the page again.";
 /// Seconds until then.
 const RETRY_SECONDS: u64 = 2;
 
@@ -31,35 +30,51 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
         Ok(text) => (status, text),
         Err(error) => {
             tracing::error!(%error, "a page could not be written");
-            (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.".to_owned())
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something went wrong on our side.".to_owned(),
+            )
         }
     };
     let (status, text, retry) = match count_answer(text.into()) {
         Ok(text) => (status, text, None),
-        Err(Error::Unavailable(_)) => (StatusCode::SERVICE_UNAVAILABLE, FULL.into(), Some(RETRY_SECONDS)),
+        Err(Error::Unavailable(_)) => (
+            StatusCode::SERVICE_UNAVAILABLE,
+            FULL.into(),
+            Some(RETRY_SECONDS),
+        ),
         Err(error) => {
             if let Some(limit) = error.limit() {
                 limit.log_refusal();
             }
-            (StatusCode::TOO_MANY_REQUESTS, FULL.into(), Some(RETRY_SECONDS))
+            (
+                StatusCode::TOO_MANY_REQUESTS,
+                FULL.into(),
+                Some(RETRY_SECONDS),
+            )
         }
     };
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.extend(retry.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(
+        CONTENT_TYPE,
+        HeaderValue::from_static("text/html; charset=utf-8"),
+    );
     harden(headers);
     response
 }
 
-/// Lets the forms of a page lead on to another site as well, by what a policy calls it: browsers hold
-/// the policy also against where the answer to a form sends them.
+/// Lets the forms of a page lead on to another site as well, by what a policy calls it: browsers
+/// hold the policy also against where the answer to a form sends them.
 pub(crate) fn let_forms_lead_to(response: &mut Response, source: &str) {
     let policy = POLICY.replace(OWN_FORMS, &format!("{OWN_FORMS} {source}"));
     // Without it the form leads nowhere, which is safe.
     if let Ok(policy) = HeaderValue::from_str(&policy) {
-        response.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+        response
+            .headers_mut()
+            .insert(CONTENT_SECURITY_POLICY, policy);
     }
 }
 
@@ -87,7 +102,10 @@ fn sent_on(status: StatusCode, address: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.insert(LOCATION, HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(
+        LOCATION,
+        HeaderValue::from_str(address).unwrap_or(HeaderValue::from_static("/")),
+    );
     harden(headers);
     response
 }

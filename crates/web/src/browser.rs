@@ -1,6 +1,7 @@
 //! Short names of browsers.
 
-/// Parts of the `User-Agent` header of browsers, the most specific first: most browsers also name others in it.
+/// Parts of the `User-Agent` header of browsers, the most specific first: most browsers also name
+/// others in it.
 const BROWSERS: [(&str, &str); 11] = [
     ("EdgA/", "Edge"),
     ("EdgiOS/", "Edge"),
@@ -25,10 +26,14 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// The browser and its system, such as `Firefox on Linux`. `None` where the text names no known ones.
+/// The browser and its system, such as `Firefox on Linux`. `None` where the text names no known
+/// ones.
 pub(crate) fn short_name(agent: &str) -> Option<String> {
     let find = |known: &[(&str, &'static str)]| {
-        known.iter().find(|(part, _)| agent.contains(part)).map(|(_, name)| *name)
+        known
+            .iter()
+            .find(|(part, _)| agent.contains(part))
+            .map(|(_, name)| *name)
     };
     if !agent.starts_with("Mozilla/5.0 (") {
         return None;
@@ -43,7 +48,10 @@ mod tests {
     #[test]
     fn browsers_are_known_by_what_they_call_themselves() {
         for (agent, name) in [
-            ("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0", "Firefox on Linux"),
+            (
+                "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
+                "Firefox on Linux",
+            ),
             (
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
                  Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
@@ -67,7 +75,12 @@ mod tests {
         ] {
             assert_eq!(short_name(agent).as_deref(), Some(name));
         }
-        for unknown in ["", "curl/8.5.0", "Firefox on Linux", "Mozilla/5.0 (Haiku) Firefox/100.0"] {
+        for unknown in [
+            "",
+            "curl/8.5.0",
+            "Firefox on Linux",
+            "Mozilla/5.0 (Haiku) Firefox/100.0",
+        ] {
             assert_eq!(short_name(unknown), None, "{unknown}");
         }
     }

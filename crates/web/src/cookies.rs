@@ -19,8 +19,16 @@ pub(crate) struct CookieNames {
 impl CookieNames {
     pub(crate) fn new(secure: bool) -> Self {
         match secure {
-            true => Self { session: "__Host-eddyline-session", csrf: "__Host-eddyline-csrf", secure },
-            false => Self { session: "eddyline-session", csrf: "eddyline-csrf", secure },
+            true => Self {
+                session: "__Host-eddyline-session",
+                csrf: "__Host-eddyline-csrf",
+                secure,
+            },
+            false => Self {
+                session: "eddyline-session",
+                csrf: "eddyline-csrf",
+                secure,
+            },
         }
     }
 
@@ -56,7 +64,10 @@ impl CookieNames {
 }
 
 fn find(headers: &HeaderMap, name: &str) -> Option<String> {
-    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let lines = headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|line| line.to_str().ok());
     lines
         .flat_map(|line| line.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
@@ -74,7 +85,10 @@ mod tests {
     use super::*;
 
     fn headers(lines: &[&'static str]) -> HeaderMap {
-        lines.iter().map(|line| (COOKIE, HeaderValue::from_static(line))).collect()
+        lines
+            .iter()
+            .map(|line| (COOKIE, HeaderValue::from_static(line)))
+            .collect()
     }
 
     #[test]
@@ -83,7 +97,12 @@ mod tests {
         let sent = headers(&["a=1; eddyline-session=s3cret;b", "x=y"]);
         assert_eq!(names.session(&sent).as_deref(), Some("s3cret"));
         assert_eq!(
-            names.session(&headers(&["a=1", "my-eddyline-session=1; eddyline-session=x=y"])).as_deref(),
+            names
+                .session(&headers(&[
+                    "a=1",
+                    "my-eddyline-session=1; eddyline-session=x=y"
+                ]))
+                .as_deref(),
             Some("x=y")
         );
         for none in [
@@ -101,8 +120,9 @@ mod tests {
     fn only_a_token_of_our_form_counts() {
         let names = CookieNames::new(false);
         assert_eq!(names.csrf(&headers(&["eddyline-csrf=abc"])), None);
-        let sent =
-            headers(&["eddyline-csrf=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"]);
+        let sent = headers(&[
+            "eddyline-csrf=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef",
+        ]);
         assert!(names.csrf(&sent).is_some());
     }
 
@@ -113,7 +133,10 @@ mod tests {
             plain.set_session("abc"),
             "eddyline-session=abc; Path=/; HttpOnly; SameSite=Lax; Max-Age=34560000"
         );
-        assert_eq!(plain.end_session(), "eddyline-session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0");
+        assert_eq!(
+            plain.end_session(),
+            "eddyline-session=; Path=/; HttpOnly; SameSite=Lax; Max-Age=0"
+        );
         let secure = CookieNames::new(true);
         assert_eq!(
             secure.set_csrf("abc"),

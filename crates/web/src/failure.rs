@@ -113,9 +113,11 @@ impl IntoResponse for Failure {
                 "The administrators of the organization may, and with an application the person who registered it. \
                  Nobody may while the organization is closed.",
             ),
-            Self::WrongMethod => {
-                say(StatusCode::METHOD_NOT_ALLOWED, "That cannot be done here", "Open the page anew.")
-            }
+            Self::WrongMethod => say(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "That cannot be done here",
+                "Open the page anew.",
+            ),
             Self::LinkGone => say(
                 StatusCode::NOT_FOUND,
                 "This link leads nowhere",
@@ -142,7 +144,11 @@ impl IntoResponse for Failure {
                 let text = format!(
                     "{text} Nothing was allowed. The developers of the application can put it right."
                 );
-                say(StatusCode::BAD_REQUEST, "An application sent you here wrongly", &text)
+                say(
+                    StatusCode::BAD_REQUEST,
+                    "An application sent you here wrongly",
+                    &text,
+                )
             }
             Self::CodeGone => say(
                 StatusCode::NOT_FOUND,
@@ -166,34 +172,62 @@ fn of_app(error: Error) -> Response {
             "You cannot come in here",
             "You are not in this flow, you were blocked from it, or its organization is closed for now.",
         ),
-        Error::Unauthenticated(_) | Error::InvalidToken => {
-            say(StatusCode::FORBIDDEN, "You are not signed in", "Sign in and try once more.")
-        }
+        Error::Unauthenticated(_) | Error::InvalidToken => say(
+            StatusCode::FORBIDDEN,
+            "You are not signed in",
+            "Sign in and try once more.",
+        ),
         Error::TooMany { retry_after, .. } | Error::TooManyRequests { retry_after, .. } => retry(
-            say(StatusCode::TOO_MANY_REQUESTS, "That was too often", "Wait a minute and try once more."),
+            say(
+                StatusCode::TOO_MANY_REQUESTS,
+                "That was too often",
+                "Wait a minute and try once more.",
+            ),
             retry_after,
         ),
         Error::MailQuota(exceeded) => retry(
-            say(StatusCode::TOO_MANY_REQUESTS, "That was too much mail", &sentence(&exceeded.to_string())),
+            say(
+                StatusCode::TOO_MANY_REQUESTS,
+                "That was too much mail",
+                &sentence(&exceeded.to_string()),
+            ),
             exceeded.retry_after,
         ),
-        Error::Conflict(text) | Error::Full { text, .. } => {
-            say(StatusCode::CONFLICT, "That cannot be done now", &sentence(&text))
-        }
+        Error::Conflict(text) | Error::Full { text, .. } => say(
+            StatusCode::CONFLICT,
+            "That cannot be done now",
+            &sentence(&text),
+        ),
         Error::Integration(failed) => {
             let text = match failed.authentication_url {
                 Some(url) => format!("{}: {url}", failed.message),
                 None => sentence(&failed.message),
             };
-            say(StatusCode::FAILED_DEPENDENCY, "An integration did not do it", &text)
+            say(
+                StatusCode::FAILED_DEPENDENCY,
+                "An integration did not do it",
+                &text,
+            )
         }
         Error::Invalid(errors) => {
-            let texts = errors.iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
-            let text: Vec<_> = texts.map(|(name, text)| sentence(&format!("{name} {text}"))).collect();
-            say(StatusCode::BAD_REQUEST, "That did not work", &text.join(" "))
+            let texts = errors
+                .iter()
+                .flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
+            let text: Vec<_> = texts
+                .map(|(name, text)| sentence(&format!("{name} {text}")))
+                .collect();
+            say(
+                StatusCode::BAD_REQUEST,
+                "That did not work",
+                &text.join(" "),
+            )
         }
         // Pages ask for nothing that only identity providers do.
-        Error::Scim(error) => say(StatusCode::BAD_REQUEST, "That did not work", &sentence(&error.detail)),
+        Error::Scim(error) => say(
+            StatusCode::BAD_REQUEST,
+            "That did not work",
+            &sentence(&error.detail),
+        ),
         Error::TooLarge => say(
             StatusCode::PAYLOAD_TOO_LARGE,
             "That was too large",
@@ -202,19 +236,39 @@ fn of_app(error: Error) -> Response {
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");
             let text = "The server is busy or its database does not answer. Try again in a moment.";
-            retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
+            retry(
+                say(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "Not available for now",
+                    text,
+                ),
+                RETRY_SECONDS,
+            )
         }
         Error::TookTooLong => {
             let text = "This took too long to look up. Try again in a moment.";
-            retry(say(StatusCode::SERVICE_UNAVAILABLE, "Not available for now", text), RETRY_SECONDS)
+            retry(
+                say(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "Not available for now",
+                    text,
+                ),
+                RETRY_SECONDS,
+            )
         }
-        Error::FileQuota { text, .. } => {
-            say(StatusCode::INSUFFICIENT_STORAGE, "That could not be kept", &format!("{text}."))
-        }
+        Error::FileQuota { text, .. } => say(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "That could not be kept",
+            &format!("{text}."),
+        ),
         Error::DiskFull => {
             tracing::error!("the disk is full");
             let text = "The server has no room for more data.";
-            say(StatusCode::INSUFFICIENT_STORAGE, "That could not be kept", text)
+            say(
+                StatusCode::INSUFFICIENT_STORAGE,
+                "That could not be kept",
+                text,
+            )
         }
         Error::Internal(why) => {
             tracing::error!(why, "internal error");
@@ -224,7 +278,11 @@ fn of_app(error: Error) -> Response {
 }
 
 fn unreadable(status: StatusCode) -> Response {
-    say(status, "This form could not be read", "Go back, load the page again, and try once more.")
+    say(
+        status,
+        "This form could not be read",
+        "Go back, load the page again, and try once more.",
+    )
 }
 
 fn no_page() -> Response {
@@ -233,21 +291,37 @@ fn no_page() -> Response {
 }
 
 fn broken() -> Response {
-    say(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side", "Try again in a moment.")
+    say(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "Something went wrong on our side",
+        "Try again in a moment.",
+    )
 }
 
 fn say(status: StatusCode, title: &str, text: &str) -> Response {
-    page(status, &Problem { title, text, way_on: Some(("/", "Go to the first page")) })
+    page(
+        status,
+        &Problem {
+            title,
+            text,
+            way_on: Some(("/", "Go to the first page")),
+        },
+    )
 }
 
 fn retry(mut response: Response, seconds: u64) -> Response {
-    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+    response
+        .headers_mut()
+        .insert(RETRY_AFTER, HeaderValue::from(seconds));
     response
 }
 
 /// Texts of the application begin small and have no full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
-    let first: String = rest.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
+    let first: String = rest
+        .next()
+        .map(|first| first.to_uppercase().collect())
+        .unwrap_or_default();
     format!("{first}{}.", rest.as_str())
 }

@@ -24,7 +24,11 @@ pub(crate) struct Field {
 }
 
 impl Field {
-    pub(crate) fn text(name: &'static str, label: &'static str, autocomplete: &'static str) -> Self {
+    pub(crate) fn text(
+        name: &'static str,
+        label: &'static str,
+        autocomplete: &'static str,
+    ) -> Self {
         Self::new(name, label, "text", autocomplete)
     }
 
@@ -33,7 +37,11 @@ impl Field {
         Self::new("email", "E-mail address", "email", "username")
     }
 
-    pub(crate) fn password(name: &'static str, label: &'static str, autocomplete: &'static str) -> Self {
+    pub(crate) fn password(
+        name: &'static str,
+        label: &'static str,
+        autocomplete: &'static str,
+    ) -> Self {
         Self::new(name, label, "password", autocomplete)
     }
 
@@ -53,11 +61,23 @@ impl Field {
     }
 
     /// One of several values, each with what people read.
-    pub(crate) fn choice(name: &'static str, label: &'static str, choices: Vec<(String, String)>) -> Self {
-        Self { choices, ..Self::new(name, label, "choice", "off") }
+    pub(crate) fn choice(
+        name: &'static str,
+        label: &'static str,
+        choices: Vec<(String, String)>,
+    ) -> Self {
+        Self {
+            choices,
+            ..Self::new(name, label, "choice", "off")
+        }
     }
 
-    fn new(name: &'static str, label: &'static str, kind: &'static str, autocomplete: &'static str) -> Self {
+    fn new(
+        name: &'static str,
+        label: &'static str,
+        kind: &'static str,
+        autocomplete: &'static str,
+    ) -> Self {
         Self {
             name,
             label,
@@ -163,7 +183,9 @@ impl FormView {
         for (name, texts) in errors {
             match self.fields.iter_mut().find(|field| field.name == name) {
                 Some(field) => field.problems.extend(texts),
-                None => self.problems.extend(texts.into_iter().map(|text| format!("{name} {text}"))),
+                None => self
+                    .problems
+                    .extend(texts.into_iter().map(|text| format!("{name} {text}"))),
             }
         }
         self
@@ -205,7 +227,10 @@ mod tests {
 
     #[test]
     fn what_was_chosen_is_still_chosen() {
-        let choices = vec![("1".to_owned(), "One".to_owned()), ("2".to_owned(), "Two".to_owned())];
+        let choices = vec![
+            ("1".to_owned(), "One".to_owned()),
+            ("2".to_owned(), "Two".to_owned()),
+        ];
         let form = FormView::new("/x", "token", "Go")
             .field(Field::choice("number", "Number", choices).value("2"))
             .field(Field::switch("on", "On", true))
@@ -244,7 +269,9 @@ mod tests {
             ("other".to_owned(), vec!["is odd".to_owned()]),
         ]);
         let nick = Field::text("nick", "Nick", "nickname").hint("Short.");
-        let form = FormView::new("/x", "token", "Go").field(nick).errors(errors);
+        let form = FormView::new("/x", "token", "Go")
+            .field(nick)
+            .errors(errors);
         assert!(form.is_wrong());
         let html = form.render().unwrap();
         for part in [

@@ -16,12 +16,17 @@ impl Form {
 
     /// The first value of this name, empty when there is none.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.0
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// All names and values, as they came.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0
+            .iter()
+            .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// The same, to keep.
@@ -32,7 +37,10 @@ impl Form {
     /// All of it as the query of an address.
     pub(crate) fn encoded(&self) -> String {
         let encode = |text| utf8_percent_encode(text, NON_ALPHANUMERIC);
-        let pairs = self.0.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value)));
+        let pairs = self
+            .0
+            .iter()
+            .map(|(name, value)| format!("{}={}", encode(name), encode(value)));
         pairs.collect::<Vec<_>>().join("&")
     }
 }
@@ -46,7 +54,9 @@ impl FromIterator<(String, String)> for Form {
 /// Passwords are among the values.
 impl fmt::Debug for Form {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+        f.debug_list()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
     }
 }
 
@@ -57,10 +67,14 @@ mod tests {
     #[test]
     fn values_are_decoded() {
         let form =
-            Form::parse("email=ada%40acme.example&name=Ada+L%C3%B8v&empty=&flag&a=b=c".as_bytes()).unwrap();
+            Form::parse("email=ada%40acme.example&name=Ada+L%C3%B8v&empty=&flag&a=b=c".as_bytes())
+                .unwrap();
         assert_eq!(form.get("email"), "ada@acme.example");
         assert_eq!(form.get("name"), "Ada Løv");
-        assert_eq!((form.get("empty"), form.get("flag"), form.get("none")), ("", "", ""));
+        assert_eq!(
+            (form.get("empty"), form.get("flag"), form.get("none")),
+            ("", "", "")
+        );
         assert_eq!(form.get("a"), "b=c");
     }
 
@@ -78,7 +92,11 @@ mod tests {
         let again = Form::parse(form.encoded().as_bytes()).unwrap();
         assert_eq!((form.get("state"), again.get("state")), (odd, odd));
         assert!(again.pairs().eq(form.pairs()));
-        assert!(form.encoded().bytes().all(|byte| byte.is_ascii_graphic()), "{}", form.encoded());
+        assert!(
+            form.encoded().bytes().all(|byte| byte.is_ascii_graphic()),
+            "{}",
+            form.encoded()
+        );
     }
 
     #[test]

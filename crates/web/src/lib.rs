@@ -51,7 +51,11 @@ pub fn service(app: App, config: &Config) -> Pages {
             app,
         }),
     };
-    Pages::new(Rooted::new(&site, pages::router(site.clone()), Root::of(&web)))
+    Pages::new(Rooted::new(
+        &site,
+        pages::router(site.clone()),
+        Root::of(&web),
+    ))
 }
 
 /// What every page needs. Clones share it.

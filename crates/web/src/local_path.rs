@@ -1,7 +1,7 @@
 //! Where to go on after signing in: a path here, and never another site.
 
-/// How long such a path may be, in bytes. It holds what an application asks for with all that it wants
-/// back, and thrice as much still fits into an address that says where to go on to.
+/// How long such a path may be, in bytes. It holds what an application asks for with all that it
+/// wants back, and thrice as much still fits into an address that says where to go on to.
 const MAX: usize = 16 * 1024;
 
 /// The text, if it leads somewhere on this server and is not too long to be carried along.
@@ -12,7 +12,9 @@ pub(crate) fn local_path(text: &str) -> Option<&str> {
 /// Whether this leads somewhere on this server whatever a browser makes of it: browsers read a
 /// backslash as a slash, leave out tabs and line feeds, and take two slashes for another host.
 pub(crate) fn is_local(text: &str) -> bool {
-    let well_formed = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
+    let well_formed = text
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     well_formed && text.starts_with('/') && !text.starts_with("//")
 }
 
@@ -28,7 +30,14 @@ mod tests {
 
     #[test]
     fn a_path_here_is_gone_on_to() {
-        for path in ["/", "/app", "/app/acme/main?x=1#y", "/invitations/abc-main", "/app//x", "/a:b"] {
+        for path in [
+            "/",
+            "/app",
+            "/app/acme/main?x=1#y",
+            "/invitations/abc-main",
+            "/app//x",
+            "/a:b",
+        ] {
             assert_eq!(local_path(path), Some(path));
         }
     }

@@ -12,7 +12,10 @@ pub(crate) fn day(at: &Timestamp) -> String {
 /// The day and the minute, as `2026-11-21 08:30 UTC`.
 pub(crate) fn minute(at: &Timestamp) -> String {
     let iso = iso(at);
-    let (day, time) = (iso.get(..10).unwrap_or_default(), iso.get(11..16).unwrap_or_default());
+    let (day, time) = (
+        iso.get(..10).unwrap_or_default(),
+        iso.get(11..16).unwrap_or_default(),
+    );
     format!("{day} {time} UTC")
 }
 
@@ -32,7 +35,10 @@ mod tests {
     #[test]
     fn a_moment_is_told_in_utc() {
         let at = Timestamp(1_795_250_100_999);
-        assert_eq!((day(&at).as_str(), minute(&at).as_str()), ("2026-11-21", "2026-11-21 08:35 UTC"));
+        assert_eq!(
+            (day(&at).as_str(), minute(&at).as_str()),
+            ("2026-11-21", "2026-11-21 08:35 UTC")
+        );
         assert_eq!(day(&Timestamp(i64::MAX)), "");
     }
 }

@@ -17,11 +17,21 @@ impl Root {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
         let path = rest.find('/').map_or("", |slash| &rest[slash..]);
         // It comes to stand in attributes and headers. What no address should hold is left out.
-        let well_formed = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte));
-        Self(if well_formed { path.trim_end_matches('/') } else { "" }.into())
+        let well_formed = path
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-._~/%".contains(&byte));
+        Self(
+            if well_formed {
+                path.trim_end_matches('/')
+            } else {
+                ""
+            }
+            .into(),
+        )
     }
 
-    /// Puts the path into a page's links, pictures and forms, and into where a browser is sent on to.
+    /// Puts the path into a page's links, pictures and forms, and into where a browser is sent on
+    /// to.
     pub(crate) async fn put_back(&self, response: Response) -> Response {
         if self.0.is_empty() {
             return response;
@@ -32,24 +42,34 @@ impl Root {
         {
             *location = path;
         }
-        let is_page =
-            head.headers.get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+        let is_page = head
+            .headers
+            .get(CONTENT_TYPE)
+            .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
         if !is_page {
             return Response::from_parts(head, body);
         }
         // It is in memory already. What people typed has no quotes in it, so these are our own.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
-        let text = ["href", "src", "action"].iter().fold(text.into_owned(), |text, attribute| {
-            text.replace(&format!("{attribute}=\"/"), &format!("{attribute}=\"{}/", self.0))
-        });
+        let text = ["href", "src", "action"]
+            .iter()
+            .fold(text.into_owned(), |text, attribute| {
+                text.replace(
+                    &format!("{attribute}=\"/"),
+                    &format!("{attribute}=\"{}/", self.0),
+                )
+            });
         head.headers.remove(CONTENT_LENGTH);
         Response::from_parts(head, Body::from(text))
     }
 
     /// A path of ours under the path of the address; other sites are where they are.
     fn put_before(&self, location: &HeaderValue) -> Option<HeaderValue> {
-        let path = location.to_str().ok().filter(|path| path.starts_with('/'))?;
+        let path = location
+            .to_str()
+            .ok()
+            .filter(|path| path.starts_with('/'))?;
         HeaderValue::from_str(&format!("{}{path}", self.0)).ok()
     }
 }
@@ -64,7 +84,10 @@ mod tests {
     fn only_paths_of_our_own_are_put_under_the_root() {
         let root = Root::of("https://example.org/chat");
         let put = |text| root.put_before(&HeaderValue::from_static(text));
-        assert_eq!(put("/sign-in"), Some(HeaderValue::from_static("/chat/sign-in")));
+        assert_eq!(
+            put("/sign-in"),
+            Some(HeaderValue::from_static("/chat/sign-in"))
+        );
         assert_eq!(put("https://robot.example/back?code=1"), None);
         assert_eq!(put("com.example.robot:/back"), None);
     }

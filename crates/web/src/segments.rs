@@ -30,7 +30,9 @@ impl FromRequestParts<Site> for FlowNames {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
         match Path::<(String, String)>::from_request_parts(parts, site).await {
-            Ok(Path((organization, flow))) if is_well_formed(&organization) && is_well_formed(&flow) => {
+            Ok(Path((organization, flow)))
+                if is_well_formed(&organization) && is_well_formed(&flow) =>
+            {
                 Ok(Self(organization, flow))
             }
             _ => Err(Failure::NoPage),
@@ -59,8 +61,9 @@ impl<T: FromStr + Send> FromRequestParts<Site> for Numbered<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
-        let Path(text) =
-            Path::<String>::from_request_parts(parts, site).await.map_err(|_| Failure::NoPage)?;
+        let Path(text) = Path::<String>::from_request_parts(parts, site)
+            .await
+            .map_err(|_| Failure::NoPage)?;
         text.parse().map(Self).map_err(|_| Failure::NoPage)
     }
 }

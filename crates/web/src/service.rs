@@ -1,5 +1,5 @@
-//! The outermost part of every page: what the API has there as well, and the path put back under which
-//! pages are reached.
+//! The outermost part of every page: what the API has there as well, and the path put back under
+//! which pages are reached.
 
 use std::net::IpAddr;
 
@@ -27,13 +27,22 @@ pub struct Rooted {
 
 impl Rooted {
     pub(crate) fn new(site: &Site, router: Router, root: Root) -> Self {
-        Self { router, root, site: site.clone() }
+        Self {
+            router,
+            root,
+            site: site.clone(),
+        }
     }
 }
 
 impl Respond for Rooted {
     async fn respond(&self, request: Request<Body>) -> Response {
-        let response = self.router.clone().oneshot(request).await.unwrap_or_else(|never| match never {});
+        let response = self
+            .router
+            .clone()
+            .oneshot(request)
+            .await
+            .unwrap_or_else(|never| match never {});
         self.root.put_back(response).await
     }
 
@@ -42,6 +51,9 @@ impl Respond for Rooted {
     }
 
     fn client_address(&self, request: &Request<Body>) -> IpAddr {
-        self.site.proxies.client(request.headers(), request.extensions()).addr
+        self.site
+            .proxies
+            .client(request.headers(), request.extensions())
+            .addr
     }
 }

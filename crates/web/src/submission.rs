@@ -1,5 +1,5 @@
-//! A form that somebody sent: read within bounds, and checked against forgery before anybody acts on
-//! it.
+//! A form that somebody sent: read within bounds, and checked against forgery before anybody acts
+//! on it.
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
@@ -52,7 +52,8 @@ impl FromRequest<Site> for Submission {
         let (body, _reservation) = match visit.actor() {
             Some(_) => (body, None),
             None => {
-                let (body, reservation) = site.unknown_bodies.count(body, visit.client(), MAX_BYTES);
+                let (body, reservation) =
+                    site.unknown_bodies.count(body, visit.client(), MAX_BYTES);
                 (body, Some(reservation))
             }
         };

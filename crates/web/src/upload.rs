@@ -1,5 +1,5 @@
-//! A form with a picture that a page sends: read within bounds, and checked against forgery before a page acts on
-//! it.
+//! A form with a picture that a page sends: read within bounds, and checked against forgery before
+//! a page acts on it.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts as _};
@@ -39,8 +39,12 @@ impl FromRequest<Site> for Upload {
         let sender = visit.signed_in_for(PAGE)?;
         // Once something is done, its page cannot be refused.
         check_answer_room()?;
-        let limit = BodyLimit { time: visit.body_time(), ..BodyLimit::default() };
-        let form = read_picture_form(&parts.headers, body, sender, limit, &site.file_bodies).await?;
+        let limit = BodyLimit {
+            time: visit.body_time(),
+            ..BodyLimit::default()
+        };
+        let form =
+            read_picture_form(&parts.headers, body, sender, limit, &site.file_bodies).await?;
         if !visit.is_own_form(form.text("csrf")) {
             return Err(Failure::Forged);
         }

@@ -94,7 +94,10 @@ impl Visit {
 
     /// The full name of who is signed in.
     pub(crate) fn name(&self) -> Option<&str> {
-        self.actor.as_ref().and_then(|actor| actor.user().ok()).map(|caller| caller.user.name.as_str())
+        self.actor
+            .as_ref()
+            .and_then(|actor| actor.user().ok())
+            .map(|caller| caller.user.name.as_str())
     }
 
     /// Where the request comes from, for counting.
@@ -139,7 +142,10 @@ impl Visit {
 
     /// What the top of the page shows.
     pub(crate) fn inside(&self) -> Inside {
-        Inside { name: self.name().unwrap_or_default().to_owned(), csrf: self.csrf().to_owned() }
+        Inside {
+            name: self.name().unwrap_or_default().to_owned(),
+            csrf: self.csrf().to_owned(),
+        }
     }
 
     /// Who must be signed in for a page.
@@ -165,15 +171,26 @@ impl Visit {
     pub(crate) fn page_with(&self, status: StatusCode, template: &impl Template) -> Response {
         let mut response = page(status, template);
         if self.csrf.1 {
-            response.headers_mut().append(SET_COOKIE, self.cookies.set_csrf(&self.csrf.0));
+            response
+                .headers_mut()
+                .append(SET_COOKIE, self.cookies.set_csrf(&self.csrf.0));
         }
         response
     }
 
-    /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that were
-    /// open before cannot send their forms any more, since somebody else may have loaded them.
-    pub(crate) async fn begin_session(&self, session: &Secret, path: &str) -> Result<Response, Failure> {
-        if let Err(error) = self.app().accounts().name_session(session, &self.agent).await {
+    /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that
+    /// were open before cannot send their forms any more, since somebody else may have loaded them.
+    pub(crate) async fn begin_session(
+        &self,
+        session: &Secret,
+        path: &str,
+    ) -> Result<Response, Failure> {
+        if let Err(error) = self
+            .app()
+            .accounts()
+            .name_session(session, &self.agent)
+            .await
+        {
             // It is only for its owner to tell it from others.
             tracing::debug!(%error, "what a browser calls itself could not be noted");
         }
@@ -183,7 +200,8 @@ impl Visit {
 
     /// Ends the session of the browser, and lets it forget it.
     pub(crate) async fn end_session(&self, response: Response) -> Result<Response, Failure> {
-        self.replace_session(self.cookies.end_session(), response).await
+        self.replace_session(self.cookies.end_session(), response)
+            .await
     }
 
     async fn replace_session(
@@ -202,7 +220,9 @@ impl Visit {
 }
 
 fn agent(headers: &HeaderMap) -> String {
-    let said = headers.get(USER_AGENT).map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let said = headers
+        .get(USER_AGENT)
+        .map(|value| String::from_utf8_lossy(value.as_bytes()));
     said.unwrap_or_default().into_owned()
 }
 

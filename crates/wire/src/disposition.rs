@@ -4,14 +4,24 @@
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// What stands as it is in an extended value (RFC 8187, section 3.2.1).
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// What browsers show without running anything of it.
-const SHOWN: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"];
+const SHOWN: &[&str] = &[
+    "image/png",
+    "image/jpeg",
+    "image/gif",
+    "image/webp",
+    "text/plain",
+];
 
-/// The value of `Content-Disposition` (RFC 6266) for a file of this name and type. Only pictures and
-/// plain text are to be shown, everything else to be kept. It is ASCII without control characters,
-/// whatever the name.
+/// The value of `Content-Disposition` (RFC 6266) for a file of this name and type. Only pictures
+/// and plain text are to be shown, everything else to be kept. It is ASCII without control
+/// characters, whatever the name.
 ///
 /// ```
 /// use eddyline_wire::disposition;
@@ -25,13 +35,23 @@ const SHOWN: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "
 #[must_use]
 pub fn disposition(name: &str, content_type: &str) -> String {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
-    let kind = if SHOWN.contains(&essence) { "inline" } else { "attachment" };
+    let kind = if SHOWN.contains(&essence) {
+        "inline"
+    } else {
+        "attachment"
+    };
     let is_plain = |c: char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\' | '%');
-    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    let plain: String = name
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '_' })
+        .collect();
     if plain == name {
         return format!("{kind}; filename=\"{plain}\"");
     }
-    format!("{kind}; filename=\"{plain}\"; filename*=UTF-8''{}", utf8_percent_encode(name, ESCAPED))
+    format!(
+        "{kind}; filename=\"{plain}\"; filename*=UTF-8''{}",
+        utf8_percent_encode(name, ESCAPED)
+    )
 }
 
 #[cfg(test)]

@@ -29,7 +29,10 @@ impl Encoder {
     /// clients expect it, without its leading colon.
     #[must_use]
     pub fn new(thread_ids: ThreadIds, classic: bool) -> Self {
-        Self { thread_ids, classic }
+        Self {
+            thread_ids,
+            classic,
+        }
     }
 
     /// The JSON object of a message, compact, without line breaks.
@@ -70,13 +73,17 @@ impl Encoder {
     }
 
     fn write_thread(&self, json: &mut Vec<u8>, room: RoomId, state: &ThreadState) {
-        let shown = ShownThread { id: self.thread_ids.encode(room, state.root), state };
+        let shown = ShownThread {
+            id: self.thread_ids.encode(room, state.root),
+            state,
+        };
         serde_json::to_writer(json, &shown)
             .expect("writing to memory does not fail, and no map has other keys than text");
     }
 
-    /// A JSON array of as many of these messages as fit into so many bytes, counted from their end, or from their
-    /// beginning where the `oldest` come first, and how many those are. One is there in any case.
+    /// A JSON array of as many of these messages as fit into so many bytes, counted from their end,
+    /// or from their beginning where the `oldest` come first, and how many those are. One is there
+    /// in any case.
     #[must_use]
     pub fn messages_within(
         &self,
@@ -103,7 +110,10 @@ impl Encoder {
         }
         json.push(b']');
         let surplus = json.len().saturating_sub(bytes);
-        let first = starts.iter().position(|start| *start > surplus).unwrap_or(starts.len() - 1);
+        let first = starts
+            .iter()
+            .position(|start| *start > surplus)
+            .unwrap_or(starts.len() - 1);
         if !oldest && first > 0 {
             json.drain(1..starts[first]);
         }
@@ -127,7 +137,11 @@ impl Encoder {
     }
 
     fn write_message(&self, json: &mut Vec<u8>, view: &MessageView, place: Place<'_>) {
-        let shown = Shown { view, place, encoder: self };
+        let shown = Shown {
+            view,
+            place,
+            encoder: self,
+        };
         serde_json::to_writer(json, &shown)
             .expect("writing to memory does not fail, and no map has other keys than text");
     }
@@ -162,14 +176,22 @@ impl Serialize for Shown<'_> {
             map.serialize_entry("title", inbox.title)?;
             map.serialize_entry("body", inbox.body)?;
         }
-        map.serialize_entry("tags", &Tags { tags: self.tags(), classic: self.encoder.classic })?;
+        map.serialize_entry(
+            "tags",
+            &Tags {
+                tags: self.tags(),
+                classic: self.encoder.classic,
+            },
+        )?;
         map.serialize_entry("app", &message.event.app())?;
         map.serialize_entry("uuid", &message.uuid)?;
         map.serialize_entry("user", &Text(message.author.user.map_or(0, |user| user.0)))?;
         map.serialize_entry("sent", &message.sent.0)?;
         match self.place {
             Place::Flow(id) => map.serialize_entry("flow", &id.0)?,
-            Place::Private => map.serialize_entry("to", &Text(message.to.map_or(0, |user| user.0)))?,
+            Place::Private => {
+                map.serialize_entry("to", &Text(message.to.map_or(0, |user| user.0)))?;
+            }
         }
         match (&inbox, message.event) {
             (Some(inbox), _) => map.serialize_entry("attachments", inbox.attachments)?,
@@ -182,11 +204,10 @@ impl Serialize for Shown<'_> {
         if message.author.user.is_none() {
             map.serialize_entry("external_user_name", &message.author.external_name)?;
         }
-        let thread = self
-            .view
-            .thread
-            .as_ref()
-            .map(|state| ShownThread { id: self.encoder.thread_ids.encode(message.room, state.root), state });
+        let thread = self.view.thread.as_ref().map(|state| ShownThread {
+            id: self.encoder.thread_ids.encode(message.room, state.root),
+            state,
+        });
         map.serialize_entry("thread_id", &thread.as_ref().map(|thread| &thread.id))?;
         map.serialize_entry("thread", &thread)?;
         map.end()
@@ -217,7 +238,9 @@ struct Inbox<'a> {
 
 fn inbox(message: &Message) -> Option<Inbox<'_>> {
     let has_parts = matches!(message.event, Event::Activity | Event::Discussion);
-    has_parts.then(|| serde_json::from_str(&message.content).ok()).flatten()
+    has_parts
+        .then(|| serde_json::from_str(&message.content).ok())
+        .flatten()
 }
 
 struct Content<'a>(&'a MessageView);
@@ -252,7 +275,9 @@ impl Serialize for Tags<'_> {
         let mut seq = serializer.serialize_seq(Some(self.tags.len()))?;
         for tag in self.tags {
             match tag.strip_prefix(':') {
-                Some(rest) if self.classic && rest.starts_with("influx:") => seq.serialize_element(rest)?,
+                Some(rest) if self.classic && rest.starts_with("influx:") => {
+                    seq.serialize_element(rest)?;
+                }
                 _ => seq.serialize_element(tag)?,
             }
         }
@@ -353,16 +378,28 @@ mod tests {
     #[test]
     fn an_encoded_message_is_read_back_by_the_shape_of_clients() {
         let flow = FlowId("f-1".into());
-        let json = encoder(false).message(&view(Event::Comment, "yes\r\n", Some("why?")), Place::Flow(&flow));
+        let json = encoder(false).message(
+            &view(Event::Comment, "yes\r\n", Some("why?")),
+            Place::Flow(&flow),
+        );
         assert!(!json.contains(&b'\r') && !json.contains(&b'\n'));
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
-        assert_eq!((message.id, message.event.as_str(), message.user.as_str()), (9, "comment", "4"));
-        assert_eq!(message.content, serde_json::json!({"title": "why?", "text": "yes\r\n"}));
+        assert_eq!(
+            (message.id, message.event.as_str(), message.user.as_str()),
+            (9, "comment", "4")
+        );
+        assert_eq!(
+            message.content,
+            serde_json::json!({"title": "why?", "text": "yes\r\n"})
+        );
         assert_eq!(message.flow.as_deref(), Some("f-1"));
         assert_eq!(message.created_at, "2023-11-14T22:13:20.007Z");
         assert_eq!(message.tags, [":influx:2", "todo"]);
         let thread = message.thread.unwrap();
-        assert_eq!((thread.title.as_str(), thread.internal_comments), ("a &lt; b", 1));
+        assert_eq!(
+            (thread.title.as_str(), thread.internal_comments),
+            ("a &lt; b", 1)
+        );
         assert_eq!(Some(thread.id), message.thread_id);
     }
 
@@ -379,7 +416,10 @@ mod tests {
             assert_eq!(within(two.len()), (two.clone(), 2));
             assert_eq!(within(two.len() - 1).1, 1);
             assert_eq!(within(0).1, 1);
-            assert_eq!(encoder.messages_within(&[], Place::Private, 0, oldest), (b"[]".to_vec(), 0));
+            assert_eq!(
+                encoder.messages_within(&[], Place::Private, 0, oldest),
+                (b"[]".to_vec(), 0)
+            );
         }
     }
 
@@ -396,7 +436,9 @@ mod tests {
         let view = view(Event::Message, "x", None);
         let tags = |classic| {
             let json = encoder(classic).message(&view, Place::Private);
-            serde_json::from_slice::<crate::Message>(&json).unwrap().tags
+            serde_json::from_slice::<crate::Message>(&json)
+                .unwrap()
+                .tags
         };
         assert_eq!(tags(true), ["influx:2", "todo"]);
         assert!(tags(false).is_empty());
@@ -404,8 +446,10 @@ mod tests {
 
     #[test]
     fn documents_go_out_as_they_are() {
-        let json = encoder(false)
-            .message(&view(Event::Action, r#"{"type":"join","description":"x"}"#, None), Place::Private);
+        let json = encoder(false).message(
+            &view(Event::Action, r#"{"type":"join","description":"x"}"#, None),
+            Place::Private,
+        );
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.content["type"], "join");
     }

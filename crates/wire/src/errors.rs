@@ -31,12 +31,18 @@ impl ErrorBody {
     /// An error of which there is one thing to say.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), errors: BTreeMap::new() }
+        Self {
+            message: message.into(),
+            errors: BTreeMap::new(),
+        }
     }
 
     /// An error of which there is something to say for each field.
     #[must_use]
     pub fn validation(errors: BTreeMap<String, Vec<String>>) -> Self {
-        Self { message: "Validation error".into(), errors }
+        Self {
+            message: "Validation error".into(),
+            errors,
+        }
     }
 }

@@ -5,8 +5,8 @@
 //! `fields[][label]=x&fields[][value]=y`. The outcome is the JSON object that the same client would
 //! have sent as `application/json`, save that every value is a string.
 //!
-//! [`parse`] reads a whole text; a [`Form`] takes fields one by one, as `multipart/form-data` brings
-//! them, under the same rules and bounds.
+//! [`parse`] reads a whole text; a [`Form`] takes fields one by one, as `multipart/form-data`
+//! brings them, under the same rules and bounds.
 
 use std::borrow::Cow;
 
@@ -21,8 +21,8 @@ pub const MAX_PAIRS: usize = 100;
 /// The most characters of a name that an error shows.
 const MAX_SHOWN: usize = 100;
 
-/// How many values the parameters of a request may have, in a query, a form or JSON. Lists and objects have a
-/// lower bound: each takes some hundred bytes of memory, however short its text is.
+/// How many values the parameters of a request may have, in a query, a form or JSON. Lists and
+/// objects have a lower bound: each takes some hundred bytes of memory, however short its text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The most values, the lists and objects among them.
@@ -33,11 +33,20 @@ pub struct Bounds {
 
 impl Bounds {
     /// For callers without valid credentials.
-    pub const STRANGER: Self = Self { values: 100, containers: 20 };
+    pub const STRANGER: Self = Self {
+        values: 100,
+        containers: 20,
+    };
     /// For requests that only read: many of one caller may wait at the same time.
-    pub const READ: Self = Self { values: 500, containers: 50 };
+    pub const READ: Self = Self {
+        values: 500,
+        containers: 50,
+    };
     /// For requests that change something.
-    pub const CHANGE: Self = Self { values: 10_000, containers: 2_000 };
+    pub const CHANGE: Self = Self {
+        values: 10_000,
+        containers: 2_000,
+    };
 }
 
 /// A form or query that cannot be read, and the name of the field where it went wrong.
@@ -82,8 +91,8 @@ pub fn parse(text: &[u8], bounds: Bounds) -> Result<Map<String, Value>, FormErro
     read(text, bounds, None)
 }
 
-/// Reads of such a text only the parameters with these names, and what is nested in them. The others are
-/// neither kept nor checked.
+/// Reads of such a text only the parameters with these names, and what is nested in them. The
+/// others are neither kept nor checked.
 ///
 /// ```
 /// let found = eddyline_wire::forms::parse_only(b"a[b][c]=1&token=x&d=%", &["token"])?;
@@ -98,14 +107,24 @@ pub fn parse_only(text: &[u8], names: &[&str]) -> Result<Map<String, Value>, For
     read(text, Bounds::STRANGER, Some(names))
 }
 
-fn read(text: &[u8], bounds: Bounds, only: Option<&[&str]>) -> Result<Map<String, Value>, FormError> {
+fn read(
+    text: &[u8],
+    bounds: Bounds,
+    only: Option<&[&str]>,
+) -> Result<Map<String, Value>, FormError> {
     let mut form = Form::new(bounds);
-    for pair in text.split(|byte| *byte == b'&').filter(|pair| !pair.is_empty()) {
+    for pair in text
+        .split(|byte| *byte == b'&')
+        .filter(|pair| !pair.is_empty())
+    {
         let (name, value) = match pair.iter().position(|byte| *byte == b'=') {
             Some(equals) => (&pair[..equals], &pair[equals + 1..]),
             None => (pair, &b""[..]),
         };
-        let error = |problem| FormError { field: readable(name), problem };
+        let error = |problem| FormError {
+            field: readable(name),
+            problem,
+        };
         let decoded = match (decode(name), only) {
             (Ok(decoded), Some(names)) if !names.contains(&first_part(&decoded)) => continue,
             (Err(_), Some(_)) => continue,
@@ -127,12 +146,12 @@ pub fn first_part(name: &str) -> &str {
     path_of(name).map_or("", |(first, _)| first)
 }
 
-/// The names and values of an `application/x-www-form-urlencoded` text as they came, for forms without
-/// structure: those of browsers, and of OAuth. `None` for more than [`MAX_PAIRS`], for what is not UTF-8, and
-/// for a NUL, which no value has and PostgreSQL does not take.
+/// The names and values of an `application/x-www-form-urlencoded` text as they came, for forms
+/// without structure: those of browsers, and of OAuth. `None` for more than [`MAX_PAIRS`], for what
+/// is not UTF-8, and for a NUL, which no value has and PostgreSQL does not take.
 ///
-/// Unlike [`parse`] it takes a `%` without digits as it stands, since clients send passwords and states
-/// that nobody encoded.
+/// Unlike [`parse`] it takes a `%` without digits as it stands, since clients send passwords and
+/// states that nobody encoded.
 ///
 /// ```
 /// let pairs = eddyline_wire::forms::pairs(b"state=100%&name=Ada+L%C3%B8v&name=");
@@ -158,8 +177,8 @@ pub fn pairs(text: &[u8]) -> Option<Vec<(String, String)>> {
 /// The object that a form's fields make, one field after the other.
 ///
 /// - `a=1`, `a=2` is the later value; `a[]=1`, `a[]=2` is a list; `a[b]=1` is an object.
-/// - `a[][b]=1`, `a[][c]=2` is a list of one object; a name that the last object of the list already
-///   has starts the next object.
+/// - `a[][b]=1`, `a[][c]=2` is a list of one object; a name that the last object of the list
+///   already has starts the next object.
 /// - A name whose brackets do not match (`a[b`, `a[b]c`) is a plain name as a whole, brackets at
 ///   the very beginning are part of the name, and a field without a name is passed over.
 ///
@@ -185,18 +204,27 @@ impl Form {
     /// A form without fields, which may hold so much.
     #[must_use]
     pub fn new(bounds: Bounds) -> Self {
-        Self { root: Map::new(), bounds, room: bounds }
+        Self {
+            root: Map::new(),
+            bounds,
+            room: bounds,
+        }
     }
 
     /// Adds a field. Name and value are as they are meant: nothing is decoded.
     ///
     /// # Errors
     ///
-    /// [`FormProblem::Clash`], [`FormProblem::Depth`] or [`FormProblem::Count`], after which the form
-    /// is as it was.
+    /// [`FormProblem::Clash`], [`FormProblem::Depth`] or [`FormProblem::Count`], after which the
+    /// form is as it was.
     pub fn add(&mut self, name: &str, value: String) -> Result<(), FormError> {
-        let error = |problem| FormError { field: name.chars().take(MAX_SHOWN).collect(), problem };
-        let Some((first, steps)) = path_of(name) else { return Ok(()) };
+        let error = |problem| FormError {
+            field: name.chars().take(MAX_SHOWN).collect(),
+            problem,
+        };
+        let Some((first, steps)) = path_of(name) else {
+            return Ok(());
+        };
         if steps.len() >= MAX_DEPTH {
             return Err(error(FormProblem::Depth));
         }
@@ -219,12 +247,19 @@ impl Form {
 /// A name for an error: decoded as far as it goes, and no more of it than somebody would read.
 fn readable(name: &[u8]) -> String {
     let bytes: Vec<u8> = percent_decode(&plus_as_space(name)).collect();
-    String::from_utf8_lossy(&bytes).chars().take(MAX_SHOWN).collect()
+    String::from_utf8_lossy(&bytes)
+        .chars()
+        .take(MAX_SHOWN)
+        .collect()
 }
 
 fn plus_as_space(text: &[u8]) -> Cow<'_, [u8]> {
     if text.contains(&b'+') {
-        Cow::Owned(text.iter().map(|byte| if *byte == b'+' { b' ' } else { *byte }).collect())
+        Cow::Owned(
+            text.iter()
+                .map(|byte| if *byte == b'+' { b' ' } else { *byte })
+                .collect(),
+        )
     } else {
         Cow::Borrowed(text)
     }
@@ -238,7 +273,10 @@ fn decode(text: &[u8]) -> Result<String, FormProblem> {
         }
     }
     let text = plus_as_space(text);
-    percent_decode(&text).decode_utf8().map(Cow::into_owned).map_err(|_| FormProblem::Utf8)
+    percent_decode(&text)
+        .decode_utf8()
+        .map(Cow::into_owned)
+        .map_err(|_| FormProblem::Utf8)
 }
 
 /// One step into a nested name, after its first part.
@@ -262,10 +300,17 @@ fn path_of(name: &str) -> Option<(&str, Vec<Step<'_>>)> {
     let (first, mut rest) = name.split_at(open + 1);
     let mut steps = Vec::new();
     while !rest.is_empty() {
-        let Some((key, after)) = rest.strip_prefix('[').and_then(|inner| inner.split_once(']')) else {
+        let Some((key, after)) = rest
+            .strip_prefix('[')
+            .and_then(|inner| inner.split_once(']'))
+        else {
             return plain;
         };
-        steps.push(if key.is_empty() { Step::Element } else { Step::Member(key) });
+        steps.push(if key.is_empty() {
+            Step::Element
+        } else {
+            Step::Member(key)
+        });
         rest = after;
     }
     Some((first, steps))
@@ -341,12 +386,21 @@ fn has(object: &Map<String, Value>, steps: &[Step<'_>]) -> bool {
 
 /// The value that a name makes where there is nothing yet, if there is room for it.
 fn fresh(steps: &[Step<'_>], value: String, room: &mut Bounds) -> Result<Value, Refused> {
-    room.values = room.values.checked_sub(steps.len() + 1).ok_or(Refused::Room)?;
-    room.containers = room.containers.checked_sub(steps.len()).ok_or(Refused::Room)?;
-    Ok(steps.iter().rev().fold(Value::String(value), |inner, step| match step {
-        Step::Element => Value::Array(vec![inner]),
-        Step::Member(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
-    }))
+    room.values = room
+        .values
+        .checked_sub(steps.len() + 1)
+        .ok_or(Refused::Room)?;
+    room.containers = room
+        .containers
+        .checked_sub(steps.len())
+        .ok_or(Refused::Room)?;
+    Ok(steps
+        .iter()
+        .rev()
+        .fold(Value::String(value), |inner, step| match step {
+            Step::Element => Value::Array(vec![inner]),
+            Step::Member(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
+        }))
 }
 
 #[cfg(test)]

@@ -31,7 +31,10 @@ impl Group {
             id: group.id.0,
             name: group.name.clone(),
             tag: group_tag(&nick_key(&group.name)),
-            url: format!("{base_url}/organizations/{organization}/groups/{}", group.id),
+            url: format!(
+                "{base_url}/organizations/{organization}/groups/{}",
+                group.id
+            ),
             users: group.users.iter().map(|user| user.0).collect(),
         }
     }

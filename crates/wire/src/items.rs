@@ -1,9 +1,9 @@
-//! What integrations write: the state of an outside item, and who did something to it (specification,
-//! sections 2 and 4).
+//! What integrations write: the state of an outside item, and who did something to it
+//! (specification, sections 2 and 4).
 
 use eddyline_model::items::{
-    Action, Color, EntryPoint, Field, Item, MAX_ACTIONS, MAX_BODY_BYTES, MAX_FIELDS, MAX_SHORT_CHARS,
-    MAX_TITLE_CHARS, MAX_VALUE_CHARS, Method, Status,
+    Action, Color, EntryPoint, Field, Item, MAX_ACTIONS, MAX_BODY_BYTES, MAX_FIELDS,
+    MAX_SHORT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS, Method, Status,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,14 +25,17 @@ pub struct InboxContent {
     pub attachments: Vec<Attachment>,
 }
 
-/// Reads the parameter `thread`: the state of an item as somebody wrote it, with its HTML not looked at
-/// yet. Notes what is wrong with it.
+/// Reads the parameter `thread`: the state of an item as somebody wrote it, with its HTML not
+/// looked at yet. Notes what is wrong with it.
 pub fn read_item(value: &Value, errors: &mut FieldErrors) -> Option<Item> {
     let mut item = Object::new(value, "thread".into(), errors)?;
     let title = item.required_text("title", MAX_TITLE_CHARS);
     let body = item.text("body", MAX_BODY_BYTES).unwrap_or_default();
     if body.len() > MAX_BODY_BYTES {
-        item.error("body", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
+        item.error(
+            "body",
+            format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"),
+        );
     }
     let external_url = item.url("external_url");
     let status = item.object("status").and_then(|mut status| {
@@ -54,7 +57,14 @@ pub fn read_item(value: &Value, errors: &mut FieldErrors) -> Option<Item> {
         })
     });
     let actions = item.each("actions", MAX_ACTIONS, read_action);
-    Some(Item { title, body, external_url, status, actions, fields })
+    Some(Item {
+        title,
+        body,
+        external_url,
+        status,
+        actions,
+        fields,
+    })
 }
 
 fn read_action(action: &mut Object<'_, '_>) -> Option<Action> {
@@ -69,7 +79,12 @@ fn read_action(action: &mut Object<'_, '_>) -> Option<Action> {
     let description = action.text("description", MAX_VALUE_CHARS);
     if view {
         let (url, image) = (action.required_url("url"), action.url("image"));
-        return Some(Action::View { url, name, description, image });
+        return Some(Action::View {
+            url,
+            name,
+            description,
+            image,
+        });
     }
     let Some(mut target) = action.object("target") else {
         action.error("target", "must be an object");
@@ -80,15 +95,24 @@ fn read_action(action: &mut Object<'_, '_>) -> Option<Action> {
         target.error("@type", "can't be blank");
     }
     let url = target.required_url("urlTemplate");
-    let method = target.choice("httpMethod", &Method::EACH, true).unwrap_or_default();
-    Some(Action::Update { name, description, target: EntryPoint::EntryPoint { url, method } })
+    let method = target
+        .choice("httpMethod", &Method::EACH, true)
+        .unwrap_or_default();
+    Some(Action::Update {
+        name,
+        description,
+        target: EntryPoint::EntryPoint { url, method },
+    })
 }
 
 /// Reads the parameter `author`.
 pub fn read_author(value: &Value, errors: &mut FieldErrors) -> Option<Author> {
     let mut author = Object::new(value, "author".into(), errors)?;
     let avatar = author.url("avatar");
-    Some(Author { name: author.required_text("name", MAX_SHORT_CHARS), avatar })
+    Some(Author {
+        name: author.required_text("name", MAX_SHORT_CHARS),
+        avatar,
+    })
 }
 
 #[cfg(test)]
@@ -99,7 +123,11 @@ mod tests {
     fn read(value: &Value) -> Result<Item, FieldErrors> {
         let mut errors = FieldErrors::new();
         let item = read_item(value, &mut errors);
-        if errors.is_empty() { Ok(item.expect("an item")) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(item.expect("an item"))
+        } else {
+            Err(errors)
+        }
     }
 
     #[test]
@@ -117,19 +145,31 @@ mod tests {
             ],
             "fields": [{"label": "Priority", "value": "high"}],
         });
-        assert_eq!(serde_json::to_value(read(&written).unwrap()).unwrap(), written);
+        assert_eq!(
+            serde_json::to_value(read(&written).unwrap()).unwrap(),
+            written
+        );
     }
 
     #[test]
     fn an_item_needs_no_more_than_a_title() {
-        let item = read(&json!({"title": "x", "fields": "", "status": "", "body": null, "external_url": ""}));
-        assert_eq!(item, Ok(Item { title: "x".into(), ..Item::default() }));
+        let item = read(
+            &json!({"title": "x", "fields": "", "status": "", "body": null, "external_url": ""}),
+        );
+        assert_eq!(
+            item,
+            Ok(Item {
+                title: "x".into(),
+                ..Item::default()
+            })
+        );
     }
 
     #[test]
     fn a_list_may_be_written_with_numbers() {
-        let fields: serde_json::Map<String, Value> =
-            (0..12).map(|n| (n.to_string(), json!({"label": n.to_string(), "value": n}))).collect();
+        let fields: serde_json::Map<String, Value> = (0..12)
+            .map(|n| (n.to_string(), json!({"label": n.to_string(), "value": n})))
+            .collect();
         let item = read(&json!({"title": "x", "fields": fields})).unwrap();
         let labels: Vec<String> = item.fields.into_iter().map(|field| field.label).collect();
         assert_eq!(labels, (0..12).map(|n| n.to_string()).collect::<Vec<_>>());
@@ -137,30 +177,61 @@ mod tests {
 
     #[test]
     fn each_mistake_is_named() {
-        let target = json!({"@type": "EntryPoint", "urlTemplate": "ftp://x", "httpMethod": "TRACE"});
+        let target =
+            json!({"@type": "EntryPoint", "urlTemplate": "ftp://x", "httpMethod": "TRACE"});
         for (written, field) in [
             (json!("x"), "thread"),
             (json!({}), "thread[title]"),
             (json!({"title": " "}), "thread[title]"),
             (json!({"title": {"a": 1}}), "thread[title]"),
             (json!({"title": "x".repeat(1001)}), "thread[title]"),
-            (json!({"title": "x", "body": "ä".repeat(40_000)}), "thread[body]"),
-            (json!({"title": "x", "external_url": "javascript:alert(1)"}), "thread[external_url]"),
-            (json!({"title": "x", "external_url": "data:image/png;base64,AAAA"}), "thread[external_url]"),
+            (
+                json!({"title": "x", "body": "ä".repeat(40_000)}),
+                "thread[body]",
+            ),
+            (
+                json!({"title": "x", "external_url": "javascript:alert(1)"}),
+                "thread[external_url]",
+            ),
+            (
+                json!({"title": "x", "external_url": "data:image/png;base64,AAAA"}),
+                "thread[external_url]",
+            ),
             (
                 json!({"title": "x", "actions": [{"@type": "ViewAction", "name": "x", "url": "http://x", "image": "data:,"}]}),
                 "thread[actions][0][image]",
             ),
             (json!({"title": "x", "status": "open"}), "thread[status]"),
-            (json!({"title": "x", "status": {"value": "x", "color": "pink"}}), "thread[status][color]"),
-            (json!({"title": "x", "status": {"color": "red"}}), "thread[status][value]"),
+            (
+                json!({"title": "x", "status": {"value": "x", "color": "pink"}}),
+                "thread[status][color]",
+            ),
+            (
+                json!({"title": "x", "status": {"color": "red"}}),
+                "thread[status][value]",
+            ),
             (json!({"title": "x", "fields": "x"}), "thread[fields]"),
             (json!({"title": "x", "fields": [1]}), "thread[fields][0]"),
-            (json!({"title": "x", "fields": [{"value": "1"}]}), "thread[fields][0][label]"),
-            (json!({"title": "x", "fields": vec![json!({"label": "x"}); 51]}), "thread[fields]"),
-            (json!({"title": "x", "actions": vec![json!({}); 21]}), "thread[actions]"),
-            (json!({"title": "x", "actions": [{}]}), "thread[actions][0][@type]"),
-            (json!({"title": "x", "actions": [{"@type": "BuyAction"}]}), "thread[actions][0][@type]"),
+            (
+                json!({"title": "x", "fields": [{"value": "1"}]}),
+                "thread[fields][0][label]",
+            ),
+            (
+                json!({"title": "x", "fields": vec![json!({"label": "x"}); 51]}),
+                "thread[fields]",
+            ),
+            (
+                json!({"title": "x", "actions": vec![json!({}); 21]}),
+                "thread[actions]",
+            ),
+            (
+                json!({"title": "x", "actions": [{}]}),
+                "thread[actions][0][@type]",
+            ),
+            (
+                json!({"title": "x", "actions": [{"@type": "BuyAction"}]}),
+                "thread[actions][0][@type]",
+            ),
             (
                 json!({"title": "x", "actions": [{"@type": "ViewAction", "name": "x"}]}),
                 "thread[actions][0][url]",
@@ -185,7 +256,10 @@ mod tests {
         let picture = format!("data:image/png;base64,{}", "A".repeat(5000));
         read_author(&json!({"name": "Ada", "avatar": picture}), &mut errors);
         let text = "must be an address that begins with http:// or https://";
-        assert_eq!(errors, FieldErrors::from([("author[avatar]".into(), vec![text.into()])]));
+        assert_eq!(
+            errors,
+            FieldErrors::from([("author[avatar]".into(), vec![text.into()])])
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! Names and types are those of Flowdock's API. [`forms`] reads parameters that come as a form instead of JSON. The crate
-//! knows neither storage nor HTTP.
+//! Names and types are those of Flowdock's API. [`forms`] reads parameters that come as a form
+//! instead of JSON. The crate knows neither storage nor HTTP.
 
 mod author;
 mod disposition;

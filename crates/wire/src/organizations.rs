@@ -1,7 +1,9 @@
 //! Organizations.
 
 use eddyline_model::groups::Group as ModelGroup;
-use eddyline_model::organizations::{Organization as ModelOrganization, Subscription as ModelSubscription};
+use eddyline_model::organizations::{
+    Organization as ModelOrganization, Subscription as ModelSubscription,
+};
 use eddyline_model::users::User;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -38,7 +40,10 @@ impl OrganizationSummary {
             user_limit: organization.user_limit,
             user_count: organization.user_count,
             active: organization.active,
-            url: format!("{base_url}/organizations/{}", organization.parameterized_name),
+            url: format!(
+                "{base_url}/organizations/{}",
+                organization.parameterized_name
+            ),
         }
     }
 }
@@ -103,8 +108,8 @@ pub struct OrganizationUser {
 }
 
 impl Organization {
-    /// An organization with its people, each with whether they administer it, its groups, and addresses
-    /// under `base_url`.
+    /// An organization with its people, each with whether they administer it, its groups, and
+    /// addresses under `base_url`.
     #[must_use]
     pub fn of(
         organization: &ModelOrganization,
@@ -129,7 +134,10 @@ impl Organization {
             url: summary.url,
             subscription: Subscription::of(&organization.subscription),
             users: users.collect(),
-            groups: groups.iter().map(|group| Group::of(group, organization, base_url)).collect(),
+            groups: groups
+                .iter()
+                .map(|group| Group::of(group, organization, base_url))
+                .collect(),
         }
     }
 }
@@ -137,10 +145,14 @@ impl Organization {
 impl Subscription {
     fn of(subscription: &ModelSubscription) -> Self {
         match subscription {
-            ModelSubscription::Trial { ends } => Self::Trial { trial: true, trial_ends: ends.to_string() },
-            ModelSubscription::Paid { next_bill } => {
-                Self::Paid { trial: false, billing_date: next_bill.map(|day| day.to_string()) }
-            }
+            ModelSubscription::Trial { ends } => Self::Trial {
+                trial: true,
+                trial_ends: ends.to_string(),
+            },
+            ModelSubscription::Paid { next_bill } => Self::Paid {
+                trial: false,
+                billing_date: next_bill.map(|day| day.to_string()),
+            },
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The parameters of a request, and reading them by type.
 //!
-//! A [`Reader`] is asked for one parameter after the other and then for the verdict, so that the caller learns of all
-//! mistakes at once. What an endpoint takes is declared as a [`Request`](crate::Request), which does the asking.
+//! A [`Reader`] is asked for one parameter after the other and then for the verdict, so that the
+//! caller learns of all mistakes at once. What an endpoint takes is declared as a
+//! [`Request`](crate::Request), which does the asking.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -23,7 +24,9 @@ pub struct Invalid {
 impl Invalid {
     /// One parameter with one mistake.
     pub fn one(name: &str, text: impl Into<String>) -> Self {
-        Self { errors: BTreeMap::from([(name.to_owned(), vec![text.into()])]) }
+        Self {
+            errors: BTreeMap::from([(name.to_owned(), vec![text.into()])]),
+        }
     }
 }
 
@@ -38,7 +41,8 @@ impl FromIterator<(String, Value)> for Params {
 }
 
 impl Params {
-    /// Joins the parameters of the query and of the body. Where both have a name, the body's counts.
+    /// Joins the parameters of the query and of the body. Where both have a name, the body's
+    /// counts.
     pub fn merge(query: Map<String, Value>, body: Map<String, Value>) -> Self {
         Self(query).with_body(body)
     }
@@ -61,7 +65,10 @@ impl Params {
 
     /// Begins to read and to collect mistakes.
     pub fn reader(&self) -> Reader<'_> {
-        Reader { params: self, invalid: Invalid::default() }
+        Reader {
+            params: self,
+            invalid: Invalid::default(),
+        }
     }
 
     /// A JSON null is no value.
@@ -83,7 +90,11 @@ pub struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Notes a mistake that the handler itself has found.
     pub fn error(&mut self, name: &str, text: impl Into<String>) {
-        self.invalid.errors.entry(name.to_owned()).or_default().push(text.into());
+        self.invalid
+            .errors
+            .entry(name.to_owned())
+            .or_default()
+            .push(text.into());
     }
 
     /// Whether the parameter is there, and not null.
@@ -99,7 +110,11 @@ impl<'a> Reader<'a> {
 
     /// The verdict: every mistake found so far, or none.
     pub fn finish(&mut self) -> Result<(), Invalid> {
-        if self.invalid.errors.is_empty() { Ok(()) } else { Err(std::mem::take(&mut self.invalid)) }
+        if self.invalid.errors.is_empty() {
+            Ok(())
+        } else {
+            Err(std::mem::take(&mut self.invalid))
+        }
     }
 
     /// The value as it came, for parameters that have more than one form. No text in it, however
@@ -120,7 +135,12 @@ impl<'a> Reader<'a> {
     }
 
     /// A text in an object, called `NAME[WITHIN]` where it is wrong.
-    pub fn opt_text_in(&mut self, object: &Map<String, Value>, name: &str, within: &str) -> Option<String> {
+    pub fn opt_text_in(
+        &mut self,
+        object: &Map<String, Value>,
+        name: &str,
+        within: &str,
+    ) -> Option<String> {
         let wrong = match object.get(within) {
             None | Some(Value::Null) => return None,
             Some(value) if has_nul(value) => "must not contain NUL characters",
@@ -137,11 +157,20 @@ impl<'a> Reader<'a> {
         let text = self.accept(name, as_text(value, "must be a text"))?;
         let count = text.chars().count();
         if count > *characters.end() {
-            self.error(name, format!("is too long (maximum is {} characters)", characters.end()));
+            self.error(
+                name,
+                format!("is too long (maximum is {} characters)", characters.end()),
+            );
         } else if count == 0 && *characters.start() > 0 {
             self.error(name, "can't be blank");
         } else if count < *characters.start() {
-            self.error(name, format!("is too short (minimum is {} characters)", characters.start()));
+            self.error(
+                name,
+                format!(
+                    "is too short (minimum is {} characters)",
+                    characters.start()
+                ),
+            );
         } else {
             return Some(text);
         }
@@ -225,9 +254,16 @@ impl<'a> Reader<'a> {
     /// One of a few words, and what it stands for.
     pub fn opt_choice<T: Clone>(&mut self, name: &str, choices: &[(&str, T)]) -> Option<T> {
         let value = self.value(name)?;
-        let found = choices.iter().find(|(word, _)| value == word).map(|(_, meaning)| meaning.clone());
+        let found = choices
+            .iter()
+            .find(|(word, _)| value == word)
+            .map(|(_, meaning)| meaning.clone());
         let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
-        self.expect(name, &format!("must be one of: {}", words.join(", ")), found)
+        self.expect(
+            name,
+            &format!("must be one of: {}", words.join(", ")),
+            found,
+        )
     }
 
     /// Texts, as an array or as one text with commas between them, around which blanks and empty
@@ -238,7 +274,11 @@ impl<'a> Reader<'a> {
         let list = match value {
             Value::Array(list) => list.iter().map(text).collect(),
             other => text(other).map(|text| {
-                text.split(',').map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+                text.split(',')
+                    .map(str::trim)
+                    .filter(|part| !part.is_empty())
+                    .map(str::to_owned)
+                    .collect()
             }),
         };
         self.accept(name, list)
@@ -263,8 +303,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Old clients send numbers where texts belong (a uuid, tags), and texts where numbers belong. What is neither is
-/// `wrong`.
+/// Old clients send numbers where texts belong (a uuid, tags), and texts where numbers belong. What
+/// is neither is `wrong`.
 fn as_text<'w>(value: &Value, wrong: &'w str) -> Result<String, &'w str> {
     match value {
         Value::String(text) => Ok(text.clone()),
@@ -278,7 +318,9 @@ fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(list) => list.iter().any(has_nul),
-        Value::Object(map) => map.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Object(map) => map
+            .iter()
+            .any(|(key, value)| key.contains('\0') || has_nul(value)),
         _ => false,
     }
 }

@@ -38,7 +38,11 @@ impl PrivateActivity {
     /// What so many unread messages are.
     #[must_use]
     pub fn of(unread: i64) -> Self {
-        Self { inbox: false, mentions: unread, chat: unread > 0 }
+        Self {
+            inbox: false,
+            mentions: unread,
+            chat: unread > 0,
+        }
     }
 }
 

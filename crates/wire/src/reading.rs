@@ -1,4 +1,5 @@
-//! Reading nested parameters, and naming those that are wrong as a form would: `thread[status][color]`.
+//! Reading nested parameters, and naming those that are wrong as a form would:
+//! `thread[status][color]`.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +24,18 @@ impl<'a, 'e> Object<'a, 'e> {
         if let Value::Object(map) = value {
             return Some(Self { map, path, errors });
         }
-        errors.entry(path).or_default().push("must be an object".into());
+        errors
+            .entry(path)
+            .or_default()
+            .push("must be an object".into());
         None
     }
 
     pub(crate) fn error(&mut self, name: &str, text: impl Into<String>) {
-        self.errors.entry(self.name_of(name)).or_default().push(text.into());
+        self.errors
+            .entry(self.name_of(name))
+            .or_default()
+            .push(text.into());
     }
 
     fn name_of(&self, name: &str) -> String {
@@ -97,10 +104,18 @@ impl<'a, 'e> Object<'a, 'e> {
     }
 
     /// One of a few words.
-    pub(crate) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)], fold: bool) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(
+        &mut self,
+        name: &str,
+        choices: &[(&str, T)],
+        fold: bool,
+    ) -> Option<T> {
         let text = self.text(name, 100)?;
         let same = |word: &str| word == text || (fold && word.eq_ignore_ascii_case(&text));
-        let found = choices.iter().find(|(word, _)| same(word)).map(|(_, meaning)| *meaning);
+        let found = choices
+            .iter()
+            .find(|(word, _)| same(word))
+            .map(|(_, meaning)| *meaning);
         if found.is_none() {
             let words: Vec<&str> = choices.iter().map(|(word, _)| *word).collect();
             self.error(name, format!("must be one of: {}", words.join(", ")));
@@ -118,15 +133,17 @@ impl<'a, 'e> Object<'a, 'e> {
         Object::new(value, self.name_of(name), self.errors)
     }
 
-    /// Reads each object of a list of at most so many. A list may be written as an object whose names
-    /// count up, as some forms do.
+    /// Reads each object of a list of at most so many. A list may be written as an object whose
+    /// names count up, as some forms do.
     pub(crate) fn each<T>(
         &mut self,
         name: &str,
         most: usize,
         mut read: impl FnMut(&mut Object<'a, '_>) -> Option<T>,
     ) -> Vec<T> {
-        let Some(value) = self.value(name) else { return Vec::new() };
+        let Some(value) = self.value(name) else {
+            return Vec::new();
+        };
         let Some(list) = as_list(value) else {
             self.error(name, "must be a list");
             return Vec::new();
@@ -147,13 +164,15 @@ impl<'a, 'e> Object<'a, 'e> {
 }
 
 /// What is said of a number that [`text_of_number`] does not take.
-pub const NUMBER_TOO_LARGE: &str = "must be a text: a number of more than 64 bits is not read exactly";
+pub const NUMBER_TOO_LARGE: &str =
+    "must be a text: a number of more than 64 bits is not read exactly";
 
 /// The text that a number stands for.
 ///
 /// # Errors
 ///
-/// [`NUMBER_TOO_LARGE`] for a number that fits into no 64 bits, of which JSON readers keep the first digits only.
+/// [`NUMBER_TOO_LARGE`] for a number that fits into no 64 bits, of which JSON readers keep the
+/// first digits only.
 pub fn text_of_number(number: &Number) -> Result<String, &'static str> {
     const LEAST: f64 = -9_223_372_036_854_775_808.0;
     const BEYOND: f64 = 18_446_744_073_709_551_616.0;
@@ -173,7 +192,9 @@ pub fn check_url(text: &str) -> Result<(), &'static str> {
     let wrong = "must be an address that begins with http:// or https://";
     // The parser forgives a slash too few or too many there.
     let rest = ["http://", "https://"].iter().find_map(|start| {
-        text.get(..start.len()).filter(|own| own.eq_ignore_ascii_case(start)).map(|_| &text[start.len()..])
+        text.get(..start.len())
+            .filter(|own| own.eq_ignore_ascii_case(start))
+            .map(|_| &text[start.len()..])
     });
     if rest.is_none_or(|rest| rest.starts_with(['/', '\\'])) {
         return Err(wrong);
@@ -203,7 +224,9 @@ fn as_list(value: &Value) -> Option<Vec<&Value>> {
         Value::Array(list) => Some(list.iter().collect()),
         Value::String(text) if text.trim().is_empty() => Some(Vec::new()),
         Value::Object(map) => {
-            let numbered = map.iter().map(|(name, value)| Some((name.parse::<u32>().ok()?, value)));
+            let numbered = map
+                .iter()
+                .map(|(name, value)| Some((name.parse::<u32>().ok()?, value)));
             let mut numbered: Vec<_> = numbered.collect::<Option<_>>()?;
             numbered.sort_by_key(|(number, _)| *number);
             Some(numbered.into_iter().map(|(_, value)| value).collect())
@@ -219,27 +242,55 @@ mod tests {
     #[test]
     fn a_number_of_more_than_64_bits_is_no_text() {
         let text = |json: &str| text_of_number(&serde_json::from_str(json).unwrap());
-        for good in ["0", "-9223372036854775808", "18446744073709551615", "1.5", "-0.25"] {
+        for good in [
+            "0",
+            "-9223372036854775808",
+            "18446744073709551615",
+            "1.5",
+            "-0.25",
+        ] {
             assert_eq!(text(good).as_deref(), Ok(good));
         }
-        for bad in ["18446744073709551616", "-9223372036854775809", "1e30", "-1e300", &"9".repeat(200)] {
+        for bad in [
+            "18446744073709551616",
+            "-9223372036854775809",
+            "1e30",
+            "-1e300",
+            &"9".repeat(200),
+        ] {
             assert_eq!(text(bad), Err(NUMBER_TOO_LARGE), "{bad}");
         }
     }
 
     #[test]
     fn an_address_on_the_web_is_one_however_its_scheme_is_written() {
-        for good in
-            ["http://x", "https://tracker.example/1", "HTTPS://tracker.example/1", "hTTp://[::1]:80/?a#b"]
-        {
+        for good in [
+            "http://x",
+            "https://tracker.example/1",
+            "HTTPS://tracker.example/1",
+            "hTTp://[::1]:80/?a#b",
+        ] {
             assert_eq!(check_url(good), Ok(()), "{good}");
         }
         let no_page = Err("must be an address that begins with http:// or https://");
         let picture = format!("data:image/png;base64,{}", "A".repeat(5000));
-        for bad in ["", "tracker.example", "//x", "http:/x", "http:///x", "ftp://x", "JavaScript:alert(1)"]
-            .into_iter()
-            .chain(["data:text/html,x", "DATA:text/html,x", "data://x/y", " http://x", &picture])
-        {
+        for bad in [
+            "",
+            "tracker.example",
+            "//x",
+            "http:/x",
+            "http:///x",
+            "ftp://x",
+            "JavaScript:alert(1)",
+        ]
+        .into_iter()
+        .chain([
+            "data:text/html,x",
+            "DATA:text/html,x",
+            "data://x/y",
+            " http://x",
+            &picture,
+        ]) {
             assert_eq!(check_url(bad), no_page, "{bad:.50}");
         }
     }

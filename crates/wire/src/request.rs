@@ -1,9 +1,9 @@
 //! What an endpoint takes, declared once.
 //!
-//! [`request!`](crate::request!) makes a type of a list of parameters, each with its name, its kind and what it
-//! says. The server reads the type from what was sent ([`Request::read`]) and describes it
-//! ([`Parameters::fields`]); the client sends it ([`Request::to_json`]). A bound stands in the kind, so a change of
-//! it is seen in all three.
+//! [`request!`](crate::request!) makes a type of a list of parameters, each with its name, its kind
+//! and what it says. The server reads the type from what was sent ([`Request::read`]) and describes
+//! it ([`Parameters::fields`]); the client sends it ([`Request::to_json`]). A bound stands in the
+//! kind, so a change of it is seen in all three.
 
 mod kinds;
 mod lists;
@@ -14,13 +14,13 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 
 pub use self::kinds::{
-    Choice, Id, Parsed, Secret, SecretText, Text, Truth, Whole, boolean, choice, id, parsed, secret, text,
-    unchecked_text, whole,
+    Choice, Id, Parsed, Secret, SecretText, Text, Truth, Whole, boolean, choice, id, parsed,
+    secret, text, unchecked_text, whole,
 };
 pub use self::lists::{Ids, Texts, Words, ids, texts, words};
 pub use self::objects::{
-    Address, AuthorObject, Files, ItemObject, Registration, RegistrationObject, Time, address, author_object,
-    files, item_object, registration, time,
+    Address, AuthorObject, Files, ItemObject, Registration, RegistrationObject, Time, address,
+    author_object, files, item_object, registration, time,
 };
 use crate::params::{Invalid, Params, Reader};
 
@@ -43,8 +43,8 @@ pub trait Kind {
         None
     }
 
-    /// Whether its absence is a mistake although the type has room for it: for what is read although something is
-    /// missing, so that other mistakes are found as well.
+    /// Whether its absence is a mistake although the type has room for it: for what is read
+    /// although something is missing, so that other mistakes are found as well.
     fn is_required(&self) -> bool {
         false
     }
@@ -76,7 +76,12 @@ impl Field {
             schema["default"] = kind.write(&default);
         }
         let text = text.trim().trim_end_matches('.').to_owned();
-        Self { name, required: T::is_required(kind), text, schema }
+        Self {
+            name,
+            required: T::is_required(kind),
+            text,
+            schema,
+        }
     }
 }
 
@@ -135,12 +140,12 @@ pub trait Parameters {
 
 /// The parameters of an endpoint as a value.
 pub trait Request: Parameters + Sized {
-    /// Reads every parameter and notes all mistakes. `None` where one that is required is missing or wrong. What was
-    /// read means nothing until [`Reader::finish`] has found no mistake.
+    /// Reads every parameter and notes all mistakes. `None` where one that is required is missing
+    /// or wrong. What was read means nothing until [`Reader::finish`] has found no mistake.
     fn read(reader: &mut Reader<'_>) -> Option<Self>;
 
-    /// Reads the parameters as they would be sent, so that a client need not send what is refused. The use case may
-    /// refuse more.
+    /// Reads the parameters as they would be sent, so that a client need not send what is refused.
+    /// The use case may refuse more.
     ///
     /// # Errors
     ///
@@ -157,14 +162,21 @@ pub trait Request: Parameters + Sized {
 
     /// What a client sends in a query.
     fn to_query(&self) -> Vec<(String, String)> {
-        self.to_json().into_iter().map(|(name, value)| (name, query_text(value))).collect()
+        self.to_json()
+            .into_iter()
+            .map(|(name, value)| (name, query_text(value)))
+            .collect()
     }
 }
 
 fn query_text(value: Value) -> String {
     match value {
         Value::String(text) => text,
-        Value::Array(list) => list.into_iter().map(query_text).collect::<Vec<_>>().join(","),
+        Value::Array(list) => list
+            .into_iter()
+            .map(query_text)
+            .collect::<Vec<_>>()
+            .join(","),
         other => other.to_string(),
     }
 }
@@ -212,12 +224,18 @@ pub struct OneOf<A, B>(PhantomData<(A, B)>);
 impl<A: Parameters, B: Parameters> Parameters for OneOf<A, B> {
     fn fields() -> Vec<Field> {
         let fields = <(A, B)>::fields();
-        fields.into_iter().map(|field| Field { required: false, ..field }).collect()
+        fields
+            .into_iter()
+            .map(|field| Field {
+                required: false,
+                ..field
+            })
+            .collect()
     }
 }
 
-/// Declares what an endpoint takes: for each parameter what it says, its name, its type and its kind. An `Option` may
-/// be left out. `as` gives a parameter another name than its field.
+/// Declares what an endpoint takes: for each parameter what it says, its name, its type and its
+/// kind. An `Option` may be left out. `as` gives a parameter another name than its field.
 ///
 /// ```
 /// use eddyline_wire::{Parameters, Request, params::Params, request, request::text};
@@ -269,7 +287,8 @@ macro_rules! request {
 
         impl $crate::Request for $name {
             fn read(reader: &mut $crate::params::Reader<'_>) -> Option<Self> {
-                // Every parameter is read before one of them can end this, and before a name of one hides its kind.
+                // Every parameter is read before one of them can end this, and before a name of one
+                // hides its kind.
                 let read = ($(<$type as $crate::request::FieldType<_>>::read(
                     &$kind,
                     reader,

@@ -1,5 +1,5 @@
-//! What each endpoint takes. The server reads these types, describes them in its OpenAPI document, and the client
-//! sends them.
+//! What each endpoint takes. The server reads these types, describes them in its OpenAPI document,
+//! and the client sends them.
 
 mod applications;
 mod flows;
@@ -16,10 +16,12 @@ mod users;
 pub use self::applications::RegisterApplication;
 pub use self::flows::{AddFlowUser, BlockFlowUser, CreateFlow, FindFlow, ListFlows, UpdateFlow};
 pub use self::integrations::{CreateSource, UpdateSource};
-pub use self::invitations::{AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations};
+pub use self::invitations::{
+    AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations,
+};
 pub use self::messages::{
-    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages, MarkRead,
-    PostEvent, PostOptions, PostThread, TagMode, ToFlow,
+    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
+    MarkRead, PostEvent, PostOptions, PostThread, TagMode, ToFlow,
 };
 pub use self::organizations::{
     AddGroupMember, CreateGroup, FindOrganization, RenameOrganization, UpdateGroup,

@@ -42,7 +42,10 @@ impl User {
     /// A user as somebody of an organization, with addresses under `base_url`.
     #[must_use]
     pub fn of_organization(user: &ModelUser, admin: bool, base_url: &str) -> Self {
-        Self { admin: Some(admin), ..Self::of(user, base_url) }
+        Self {
+            admin: Some(admin),
+            ..Self::of(user, base_url)
+        }
     }
 }
 

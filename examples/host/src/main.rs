@@ -1,5 +1,6 @@
-//! A service of a team that has a chat: the API of Eddyline is nested under `/chat`, beside a route of the service
-//! itself. That route takes the credentials of the chat, and posts to a flow in their name without a request over HTTP.
+//! A service of a team that has a chat: the API of Eddyline is nested under `/chat`, beside a route
+//! of the service itself. That route takes the credentials of the chat, and posts to a flow in
+//! their name without a request over HTTP.
 //!
 //! ```text
 //! cargo run -p eddyline-example-host
@@ -17,8 +18,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Router, response::IntoResponse};
 use eddyline_app::{
-    Addresses, App, Config, Credentials, Error as ChatError, NewFlow, NewOrganization, NewPerson, NewPost,
-    Secret,
+    Addresses, App, Config, Credentials, Error as ChatError, NewFlow, NewOrganization, NewPerson,
+    NewPost, Secret,
 };
 use eddyline_http::serve::{Limits, Peer, Server, bind};
 use eddyline_model::messages::Event;
@@ -28,7 +29,9 @@ use eddyline_storage::Store;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    let port = std::env::var("PORT").unwrap_or_else(|_| "8080".to_owned()).parse()?;
+    let port = std::env::var("PORT")
+        .unwrap_or_else(|_| "8080".to_owned())
+        .parse()?;
     let listener = bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
     let origin = format!("http://{}", listener.local_addr()?);
 
@@ -38,7 +41,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
         web: origin.clone(),
     };
     let store = Store::open("sqlite::memory:")?;
-    let chat = App::new(store, Config { addresses, ..Config::default() }).await?;
+    let chat = App::new(
+        store,
+        Config {
+            addresses,
+            ..Config::default()
+        },
+    )
+    .await?;
     let background = chat.start().await?;
     let token = set_up(&chat).await?;
 
@@ -66,15 +76,22 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-#[expect(clippy::print_stdout, reason = "the program speaks to the person who starts it")]
+#[expect(
+    clippy::print_stdout,
+    reason = "the program speaks to the person who starts it"
+)]
 fn announce(origin: &str, token: &str) {
     println!("listening on {origin}, the chat under {origin}/chat, API token {token}");
 }
 
 /// Makes an organization, a flow, and a user for programs, with an API token.
 async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
-    let acme =
-        NewOrganization { name: "Acme".into(), parameterized_name: None, user_limit: 50, parent: None };
+    let acme = NewOrganization {
+        name: "Acme".into(),
+        parameterized_name: None,
+        user_limit: 50,
+        parent: None,
+    };
     chat.operator().create_organization(acme).await?;
     let email: Email = "deployments@acme.example".parse()?;
     let bot = NewPerson {
@@ -88,8 +105,15 @@ async fn set_up(chat: &App) -> Result<Secret, Box<dyn Error>> {
         bot: true,
     };
     let (_, token) = chat.operator().create_user(bot).await?;
-    chat.operator().create_flow(NewFlow { organization: "acme".into(), name: "Releases".parse()? }).await?;
-    chat.operator().add_flow_user("acme", "releases", &email).await?;
+    chat.operator()
+        .create_flow(NewFlow {
+            organization: "acme".into(),
+            name: "Releases".parse()?,
+        })
+        .await?;
+    chat.operator()
+        .add_flow_user("acme", "releases", &email)
+        .await?;
     Ok(token)
 }
 
@@ -108,12 +132,22 @@ async fn deployed(
 }
 
 async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Result<(), ChatError> {
-    let header = headers.get(AUTHORIZATION).ok_or(ChatError::Unauthenticated("an API token is needed"))?;
+    let header = headers
+        .get(AUTHORIZATION)
+        .ok_or(ChatError::Unauthenticated("an API token is needed"))?;
     let credentials = Credentials::parse(header.as_bytes())
         .map_err(|_| ChatError::Unauthenticated("the credentials cannot be read"))?;
-    let caller = chat.authentication().authenticate(credentials, peer.addr.ip()).await?;
-    let room = chat.rooms().find(&caller, "acme", "releases", FlowAction::Post).await?;
-    chat.messages().post(&caller, room, NewPost::of(Event::Message, text)).await?;
+    let caller = chat
+        .authentication()
+        .authenticate(credentials, peer.addr.ip())
+        .await?;
+    let room = chat
+        .rooms()
+        .find(&caller, "acme", "releases", FlowAction::Post)
+        .await?;
+    chat.messages()
+        .post(&caller, room, NewPost::of(Event::Message, text))
+        .await?;
     Ok(())
 }
 
@@ -129,7 +163,9 @@ fn status_of(error: &ChatError) -> StatusCode {
 /// Resolves when the process is asked to end.
 async fn stop_requested() {
     use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return;
+    };
     tokio::select! {
         _ = terminate.recv() => {}
         _ = tokio::signal::ctrl_c() => {}

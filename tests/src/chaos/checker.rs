@@ -151,7 +151,11 @@ pub struct Checker<'a> {
 impl<'a> Checker<'a> {
     /// A checker that knows what was posted.
     pub fn new(posted: &'a Posted) -> Self {
-        Self { posted, numbers: HashMap::new(), verdict: Verdict::default() }
+        Self {
+            posted,
+            numbers: HashMap::new(),
+            verdict: Verdict::default(),
+        }
     }
 
     /// Takes the complete list of what is there afterwards, in the order of the list.
@@ -161,13 +165,19 @@ impl<'a> Checker<'a> {
             let id = message.id;
             match id.cmp(&last) {
                 std::cmp::Ordering::Greater => {}
-                std::cmp::Ordering::Equal => self.verdict.doubled.add(|| format!("{id} is listed twice")),
+                std::cmp::Ordering::Equal => {
+                    self.verdict.doubled.add(|| format!("{id} is listed twice"));
+                }
                 std::cmp::Ordering::Less => {
-                    self.verdict.reordered.add(|| format!("{id} is listed after {last}"));
+                    self.verdict
+                        .reordered
+                        .add(|| format!("{id} is listed after {last}"));
                 }
             }
             last = last.max(id);
-            let Some((name, text)) = message.post else { continue };
+            let Some((name, text)) = message.post else {
+                continue;
+            };
             let edit = self.posted.edits.get(&id);
             let as_it_should = match text {
                 Text::Posted => edit.is_none_or(|edit| !edit.answered),
@@ -175,13 +185,19 @@ impl<'a> Checker<'a> {
                 Text::Altered => false,
             };
             if !as_it_should {
-                self.verdict.lost.add(|| format!("{name}, as {id}, is listed with another text"));
+                self.verdict
+                    .lost
+                    .add(|| format!("{name}, as {id}, is listed with another text"));
             }
             if !self.posted.messages.contains_key(&name) {
-                self.verdict.doubled.add(|| format!("{name} is listed as {id}, and nobody posted it"));
+                self.verdict
+                    .doubled
+                    .add(|| format!("{name} is listed as {id}, and nobody posted it"));
             }
             if let Some(other) = self.numbers.insert(name.clone(), id) {
-                self.verdict.doubled.add(|| format!("{name} is listed as {other} and as {id}"));
+                self.verdict
+                    .doubled
+                    .add(|| format!("{name} is listed as {other} and as {id}"));
             }
         }
         self.compare_with_answers();
@@ -193,9 +209,14 @@ impl<'a> Checker<'a> {
                 (Answer::Unclear, _) | (Answer::Accepted, Some(_)) => {}
                 (Answer::Numbered(answered), Some(id)) if answered == id => {}
                 (Answer::Numbered(answered), Some(id)) => {
-                    self.verdict.lost.add(|| format!("{name} was answered as {answered}, and is {id}"));
+                    self.verdict
+                        .lost
+                        .add(|| format!("{name} was answered as {answered}, and is {id}"));
                 }
-                (_, None) => self.verdict.lost.add(|| format!("{name} was answered and is not listed")),
+                (_, None) => self
+                    .verdict
+                    .lost
+                    .add(|| format!("{name} was answered and is not listed")),
             }
         }
     }
@@ -225,10 +246,16 @@ impl<'a> Checker<'a> {
         }
         self.compare_edits(listener, after, &edits);
         let numbers = order.finish(&mut self.verdict);
-        let answered = self.posted.messages.iter().filter(|(_, answer)| **answer != Answer::Unclear);
+        let answered = self
+            .posted
+            .messages
+            .iter()
+            .filter(|(_, answer)| **answer != Answer::Unclear);
         for (name, id) in answered.filter_map(|(name, _)| Some((name, *self.numbers.get(name)?))) {
             if id > after && !numbers.contains(&id) {
-                self.verdict.lost.add(|| format!("{listener} did not hear {name}, which is {id}"));
+                self.verdict
+                    .lost
+                    .add(|| format!("{listener} did not hear {name}, which is {id}"));
             }
         }
     }
@@ -236,10 +263,14 @@ impl<'a> Checker<'a> {
     fn compare_post(&mut self, listener: &str, id: i64, name: &Arc<str>, text: Text) {
         let edited = self.posted.edits.contains_key(&id);
         if text == Text::Altered || (text == Text::Edited && !edited) {
-            self.verdict.lost.add(|| format!("{listener} heard {name} with another text"));
+            self.verdict
+                .lost
+                .add(|| format!("{listener} heard {name} with another text"));
         }
         if self.numbers.get(&**name) != Some(&id) {
-            self.verdict.lost.add(|| format!("{listener} heard {name} as {id}, where it is not listed"));
+            self.verdict
+                .lost
+                .add(|| format!("{listener} heard {name} as {id}, where it is not listed"));
         }
     }
 
@@ -247,16 +278,23 @@ impl<'a> Checker<'a> {
         for (message, edit) in &self.posted.edits {
             let times = heard.get(message).copied().unwrap_or(0);
             if edit.answered && times == 0 && *message > after {
-                self.verdict.lost.add(|| format!("{listener} did not hear of the edit of {message}"));
+                self.verdict
+                    .lost
+                    .add(|| format!("{listener} did not hear of the edit of {message}"));
             }
             // A second request for the same text changes nothing, and is not told.
             let surplus = times.saturating_sub(1);
+            self.verdict.doubled.add_many(surplus, || {
+                format!("{listener} heard the edit of {message} again")
+            });
+        }
+        for message in heard
+            .keys()
+            .filter(|message| !self.posted.edits.contains_key(message))
+        {
             self.verdict
                 .doubled
-                .add_many(surplus, || format!("{listener} heard the edit of {message} again"));
-        }
-        for message in heard.keys().filter(|message| !self.posted.edits.contains_key(message)) {
-            self.verdict.doubled.add(|| format!("{listener} heard of an edit of {message} that nobody made"));
+                .add(|| format!("{listener} heard of an edit of {message} that nobody made"));
         }
     }
 
@@ -276,7 +314,12 @@ struct Order<'a> {
 
 impl<'a> Order<'a> {
     fn new(listener: &'a str) -> Self {
-        Self { listener, seqs: HashSet::new(), last_seq: i64::MIN, ids: BTreeSet::new() }
+        Self {
+            listener,
+            seqs: HashSet::new(),
+            last_seq: i64::MIN,
+            ids: BTreeSet::new(),
+        }
     }
 
     /// Takes the next event, and tells whether it came before.
@@ -287,10 +330,14 @@ impl<'a> Order<'a> {
         let new_seq = self.seqs.insert(seq);
         let new_id = id.is_none_or(|id| self.ids.insert(id));
         if !new_seq || !new_id {
-            verdict.doubled.add(|| format!("{listener} heard {id:?}, at {seq}, twice"));
+            verdict
+                .doubled
+                .add(|| format!("{listener} heard {id:?}, at {seq}, twice"));
         } else if after_later || seq < self.last_seq {
             let last = self.ids.last();
-            verdict.reordered.add(|| format!("{listener} heard {id:?}, at {seq}, after {last:?}"));
+            verdict
+                .reordered
+                .add(|| format!("{listener} heard {id:?}, at {seq}, after {last:?}"));
         }
         self.last_seq = self.last_seq.max(seq);
         !new_seq || !new_id
@@ -300,7 +347,9 @@ impl<'a> Order<'a> {
         for (one, next) in self.ids.iter().zip(self.ids.iter().skip(1)) {
             let missing = usize::try_from(next - one - 1).unwrap_or(0);
             let listener = self.listener;
-            verdict.gapped.add_many(missing, || format!("{listener} heard {one}, then {next}"));
+            verdict
+                .gapped
+                .add_many(missing, || format!("{listener} heard {one}, then {next}"));
         }
         self.ids
     }

@@ -42,12 +42,21 @@ impl Crowd {
     pub fn start(address: &Address, count: usize) -> Self {
         let needed = u64::try_from(count).expect("there are not that many") + 500;
         let allowed = rlimit::increase_nofile_limit(needed).unwrap();
-        assert!(allowed >= needed, "{needed} open files are needed and {allowed} are allowed (ulimit -Hn)");
-        let mut crowd = Self { members: Vec::new(), cuts: watch::Sender::new(0), tasks: JoinSet::new() };
+        assert!(
+            allowed >= needed,
+            "{needed} open files are needed and {allowed} are allowed (ulimit -Hn)"
+        );
+        let mut crowd = Self {
+            members: Vec::new(),
+            cuts: watch::Sender::new(0),
+            tasks: JoinSet::new(),
+        };
         for _ in 0..count {
             let member = Arc::<Mutex<Member>>::default();
             crowd.members.push(Arc::clone(&member));
-            crowd.tasks.spawn(listen(address.clone(), member, crowd.cuts.subscribe()));
+            crowd
+                .tasks
+                .spawn(listen(address.clone(), member, crowd.cuts.subscribe()));
         }
         crowd
     }
@@ -59,8 +68,15 @@ impl Crowd {
 
     /// Waits until every member has heard the message with this number.
     pub async fn all_heard(&self, id: i64) {
-        self.all(|member| member.heard.iter().rev().find_map(|heard| heard.1).is_some_and(|last| last >= id))
-            .await;
+        self.all(|member| {
+            member
+                .heard
+                .iter()
+                .rev()
+                .find_map(|heard| heard.1)
+                .is_some_and(|last| last >= id)
+        })
+        .await;
     }
 
     async fn all(&self, holds: impl Fn(&Member) -> bool) {
@@ -85,13 +101,19 @@ impl Crowd {
 
     /// What went wrong with the members' streams that we did not cut.
     pub fn failures(&self) -> Vec<String> {
-        self.members.iter().flat_map(|member| locked(member).failures.clone()).collect()
+        self.members
+            .iter()
+            .flat_map(|member| locked(member).failures.clone())
+            .collect()
     }
 
     /// Ends all, and gives what each heard.
     pub async fn finish(mut self) -> Vec<Vec<(i64, Option<i64>)>> {
         self.tasks.shutdown().await;
-        self.members.iter().map(|member| std::mem::take(&mut locked(member).heard)).collect()
+        self.members
+            .iter()
+            .map(|member| std::mem::take(&mut locked(member).heard))
+            .collect()
     }
 }
 

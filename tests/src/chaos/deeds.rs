@@ -26,11 +26,15 @@ impl Refusals {
     pub fn note(&mut self, what: &str, error: &Error) {
         match error.api() {
             Some(refusal) if !refusal.message.is_empty() => match refusal.status {
-                StatusCode::SERVICE_UNAVAILABLE if refusal.retry_after.is_some() => self.unavailable += 1,
+                StatusCode::SERVICE_UNAVAILABLE if refusal.retry_after.is_some() => {
+                    self.unavailable += 1;
+                }
                 StatusCode::INSUFFICIENT_STORAGE => self.full += 1,
                 _ => self.strange.push(format!("{what}: {error}")),
             },
-            Some(_) => self.strange.push(format!("{what}: {error}, and no JSON that says so")),
+            Some(_) => self
+                .strange
+                .push(format!("{what}: {error}, and no JSON that says so")),
             None if matches!(error, Error::Transport(_) | Error::Body(_)) => self.broken += 1,
             None => self.strange.push(format!("{what}: {error}")),
         }
@@ -62,7 +66,10 @@ impl Deeds {
 
     /// A message is about to be posted.
     pub fn begin_message(&self, name: &str) {
-        self.state().posted.messages.insert(name.to_owned(), Answer::Unclear);
+        self.state()
+            .posted
+            .messages
+            .insert(name.to_owned(), Answer::Unclear);
     }
 
     /// The message was answered.
@@ -73,7 +80,10 @@ impl Deeds {
 
     /// The message is about to be edited.
     pub fn begin_edit(&self, message: i64) {
-        self.state().posted.edits.insert(message, Edit { answered: false });
+        self.state()
+            .posted
+            .edits
+            .insert(message, Edit { answered: false });
     }
 
     /// The edit was granted.
@@ -87,7 +97,10 @@ impl Deeds {
     fn count_answer(&self) {
         {
             let mut state = self.state();
-            let silence = state.last_answer.replace(Instant::now()).map(|last| last.elapsed());
+            let silence = state
+                .last_answer
+                .replace(Instant::now())
+                .map(|last| last.elapsed());
             state.longest_silence = state.longest_silence.max(silence.unwrap_or_default());
         }
         self.answers.send_modify(|count| *count += 1);
@@ -127,7 +140,10 @@ impl Deeds {
     /// The longest time between two answers since it was last asked for, now included.
     pub fn longest_silence(&self) -> Duration {
         let mut state = self.state();
-        let present = state.last_answer.map(|last| last.elapsed()).unwrap_or_default();
+        let present = state
+            .last_answer
+            .map(|last| last.elapsed())
+            .unwrap_or_default();
         std::mem::take(&mut state.longest_silence).max(present)
     }
 
@@ -155,7 +171,11 @@ impl Deeds {
 
 async fn more(counter: &watch::Sender<usize>, count: usize) {
     let target = *counter.borrow() + count;
-    counter.subscribe().wait_for(|number| *number >= target).await.expect("we hold the sender");
+    counter
+        .subscribe()
+        .wait_for(|number| *number >= target)
+        .await
+        .expect("we hold the sender");
 }
 
 /// The text of the message with this name: it can be known from it.
@@ -168,12 +188,18 @@ pub(crate) fn edited_text_of(name: &str) -> String {
     format!("{name} corrected")
 }
 
-/// The name of a message, which is its uuid if it has one and in any case its first word, and what is
-/// known of its text: what was said, the title of what was pushed, or the name of a file. `None` for
-/// messages that the server made.
-pub(crate) fn identify(uuid: Option<&str>, content: &Json, title: Option<&str>) -> Option<(String, Text)> {
+/// The name of a message, which is its uuid if it has one and in any case its first word, and what
+/// is known of its text: what was said, the title of what was pushed, or the name of a file. `None`
+/// for messages that the server made.
+pub(crate) fn identify(
+    uuid: Option<&str>,
+    content: &Json,
+    title: Option<&str>,
+) -> Option<(String, Text)> {
     let spoken = || content.as_str().or_else(|| content["text"].as_str());
-    let text = title.or_else(spoken).or_else(|| content["file_name"].as_str());
+    let text = title
+        .or_else(spoken)
+        .or_else(|| content["file_name"].as_str());
     let name = uuid.or_else(|| text?.split(' ').next())?;
     let state = match text {
         Some(text) if text == edited_text_of(name) => Text::Edited,

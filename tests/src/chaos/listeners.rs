@@ -49,9 +49,16 @@ impl Notes {
         };
         match id.parse::<EventId>() {
             Ok(at) if event.json["event"] != "reset" => {
-                self.heard.push(Heard { seq: at.seq.0, id: event.json["id"].as_i64(), what });
+                self.heard.push(Heard {
+                    seq: at.seq.0,
+                    id: event.json["id"].as_i64(),
+                    what,
+                });
             }
-            _ => self.refusals.strange.push(format!("a listener was told {}", event.json)),
+            _ => self
+                .refusals
+                .strange
+                .push(format!("a listener was told {}", event.json)),
         }
         self.first_event_id.get_or_insert_with(|| id.clone());
         self.last_event_id = Some(id);
@@ -95,7 +102,11 @@ impl Listeners {
     pub(crate) fn start(ways: &Ways, count: usize, habit: Habit, random: &Random) -> Self {
         let mut random = random.clone();
         let steps = Arc::new(Semaphore::new(0));
-        let mut listeners = Self { notes: Vec::new(), tasks: JoinSet::new(), steps };
+        let mut listeners = Self {
+            notes: Vec::new(),
+            tasks: JoinSet::new(),
+            steps,
+        };
         for number in 0..count {
             let request = StreamRequest::new().flow("acme/main");
             let request = match number % 3 {
@@ -108,7 +119,15 @@ impl Listeners {
             listeners.notes.push(Arc::clone(&notes));
             let steps = Arc::clone(&listeners.steps);
             let (ways, random) = (ways.clone(), random.fork());
-            let listener = Listener { ways, request, habit, notes, steps, random, opened: false };
+            let listener = Listener {
+                ways,
+                request,
+                habit,
+                notes,
+                steps,
+                random,
+                opened: false,
+            };
             listeners.tasks.spawn(listener.work());
         }
         listeners
@@ -118,18 +137,33 @@ impl Listeners {
     /// and so have a place to come back to.
     pub(crate) async fn all_at_next_step(&self) {
         let count = u32::try_from(self.notes.len()).expect("there are few");
-        self.steps.acquire_many(count).await.expect("it is not closed").forget();
+        self.steps
+            .acquire_many(count)
+            .await
+            .expect("it is not closed")
+            .forget();
     }
 
     /// Waits until all have heard the last message, but no longer than `patience`, and gives what
     /// each wrote down.
     pub(crate) async fn finish(mut self, patience: Duration) -> Vec<Notes> {
         let tasks = &mut self.tasks;
-        let all = async { while tasks.join_next().await.transpose().expect("nobody panics").is_some() {} };
+        let all = async {
+            while tasks
+                .join_next()
+                .await
+                .transpose()
+                .expect("nobody panics")
+                .is_some()
+            {}
+        };
         // Who has not heard it by then is known by what is missing in the notes.
         let _ = timeout(patience, all).await;
         self.tasks.shutdown().await;
-        self.notes.iter().map(|notes| locked(notes).clone()).collect()
+        self.notes
+            .iter()
+            .map(|notes| locked(notes).clone())
+            .collect()
     }
 }
 
@@ -212,6 +246,16 @@ pub(crate) async fn hear_again(ways: Ways, after: &str, random: &Random) -> Note
     let request = StreamRequest::new().flow("acme/main").after(after);
     let (steps, habit) = (Arc::new(Semaphore::new(0)), Habit::Steady);
     let (copy, random) = (Arc::clone(&notes), random.clone());
-    Listener { ways, request, habit, notes: copy, steps, random, opened: false }.work().await;
+    Listener {
+        ways,
+        request,
+        habit,
+        notes: copy,
+        steps,
+        random,
+        opened: false,
+    }
+    .work()
+    .await;
     std::mem::take(&mut *locked(&notes))
 }

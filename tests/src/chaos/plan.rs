@@ -21,10 +21,21 @@ pub struct Plan {
 pub fn plan() -> &'static Plan {
     static PLAN: OnceLock<Plan> = OnceLock::new();
     PLAN.get_or_init(|| {
-        let number = |name| env::var(name).ok().map(|text: String| text.parse().expect(name));
-        let time = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
-        let plan = Plan { minutes: number(MINUTES), seed: number(SEED).unwrap_or(time.as_secs()) };
-        let length = plan.minutes.map_or("short".to_owned(), |minutes| format!("{minutes} minutes"));
+        let number = |name| {
+            env::var(name)
+                .ok()
+                .map(|text: String| text.parse().expect(name))
+        };
+        let time = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap();
+        let plan = Plan {
+            minutes: number(MINUTES),
+            seed: number(SEED).unwrap_or(time.as_secs()),
+        };
+        let length = plan
+            .minutes
+            .map_or("short".to_owned(), |minutes| format!("{minutes} minutes"));
         let _ = writeln!(std::io::stderr(), "chaos: {length}, {SEED}={}", plan.seed);
         plan
     })
@@ -46,7 +57,8 @@ impl Plan {
         Duration::from_secs(self.minutes.map_or(240, |minutes| 1200 + 60 * minutes))
     }
 
-    /// How long anything may take once the faults are over. Long runs have more to list and to hear.
+    /// How long anything may take once the faults are over. Long runs have more to list and to
+    /// hear.
     pub fn patience(&self) -> Duration {
         Duration::from_secs(90 + 5 * self.minutes.unwrap_or(0))
     }
@@ -56,7 +68,11 @@ impl Plan {
     pub fn rounds(&self, least: usize, share: f64) -> Rounds {
         let minutes = self.minutes.unwrap_or(0);
         let time = Duration::from_secs(60 * minutes).mul_f64(share);
-        Rounds { least, done: 0, until: Instant::now() + time }
+        Rounds {
+            least,
+            done: 0,
+            until: Instant::now() + time,
+        }
     }
 
     /// The chances of one part of the test, by the name of the part. They are the same in every run
@@ -64,7 +80,9 @@ impl Plan {
     pub fn random(&self, part: &str) -> Random {
         // FNV-1a: different names begin at different places.
         let start = 0xcbf2_9ce4_8422_2325 ^ self.seed;
-        Random(part.bytes().fold(start, |sum, byte| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)))
+        Random(part.bytes().fold(start, |sum, byte| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        }))
     }
 }
 
@@ -117,7 +135,9 @@ impl Random {
 
     /// A time below `end`.
     pub fn time_below(&mut self, end: Duration) -> Duration {
-        Duration::from_micros(self.below(u64::try_from(end.as_micros()).expect("short enough").max(1)))
+        Duration::from_micros(
+            self.below(u64::try_from(end.as_micros()).expect("short enough").max(1)),
+        )
     }
 }
 
@@ -127,7 +147,10 @@ mod tests {
 
     #[test]
     fn the_same_seed_gives_the_same_chances_and_another_name_others() {
-        let plan = Plan { minutes: None, seed: 7 };
+        let plan = Plan {
+            minutes: None,
+            seed: 7,
+        };
         let chances = |part| {
             let mut random = plan.random(part);
             (0..20).map(|_| random.below(1000)).collect::<Vec<_>>()
@@ -139,7 +162,10 @@ mod tests {
 
     #[test]
     fn a_short_run_does_the_least() {
-        let plan = Plan { minutes: None, seed: 7 };
+        let plan = Plan {
+            minutes: None,
+            seed: 7,
+        };
         let mut rounds = plan.rounds(3, 1.0);
         while rounds.another() {}
         assert_eq!(rounds.done(), 3);

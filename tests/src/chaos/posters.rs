@@ -8,7 +8,9 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use eddyline_client::requests::EditMessage;
-use eddyline_client::{Client, Credentials, Error, FlowClient, Json, MessageQuery, NewMessage, Posted};
+use eddyline_client::{
+    Client, Credentials, Error, FlowClient, Json, MessageQuery, NewMessage, Posted,
+};
 use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::interval;
@@ -66,7 +68,15 @@ impl Poster {
     ) -> Self {
         let (deeds, manner) = (Arc::clone(deeds), Arc::clone(manner));
         let (name, flow_token) = (name.to_owned(), flow_token.to_owned());
-        Self { name, ways, deeds, manner, random, flow_token, known: VecDeque::new() }
+        Self {
+            name,
+            ways,
+            deeds,
+            manner,
+            random,
+            flow_token,
+            known: VecDeque::new(),
+        }
     }
 
     /// Posts until it is told to stop.
@@ -101,7 +111,9 @@ impl Poster {
     }
 
     async fn comment(&mut self, name: &str) {
-        let Some((parent, _)) = self.known.front().cloned() else { return self.chat(name).await };
+        let Some((parent, _)) = self.known.front().cloned() else {
+            return self.chat(name).await;
+        };
         let request = Request::Comment(parent, self.message("comment", name));
         self.post(name, &request).await;
     }
@@ -111,7 +123,8 @@ impl Poster {
         let mut message = self.message("activity", name);
         let thread = format!("t{}", self.random.below(5));
         if self.random.once_in(2) {
-            message.thread = Some(json!({"title": name, "status": {"value": name, "color": "blue"}}));
+            message.thread =
+                Some(json!({"title": name, "status": {"value": name, "color": "blue"}}));
         }
         (message.content, message.title) = (Json::Null, Some(text_of(name, "")));
         message.external_thread_id = Some(thread);
@@ -132,9 +145,17 @@ impl Poster {
 
     /// Edits a message that it has not edited yet.
     async fn edit(&mut self) {
-        let Some((message, name)) = self.known.pop_front() else { return };
+        let Some((message, name)) = self.known.pop_front() else {
+            return;
+        };
         let content = Some(edited_text_of(&name));
-        let request = Request::Edit(message, EditMessage { content, tags: None });
+        let request = Request::Edit(
+            message,
+            EditMessage {
+                content,
+                tags: None,
+            },
+        );
         self.deeds.begin_edit(message);
         if self.until_clear(&request).await.is_some() {
             self.deeds.edited(message);
@@ -145,14 +166,24 @@ impl Poster {
     /// when there is no clear answer is the server's doing alone, since they are not sent again.
     fn message(&mut self, event: &str, name: &str) -> NewMessage {
         let message = NewMessage::new(event, text_of(name, &self.manner.filler));
-        let message = if self.random.once_in(4) { message } else { message.uuid(name) };
-        if self.random.once_in(2) { message.wait() } else { message }
+        let message = if self.random.once_in(4) {
+            message
+        } else {
+            message.uuid(name)
+        };
+        if self.random.once_in(2) {
+            message.wait()
+        } else {
+            message
+        }
     }
 
     async fn post(&mut self, name: &str, request: &Request) -> Option<Answer> {
         self.deeds.begin_message(name);
         let posted = self.until_clear(request).await?;
-        let answer = posted.into_message().map_or(Answer::Accepted, |message| Answer::Numbered(message.id));
+        let answer = posted
+            .into_message()
+            .map_or(Answer::Accepted, |message| Answer::Numbered(message.id));
         self.deeds.answered(name, answer);
         Some(answer)
     }
@@ -197,9 +228,14 @@ impl Request {
             Self::Chat(message) => flow.post(message).await,
             Self::Comment(parent, comment) => flow.comment(*parent, comment).await,
             Self::Push(message, token) => {
-                client.with_credentials(Credentials::FlowToken(token.clone())).post(message).await
+                client
+                    .with_credentials(Credentials::FlowToken(token.clone()))
+                    .post(message)
+                    .await
             }
-            Self::Edit(message, change) => flow.edit(*message, change).await.map(|()| Posted::Accepted),
+            Self::Edit(message, change) => {
+                flow.edit(*message, change).await.map(|()| Posted::Accepted)
+            }
         }
     }
 }
@@ -230,7 +266,11 @@ pub(crate) async fn read(mut ways: Ways, deeds: Arc<Deeds>, stop: watch::Receive
             return;
         }
         let query = MessageQuery::new();
-        let query = if number.is_multiple_of(5) { query.search("said") } else { query };
+        let query = if number.is_multiple_of(5) {
+            query.search("said")
+        } else {
+            query
+        };
         match flow(ways.client()).messages(&query).await {
             Ok(_) => deeds.read(),
             Err(error) => {

@@ -72,8 +72,16 @@ impl RawStream {
         if let Some(id) = last {
             request += &format!("Last-Event-ID: {id}\r\n");
         }
-        socket.write_all(format!("{request}\r\n").as_bytes()).await?;
-        Ok(Self { socket, received: Vec::new(), in_head: true, id: None, number: None })
+        socket
+            .write_all(format!("{request}\r\n").as_bytes())
+            .await?;
+        Ok(Self {
+            socket,
+            received: Vec::new(),
+            in_head: true,
+            id: None,
+            number: None,
+        })
     }
 
     /// Ends the connection as a broken network does, without the waiting that an orderly end leaves

@@ -41,8 +41,8 @@ pub(crate) struct Row {
 }
 
 const HEAD: [&str; 16] = [
-    "fault", "rounds", "answers", "unclear", "503", "507", "broken", "reads", "listen", "heard", "returns",
-    "lost", "doubled", "reord", "gapped", "seconds",
+    "fault", "rounds", "answers", "unclear", "503", "507", "broken", "reads", "listen", "heard",
+    "returns", "lost", "doubled", "reord", "gapped", "seconds",
 ];
 
 fn line(f: &mut fmt::Formatter<'_>, name: &str, cells: &[String]) -> fmt::Result {
@@ -67,7 +67,12 @@ impl fmt::Display for Row {
         .iter()
         .map(ToString::to_string)
         .collect();
-        cells.extend(self.verdict.counts().iter().map(|(_, count)| count.number.to_string()));
+        cells.extend(
+            self.verdict
+                .counts()
+                .iter()
+                .map(|(_, count)| count.number.to_string()),
+        );
         cells.push(format!("{:.1}", self.time.as_secs_f64()));
         line(f, &self.name, &cells)?;
         write!(f, "  {}", self.remark)
@@ -78,7 +83,14 @@ struct Head;
 
 impl fmt::Display for Head {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        line(f, HEAD[0], &HEAD[1..].iter().map(ToString::to_string).collect::<Vec<_>>())
+        line(
+            f,
+            HEAD[0],
+            &HEAD[1..]
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>(),
+        )
     }
 }
 

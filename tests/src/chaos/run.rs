@@ -42,7 +42,10 @@ impl Default for Cast {
     fn default() -> Self {
         Self {
             posters: 6,
-            manner: Manner { varied: true, ..Manner::default() },
+            manner: Manner {
+                varied: true,
+                ..Manner::default()
+            },
             readers: 1,
             listeners: 4,
             habit: Habit::Steady,
@@ -71,8 +74,8 @@ pub struct Run {
 }
 
 impl Run {
-    /// Sets the scene at the first of these servers, and lets everybody begin. Posters go to the last
-    /// server first, listeners to the first one.
+    /// Sets the scene at the first of these servers, and lets everybody begin. Posters go to the
+    /// last server first, listeners to the first one.
     pub async fn begin(name: &str, servers: &[&Server], cast: Cast) -> Self {
         let people = servers[0].acme();
         let mut random = plan().random(name);
@@ -84,34 +87,59 @@ impl Run {
         post_surely(posting.clone(), &deeds, FIRST).await;
         listeners.all_at_next_step().await;
 
-        let token = servers[0].admin(&["flow", "token", "--flow", &format!("{}/{}", FLOW.0, FLOW.1)]);
+        let token =
+            servers[0].admin(&["flow", "token", "--flow", &format!("{}/{}", FLOW.0, FLOW.1)]);
         let token = token["flow_token"].as_str().expect("a token").to_owned();
         let (stop, stopped) = watch::channel(false);
         let mut tasks = JoinSet::new();
         let manner = Arc::new(cast.manner.clone());
         for number in 0..cast.posters {
             let name = format!("p{number}");
-            let poster = Poster::new(&name, posting.clone(), &deeds, &manner, random.fork(), &token);
+            let poster = Poster::new(
+                &name,
+                posting.clone(),
+                &deeds,
+                &manner,
+                random.fork(),
+                &token,
+            );
             tasks.spawn(poster.work(stopped.clone()));
         }
         for _ in 0..cast.readers {
             tasks.spawn(read(listening.clone(), Arc::clone(&deeds), stopped.clone()));
         }
         let (name, started) = (name.to_owned(), Instant::now());
-        Self { deeds, listeners, random, people, name, cast, posting, started, stop, tasks }
+        Self {
+            deeds,
+            listeners,
+            random,
+            people,
+            name,
+            cast,
+            posting,
+            started,
+            stop,
+            tasks,
+        }
     }
 
-    /// Waits for a random number of answers, at least `least` and less than twice that, and then for
-    /// a moment that is no answer's.
+    /// Waits for a random number of answers, at least `least` and less than twice that, and then
+    /// for a moment that is no answer's.
     pub async fn a_while(&mut self, least: u64) {
         let answers = least + self.random.below(least);
-        self.deeds.more_answers(usize::try_from(answers).expect("a small number")).await;
+        self.deeds
+            .more_answers(usize::try_from(answers).expect("a small number"))
+            .await;
         tokio::time::sleep(self.random.time_below(Duration::from_millis(5))).await;
     }
 
     /// Posts a message of ours until it is answered, and gives its number.
     pub async fn post_surely(&self, name: &str) -> i64 {
-        in_time("a message was answered", post_surely(self.posting.clone(), &self.deeds, name)).await
+        in_time(
+            "a message was answered",
+            post_surely(self.posting.clone(), &self.deeds, name),
+        )
+        .await
     }
 
     /// Lets the posters and readers end, posts the last message, and waits until the listeners have
@@ -119,7 +147,15 @@ impl Run {
     pub async fn stop(mut self) -> Finished {
         self.stop.send_replace(true);
         let tasks = &mut self.tasks;
-        let ended = async { while tasks.join_next().await.transpose().expect("nobody panics").is_some() {} };
+        let ended = async {
+            while tasks
+                .join_next()
+                .await
+                .transpose()
+                .expect("nobody panics")
+                .is_some()
+            {}
+        };
         in_time("the posters ended", ended).await;
         let last = self.post_surely(LAST).await;
         Finished {
@@ -136,7 +172,10 @@ impl Run {
 
     /// Stops the run and judges it, see [`Finished::judge`].
     pub async fn end(self, rounds: usize, remark: String) {
-        self.stop().await.judge(rounds, remark, Others::default()).await;
+        self.stop()
+            .await
+            .judge(rounds, remark, Others::default())
+            .await;
     }
 }
 

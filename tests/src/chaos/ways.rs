@@ -20,8 +20,13 @@ pub struct Ways {
 impl Ways {
     /// The user with this token, at the first of these servers.
     pub fn new(servers: &[&Server], token: &str) -> Self {
-        let clients = servers.iter().map(|server| server.client().api_token(token).build().unwrap());
-        Self { clients: clients.collect(), at: 0 }
+        let clients = servers
+            .iter()
+            .map(|server| server.client().api_token(token).build().unwrap());
+        Self {
+            clients: clients.collect(),
+            at: 0,
+        }
     }
 
     /// The same, in the opposite order.

@@ -32,7 +32,11 @@ impl Cable {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (address, cuts) = (listener.local_addr().unwrap(), watch::Sender::new(0));
         let task = tokio::spawn(accept(listener, target.to_owned(), hold, cuts.subscribe()));
-        Self { address, cuts, task }
+        Self {
+            address,
+            cuts,
+            task,
+        }
     }
 
     /// Where it begins, as `host:port`.
@@ -52,10 +56,17 @@ impl Drop for Cable {
     }
 }
 
-async fn accept(listener: TcpListener, target: String, hold: Duration, cuts: watch::Receiver<usize>) {
+async fn accept(
+    listener: TcpListener,
+    target: String,
+    hold: Duration,
+    cuts: watch::Receiver<usize>,
+) {
     let mut connections = JoinSet::new();
     while let Ok((near, _)) = listener.accept().await {
-        let Ok(far) = TcpStream::connect(&target).await else { continue };
+        let Ok(far) = TcpStream::connect(&target).await else {
+            continue;
+        };
         let mut cuts = cuts.clone();
         cuts.mark_unchanged();
         connections.spawn(async move {

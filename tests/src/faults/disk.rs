@@ -33,8 +33,9 @@ pub struct FaultyDisk {
 }
 
 impl FaultyDisk {
-    /// Compiles the library; the disk is fine for now. It is ever full only for files whose path has
-    /// `full` in it, and slow to write only for those with `slow` in it. `None` when there is no C compiler, see [`super`].
+    /// Compiles the library; the disk is fine for now. It is ever full only for files whose path
+    /// has `full` in it, and slow to write only for those with `slow` in it. `None` when there is
+    /// no C compiler, see [`super`].
     ///
     /// # Panics
     /// When the library cannot be compiled, or a C compiler is required and not there.
@@ -44,7 +45,11 @@ impl FaultyDisk {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let source = directory.path().join("disk.c");
         fs::write(&source, SOURCE).unwrap();
-        let faulty = Self { directory, full, slow };
+        let faulty = Self {
+            directory,
+            full,
+            slow,
+        };
         let compiler = Command::new("cc")
             .args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"])
             .args([faulty.library(), source])
@@ -56,7 +61,11 @@ impl FaultyDisk {
                 None
             }
             Ok(output) => {
-                assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+                assert!(
+                    output.status.success(),
+                    "{}",
+                    String::from_utf8_lossy(&output.stderr)
+                );
                 faulty.set(Disk::Fine);
                 Some(faulty)
             }
@@ -79,11 +88,12 @@ impl FaultyDisk {
         Self::new("/data/", "no file")
     }
 
-    /// A disk for PostgreSQL, and such a PostgreSQL. Only tables and indexes are refused: without room
-    /// for its log it ends itself. The log is slow to write too, so that a commit takes time before and
-    /// after it is certain.
+    /// A disk for PostgreSQL, and such a PostgreSQL. Only tables and indexes are refused: without
+    /// room for its log it ends itself. The log is slow to write too, so that a commit takes time
+    /// before and after it is certain.
     ///
-    /// Its messages are in this language, once a database has a locale in which messages are translated.
+    /// Its messages are in this language, once a database has a locale in which messages are
+    /// translated.
     ///
     /// # Panics
     /// As [`FaultyDisk::of_sqlite`] and [`Cluster::own`].
@@ -91,7 +101,10 @@ impl FaultyDisk {
         let disk = Self::new("/base/", "/pg_wal/")?;
         let mut environment = disk.environment();
         environment.push(("LANGUAGE".to_owned(), language.to_owned()));
-        let environment: Vec<_> = environment.iter().map(|(name, value)| (&**name, &**value)).collect();
+        let environment: Vec<_> = environment
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
         let cluster = Cluster::own(&environment)?;
         Some((disk, cluster))
     }
@@ -105,7 +118,9 @@ impl FaultyDisk {
             ("FAULTY_DISK_FULL", self.full.to_owned()),
             ("FAULTY_DISK_SLOW", self.slow.to_owned()),
         ];
-        variables.map(|(name, value)| (name.to_owned(), value)).into()
+        variables
+            .map(|(name, value)| (name.to_owned(), value))
+            .into()
     }
 
     /// Changes what the disk does, from the next call on.

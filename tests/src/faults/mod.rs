@@ -18,6 +18,12 @@ pub use mount::SmallDisk;
 fn passed_over(need: &str, why: &str) {
     let required = std::env::var("EDDYLINE_TEST_REQUIRE")
         .is_ok_and(|list| list.split(',').any(|name| name.trim() == need));
-    assert!(!required, "{need} is required by EDDYLINE_TEST_REQUIRE: {why}");
-    let _ = writeln!(std::io::stderr(), "eddyline tests: {why}; tests that need it are passed over");
+    assert!(
+        !required,
+        "{need} is required by EDDYLINE_TEST_REQUIRE: {why}"
+    );
+    let _ = writeln!(
+        std::io::stderr(),
+        "eddyline tests: {why}; tests that need it are passed over"
+    );
 }

@@ -22,7 +22,15 @@ impl SmallDisk {
     pub fn mount(bytes: u64) -> Option<Self> {
         let directory = TempDir::new().unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", &format!("size={bytes},mode=755"), "none"]).arg(directory.path());
+        mount
+            .args([
+                "-t",
+                "tmpfs",
+                "-o",
+                &format!("size={bytes},mode=755"),
+                "none",
+            ])
+            .arg(directory.path());
         let said = match mount.output() {
             Ok(output) if output.status.success() => return Some(Self { directory }),
             Ok(output) => String::from_utf8_lossy(&output.stderr).trim().to_owned(),
@@ -39,7 +47,10 @@ impl SmallDisk {
 
     /// Fills so many bytes of it.
     pub fn put_ballast(&self, bytes: usize) {
-        File::create(self.ballast()).unwrap().write_all(&vec![b'.'; bytes]).unwrap();
+        File::create(self.ballast())
+            .unwrap()
+            .write_all(&vec![b'.'; bytes])
+            .unwrap();
     }
 
     /// Makes room again.
@@ -55,6 +66,9 @@ impl SmallDisk {
 impl Drop for SmallDisk {
     fn drop(&mut self) {
         // Lazily: a process that still has a file open there is about to end.
-        let _ = Command::new("umount").arg("-l").arg(self.directory.path()).status();
+        let _ = Command::new("umount")
+            .arg("-l")
+            .arg(self.directory.path())
+            .status();
     }
 }

@@ -41,7 +41,11 @@ impl Operator {
             .spawn()
             .unwrap();
         let answers = BufReader::new(process.stdout.take().unwrap());
-        Self { commands: process.stdin.take(), answers, process }
+        Self {
+            commands: process.stdin.take(),
+            answers,
+            process,
+        }
     }
 
     fn run(&mut self, arguments: &[&str]) -> Result<Value, String> {
@@ -49,7 +53,8 @@ impl Operator {
         writeln!(self.commands.as_mut().unwrap(), "{line}").unwrap();
         let mut answer = String::new();
         self.answers.read_line(&mut answer).unwrap();
-        let answer: Value = serde_json::from_str(&answer).map_err(|error| format!("{error}: {answer}"))?;
+        let answer: Value =
+            serde_json::from_str(&answer).map_err(|error| format!("{error}: {answer}"))?;
         match answer["error"].as_str() {
             Some(error) => Err(error.to_owned()),
             None => Ok(answer),

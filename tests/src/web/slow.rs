@@ -18,8 +18,9 @@ pub struct SlowRequest {
 }
 
 impl SlowRequest {
-    /// Sends the head of a request with these lines, and all of the body but its last byte. The server has
-    /// looked at the credentials in the head when this answers: it has asked for the body.
+    /// Sends the head of a request with these lines, and all of the body but its last byte. The
+    /// server has looked at the credentials in the head when this answers: it has asked for the
+    /// body.
     ///
     /// # Panics
     ///
@@ -29,19 +30,31 @@ impl SlowRequest {
         for line in lines {
             head += &format!("{line}\r\n");
         }
-        head += &format!("Expect: 100-continue\r\nContent-Length: {}\r\n\r\n", body.len());
+        head += &format!(
+            "Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
         let mut socket = TcpStream::connect(host).await.unwrap();
         socket.write_all(head.as_bytes()).await.unwrap();
         let mut asked = [0; 25];
-        let read = timeout(PATIENCE, socket.read_exact(&mut asked)).await.expect("the server asks in time");
-        assert!(read.is_ok() && asked == *b"HTTP/1.1 100 Continue\r\n\r\n", "{method} {path}: {}", {
-            let mut rest = asked.to_vec();
-            let _ = socket.read_to_end(&mut rest).await;
-            String::from_utf8_lossy(&rest).into_owned()
-        });
+        let read = timeout(PATIENCE, socket.read_exact(&mut asked))
+            .await
+            .expect("the server asks in time");
+        assert!(
+            read.is_ok() && asked == *b"HTTP/1.1 100 Continue\r\n\r\n",
+            "{method} {path}: {}",
+            {
+                let mut rest = asked.to_vec();
+                let _ = socket.read_to_end(&mut rest).await;
+                String::from_utf8_lossy(&rest).into_owned()
+            }
+        );
         let (last, first) = body.split_last().expect("there is a body");
         socket.write_all(first).await.unwrap();
-        Self { socket, rest: vec![*last] }
+        Self {
+            socket,
+            rest: vec![*last],
+        }
     }
 
     /// Sends the rest, and gives the answer.

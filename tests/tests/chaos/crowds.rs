@@ -17,13 +17,28 @@ const SILENCE: Duration = Duration::from_secs(5);
 async fn a_crowd_that_comes_back_at_once_misses_nothing(server: Server, name: String) {
     let count = plan().choose(300, 10_000);
     // Ten messages a second for a minute; or more of them for a moment.
-    let (pace, answers) = plan().choose((Duration::from_millis(10), 50), (Duration::from_millis(100), 600));
-    let manner = Manner { pace, ..Manner::default() };
-    let cast = Cast { posters: 1, readers: 1, listeners: 2, manner, ..Cast::default() };
+    let (pace, answers) = plan().choose(
+        (Duration::from_millis(10), 50),
+        (Duration::from_millis(100), 600),
+    );
+    let manner = Manner {
+        pace,
+        ..Manner::default()
+    };
+    let cast = Cast {
+        posters: 1,
+        readers: 1,
+        listeners: 2,
+        manner,
+        ..Cast::default()
+    };
     let run = Run::begin(&name, &[&server], cast).await;
 
     let started = Instant::now();
-    let crowd = Crowd::start(&Address::new(server.stream_url(), &run.people.ada.token), count);
+    let crowd = Crowd::start(
+        &Address::new(server.stream_url(), &run.people.ada.token),
+        count,
+    );
     in_time("all streams are open", crowd.all_open()).await;
     let opening = started.elapsed();
     let first = run.post_surely("all are here").await;
@@ -44,8 +59,14 @@ async fn a_crowd_that_comes_back_at_once_misses_nothing(server: Server, name: St
             silence.as_secs_f64() * 1000.0
         ));
         if plan().is_long() {
-            assert!(time <= SERVED_WITHIN, "all were served again after {time:?}");
-            assert!(silence <= SILENCE, "there was no answer to a post for {silence:?}");
+            assert!(
+                time <= SERVED_WITHIN,
+                "all were served again after {time:?}"
+            );
+            assert!(
+                silence <= SILENCE,
+                "there was no answer to a post for {silence:?}"
+            );
         }
     }
     let finished = run.stop().await;
@@ -54,6 +75,11 @@ async fn a_crowd_that_comes_back_at_once_misses_nothing(server: Server, name: St
     if let Some(failure) = failures.first() {
         remarks.push(format!("{} tried again: {failure}", failures.len()));
     }
-    let others = Others { after: first - 1, heard: crowd.finish().await };
-    finished.judge(rounds.done(), remarks.join("; "), others).await;
+    let others = Others {
+        after: first - 1,
+        heard: crowd.finish().await,
+    };
+    finished
+        .judge(rounds.done(), remarks.join("; "), others)
+        .await;
 }

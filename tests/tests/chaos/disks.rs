@@ -10,7 +10,13 @@ use tokio::task::block_in_place;
 /// A server with a file, on a disk that can be made full or slow for it.
 fn sqlite() -> Option<(FaultyDisk, Server)> {
     let disk = FaultyDisk::of_sqlite()?;
-    let server = Server::start_in(Setting { environment: disk.environment(), ..Setting::default() }, &[]);
+    let server = Server::start_in(
+        Setting {
+            environment: disk.environment(),
+            ..Setting::default()
+        },
+        &[],
+    );
     Some((disk, server))
 }
 
@@ -18,21 +24,43 @@ fn sqlite() -> Option<(FaultyDisk, Server)> {
 fn postgres() -> Option<(FaultyDisk, Server)> {
     let (disk, cluster) = FaultyDisk::of_postgres("en")?;
     let database = Some(cluster.database());
-    Some((disk, Server::start_in(Setting { database, ..Setting::default() }, &[])))
+    Some((
+        disk,
+        Server::start_in(
+            Setting {
+                database,
+                ..Setting::default()
+            },
+            &[],
+        ),
+    ))
 }
 
 /// The same in German, so that nothing is known by its words.
 fn postgres_in_german() -> Option<(FaultyDisk, Server)> {
     let (disk, cluster) = FaultyDisk::of_postgres("de")?;
     let database = cluster.database();
-    database.use_translations().expect("the database takes a setting");
-    Some((disk, Server::start_in(Setting { database: Some(database), ..Setting::default() }, &[])))
+    database
+        .use_translations()
+        .expect("the database takes a setting");
+    Some((
+        disk,
+        Server::start_in(
+            Setting {
+                database: Some(database),
+                ..Setting::default()
+            },
+            &[],
+        ),
+    ))
 }
 
 mod a_full_disk_is_told_and_posting_goes_on_when_there_is_room {
     #[test]
     fn sqlite() {
-        crate::alone(|| super::sqlite().map(|(disk, server)| super::full("full disk, Sqlite", disk, server)));
+        crate::alone(|| {
+            super::sqlite().map(|(disk, server)| super::full("full disk, Sqlite", disk, server))
+        });
     }
 
     #[test]
@@ -53,8 +81,20 @@ mod a_full_disk_is_told_and_posting_goes_on_when_there_is_room {
 
 async fn full(name: &str, disk: FaultyDisk, mut server: Server) {
     // Long texts need new pages soon.
-    let manner = Manner { varied: true, filler: "page ".repeat(300), ..Manner::default() };
-    let mut run = Run::begin(name, &[&server], Cast { manner, ..Cast::default() }).await;
+    let manner = Manner {
+        varied: true,
+        filler: "page ".repeat(300),
+        ..Manner::default()
+    };
+    let mut run = Run::begin(
+        name,
+        &[&server],
+        Cast {
+            manner,
+            ..Cast::default()
+        },
+    )
+    .await;
     let mut rounds = plan().rounds(3, 0.05);
     while rounds.another() {
         run.a_while(20).await;
@@ -74,9 +114,14 @@ async fn reading_works(run: &Run) {
 
 async fn judge_after_a_restart(run: Run, server: &mut Server, rounds: usize) {
     let finished = run.stop().await;
-    assert!(finished.deeds.refusals().0.full > 0, "nobody was told that the disk is full");
+    assert!(
+        finished.deeds.refusals().0.full > 0,
+        "nobody was told that the disk is full"
+    );
     block_in_place(|| server.restart());
-    finished.judge(rounds, String::new(), Others::default()).await;
+    finished
+        .judge(rounds, String::new(), Others::default())
+        .await;
 }
 
 #[test]
@@ -88,9 +133,23 @@ async fn small_file_system(disk: SmallDisk) {
     const BALLAST: usize = 32 << 20;
     disk.put_ballast(BALLAST);
     let data = Some(disk.path().join("data"));
-    let mut server = Server::start_in(Setting { data, ..Setting::default() }, &[]);
-    let manner = Manner { varied: true, filler: "page ".repeat(1500), ..Manner::default() };
-    let cast = Cast { manner, posters: 8, ..Cast::default() };
+    let mut server = Server::start_in(
+        Setting {
+            data,
+            ..Setting::default()
+        },
+        &[],
+    );
+    let manner = Manner {
+        varied: true,
+        filler: "page ".repeat(1500),
+        ..Manner::default()
+    };
+    let cast = Cast {
+        manner,
+        posters: 8,
+        ..Cast::default()
+    };
     let mut run = Run::begin("full file system, Sqlite", &[&server], cast).await;
     run.deeds.more_failures(40).await;
     reading_works(&run).await;
@@ -103,7 +162,9 @@ async fn small_file_system(disk: SmallDisk) {
 mod a_slow_disk_delays_answers_and_loses_nothing {
     #[test]
     fn sqlite() {
-        crate::alone(|| super::sqlite().map(|(disk, server)| super::slow("slow disk, Sqlite", disk, server)));
+        crate::alone(|| {
+            super::sqlite().map(|(disk, server)| super::slow("slow disk, Sqlite", disk, server))
+        });
     }
 
     #[test]
@@ -125,11 +186,18 @@ async fn slow(name: &str, disk: FaultyDisk, server: Server) {
         disk.set(Disk::Slow(delay));
         let started = Instant::now();
         run.post_surely(&format!("durable-{}", rounds.done())).await;
-        assert!(started.elapsed() >= delay, "it was answered before the disk had it");
+        assert!(
+            started.elapsed() >= delay,
+            "it was answered before the disk had it"
+        );
         disk.set(Disk::Fine);
     }
     run.a_while(20).await;
     let refused = run.deeds.refusals().0;
-    assert_eq!((refused.unavailable, refused.full), (0, 0), "a slow disk is waited for");
+    assert_eq!(
+        (refused.unavailable, refused.full),
+        (0, 0),
+        "a slow disk is waited for"
+    );
     run.end(rounds.done(), String::new()).await;
 }

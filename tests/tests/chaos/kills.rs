@@ -14,7 +14,15 @@ on_both_databases![
 ];
 
 async fn nothing_answered_is_lost_by_kill_9_at_random_moments(mut server: Server, name: String) {
-    let mut run = Run::begin(&name, &[&server], Cast { servers_die: true, ..Cast::default() }).await;
+    let mut run = Run::begin(
+        &name,
+        &[&server],
+        Cast {
+            servers_die: true,
+            ..Cast::default()
+        },
+    )
+    .await;
     let mut rounds = plan().rounds(20, 0.2);
     while rounds.another() {
         run.a_while(40).await;
@@ -28,7 +36,15 @@ async fn nothing_answered_is_lost_by_kill_9_at_random_moments(mut server: Server
 }
 
 async fn nothing_answered_is_lost_by_sigterm_at_random_moments(mut server: Server, name: String) {
-    let mut run = Run::begin(&name, &[&server], Cast { servers_die: true, ..Cast::default() }).await;
+    let mut run = Run::begin(
+        &name,
+        &[&server],
+        Cast {
+            servers_die: true,
+            ..Cast::default()
+        },
+    )
+    .await;
     let mut rounds = plan().rounds(4, 0.05);
     while rounds.another() {
         run.a_while(20).await;

@@ -1,5 +1,5 @@
-//! Everything that may go wrong goes wrong, under load: nothing that was answered is lost, and every
-//! listener hears everything once and in order. Each module is one kind of fault.
+//! Everything that may go wrong goes wrong, under load: nothing that was answered is lost, and
+//! every listener hears everything once and in order. Each module is one kind of fault.
 //!
 //! docs/chaos.md says what is tried, and how to try it for longer.
 
@@ -43,7 +43,11 @@ macro_rules! on_both_databases {
 }
 pub(crate) use on_both_databases;
 
-fn on<F: Future<Output = ()>>(backend: Backend, name: &str, test: impl FnOnce(Server, String) -> F) {
+fn on<F: Future<Output = ()>>(
+    backend: Backend,
+    name: &str,
+    test: impl FnOnce(Server, String) -> F,
+) {
     alone(|| {
         let server = Server::start(backend)?;
         Some(test(server, format!("{name}, {backend:?}")))
@@ -57,7 +61,15 @@ fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> Option<F>) {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let limit = plan().limit();
     let Some(test) = test() else { return };
-    Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(async {
-        assert!(timeout(limit, test).await.is_ok(), "the test did not end within {limit:?}");
-    });
+    Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(async {
+            assert!(
+                timeout(limit, test).await.is_ok(),
+                "the test did not end within {limit:?}"
+            );
+        });
 }

@@ -15,13 +15,20 @@ fn either_of_two_servers_dies_and_everybody_goes_on_at_the_other() {
 }
 
 async fn either_dies(mut one: Server, mut other: Server) {
-    let cast = Cast { servers_die: true, ..Cast::default() };
+    let cast = Cast {
+        servers_die: true,
+        ..Cast::default()
+    };
     // Listeners begin at the one, posters at the other.
     let mut run = Run::begin("one of two servers killed, Postgres", &[&one, &other], cast).await;
     let mut rounds = plan().rounds(10, 0.15);
     while rounds.another() {
         run.a_while(30).await;
-        let victim = if run.random.once_in(2) { &mut one } else { &mut other };
+        let victim = if run.random.once_in(2) {
+            &mut one
+        } else {
+            &mut other
+        };
         victim.kill9();
         // Everybody meets at the one that is left.
         run.a_while(20).await;

@@ -11,7 +11,11 @@ use tokio::task::block_in_place;
 
 /// The server stays, so every request is answered and every stream goes on.
 fn cast() -> Cast {
-    Cast { reading_stops: true, readers: 2, ..Cast::default() }
+    Cast {
+        reading_stops: true,
+        readers: 2,
+        ..Cast::default()
+    }
 }
 
 #[test]
@@ -20,7 +24,10 @@ fn nothing_answered_is_lost_while_postgresql_is_stopped_and_started() {
 }
 
 async fn stopped_and_started(cluster: Cluster) {
-    let setting = Setting { database: Some(cluster.database()), ..Setting::default() };
+    let setting = Setting {
+        database: Some(cluster.database()),
+        ..Setting::default()
+    };
     let server = Server::start_in(setting, &[]);
     let outage = plan().choose(Duration::from_millis(2500), Duration::from_secs(10));
     let mut run = Run::begin("PostgreSQL stopped", &[&server], cast()).await;
@@ -33,11 +40,15 @@ async fn stopped_and_started(cluster: Cluster) {
         tokio::time::sleep(outage).await;
         // Answers that were on their way may still have been counted.
         let false_answers = run.deeds.answers() - answers;
-        assert!(false_answers <= cast().posters, "{false_answers} answers came without a database");
+        assert!(
+            false_answers <= cast().posters,
+            "{false_answers} answers came without a database"
+        );
         block_in_place(|| cluster.start());
     }
     run.a_while(50).await;
-    run.end(rounds.done(), format!("{} s each", outage.as_secs_f64())).await;
+    run.end(rounds.done(), format!("{} s each", outage.as_secs_f64()))
+        .await;
 }
 
 #[test]
@@ -59,7 +70,10 @@ async fn sessions_ended(server: Server) {
         ended += sessions.lines().count();
     }
     run.a_while(20).await;
-    assert!(ended >= rounds.done(), "only {ended} sessions were there to be ended");
+    assert!(
+        ended >= rounds.done(),
+        "only {ended} sessions were there to be ended"
+    );
     run.end(rounds.done(), format!("{ended} sessions")).await;
 }
 
@@ -74,7 +88,15 @@ const HOLD: Duration = Duration::from_millis(6);
 async fn cable_cut(database: Database) {
     let cable = Cable::to(database.server(), HOLD).await;
     let database = Some(database.reached_at(&cable.address()));
-    let server = block_in_place(|| Server::start_in(Setting { database, ..Setting::default() }, &[]));
+    let server = block_in_place(|| {
+        Server::start_in(
+            Setting {
+                database,
+                ..Setting::default()
+            },
+            &[],
+        )
+    });
     let mut run = Run::begin("cable to PostgreSQL cut", &[&server], cast()).await;
     let mut rounds = plan().rounds(25, 0.1);
     while rounds.another() {

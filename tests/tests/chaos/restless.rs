@@ -8,7 +8,11 @@ use crate::on_both_databases;
 on_both_databases![who_comes_back_all_the_time_hears_everything_once: "reconnecting all the time"];
 
 async fn who_comes_back_all_the_time_hears_everything_once(server: Server, name: String) {
-    let cast = Cast { habit: Habit::Restless, listeners: 9, ..Cast::default() };
+    let cast = Cast {
+        habit: Habit::Restless,
+        listeners: 9,
+        ..Cast::default()
+    };
     let mut run = Run::begin(&name, &[&server], cast).await;
     let mut rounds = plan().rounds(10, 0.05);
     while rounds.another() {

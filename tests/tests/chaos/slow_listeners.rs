@@ -17,16 +17,25 @@ on_both_databases![who_does_not_read_costs_nobody_anything: "listeners who do no
 const SLOW: usize = 10;
 /// What the system may hold for each of them.
 const RECEIVE_BUFFER: u32 = 4096;
-/// About as many characters as a message may have, each four bytes long and no letter, so that there
-/// is much to send and little to look for.
+/// About as many characters as a message may have, each four bytes long and no letter, so that
+/// there is much to send and little to look for.
 const CHARACTERS: usize = 7900;
 const MIB: usize = 1 << 20;
 
 async fn who_does_not_read_costs_nobody_anything(server: Server, name: String) {
     let text = "\u{f0000}".repeat(CHARACTERS);
     let posts = |mib: usize| mib * MIB / text.len();
-    let manner = Manner { filler: text.clone(), ..Manner::default() };
-    let cast = Cast { posters: 8, readers: 0, listeners: 1, manner, ..Cast::default() };
+    let manner = Manner {
+        filler: text.clone(),
+        ..Manner::default()
+    };
+    let cast = Cast {
+        posters: 8,
+        readers: 0,
+        listeners: 1,
+        manner,
+        ..Cast::default()
+    };
     let run = Run::begin(&name, &[&server], cast).await;
     let address = Address::new(server.stream_url(), &run.people.ada.token);
 
@@ -40,9 +49,9 @@ async fn who_does_not_read_costs_nobody_anything(server: Server, name: String) {
     in_time("all streams are open", quick.all_open()).await;
     let first = run.post_surely("all are here").await;
 
-    // The server keeps what was posted last, in a bounded place. In a long run that place is full before
-    // the memory is looked at, and nothing may grow after; in a short one it may still fill. What all the
-    // slow listeners have not read would be many times as much.
+    // The server keeps what was posted last, in a bounded place. In a long run that place is full
+    // before the memory is looked at, and nothing may grow after; in a short one it may still fill.
+    // What all the slow listeners have not read would be many times as much.
     let (first_mib, more, allowed) = plan().choose((8, 32, 128 * MIB), (48, 200, 20 * MIB));
     run.deeds.more_answers(posts(first_mib)).await;
     let before = server.resident_bytes();
@@ -50,18 +59,38 @@ async fn who_does_not_read_costs_nobody_anything(server: Server, name: String) {
     let growth = server.resident_bytes().saturating_sub(before);
     let finished = run.stop().await;
     in_time("the others heard all", quick.all_heard(finished.last)).await;
-    assert!(growth <= allowed as u64, "the server's memory grew by {growth} bytes, from {before}");
+    assert!(
+        growth <= allowed as u64,
+        "the server's memory grew by {growth} bytes, from {before}"
+    );
 
     // One of each kind reads on; the others have shown what they were here for.
     slow.drain(2..).for_each(|listener| listener.abort());
     read_on.send_replace(Some(finished.last));
     let mut heard = quick.finish().await;
     for listener in slow {
-        heard.push(in_time("a slow listener caught up", listener).await.unwrap());
+        heard.push(
+            in_time("a slow listener caught up", listener)
+                .await
+                .unwrap(),
+        );
     }
     let mib = |bytes: u64| bytes as f64 / MIB as f64;
-    let remark = format!("{:.0} MiB resident, {:+.1} by {more} MiB more", mib(before), mib(growth));
-    finished.judge(2 * SLOW, remark, Others { after: first - 1, heard }).await;
+    let remark = format!(
+        "{:.0} MiB resident, {:+.1} by {more} MiB more",
+        mib(before),
+        mib(growth)
+    );
+    finished
+        .judge(
+            2 * SLOW,
+            remark,
+            Others {
+                after: first - 1,
+                heard,
+            },
+        )
+        .await;
 }
 
 /// A stream that has begun.
@@ -71,7 +100,9 @@ type Numbers = Vec<(i64, Option<i64>)>;
 
 impl Stream {
     async fn open(address: &Address) -> Self {
-        let mut stream = RawStream::open(address, None, Some(RECEIVE_BUFFER)).await.unwrap();
+        let mut stream = RawStream::open(address, None, Some(RECEIVE_BUFFER))
+            .await
+            .unwrap();
         while !stream.is_granted() {
             stream.read(usize::MAX, &mut VecDeque::new()).await.unwrap();
         }

@@ -1,4 +1,5 @@
-//! The areas of the store: their methods begin with the verbs that the crate lists, and none has too many of them.
+//! The areas of the store: their methods begin with the verbs that the crate lists, and none has
+//! too many of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,12 +21,19 @@ fn sources(directory: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The verbs of one of the lists in the documentation of the crate: those in backquotes before the explanations.
+/// The verbs of one of the lists in the documentation of the crate: those in backquotes before the
+/// explanations.
 fn verbs(text: &str, heading: &str) -> BTreeSet<String> {
-    let (_, list) = text.split_once(heading).unwrap_or_else(|| panic!("the crate has a list {heading:?}"));
+    let (_, list) = text
+        .split_once(heading)
+        .unwrap_or_else(|| panic!("the crate has a list {heading:?}"));
     let list = list.trim_start().strip_prefix("//!").unwrap().trim_start();
     let list = list.split("//!\n").next().unwrap();
-    let words = list.split('`').skip(1).step_by(2).filter(|word| word.chars().all(char::is_alphabetic));
+    let words = list
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .filter(|word| word.chars().all(char::is_alphabetic));
     words.map(str::to_owned).collect()
 }
 
@@ -38,11 +46,18 @@ fn a_method_of_an_area_begins_with_its_verb() {
     let declared = fs::read_to_string(crate_root.join("areas.rs")).unwrap();
     let areas: BTreeSet<&str> = declared
         .lines()
-        .filter_map(|line| line.strip_prefix("    ")?.strip_suffix(',')?.split_once(": "))
+        .filter_map(|line| {
+            line.strip_prefix("    ")?
+                .strip_suffix(',')?
+                .split_once(": ")
+        })
         .filter(|(name, _)| name.chars().all(|c| c.is_ascii_lowercase() || c == '_'))
         .map(|(_, handle)| handle)
         .collect();
-    assert!(areas.contains("Users"), "the handles are not where they are looked for");
+    assert!(
+        areas.contains("Users"),
+        "the handles are not where they are looked for"
+    );
     let mut files = Vec::new();
     sources(&crate_root, &mut files);
     let (mut wrong, mut counts) = (String::new(), BTreeMap::<String, usize>::new());
@@ -52,7 +67,9 @@ fn a_method_of_an_area_begins_with_its_verb() {
             Item::Impl(block) if block.trait_.is_none() => Some(block),
             _ => None,
         }) {
-            let Type::Path(of) = &*block.self_ty else { continue };
+            let Type::Path(of) = &*block.self_ty else {
+                continue;
+            };
             let of = of.path.segments.last().unwrap();
             let handle = of.ident.to_string();
             let verbs = match of.arguments.to_token_stream().to_string().contains("Tx") {
@@ -66,18 +83,26 @@ fn a_method_of_an_area_begins_with_its_verb() {
                 }
                 *counts.entry(handle.clone()).or_default() += 1;
                 let name = method.sig.ident.to_string();
-                if areas.contains(handle.as_str()) && !verbs.contains(name.split('_').next().unwrap()) {
+                if areas.contains(handle.as_str())
+                    && !verbs.contains(name.split('_').next().unwrap())
+                {
                     wrong += &format!("{handle}::{name}\n");
                 }
             }
         }
     }
-    assert!(areas.iter().all(|area| counts.contains_key(*area)), "an area without a method");
+    assert!(
+        areas.iter().all(|area| counts.contains_key(*area)),
+        "an area without a method"
+    );
     for of in ["Reader", "Tx"] {
         *counts.entry(of.into()).or_default() += areas.len();
     }
     wrong.extend(
-        counts.iter().filter(|(_, count)| **count > MOST).map(|(of, count)| format!("{of}: {count}\n")),
+        counts
+            .iter()
+            .filter(|(_, count)| **count > MOST)
+            .map(|(of, count)| format!("{of}: {count}\n")),
     );
     assert!(
         wrong.is_empty(),

@@ -22,7 +22,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sqlite-interrupt", &[]),
     ("postgres-tls", &[]),
     ("portable", &[]),
-    ("storage", &["model", "portable", "postgres-tls", "random", "sqlite-interrupt"]),
+    (
+        "storage",
+        &[
+            "model",
+            "portable",
+            "postgres-tls",
+            "random",
+            "sqlite-interrupt",
+        ],
+    ),
     (
         "app",
         &[
@@ -44,7 +53,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("web", &["app", "http", "model", "random", "wire"]),
     (
         "server",
-        &["app", "auth", "files", "http", "mail", "model", "scim", "storage", "streaming", "web", "wire"],
+        &[
+            "app",
+            "auth",
+            "files",
+            "http",
+            "mail",
+            "model",
+            "scim",
+            "storage",
+            "streaming",
+            "web",
+            "wire",
+        ],
     ),
     ("client", &["model", "random", "wire"]),
     ("example-host", &["app", "http", "model", "storage"]),
@@ -57,10 +78,20 @@ pub(super) fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .current_dir(super::root())
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
         .output()
         .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -80,7 +111,9 @@ fn every_crate_knows_only_the_crates_below_it() {
             continue;
         };
         for dependency in package["dependencies"].as_array().unwrap() {
-            let Some(known) = own(&dependency["name"]) else { continue };
+            let Some(known) = own(&dependency["name"]) else {
+                continue;
+            };
             if dependency["kind"] != "dev" && !allowed.contains(&known) {
                 wrong.push(format!("{name} must not know {known}"));
             }

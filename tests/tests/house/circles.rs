@@ -1,6 +1,7 @@
-//! Within a crate, modules know each other one way only: of the submodules of a module none uses what is defined in
-//! another that uses it, directly or by way of others. A module and its submodules are one unit, since what they share
-//! stands in the module. Unit tests are free, and so is who only re-exports.
+//! Within a crate, modules know each other one way only: of the submodules of a module none uses
+//! what is defined in another that uses it, directly or by way of others. A module and its
+//! submodules are one unit, since what they share stands in the module. Unit tests are free, and so
+//! is who only re-exports.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -12,15 +13,39 @@ use syn::{Attribute, Item, UseTree};
 
 /// The circles that are left, by crate and module, each with the submodules that it runs through.
 const LEFT: &[(&str, &[&str])] = &[
-    ("eddyline_client", &["client", "credentials", "error", "flows", "oauth", "request", "stream"]),
+    (
+        "eddyline_client",
+        &[
+            "client",
+            "credentials",
+            "error",
+            "flows",
+            "oauth",
+            "request",
+            "stream",
+        ],
+    ),
     ("eddyline_client::stream", &["decode", "json", "sse"]),
     ("eddyline_http", &["answer", "error"]),
-    ("eddyline_http", &["body", "context", "endpoint", "handler", "uploads"]),
+    (
+        "eddyline_http",
+        &["body", "context", "endpoint", "handler", "uploads"],
+    ),
     ("eddyline_http", &["forwarded", "serve"]),
     ("eddyline_http::serve", &["connection", "listener"]),
     ("eddyline_http::serve", &["handoff", "streaming"]),
     ("eddyline_http::serve", &["link", "progress"]),
-    ("eddyline_streaming", &["amendment", "hub", "listeners", "revocation", "subscription", "wakes"]),
+    (
+        "eddyline_streaming",
+        &[
+            "amendment",
+            "hub",
+            "listeners",
+            "revocation",
+            "subscription",
+            "wakes",
+        ],
+    ),
 ];
 
 type ModulePath = Vec<String>;
@@ -49,7 +74,12 @@ struct Modules(BTreeMap<ModulePath, Module>);
 
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg") && attribute.meta.to_token_stream().to_string().contains("test")
+        attribute.path().is_ident("cfg")
+            && attribute
+                .meta
+                .to_token_stream()
+                .to_string()
+                .contains("test")
     })
 }
 
@@ -90,17 +120,33 @@ fn imports(tree: &UseTree, mut path: Vec<String>, is_public: bool, found: &mut V
         }
         UseTree::Name(last) if last.ident == "self" => {
             let name = path.last().cloned().unwrap_or_default();
-            found.push(Import { name, path, is_public });
+            found.push(Import {
+                name,
+                path,
+                is_public,
+            });
         }
         UseTree::Name(last) => {
             path.push(last.ident.to_string());
-            found.push(Import { name: last.ident.to_string(), path, is_public });
+            found.push(Import {
+                name: last.ident.to_string(),
+                path,
+                is_public,
+            });
         }
         UseTree::Rename(last) => {
             path.push(last.ident.to_string());
-            found.push(Import { name: last.rename.to_string(), path, is_public });
+            found.push(Import {
+                name: last.rename.to_string(),
+                path,
+                is_public,
+            });
         }
-        UseTree::Glob(_) => found.push(Import { name: "*".into(), path, is_public }),
+        UseTree::Glob(_) => found.push(Import {
+            name: "*".into(),
+            path,
+            is_public,
+        }),
         UseTree::Group(group) => {
             for tree in &group.items {
                 imports(tree, path.clone(), is_public, found);
@@ -138,13 +184,18 @@ fn words(tokens: TokenStream, found: &mut Vec<Vec<String>>) {
 impl Modules {
     fn load(&mut self, file: &Path, path: ModulePath, is_directory: bool) {
         let text = fs::read_to_string(file).unwrap();
-        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let parsed =
+            syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let mut module = Module::default();
         let below = match is_directory {
             true => file.parent().unwrap().to_owned(),
             false => file.with_extension(""),
         };
-        for item in parsed.items.iter().filter(|item| !is_test(attributes(item))) {
+        for item in parsed
+            .items
+            .iter()
+            .filter(|item| !is_test(attributes(item)))
+        {
             match item {
                 Item::Use(item) => {
                     let is_public = !matches!(item.vis, syn::Visibility::Inherited);
@@ -153,7 +204,10 @@ impl Modules {
                 Item::Mod(item) if item.content.is_none() => {
                     let name = item.ident.to_string();
                     let child = [path.as_slice(), std::slice::from_ref(&name)].concat();
-                    let (flat, nested) = (below.join(format!("{name}.rs")), below.join(&name).join("mod.rs"));
+                    let (flat, nested) = (
+                        below.join(format!("{name}.rs")),
+                        below.join(&name).join("mod.rs"),
+                    );
                     match flat.exists() {
                         true => self.load(&flat, child, false),
                         false => self.load(&nested, child, true),
@@ -189,7 +243,8 @@ impl Modules {
         }
     }
 
-    /// The module in which the last name of a path is defined; `None` when the path is one of a module.
+    /// The module in which the last name of a path is defined; `None` when the path is one of a
+    /// module.
     fn definition(&self, path: &[String], depth: usize) -> Option<ModulePath> {
         let mut at = ModulePath::new();
         for (position, name) in path.iter().enumerate() {
@@ -215,7 +270,9 @@ impl Modules {
         let module = &self.0[at];
         let mut paths: Vec<Vec<String>> = Vec::new();
         for import in &module.imports {
-            let Some(target) = self.absolute(at, &import.path) else { continue };
+            let Some(target) = self.absolute(at, &import.path) else {
+                continue;
+            };
             let is_used = || module.words.iter().any(|word| word[0] == import.name);
             if !import.is_public || is_used() {
                 paths.push(target);
@@ -224,18 +281,27 @@ impl Modules {
         for word in module.words.iter().filter(|word| word.len() > 1) {
             let import = module.imports.iter().find(|import| import.name == word[0]);
             paths.extend(match import {
-                Some(import) => self.absolute(at, &import.path).map(|target| [&target, &word[1..]].concat()),
+                Some(import) => self
+                    .absolute(at, &import.path)
+                    .map(|target| [&target, &word[1..]].concat()),
                 None => self.absolute(at, word),
             });
         }
         let defined = |path: &Vec<String>| Some((self.definition(path, 8)?, path.last()?.clone()));
-        paths.iter().filter_map(defined).filter(|(used, _)| used != at).collect()
+        paths
+            .iter()
+            .filter_map(defined)
+            .filter(|(used, _)| used != at)
+            .collect()
     }
 
-    /// What the submodules of a module use of each other, each taken together with its own submodules.
+    /// What the submodules of a module use of each other, each taken together with its own
+    /// submodules.
     fn between_submodules(&self, of: &ModulePath) -> Uses {
-        let submodule =
-            |path: &ModulePath| path.strip_prefix(of.as_slice()).and_then(|rest| rest.first().cloned());
+        let submodule = |path: &ModulePath| {
+            path.strip_prefix(of.as_slice())
+                .and_then(|rest| rest.first().cloned())
+        };
         let mut uses = Uses::new();
         for at in self.0.keys() {
             let Some(from) = submodule(at) else { continue };
@@ -249,7 +315,8 @@ impl Modules {
         uses
     }
 
-    /// What is used within circles, but for those that are left, as texts. Notes which of these it met.
+    /// What is used within circles, but for those that are left, as texts. Notes which of these it
+    /// met.
     fn circles(&self, name: &str, met: &mut BTreeSet<usize>) -> Vec<String> {
         let mut found = Vec::new();
         for of in self.0.keys() {
@@ -262,14 +329,18 @@ impl Modules {
                 LEFT.iter().position(runs)
             };
             for (from, others) in &uses {
-                for (to, names) in others.iter().filter(|(to, _)| reach(&uses, to).contains(from)) {
+                for (to, names) in others
+                    .iter()
+                    .filter(|(to, _)| reach(&uses, to).contains(from))
+                {
                     match left(from, to) {
                         Some(number) => {
                             met.insert(number);
                         }
                         None => {
                             let names: Vec<&str> = names.iter().map(String::as_str).collect();
-                            found.push(format!("{place}: {from} uses {} of {to}", names.join(", ")));
+                            found
+                                .push(format!("{place}: {from} uses {} of {to}", names.join(", ")));
                         }
                     }
                 }
@@ -304,12 +375,23 @@ fn modules_do_not_use_each_other_in_circles() {
                 continue;
             }
             let mut modules = Modules::default();
-            modules.load(Path::new(target["src_path"].as_str().unwrap()), Vec::new(), true);
+            modules.load(
+                Path::new(target["src_path"].as_str().unwrap()),
+                Vec::new(),
+                true,
+            );
             for used in modules.circles(target["name"].as_str().unwrap(), &mut met) {
                 wrong += &format!("{used}\n");
             }
         }
     }
-    assert!(wrong.is_empty(), "these modules use each other in circles:\n{wrong}");
-    assert_eq!(met.len(), LEFT.len(), "a circle in the list of those that are left is gone");
+    assert!(
+        wrong.is_empty(),
+        "these modules use each other in circles:\n{wrong}"
+    );
+    assert_eq!(
+        met.len(),
+        LEFT.len(),
+        "a circle in the list of those that are left is gone"
+    );
 }

@@ -21,17 +21,23 @@ fn row(line: &str) -> Option<Row> {
     }
     assert_eq!(cells.len(), 4, "three cells in {line}");
     assert!(!cells[2].is_empty(), "no tests and no reason in {line}");
-    Some(Row { number: cells[0].to_owned(), tests: cells[2].to_owned() })
+    Some(Row {
+        number: cells[0].to_owned(),
+        tests: cells[2].to_owned(),
+    })
 }
 
 /// The numbers of the statements of docs/specification.md, in their order.
 fn statements() -> Vec<String> {
     let page = fs::read_to_string(super::root().join("docs/specification.md")).unwrap();
-    page.lines().filter_map(statement).map(str::to_owned).collect()
+    page.lines()
+        .filter_map(statement)
+        .map(str::to_owned)
+        .collect()
 }
 
-/// The number of the statement that a line begins: as `**4.7**` in a paragraph, as `| 3.4 |` in a table. Parts of
-/// statements have three numbers, and are none.
+/// The number of the statement that a line begins: as `**4.7**` in a paragraph, as `| 3.4 |` in a
+/// table. Parts of statements have three numbers, and are none.
 fn statement(line: &str) -> Option<&str> {
     let (number, _) = match line.strip_prefix("**") {
         Some(rest) => rest.split_once("**")?,
@@ -54,12 +60,16 @@ fn test_names(cell: &str) -> impl Iterator<Item = &str> {
 
 /// The names of all functions of the project's Rust files.
 fn functions() -> BTreeSet<String> {
-    let sources = super::files().into_iter().filter(|path| path.extension() == Some("rs".as_ref()));
+    let sources = super::files()
+        .into_iter()
+        .filter(|path| path.extension() == Some("rs".as_ref()));
     let mut names = BTreeSet::new();
     for source in sources {
         let text = fs::read_to_string(source).unwrap();
         for rest in text.split("fn ").skip(1) {
-            let end = rest.find(|c: char| c != '_' && !c.is_alphanumeric()).unwrap_or(rest.len());
+            let end = rest
+                .find(|c: char| c != '_' && !c.is_alphanumeric())
+                .unwrap_or(rest.len());
             names.insert(rest[..end].to_owned());
         }
     }
@@ -78,7 +88,12 @@ fn statements_are_numbered_without_gaps() {
     for number in statements() {
         let found = place(&number).unwrap();
         let next = [(last.0, last.1 + 1), (last.0 + 1, 1)];
-        assert!(next.contains(&found), "{number} follows {}.{}", last.0, last.1);
+        assert!(
+            next.contains(&found),
+            "{number} follows {}.{}",
+            last.0,
+            last.1
+        );
         last = found;
     }
     assert_eq!(last.0, 9, "the last section");
@@ -92,20 +107,33 @@ fn every_test_that_a_row_names_exists() {
         let names = test_names(&row.tests).filter(|name| !functions.contains(*name));
         missing.extend(names.map(|name| format!("{}: {name}", row.number)));
     }
-    assert!(missing.is_empty(), "docs/conformance.md names unknown tests:\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "docs/conformance.md names unknown tests:\n{}",
+        missing.join("\n")
+    );
 }
 
-/// The tests that SECURITY.md and docs/limits.md name: what stands between backticks and has a path.
+/// The tests that SECURITY.md and docs/limits.md name: what stands between backticks and has a
+/// path.
 #[test]
 fn every_test_that_another_document_names_exists() {
     let functions = functions();
     let mut missing = Vec::new();
     for document in ["SECURITY.md", "docs/limits.md"] {
         let page = fs::read_to_string(super::root().join(document)).unwrap();
-        let quoted = page.split('`').skip(1).step_by(2).filter(|text| text.contains("::"));
+        let quoted = page
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|text| text.contains("::"));
         let names = quoted.map(|path| path.rsplit("::").next().unwrap_or(path));
         let unknown = names.filter(|name| !functions.contains(*name));
         missing.extend(unknown.map(|name| format!("{document}: {name}")));
     }
-    assert!(missing.is_empty(), "documents name unknown tests:\n{}", missing.join("\n"));
+    assert!(
+        missing.is_empty(),
+        "documents name unknown tests:\n{}",
+        missing.join("\n")
+    );
 }

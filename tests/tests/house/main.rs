@@ -19,7 +19,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
 }
 
-/// Every file that belongs to the project: nothing built, nothing of version control, no packages of others.
+/// Every file that belongs to the project: nothing built, nothing of version control, no packages
+/// of others.
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut directories = vec![root().to_owned()];
@@ -27,7 +28,10 @@ fn files() -> Vec<PathBuf> {
         for entry in fs::read_dir(directory).unwrap() {
             let entry = entry.unwrap();
             let name = entry.file_name();
-            if [".git", "target", "eddyline-data", "node_modules"].iter().any(|other| name == *other) {
+            if [".git", "target", "eddyline-data", "node_modules"]
+                .iter()
+                .any(|other| name == *other)
+            {
                 continue;
             }
             if entry.file_type().unwrap().is_dir() {

@@ -6,8 +6,18 @@ use std::fs;
 /// The files of one database's tree: `<migration>/<file>`.
 fn tree(database: &str) -> BTreeSet<String> {
     let top = super::root().join("migrations").join(database);
-    let files = super::files().into_iter().filter(|path| path.starts_with(&top));
-    files.map(|path| path.strip_prefix(&top).unwrap().to_str().unwrap().to_owned()).collect()
+    let files = super::files()
+        .into_iter()
+        .filter(|path| path.starts_with(&top));
+    files
+        .map(|path| {
+            path.strip_prefix(&top)
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned()
+        })
+        .collect()
 }
 
 #[test]

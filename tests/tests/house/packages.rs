@@ -7,15 +7,22 @@ use serde_json::Value;
 
 /// The crates that are meant for others.
 fn published() -> Vec<Value> {
-    let all = super::arrows::metadata()["packages"].as_array().unwrap().clone();
-    all.into_iter().filter(|package| package["publish"].is_null()).collect()
+    let all = super::arrows::metadata()["packages"]
+        .as_array()
+        .unwrap()
+        .clone();
+    all.into_iter()
+        .filter(|package| package["publish"].is_null())
+        .collect()
 }
 
 fn has_library(package: &Value) -> bool {
     let targets = package["targets"].as_array().unwrap();
     targets.iter().any(|target| {
         let kinds = target["kind"].as_array().unwrap();
-        kinds.iter().any(|kind| kind == "lib" || kind == "proc-macro")
+        kinds
+            .iter()
+            .any(|kind| kind == "lib" || kind == "proc-macro")
     })
 }
 
@@ -24,11 +31,19 @@ fn every_published_crate_says_what_it_is_for() {
     for package in published() {
         let name = package["name"].as_str().unwrap();
         let is_filled = |key: &str| package[key].as_array().is_some_and(|list| !list.is_empty());
-        assert!(package["description"].is_string() && package["license"].is_string(), "{name}");
+        assert!(
+            package["description"].is_string() && package["license"].is_string(),
+            "{name}"
+        );
         assert!(is_filled("keywords") && is_filled("categories"), "{name}");
-        let folder = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap();
-        let readme =
-            folder.join(package["readme"].as_str().unwrap_or_else(|| panic!("{name} has no README")));
+        let folder = Path::new(package["manifest_path"].as_str().unwrap())
+            .parent()
+            .unwrap();
+        let readme = folder.join(
+            package["readme"]
+                .as_str()
+                .unwrap_or_else(|| panic!("{name} has no README")),
+        );
         assert!(fs::read_to_string(readme).is_ok(), "{name}");
     }
 }
@@ -37,11 +52,19 @@ fn every_published_crate_says_what_it_is_for() {
 fn the_readme_of_a_library_is_its_documentation_and_has_an_example() {
     for package in published().iter().filter(|package| has_library(package)) {
         let name = package["name"].as_str().unwrap();
-        let folder = Path::new(package["manifest_path"].as_str().unwrap()).parent().unwrap();
+        let folder = Path::new(package["manifest_path"].as_str().unwrap())
+            .parent()
+            .unwrap();
         let root = fs::read_to_string(folder.join("src/lib.rs")).unwrap();
-        assert!(root.starts_with("#![doc = include_str!(\"../README.md\")]\n"), "{name}");
+        assert!(
+            root.starts_with("#![doc = include_str!(\"../README.md\")]\n"),
+            "{name}"
+        );
         let readme = fs::read_to_string(folder.join("README.md")).unwrap();
-        assert!(readme.starts_with(&format!("# {name}\n")) && readme.contains("\n```rust"), "{name}");
+        assert!(
+            readme.starts_with(&format!("# {name}\n")) && readme.contains("\n```rust"),
+            "{name}"
+        );
     }
 }
 
@@ -51,7 +74,12 @@ fn every_dependency_of_a_published_crate_has_a_version() {
     for package in published() {
         for dependency in package["dependencies"].as_array().unwrap() {
             let is_for_tests = dependency["kind"] == "dev" && !dependency["path"].is_null();
-            assert!(is_for_tests || dependency["req"] != "*", "{}: {}", package["name"], dependency["name"]);
+            assert!(
+                is_for_tests || dependency["req"] != "*",
+                "{}: {}",
+                package["name"],
+                dependency["name"]
+            );
         }
     }
 }

@@ -25,7 +25,9 @@ fn no_file_speaks_of_machines_or_papers_outside() {
     let mut found = Vec::new();
     for path in super::files() {
         // What is not text has nothing to say.
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = fs::read_to_string(&path) else {
+            continue;
+        };
         for (number, line) in text.lines().enumerate() {
             let line = line.to_lowercase();
             let words = FORBIDDEN.iter().filter(|word| line.contains(**word));

@@ -12,7 +12,10 @@ enum Given<'a> {
 }
 
 fn words() -> Vec<Given<'static>> {
-    let lines = WORDS.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let lines = WORDS
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
     let read = lines.map(|line| match line.split_once(' ') {
         Some(("identifier", word)) => Given::Identifier(word),
         Some(("prose", word)) => Given::Prose(word),
@@ -24,8 +27,9 @@ fn words() -> Vec<Given<'static>> {
 /// Whether a text has a word with no letter, digit or `_` beside it.
 fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(word)
-        .any(|(at, _)| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part))
+    text.match_indices(word).any(|(at, _)| {
+        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
+    })
 }
 
 /// The words of the list that a file uses, each with the line.
@@ -52,10 +56,12 @@ fn no_file_uses_a_word_that_was_given_up() {
     let words = words();
     let read = ["rs", "md", "html"];
     let files = super::files().into_iter().filter(|path| {
-        path.extension().is_some_and(|extension| read.iter().any(|wanted| extension == *wanted))
+        path.extension()
+            .is_some_and(|extension| read.iter().any(|wanted| extension == *wanted))
     });
-    let all: Vec<String> =
-        files.flat_map(|path| found(&path, &fs::read_to_string(&path).unwrap(), &words)).collect();
+    let all: Vec<String> = files
+        .flat_map(|path| found(&path, &fs::read_to_string(&path).unwrap(), &words))
+        .collect();
     assert!(all.is_empty(), "{}", all.join("\n"));
 }
 
@@ -68,5 +74,8 @@ fn a_word_is_found_by_itself_and_not_within_another() {
     for line in ["enum Quuxes", "my_Quux", "quux", "whilomer"] {
         assert!(found(Path::new("a.rs"), line, &words).is_empty(), "{line}");
     }
-    assert!(found(Path::new("a.md"), "A Quux.", &words).is_empty(), "identifiers are looked for in code");
+    assert!(
+        found(Path::new("a.md"), "A Quux.", &words).is_empty(),
+        "identifiers are looked for in code"
+    );
 }

@@ -42,7 +42,14 @@ impl Stage {
         let acme = server.acme();
         let robot = server.robot("acme", &[]);
         let (source, source_id) = source(&server, &robot);
-        Self { receiver: Receiver::start().await, server, acme, robot, source, source_id }
+        Self {
+            receiver: Receiver::start().await,
+            server,
+            acme,
+            robot,
+            source,
+            source_id,
+        }
     }
 
     /// A thread that offers to close its ticket at the receiver's path `/close`; gives its id.
@@ -58,15 +65,31 @@ impl Stage {
 
 /// Makes a source of an application in the flow, and a client with its token.
 fn source(server: &Server, robot: &Robot) -> (Client, i64) {
-    let arguments = ["source", "create", "--flow", "acme/main", "--app", &robot.id, "--name", "Tickets"];
+    let arguments = [
+        "source",
+        "create",
+        "--flow",
+        "acme/main",
+        "--app",
+        &robot.id,
+        "--name",
+        "Tickets",
+    ];
     let made = server.admin(&arguments);
     (with_flow_token(server, &made), made["id"].as_i64().unwrap())
 }
 
 /// A client with the flow token of an answer.
 fn with_flow_token(server: &Server, made: &Json) -> Client {
-    let token = made["flow_token"].as_str().expect("it has a token").to_owned();
-    server.client().build().unwrap().with_credentials(Credentials::FlowToken(token))
+    let token = made["flow_token"]
+        .as_str()
+        .expect("it has a token")
+        .to_owned();
+    server
+        .client()
+        .build()
+        .unwrap()
+        .with_credentials(Credentials::FlowToken(token))
 }
 
 /// Brings the thread with this id of the source into a state with these actions; gives its id.
@@ -76,9 +99,16 @@ async fn push(source: &Client, external_id: &str, actions: &[Json]) -> String {
         "event": "activity", "title": "changed it", "external_thread_id": external_id, "thread": thread,
     });
     let request = source.request(Method::POST, "/messages").json(&message);
-    let answer = request.header("x-service-wait-for-message", "1").send().await.unwrap();
+    let answer = request
+        .header("x-service-wait-for-message", "1")
+        .send()
+        .await
+        .unwrap();
     assert!(answer.status.is_success(), "{}", answer.text());
-    answer.json()["thread_id"].as_str().expect("it is in a thread").to_owned()
+    answer.json()["thread_id"]
+        .as_str()
+        .expect("it is in a thread")
+        .to_owned()
 }
 
 /// An action that sends a request to an address.
@@ -97,14 +127,21 @@ fn path(thread: &str, position: &str) -> String {
 
 async fn trigger(client: &Client, thread: &str, position: &str, body: &Json) -> RawResponse {
     let request = client.request(Method::POST, &path(thread, position));
-    let request = if body.is_null() { request } else { request.json(body) };
+    let request = if body.is_null() {
+        request
+    } else {
+        request.json(body)
+    };
     request.send().await.unwrap()
 }
 
 /// Checks that all went well.
 #[track_caller]
 fn is_done(answer: &RawResponse) {
-    assert_eq!((answer.status.as_u16(), answer.text().as_ref()), (200, "{}"));
+    assert_eq!(
+        (answer.status.as_u16(), answer.text().as_ref()),
+        (200, "{}")
+    );
 }
 
 async fn an_integration_is_asked_with_the_action_and_who_triggered_it(server: Server) {
@@ -114,9 +151,15 @@ async fn an_integration_is_asked_with_the_action_and_who_triggered_it(server: Se
     is_done(&stage.trigger(ada, &thread, "0").await);
 
     let request = stage.receiver.asked_once();
-    assert_eq!((request.method.as_str(), request.path.as_str()), ("POST", "/close"));
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/close")
+    );
     assert_eq!(request.headers["content-type"], "application/json");
-    assert!(request.headers["user-agent"].starts_with("Eddyline/"), "{request:?}");
+    assert!(
+        request.headers["user-agent"].starts_with("Eddyline/"),
+        "{request:?}"
+    );
     // It sees of the user what everybody in the flow sees, and neither address nor credentials.
     let shown = ada.get(&format!("/flows/acme/main/threads/{thread}")).await["actions"][0].clone();
     let mut expected = shown.clone();
@@ -130,7 +173,10 @@ async fn an_integration_is_asked_with_the_action_and_who_triggered_it(server: Se
     assert_eq!(claims["sub"], ada.id.to_string());
     assert_eq!(claims["aud"], stage.robot.client_id);
     assert_eq!(claims["iss"], stage.server.base_url());
-    assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 30);
+    assert_eq!(
+        claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(),
+        30
+    );
 }
 
 async fn every_method_is_sent_with_a_body_that_is_signed(server: Server) {
@@ -152,15 +198,26 @@ async fn every_method_is_sent_with_a_body_that_is_signed(server: Server) {
 async fn the_action_that_is_triggered_is_that_of_the_last_state(server: Server) {
     let stage = Stage::set(server).await;
     let (receiver, ben) = (&stage.receiver, &stage.acme.ben);
-    let actions = [close(&receiver.url("/close")), update("Assign", "PUT", &receiver.url("/assign"))];
+    let actions = [
+        close(&receiver.url("/close")),
+        update("Assign", "PUT", &receiver.url("/assign")),
+    ];
     let thread = push(&stage.source, "1", &actions).await;
     is_done(&trigger(&ben.client, &thread, "1", &json!({"name": "Assign"})).await);
     assert_eq!(receiver.asked_once().path, "/assign");
 
     // The ticket was closed meanwhile, and can only be opened again.
-    push(&stage.source, "1", &[update("Reopen", "POST", &receiver.url("/reopen"))]).await;
+    push(
+        &stage.source,
+        "1",
+        &[update("Reopen", "POST", &receiver.url("/reopen"))],
+    )
+    .await;
     let late = trigger(&ben.client, &thread, "0", &json!({"name": "Close"})).await;
-    assert_eq!((late.status.as_u16(), late.json()), (409, json!({"message": "The thread has changed"})));
+    assert_eq!(
+        (late.status.as_u16(), late.json()),
+        (409, json!({"message": "The thread has changed"}))
+    );
     assert_eq!(stage.trigger(ben, &thread, "1").await.status, 404);
     assert!(receiver.asked().is_empty());
     let named = format!("{}?name=Reopen", path(&thread, "0"));

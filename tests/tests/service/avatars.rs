@@ -19,17 +19,31 @@ on_shared_servers![
 
 /// The path of somebody's picture.
 async fn picture_of(caller: &Caller) -> String {
-    let avatar = caller.get("/user").await["avatar"].as_str().unwrap().to_owned();
+    let avatar = caller.get("/user").await["avatar"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     format!("/{}", avatar.splitn(4, '/').nth(3).unwrap())
 }
 
 async fn fetch(client: &Client, path: &str) -> RawResponse {
-    client.request(Method::GET, path).anonymous().send().await.unwrap()
+    client
+        .request(Method::GET, path)
+        .anonymous()
+        .send()
+        .await
+        .unwrap()
 }
 
 async fn upload(caller: &Caller, kind: &str, file: &[u8]) -> RawResponse {
     let path = format!("/users/{}/avatar", caller.id);
-    caller.client.request(Method::PUT, &path).raw(kind, file.to_vec()).send().await.unwrap()
+    caller
+        .client
+        .request(Method::PUT, &path)
+        .raw(kind, file.to_vec())
+        .send()
+        .await
+        .unwrap()
 }
 
 /// A black and white PNG picture of so many points a side, without compression.
@@ -37,7 +51,13 @@ pub(crate) fn png(side: u32) -> Vec<u8> {
     let mut rows = Vec::new();
     for row in 0..side {
         rows.push(0);
-        rows.extend((0..side).map(|column| if (row / 8 + column / 8) % 2 == 0 { 0xff } else { 0 }));
+        rows.extend((0..side).map(|column| {
+            if (row / 8 + column / 8) % 2 == 0 {
+                0xff
+            } else {
+                0
+            }
+        }));
     }
     png_of(side, 0, &rows)
 }
@@ -86,10 +106,13 @@ fn png_of(side: u32, colour: u8, rows: &[u8]) -> Vec<u8> {
 
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
-        (0..8).fold(
-            crc ^ u32::from(*byte),
-            |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 },
-        )
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            if crc & 1 == 1 {
+                crc >> 1 ^ 0xedb8_8320
+            } else {
+                crc >> 1
+            }
+        })
     })
 }
 
@@ -97,51 +120,109 @@ async fn a_picture_that_does_not_pack_is_kept_smaller(tenant: Tenant) {
     let answer = upload(&tenant.ben, "image/png", &noise(512)).await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let shown = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await;
-    assert_eq!((shown.status.as_u16(), shown.header("content-type")), (200, Some("image/png")));
-    assert!((32 * 1024..=256 * 1024).contains(&shown.body.len()), "{}", shown.body.len());
+    assert_eq!(
+        (shown.status.as_u16(), shown.header("content-type")),
+        (200, Some("image/png"))
+    );
+    assert!(
+        (32 * 1024..=256 * 1024).contains(&shown.body.len()),
+        "{}",
+        shown.body.len()
+    );
     // Those who come at the same time share it.
     let path = picture_of(&tenant.ben).await;
-    let all = futures_util::future::join_all((0..100).map(|_| fetch(&tenant.ben.client, &path))).await;
-    assert!(all.iter().all(|again| again.status == 200 && again.body == shown.body));
+    let all =
+        futures_util::future::join_all((0..100).map(|_| fetch(&tenant.ben.client, &path))).await;
+    assert!(
+        all.iter()
+            .all(|again| again.status == 200 && again.body == shown.body)
+    );
 }
 
 /// How wide a JPEG picture is: its frame header says so.
 fn width_of_jpeg(file: &[u8]) -> u16 {
-    let frame = file.windows(2).position(|pair| matches!(pair, [0xff, 0xc0..=0xc2])).unwrap();
+    let frame = file
+        .windows(2)
+        .position(|pair| matches!(pair, [0xff, 0xc0..=0xc2]))
+        .unwrap();
     u16::from_be_bytes([file[frame + 7], file[frame + 8]])
 }
 
 async fn a_picture_is_drawn_until_one_is_uploaded(tenant: Tenant) {
     let answer = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await;
-    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, Some("image/svg+xml")));
-    assert!(answer.text().starts_with("<svg") && answer.text().contains(">B<"), "{}", answer.text());
-    tenant.ben.does(Method::PUT, "/user", &json!({"name": "Zoë Zimt"})).await;
-    let renamed = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await.text();
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("content-type")),
+        (200, Some("image/svg+xml"))
+    );
+    assert!(
+        answer.text().starts_with("<svg") && answer.text().contains(">B<"),
+        "{}",
+        answer.text()
+    );
+    tenant
+        .ben
+        .does(Method::PUT, "/user", &json!({"name": "Zoë Zimt"}))
+        .await;
+    let renamed = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await)
+        .await
+        .text();
     assert!(renamed.contains(">ZZ<"), "{renamed}");
     let colour = |drawing: &str| drawing.split("fill=\"").nth(1).unwrap()[..7].to_owned();
     assert_eq!(colour(&renamed), colour(&answer.text()), "the colour stays");
     let nobody = "/avatars/00000000000000000000000000000000/";
-    for path in [nobody, "/avatars/x/", "/avatars/..%2f", &format!("{nobody}120")] {
+    for path in [
+        nobody,
+        "/avatars/x/",
+        "/avatars/..%2f",
+        &format!("{nobody}120"),
+    ] {
         let answer = fetch(&tenant.ben.client, path).await;
-        assert_eq!((answer.status.as_u16(), answer.json()), (404, json!({"message": "not found"})), "{path}");
+        assert_eq!(
+            (answer.status.as_u16(), answer.json()),
+            (404, json!({"message": "not found"})),
+            "{path}"
+        );
     }
 }
 
 async fn a_size_may_be_appended(tenant: Tenant) {
     let picture = picture_of(&tenant.ben).await;
-    let drawn = fetch(&tenant.ben.client, &format!("{picture}120")).await.text();
-    assert!(drawn.contains(r#"width="120""#) && drawn.contains(r#"height="120""#), "{drawn}");
-    assert_eq!(fetch(&tenant.ben.client, &format!("{picture}120/")).await.text(), drawn);
-    for path in [picture.clone(), picture.trim_end_matches('/').to_owned(), format!("/v1{picture}")] {
+    let drawn = fetch(&tenant.ben.client, &format!("{picture}120"))
+        .await
+        .text();
+    assert!(
+        drawn.contains(r#"width="120""#) && drawn.contains(r#"height="120""#),
+        "{drawn}"
+    );
+    assert_eq!(
+        fetch(&tenant.ben.client, &format!("{picture}120/"))
+            .await
+            .text(),
+        drawn
+    );
+    for path in [
+        picture.clone(),
+        picture.trim_end_matches('/').to_owned(),
+        format!("/v1{picture}"),
+    ] {
         assert_eq!(fetch(&tenant.ben.client, &path).await.status, 200, "{path}");
     }
     for wrong in ["0", "-1", "x", "99999999999", "1.5"] {
-        assert_eq!(fetch(&tenant.ben.client, &format!("{picture}{wrong}")).await.status, 404, "{wrong}");
+        assert_eq!(
+            fetch(&tenant.ben.client, &format!("{picture}{wrong}"))
+                .await
+                .status,
+            404,
+            "{wrong}"
+        );
     }
 }
 
 async fn an_uploaded_picture_is_shown_in_the_next_larger_kept_size(tenant: Tenant) {
-    assert_eq!(upload(&tenant.ben, "image/png", &png(600)).await.status, 200);
+    assert_eq!(
+        upload(&tenant.ben, "image/png", &png(600)).await.status,
+        200
+    );
     let picture = picture_of(&tenant.ben).await;
     for (size, width) in [
         ("", 512),
@@ -178,7 +259,10 @@ async fn an_upload_has_a_new_address_and_is_told(tenant: Tenant) {
         assert_eq!(answer.status, 200, "{kind}: {}", answer.text());
         assert_eq!(answer.json(), tenant.ben.get("/user").await);
         kinds.push(picture_of(&tenant.ben).await);
-        assert_eq!(stream.event("user-edit").await["content"]["user"]["id"], tenant.ben.id);
+        assert_eq!(
+            stream.event("user-edit").await["content"]["user"]["id"],
+            tenant.ben.id
+        );
     }
     kinds.push(before.clone());
     kinds.sort();
@@ -186,13 +270,25 @@ async fn an_upload_has_a_new_address_and_is_told(tenant: Tenant) {
     assert_eq!(kinds.len(), 5, "each has its own address");
     assert_eq!(fetch(&tenant.ben.client, &before).await.status, 404);
     let flow = tenant.ada.get(&tenant.path("")).await;
-    let shown = flow["users"].as_array().unwrap().iter().find(|user| user["id"] == tenant.ben.id).unwrap();
-    assert!(shown["avatar"].as_str().unwrap().ends_with(&picture_of(&tenant.ben).await));
+    let shown = flow["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|user| user["id"] == tenant.ben.id)
+        .unwrap();
+    assert!(
+        shown["avatar"]
+            .as_str()
+            .unwrap()
+            .ends_with(&picture_of(&tenant.ben).await)
+    );
 }
 
 async fn deleting_goes_back_to_the_drawn_picture(tenant: Tenant) {
     let path = format!("/users/{}/avatar", tenant.ben.id);
-    let drawn = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await.text();
+    let drawn = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await)
+        .await
+        .text();
     upload(&tenant.ben, "image/png", &png(8)).await;
     let uploaded = picture_of(&tenant.ben).await;
     for _ in 0..2 {
@@ -200,27 +296,40 @@ async fn deleting_goes_back_to_the_drawn_picture(tenant: Tenant) {
         assert_eq!((answer.status.as_u16(), answer.text().as_str()), (204, ""));
     }
     assert_eq!(fetch(&tenant.ben.client, &uploaded).await.status, 404);
-    assert_eq!(fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await.text(), drawn);
+    assert_eq!(
+        fetch(&tenant.ben.client, &picture_of(&tenant.ben).await)
+            .await
+            .text(),
+        drawn
+    );
 }
 
 async fn a_picture_need_not_be_fetched_again(tenant: Tenant) {
     upload(&tenant.ben, "image/png", &png(8)).await;
-    for (caller, caching) in
-        [(&tenant.ada, "public, max-age=3600"), (&tenant.ben, "public, max-age=31536000, immutable")]
-    {
+    for (caller, caching) in [
+        (&tenant.ada, "public, max-age=3600"),
+        (&tenant.ben, "public, max-age=31536000, immutable"),
+    ] {
         let picture = format!("{}64", picture_of(caller).await);
         let answer = fetch(&caller.client, &picture).await;
         assert_eq!(answer.header("cache-control"), Some(caching));
         let tag = answer.header("etag").unwrap().to_owned();
-        let request = caller.client.request(Method::GET, &picture).anonymous().header("If-None-Match", &tag);
+        let request = caller
+            .client
+            .request(Method::GET, &picture)
+            .anonymous()
+            .header("If-None-Match", &tag);
         let again = request.send().await.unwrap();
         assert_eq!((again.status.as_u16(), again.body.len()), (304, 0));
         assert_eq!(
             (again.header("etag"), again.header("cache-control")),
             (Some(tag.as_str()), Some(caching))
         );
-        let request =
-            caller.client.request(Method::GET, &picture).anonymous().header("If-None-Match", "\"x\"");
+        let request = caller
+            .client
+            .request(Method::GET, &picture)
+            .anonymous()
+            .header("If-None-Match", "\"x\"");
         assert_eq!(request.send().await.unwrap().body, answer.body);
     }
 }
@@ -231,21 +340,48 @@ async fn a_picture_opened_by_itself_does_nothing(tenant: Tenant) {
     assert_eq!(answer.header("content-security-policy"), Some(policy));
     assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
     // A name is text in it, whatever it holds.
-    tenant.ben.does(Method::PUT, "/user", &json!({"name": "<script>alert(1)</script>"})).await;
-    let drawing = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await.text();
+    tenant
+        .ben
+        .does(
+            Method::PUT,
+            "/user",
+            &json!({"name": "<script>alert(1)</script>"}),
+        )
+        .await;
+    let drawing = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await)
+        .await
+        .text();
     assert!(!drawing.contains("<script"), "{drawing}");
 }
 
 async fn what_is_no_picture_is_refused(tenant: Tenant) {
     let before = picture_of(&tenant.ben).await;
     let broken = &png(64)[..2000];
-    for file in [&b""[..], b"hello", b"<svg xmlns='http://www.w3.org/2000/svg'/>", broken] {
+    for file in [
+        &b""[..],
+        b"hello",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        broken,
+    ] {
         let answer = upload(&tenant.ben, "image/png", file).await;
         assert_eq!(answer.status, 400, "{} bytes", file.len());
-        assert!(answer.json()["errors"]["avatar"].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"]["avatar"].is_array(),
+            "{}",
+            answer.text()
+        );
     }
-    for kind in ["application/json", "text/html", "image/svg+xml", "application/x-www-form-urlencoded"] {
-        assert_eq!(upload(&tenant.ben, kind, &png(8)).await.status, 415, "{kind}");
+    for kind in [
+        "application/json",
+        "text/html",
+        "image/svg+xml",
+        "application/x-www-form-urlencoded",
+    ] {
+        assert_eq!(
+            upload(&tenant.ben, kind, &png(8)).await.status,
+            415,
+            "{kind}"
+        );
     }
     let large = vec![0; 5 * 1024 * 1024 + 1];
     assert_eq!(upload(&tenant.ben, "image/png", &large).await.status, 413);
@@ -260,8 +396,10 @@ async fn what_is_no_picture_is_refused(tenant: Tenant) {
 async fn one_has_only_ones_own_picture_changed(tenant: Tenant) {
     let path = format!("/users/{}/avatar", tenant.ben.id);
     let before = picture_of(&tenant.ben).await;
-    let (stranger, token) =
-        (tenant.neighbour().ada.client.clone(), Credentials::FlowToken(tenant.flow_token()));
+    let (stranger, token) = (
+        tenant.neighbour().ada.client.clone(),
+        Credentials::FlowToken(tenant.flow_token()),
+    );
     let callers = [
         (tenant.ada.client.clone(), 403),
         (stranger, 404),

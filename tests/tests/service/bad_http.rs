@@ -35,14 +35,21 @@ async fn headers_that_are_too_large_are_refused(tenant: Tenant) {
     let authorization = format!("Authorization: Basic {}", basic(&tenant.ben.token, ""));
     let one = format!("X-Long: {}\r\n", "x".repeat(1 << 20));
     let many: String = (0..50_000).map(|n| format!("X-{n}: {n}\r\n")).collect();
-    let target = format!("GET /flows?{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(1 << 20));
+    let target = format!(
+        "GET /flows?{} HTTP/1.1\r\nHost: x\r\n\r\n",
+        "x".repeat(1 << 20)
+    );
     for request in [
         format!("GET /flows HTTP/1.1\r\nHost: x\r\n{authorization}\r\n{one}\r\n"),
         format!("GET /flows HTTP/1.1\r\nHost: x\r\n{authorization}\r\n{many}\r\n"),
         target,
     ] {
         let answer = exchange(&tenant, request.as_bytes()).await;
-        assert!(answer.starts_with("HTTP/1.1 431 "), "{}", &answer[..answer.len().min(100)]);
+        assert!(
+            answer.starts_with("HTTP/1.1 431 "),
+            "{}",
+            &answer[..answer.len().min(100)]
+        );
         tenant.ben.get("/flows").await;
     }
 }
@@ -64,7 +71,10 @@ async fn what_is_not_http_is_refused(tenant: Tenant) {
         assert!(answer.starts_with("HTTP/1.1 4"), "{}: {answer}", bytes.escape_ascii());
     }
     // HTTP/2 with prior knowledge is not spoken, and its client expects no answer in HTTP/1.1.
-    assert_eq!(exchange(&tenant, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await, "");
+    assert_eq!(
+        exchange(&tenant, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await,
+        ""
+    );
     tenant.ben.get("/flows").await;
 }
 
@@ -78,7 +88,10 @@ async fn broken_paths_are_refused(tenant: Tenant) {
         "/flows/a b",
     ] {
         let head = format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n");
-        let authorization = format!("Authorization: Basic {}\r\n\r\n", basic(&tenant.ben.token, ""));
+        let authorization = format!(
+            "Authorization: Basic {}\r\n\r\n",
+            basic(&tenant.ben.token, "")
+        );
         let answer = exchange(&tenant, format!("{head}{authorization}").as_bytes()).await;
         assert!(answer.starts_with("HTTP/1.1 40"), "{path}: {answer}");
     }

@@ -27,7 +27,11 @@ on_both_databases![&["--requests-per-minute", "5"]; a_caller_has_only_so_many_re
 /// Asks who one is, with this `Authorization`.
 async fn whoami(client: &Client, authorization: &str) -> RawResponse {
     let request = client.request(Method::GET, "/user").anonymous();
-    request.header("Authorization", authorization).send().await.unwrap()
+    request
+        .header("Authorization", authorization)
+        .send()
+        .await
+        .unwrap()
 }
 
 async fn a_user_shows_a_password_or_an_api_token(tenant: Tenant) {
@@ -47,17 +51,35 @@ async fn a_user_shows_a_password_or_an_api_token(tenant: Tenant) {
 }
 
 async fn a_password_is_taken_with_every_form_of_the_address(tenant: Tenant) {
-    let answer =
-        whoami(&tenant.ben.client, &format!("Basic {}", basic(&tenant.ben.email.to_uppercase(), PASSWORD)))
-            .await;
+    let answer = whoami(
+        &tenant.ben.client,
+        &format!(
+            "Basic {}",
+            basic(&tenant.ben.email.to_uppercase(), PASSWORD)
+        ),
+    )
+    .await;
     assert_eq!(answer.status, 200);
     // Posting again and again with a password works as with any credentials.
     let client = tenant.ben.by_password();
     for _ in 0..5 {
         let request = client.request(Method::POST, &tenant.path("/messages"));
-        request.json(&json!({"event": "message", "content": "hello"})).done().await.unwrap();
+        request
+            .json(&json!({"event": "message", "content": "hello"}))
+            .done()
+            .await
+            .unwrap();
     }
-    assert_eq!(tenant.ben.get(&tenant.path("/messages")).await.as_array().unwrap().len(), 5);
+    assert_eq!(
+        tenant
+            .ben
+            .get(&tenant.path("/messages"))
+            .await
+            .as_array()
+            .unwrap()
+            .len(),
+        5
+    );
 }
 
 async fn without_credentials_the_answer_names_the_way_in(tenant: Tenant) {
@@ -70,7 +92,13 @@ async fn without_credentials_the_answer_names_the_way_in(tenant: Tenant) {
         let request = tenant.ben.client.request(method, &path).anonymous();
         let answer = request.send().await.unwrap();
         assert_eq!(answer.status, 401, "{path}");
-        assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{path}");
+        assert!(
+            answer
+                .header("www-authenticate")
+                .unwrap()
+                .starts_with("Basic realm="),
+            "{path}"
+        );
         assert!(answer.json()["message"].is_string());
         assert_eq!(answer.header("service-user"), None);
     }
@@ -95,30 +123,56 @@ async fn wrong_credentials_are_refused(tenant: Tenant) {
     ] {
         let answer = whoami(client, &authorization).await;
         assert_eq!(answer.status, 401, "{authorization:?}");
-        assert!(answer.header("www-authenticate").unwrap().starts_with("Basic realm="), "{authorization}");
+        assert!(
+            answer
+                .header("www-authenticate")
+                .unwrap()
+                .starts_with("Basic realm="),
+            "{authorization}"
+        );
         assert_eq!(answer.header("service-user"), None);
     }
     let answer = whoami(client, "Bearer not-a-token").await;
     assert_eq!(answer.status, 401);
     let challenge = answer.header("www-authenticate").unwrap();
-    assert!(challenge.starts_with("Bearer ") && challenge.contains("error=\"invalid_token\""), "{challenge}");
-    let request = client.request(Method::GET, "/user").anonymous().query("access_token", "not-a-token");
+    assert!(
+        challenge.starts_with("Bearer ") && challenge.contains("error=\"invalid_token\""),
+        "{challenge}"
+    );
+    let request = client
+        .request(Method::GET, "/user")
+        .anonymous()
+        .query("access_token", "not-a-token");
     assert_eq!(request.send().await.unwrap().status, 401);
 }
 
 async fn the_first_credentials_decide_also_when_they_are_bad(tenant: Tenant) {
     let token = tenant.flow_token();
     let post = |flow_token: &str| {
-        let request = tenant.ben.client.request(Method::POST, &tenant.path("/messages"));
+        let request = tenant
+            .ben
+            .client
+            .request(Method::POST, &tenant.path("/messages"));
         request.header("x-service-wait-for-message", "1").json(
             &json!({"event": "message", "content": "hello", "flow_token": flow_token, "access_token": "x"}),
         )
     };
     let message: Value = post(&token).call().await.unwrap();
-    assert_eq!(message["user"], "0", "the flow token comes before the Authorization header");
+    assert_eq!(
+        message["user"], "0",
+        "the flow token comes before the Authorization header"
+    );
     assert_eq!(post("wrong").send().await.unwrap().status, 401);
-    let request = tenant.ben.client.request(Method::GET, "/user").query("access_token", "wrong");
-    assert_eq!(request.send().await.unwrap().status, 200, "the header comes before an access token");
+    let request = tenant
+        .ben
+        .client
+        .request(Method::GET, "/user")
+        .query("access_token", "wrong");
+    assert_eq!(
+        request.send().await.unwrap().status,
+        200,
+        "the header comes before an access token"
+    );
 }
 
 async fn the_answer_names_the_user_also_on_errors(tenant: Tenant) {
@@ -129,7 +183,13 @@ async fn the_answer_names_the_user_also_on_errors(tenant: Tenant) {
         ("/flows/no/such".to_owned(), 404),
         (tenant.path("/messages/99"), 404),
     ] {
-        let answer = tenant.ben.client.request(Method::GET, &path).send().await.unwrap();
+        let answer = tenant
+            .ben
+            .client
+            .request(Method::GET, &path)
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, status, "{path}");
         assert_eq!(answer.header("service-user"), Some(id.as_str()), "{path}");
     }
@@ -140,8 +200,14 @@ async fn a_flow_token_posts_anonymously_to_its_flow(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "hello").await;
     let name = "Robot";
     for (path, body) in [
-        ("/messages".to_owned(), json!({"event": "message", "content": "beep", "external_user_name": name})),
-        (tenant.path("/messages"), json!({"event": "status", "content": "beep", "external_user_name": name})),
+        (
+            "/messages".to_owned(),
+            json!({"event": "message", "content": "beep", "external_user_name": name}),
+        ),
+        (
+            tenant.path("/messages"),
+            json!({"event": "status", "content": "beep", "external_user_name": name}),
+        ),
         (
             "/comments".to_owned(),
             json!({"message": first["id"], "content": "beep", "external_user_name": name}),
@@ -152,7 +218,11 @@ async fn a_flow_token_posts_anonymously_to_its_flow(tenant: Tenant) {
         ),
     ] {
         let request = client.request(Method::POST, &path).json(&body);
-        let answer = request.header("x-service-wait-for-message", "1").send().await.unwrap();
+        let answer = request
+            .header("x-service-wait-for-message", "1")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, 200, "{path}: {}", answer.text());
         assert_eq!(answer.header("service-user"), None);
         assert_eq!(answer.json()["user"], "0");
@@ -160,23 +230,53 @@ async fn a_flow_token_posts_anonymously_to_its_flow(tenant: Tenant) {
     }
     // The name may be left out.
     let request = client.request(Method::POST, "/messages");
-    let answer = request.json(&json!({"event": "message", "content": "beep"})).send().await.unwrap();
-    assert_eq!((answer.status.as_u16(), answer.text().as_str()), (202, "{}"));
+    let answer = request
+        .json(&json!({"event": "message", "content": "beep"}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (answer.status.as_u16(), answer.text().as_str()),
+        (202, "{}")
+    );
 }
 
 async fn a_flow_token_stands_in_the_query_or_the_body(tenant: Tenant) {
     let token = tenant.flow_token();
-    let post = || tenant.ben.client.request(Method::POST, "/messages").anonymous();
-    let fields = [("event", "message"), ("content", "hello"), ("flow_token", token.as_str())];
+    let post = || {
+        tenant
+            .ben
+            .client
+            .request(Method::POST, "/messages")
+            .anonymous()
+    };
+    let fields = [
+        ("event", "message"),
+        ("content", "hello"),
+        ("flow_token", token.as_str()),
+    ];
     for request in [
-        post().query("flow_token", &token).json(&json!({"event": "message", "content": "hello"})),
+        post()
+            .query("flow_token", &token)
+            .json(&json!({"event": "message", "content": "hello"})),
         post().json(&json!({"event": "message", "content": "hello", "flow_token": token})),
         post().form(&fields),
-        fields.iter().fold(post(), |request, (name, value)| request.query(name, value)),
+        fields
+            .iter()
+            .fold(post(), |request, (name, value)| request.query(name, value)),
     ] {
         assert_eq!(request.send().await.unwrap().status, 202);
     }
-    assert_eq!(tenant.ben.get(&tenant.path("/messages")).await.as_array().unwrap().len(), 4);
+    assert_eq!(
+        tenant
+            .ben
+            .get(&tenant.path("/messages"))
+            .await
+            .as_array()
+            .unwrap()
+            .len(),
+        4
+    );
 }
 
 async fn a_flow_token_is_no_user(tenant: Tenant) {
@@ -196,16 +296,27 @@ async fn a_flow_token_is_no_user(tenant: Tenant) {
         (Method::PUT, tenant.path(""), 403),
         (Method::GET, format!("/users/{}", tenant.ben.id), 403),
         (Method::GET, format!("/flows/{}/side", tenant.name), 404),
-        (Method::POST, format!("/flows/{}/side/messages", tenant.name), 404),
+        (
+            Method::POST,
+            format!("/flows/{}/side/messages", tenant.name),
+            404,
+        ),
     ] {
         let body = json!({"event": "message", "content": "beep", "open": true});
-        let answer = client.request(method.clone(), &path).json(&body).send().await.unwrap();
+        let answer = client
+            .request(method.clone(), &path)
+            .json(&body)
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.text());
     }
 }
 
 async fn another_token_opens_as_well(tenant: Tenant) {
-    let answer = tenant.server().admin(&["user", "token", "--email", &tenant.ben.email]);
+    let answer = tenant
+        .server()
+        .admin(&["user", "token", "--email", &tenant.ben.email]);
     let another = answer["api_token"].as_str().unwrap();
     for token in [another, &tenant.ben.token] {
         let answer = whoami(&tenant.ben.client, &format!("Basic {}", basic(token, ""))).await;
@@ -217,7 +328,14 @@ async fn a_new_password_ends_the_old_one_at_once(tenant: Tenant) {
     let ben = &tenant.ben;
     let with = |password: &str| format!("Basic {}", basic(&ben.email, password));
     assert_eq!(whoami(&ben.client, &with(PASSWORD)).await.status, 200);
-    tenant.server().admin(&["user", "set-password", "--email", &ben.email, "--password", "another one"]);
+    tenant.server().admin(&[
+        "user",
+        "set-password",
+        "--email",
+        &ben.email,
+        "--password",
+        "another one",
+    ]);
     assert_eq!(whoami(&ben.client, &with(PASSWORD)).await.status, 401);
     assert_eq!(whoami(&ben.client, &with("another one")).await.status, 200);
 }
@@ -238,9 +356,17 @@ async fn guessing_a_password_is_stopped_for_a_while(tenant: Tenant) {
         assert!(answer.json()["message"].is_string());
     }
     let ada = format!("Basic {}", basic(&tenant.ada.email, PASSWORD));
-    assert_eq!(whoami(client, &ada).await.status, 200, "others are not concerned");
+    assert_eq!(
+        whoami(client, &ada).await.status,
+        200,
+        "others are not concerned"
+    );
     let token = format!("Basic {}", basic(&ben.token, ""));
-    assert_eq!(whoami(client, &token).await.status, 200, "and neither are tokens");
+    assert_eq!(
+        whoami(client, &token).await.status,
+        200,
+        "and neither are tokens"
+    );
 }
 
 async fn wrong_tokens_count_nowhere(tenant: Tenant) {
@@ -257,10 +383,19 @@ async fn a_caller_has_only_so_many_requests(server: Server) {
     for _ in 0..5 {
         acme.ben.get("/flows").await;
     }
-    let answer = acme.ben.client.request(Method::GET, "/flows").send().await.unwrap();
+    let answer = acme
+        .ben
+        .client
+        .request(Method::GET, "/flows")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(answer.status, 429);
     let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{wait}");
-    assert_eq!(answer.header("service-user"), Some(acme.ben.id.to_string().as_str()));
+    assert_eq!(
+        answer.header("service-user"),
+        Some(acme.ben.id.to_string().as_str())
+    );
     acme.ada.get("/flows").await;
 }

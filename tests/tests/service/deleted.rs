@@ -1,5 +1,5 @@
-//! A text that was edited away or deleted is on no stream any more: not for listeners that go on from an
-//! earlier event, not for those who came later, and not after a restart.
+//! A text that was edited away or deleted is on no stream any more: not for listeners that go on
+//! from an earlier event, not for those who came later, and not after a restart.
 
 use eddyline_client::{Client, Json, Method, StreamEvent, StreamRequest};
 use eddyline_tests::{Acme, Caller, Listener, Server, on_both_databases};
@@ -37,7 +37,8 @@ async fn replay(caller: &Caller, request: &StreamRequest, after: &str) -> Vec<St
     loop {
         let event = stream.next().await;
         // Messages of private conversations have numbers of their own.
-        if event.json["id"] == end && event.json["event"] == "message" && event.json["to"].is_null() {
+        if event.json["id"] == end && event.json["event"] == "message" && event.json["to"].is_null()
+        {
             return heard;
         }
         heard.push(event);
@@ -47,7 +48,10 @@ async fn replay(caller: &Caller, request: &StreamRequest, after: &str) -> Vec<St
 /// Everything that a caller hears of `acme/main` from the beginning, as one text.
 async fn replayed(caller: &Caller) -> String {
     let heard = replay(caller, &StreamRequest::new(), BEGINNING).await;
-    heard.iter().map(|event| format!("{}\n", event.json)).collect()
+    heard
+        .iter()
+        .map(|event| format!("{}\n", event.json))
+        .collect()
 }
 
 fn path(message: &Json) -> String {
@@ -55,7 +59,8 @@ fn path(message: &Json) -> String {
 }
 
 async fn edit(by: &Caller, message: &Json, text: &str) {
-    by.does(Method::PUT, &path(message), &json!({"content": text})).await;
+    by.does(Method::PUT, &path(message), &json!({"content": text}))
+        .await;
 }
 
 async fn delete(by: &Caller, message: &Json) {
@@ -63,8 +68,12 @@ async fn delete(by: &Caller, message: &Json) {
 }
 
 async fn comment(by: &Caller, on: &Json, text: &str) -> Json {
-    let request = by.client.request(Method::POST, &format!("{}/comments", path(on)));
-    let request = request.json(&json!({"content": text})).header("x-service-wait-for-message", "1");
+    let request = by
+        .client
+        .request(Method::POST, &format!("{}/comments", path(on)));
+    let request = request
+        .json(&json!({"content": text}))
+        .header("x-service-wait-for-message", "1");
     request.call().await.unwrap()
 }
 
@@ -76,7 +85,10 @@ fn latecomer(server: &Server) -> Caller {
 }
 
 fn flow_client(server: &Server) -> Client {
-    let token = server.admin(&["flow", "token", "--flow", MAIN])["flow_token"].as_str().unwrap().to_owned();
+    let token = server.admin(&["flow", "token", "--flow", MAIN])["flow_token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     server.client().flow_token(&token).build().unwrap()
 }
 
@@ -103,11 +115,20 @@ async fn a_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Serv
     edit(&ben, &both, "second word swordfish #tagfish").await;
     delete(&ben, &both).await;
     let late = latecomer(&server);
-    is_gone(&mut server, &late, &["4711", "hunter2", "draft", "swordfish", "tagfish"]).await;
+    is_gone(
+        &mut server,
+        &late,
+        &["4711", "hunter2", "draft", "swordfish", "tagfish"],
+    )
+    .await;
     let heard = replay(&late, &StreamRequest::new(), BEGINNING).await;
-    let edits: Vec<_> =
-        heard.iter().map(|event| &event.json).filter(|json| json["event"] == "message-edit").collect();
-    let now = |message: &Json, text: &str| json!({"message": message["id"], "updated_content": text});
+    let edits: Vec<_> = heard
+        .iter()
+        .map(|event| &event.json)
+        .filter(|json| json["event"] == "message-edit")
+        .collect();
+    let now =
+        |message: &Json, text: &str| json!({"message": message["id"], "updated_content": text});
     let expected = [
         now(&deleted, ""),
         now(&edited, "never mind"),
@@ -115,7 +136,10 @@ async fn a_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Serv
         now(&both, ""),
         now(&both, ""),
     ];
-    assert!(edits.iter().map(|json| &json["content"]).eq(&expected), "{edits:?}");
+    assert!(
+        edits.iter().map(|json| &json["content"]).eq(&expected),
+        "{edits:?}"
+    );
 }
 
 async fn titles_and_quotes_are_replayed_as_they_are_now(mut server: Server) {
@@ -126,17 +150,27 @@ async fn titles_and_quotes_are_replayed_as_they_are_now(mut server: Server) {
     for number in 0..ANSWERS {
         comment(&ben, &first, &format!("answer {number}")).await;
     }
-    let chat = json!({"event": "message", "content": "in the thread", "thread_id": first["thread_id"]});
+    let chat =
+        json!({"event": "message", "content": "in the thread", "thread_id": first["thread_id"]});
     ben.post(MAIN, &chat).await;
     edit(&ada, &first, "project nameless begins").await;
     let late = latecomer(&server);
     is_gone(&mut server, &late, &["swordfish"]).await;
     let heard = replay(&late, &StreamRequest::new(), BEGINNING).await;
     let shown = |part: fn(&Json) -> &Json, text: &str| {
-        heard.iter().filter(|event| *part(&event.json) == *text).count()
+        heard
+            .iter()
+            .filter(|event| *part(&event.json) == *text)
+            .count()
     };
-    assert_eq!(shown(|json| &json["content"]["title"], "project nameless begins"), ANSWERS);
-    assert_eq!(shown(|json| &json["thread"]["title"], "project nameless begins"), ANSWERS + 2);
+    assert_eq!(
+        shown(|json| &json["content"]["title"], "project nameless begins"),
+        ANSWERS
+    );
+    assert_eq!(
+        shown(|json| &json["thread"]["title"], "project nameless begins"),
+        ANSWERS + 2
+    );
 }
 
 async fn a_removed_inbox_message_is_in_no_replay(mut server: Server) {
@@ -152,11 +186,28 @@ async fn a_removed_inbox_message_is_in_no_replay(mut server: Server) {
     is_gone(&mut server, &late, &["swordfish"]).await;
     let heard = replay(&late, &StreamRequest::new(), BEGINNING).await;
     let of = |kind: &str| {
-        heard.iter().map(|event| &event.json).filter(move |json| json["event"] == kind).collect::<Vec<_>>()
+        heard
+            .iter()
+            .map(|event| &event.json)
+            .filter(move |json| json["event"] == kind)
+            .collect::<Vec<_>>()
     };
-    assert_eq!(of("activity").iter().map(|json| &json["id"]).collect::<Vec<_>>(), [&left["id"]]);
-    assert_eq!(of("comment")[0]["content"]["title"], "", "what it answers is gone");
-    assert_eq!(of("message-delete")[0]["content"], json!({"message": pushed["id"]}));
+    assert_eq!(
+        of("activity")
+            .iter()
+            .map(|json| &json["id"])
+            .collect::<Vec<_>>(),
+        [&left["id"]]
+    );
+    assert_eq!(
+        of("comment")[0]["content"]["title"],
+        "",
+        "what it answers is gone"
+    );
+    assert_eq!(
+        of("message-delete")[0]["content"],
+        json!({"message": pushed["id"]})
+    );
 }
 
 async fn a_state_that_a_newer_one_replaced_is_in_no_replay(mut server: Server) {
@@ -197,14 +248,24 @@ async fn a_state_goes_with_the_message_that_brought_it(mut server: Server) {
     for (message, text) in [(&changed, "swordfish"), (&lone, "trout")] {
         assert!(is_listed(&ben, &message["thread_id"], text).await);
         delete(&ada, message).await;
-        assert!(!is_listed(&ben, &message["thread_id"], text).await, "{text}");
+        assert!(
+            !is_listed(&ben, &message["thread_id"], text).await,
+            "{text}"
+        );
         let told = live.event("message-delete").await;
         assert_eq!(told["content"], json!({"message": message["id"]}));
         assert!(!told.to_string().contains(text), "{told}");
     }
-    let thread = format!("/flows/acme/main/threads/{}", opened["thread_id"].as_str().unwrap());
+    let thread = format!(
+        "/flows/acme/main/threads/{}",
+        opened["thread_id"].as_str().unwrap()
+    );
     let kept = ben.get(&thread).await;
-    assert_eq!((&kept["title"], &kept["activities"]), (&json!("opened"), &json!(1)), "{kept}");
+    assert_eq!(
+        (&kept["title"], &kept["activities"]),
+        (&json!("opened"), &json!(1)),
+        "{kept}"
+    );
     let late = latecomer(&server);
     is_gone(&mut server, &late, &["swordfish", "trout"]).await;
     push(&tool, &update("7", "changed again", &state("redacted"))).await;
@@ -226,24 +287,52 @@ async fn a_state_stays_that_a_later_message_repeats(server: Server) {
 async fn a_private_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     let talk = format!("/private/{}/messages", ben.id);
-    for (number, text) in ["the code is swordfish", "draft of trout"].iter().enumerate() {
+    for (number, text) in ["the code is swordfish", "draft of trout"]
+        .iter()
+        .enumerate()
+    {
         let message = json!({"event": "message", "content": text});
         ada.does(Method::POST, &talk, &message).await;
         assert_eq!(ada.get(&talk).await.as_array().unwrap().len(), number + 1);
     }
     let id = |position: usize, list: &Json| list[position]["id"].clone();
     let list = ada.get(&talk).await;
-    ada.does(Method::PUT, &format!("{talk}/{}", id(1, &list)), &json!({"content": "a pike"})).await;
-    ada.does(Method::PUT, &format!("{talk}/{}", id(1, &list)), &json!({"content": "nothing"})).await;
-    ada.does(Method::DELETE, &format!("{talk}/{}", id(0, &list)), &Json::Null).await;
+    ada.does(
+        Method::PUT,
+        &format!("{talk}/{}", id(1, &list)),
+        &json!({"content": "a pike"}),
+    )
+    .await;
+    ada.does(
+        Method::PUT,
+        &format!("{talk}/{}", id(1, &list)),
+        &json!({"content": "nothing"}),
+    )
+    .await;
+    ada.does(
+        Method::DELETE,
+        &format!("{talk}/{}", id(0, &list)),
+        &Json::Null,
+    )
+    .await;
     for _ in 0..2 {
         for who in [&ada, &ben] {
             let heard = replay(who, &StreamRequest::new().user(), BEGINNING).await;
             let heard: Vec<String> = heard.iter().map(|event| event.json.to_string()).collect();
             for text in ["swordfish", "trout", "pike"] {
-                assert!(!heard.iter().any(|event| event.contains(text)), "{text}: {heard:#?}");
+                assert!(
+                    !heard.iter().any(|event| event.contains(text)),
+                    "{text}: {heard:#?}"
+                );
             }
-            assert_eq!(heard.iter().filter(|event| event.contains("nothing")).count(), 3, "{heard:#?}");
+            assert_eq!(
+                heard
+                    .iter()
+                    .filter(|event| event.contains("nothing"))
+                    .count(),
+                3,
+                "{heard:#?}"
+            );
         }
         server.terminate();
         server.restart();
@@ -255,7 +344,8 @@ async fn a_removed_tag_is_not_named_after_a_restart(mut server: Server) {
     let mut live = Listener::to(&ben.client, &[MAIN]).await;
     let message = ada.say(MAIN, "@ben look").await;
     for tags in [json!(["swordfish", "pike"]), json!(["pike"])] {
-        ada.does(Method::PUT, &path(&message), &json!({"tags": tags})).await;
+        ada.does(Method::PUT, &path(&message), &json!({"tags": tags}))
+            .await;
     }
     let unread = format!(":unread:{}", ben.id);
     let first = live.event("tag-change").await["content"].clone();
@@ -267,10 +357,18 @@ async fn a_removed_tag_is_not_named_after_a_restart(mut server: Server) {
     server.terminate();
     server.restart();
     let heard = replay(&ada, &StreamRequest::new(), BEGINNING).await;
-    let changes: Vec<_> =
-        heard.iter().map(|event| &event.json).filter(|json| json["event"] == "tag-change").collect();
+    let changes: Vec<_> = heard
+        .iter()
+        .map(|event| &event.json)
+        .filter(|json| json["event"] == "tag-change")
+        .collect();
     assert_eq!(changes[0]["content"]["add"], json!(["pike"]));
-    assert!(changes[0]["content"]["remove"].as_array().unwrap().contains(&json!(unread)));
+    assert!(
+        changes[0]["content"]["remove"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(unread))
+    );
     let nothing = json!({"message": message["id"], "add": [], "remove": [], "tags": ["pike"]});
     assert_eq!(changes[1]["content"], nothing);
 }
@@ -282,7 +380,8 @@ async fn a_listener_that_lags_does_not_hear_what_was_deleted_meanwhile(server: S
     let mut quick = Listener::to(&ada.client, &[MAIN]).await;
     // Together more than sockets hold.
     let long = "x".repeat(8000);
-    ben.flood(MAIN, FLOOD, |number| format!("{number} {long}")).await;
+    ben.flood(MAIN, FLOOD, |number| format!("{number} {long}"))
+        .await;
     let message = ada.say(MAIN, "the code is swordfish").await;
     delete(&ada, &message).await;
     quick.event("message-edit").await;
@@ -290,7 +389,10 @@ async fn a_listener_that_lags_does_not_hear_what_was_deleted_meanwhile(server: S
         slow.event("message").await;
     }
     let heard = slow.event("message").await;
-    assert_eq!((&heard["id"], &heard["content"]), (&message["id"], &json!("")));
+    assert_eq!(
+        (&heard["id"], &heard["content"]),
+        (&message["id"], &json!(""))
+    );
 }
 
 async fn listeners_hear_each_edit_with_its_own_text(server: Server) {
@@ -302,11 +404,17 @@ async fn listeners_hear_each_edit_with_its_own_text(server: Server) {
         for text in ["one", "two", "three"] {
             edit(&ada, &message, text).await;
             let told = live.json().await;
-            assert_eq!(told["content"], json!({"message": message["id"], "updated_content": text}));
+            assert_eq!(
+                told["content"],
+                json!({"message": message["id"], "updated_content": text})
+            );
         }
         delete(&ada, &message).await;
         let told = live.json().await;
-        assert_eq!(told["content"], json!({"message": message["id"], "updated_content": ""}));
+        assert_eq!(
+            told["content"],
+            json!({"message": message["id"], "updated_content": ""})
+        );
     }
 }
 
@@ -318,14 +426,31 @@ async fn a_replay_has_everything_that_lists_show(server: Server) {
         match round % 3 {
             0 => edit(&ada, &message, &format!("other text {round}")).await,
             1 => delete(&ada, &message).await,
-            _ => ben.does(Method::PUT, &path(&message), &json!({"tags": [format!("tag{round}")]})).await,
+            _ => {
+                ben.does(
+                    Method::PUT,
+                    &path(&message),
+                    &json!({"tags": [format!("tag{round}")]}),
+                )
+                .await;
+            }
         }
     }
     let listed = ada.get(&format!("{MESSAGES}?limit=100")).await;
     let heard = replay(&ben, &StreamRequest::new(), BEGINNING).await;
-    let lists_show = |json: &&Json| ["message", "comment"].contains(&json["event"].as_str().unwrap());
-    let shown: Vec<&Json> = heard.iter().map(|event| &event.json).filter(lists_show).collect();
-    let listed: Vec<&Json> = listed.as_array().unwrap().iter().filter(lists_show).collect();
+    let lists_show =
+        |json: &&Json| ["message", "comment"].contains(&json["event"].as_str().unwrap());
+    let shown: Vec<&Json> = heard
+        .iter()
+        .map(|event| &event.json)
+        .filter(lists_show)
+        .collect();
+    let listed: Vec<&Json> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(lists_show)
+        .collect();
     assert_eq!(shown.len(), listed.len());
     for (shown, listed) in shown.iter().zip(&listed) {
         for part in ["id", "content", "tags", "edited", "thread_id"] {
@@ -336,7 +461,15 @@ async fn a_replay_has_everything_that_lists_show(server: Server) {
     // Every event is a place to go on from.
     for (number, event) in heard.iter().enumerate().step_by(7) {
         let rest = replay(&ben, &StreamRequest::new(), event.id.as_deref().unwrap()).await;
-        let ids = |events: &[StreamEvent]| events.iter().map(|event| event.id.clone()).collect::<Vec<_>>();
-        assert_eq!(ids(&rest)[..heard.len() - number - 1], ids(&heard[number + 1..]));
+        let ids = |events: &[StreamEvent]| {
+            events
+                .iter()
+                .map(|event| event.id.clone())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            ids(&rest)[..heard.len() - number - 1],
+            ids(&heard[number + 1..])
+        );
     }
 }

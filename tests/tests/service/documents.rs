@@ -1,6 +1,7 @@
 //! What the documents show works as it stands: every block of code is checked by its language.
 //!
-//! The house tests compile the Rust, and `command_line::demonstration` runs the `curl` commands of the README.
+//! The house tests compile the Rust, and `command_line::demonstration` runs the `curl` commands of
+//! the README.
 
 use std::path::Path;
 
@@ -12,8 +13,18 @@ mod requests;
 mod settings;
 
 /// The languages that a test checks, and `text` for what programs print.
-const LANGUAGES: [&str; 10] =
-    ["caddyfile", "console", "ini", "json", "nginx", "rust", "sh", "sql", "text", "toml"];
+const LANGUAGES: [&str; 10] = [
+    "caddyfile",
+    "console",
+    "ini",
+    "json",
+    "nginx",
+    "rust",
+    "sh",
+    "sql",
+    "text",
+    "toml",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
@@ -23,7 +34,10 @@ fn root() -> &'static Path {
 fn blocks_in(languages: &[&str]) -> Vec<Block> {
     let mut blocks = snippets::blocks(root()).unwrap();
     blocks.retain(|block| languages.contains(&block.language.as_str()));
-    assert!(!blocks.is_empty(), "no document has a block in {languages:?}: its test checks nothing");
+    assert!(
+        !blocks.is_empty(),
+        "no document has a block in {languages:?}: its test checks nothing"
+    );
     blocks
 }
 

@@ -18,10 +18,10 @@ mod upload;
 
 /// A PNG picture of one point.
 pub(crate) const PIXEL: &[u8] = &[
-    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
-    0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
-    0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
-    b'N', b'D', 0xae, 0x42, 0x60, 0x82,
+    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0,
+    1, 0, 0, 0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T',
+    0x78, 0xda, 0x63, 0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d,
+    0x6b, 0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82,
 ];
 
 /// A form with parts.
@@ -37,14 +37,29 @@ impl Form {
         self.part(&format!("name=\"{name}\""), "", value.as_bytes())
     }
 
-    pub(crate) fn file(self, name: &str, file_name: &str, content_type: &str, bytes: &[u8]) -> Self {
-        self.part(&format!("name=\"{name}\"; filename=\"{file_name}\""), content_type, bytes)
+    pub(crate) fn file(
+        self,
+        name: &str,
+        file_name: &str,
+        content_type: &str,
+        bytes: &[u8],
+    ) -> Self {
+        self.part(
+            &format!("name=\"{name}\"; filename=\"{file_name}\""),
+            content_type,
+            bytes,
+        )
     }
 
     fn part(mut self, head: &str, content_type: &str, bytes: &[u8]) -> Self {
-        let kind =
-            if content_type.is_empty() { String::new() } else { format!("Content-Type: {content_type}\r\n") };
-        self.0.extend(format!("--edge\r\nContent-Disposition: form-data; {head}\r\n{kind}\r\n").bytes());
+        let kind = if content_type.is_empty() {
+            String::new()
+        } else {
+            format!("Content-Type: {content_type}\r\n")
+        };
+        self.0.extend(
+            format!("--edge\r\nContent-Disposition: form-data; {head}\r\n{kind}\r\n").bytes(),
+        );
         self.0.extend(bytes);
         self.0.extend(b"\r\n");
         self
@@ -56,15 +71,24 @@ impl Form {
     }
 
     pub(crate) async fn send(self, client: &Client, path: &str) -> RawResponse {
-        let request =
-            client.request(Method::POST, path).raw("multipart/form-data; boundary=edge", self.end());
-        request.header("x-service-wait-for-message", "1").send().await.unwrap()
+        let request = client
+            .request(Method::POST, path)
+            .raw("multipart/form-data; boundary=edge", self.end());
+        request
+            .header("x-service-wait-for-message", "1")
+            .send()
+            .await
+            .unwrap()
     }
 
     /// Sends it and gives the message, which must be taken.
     #[track_caller]
     pub(crate) fn posted(self, client: &Client, path: &str) -> impl Future<Output = Json> {
-        let (caller, client, path) = (std::panic::Location::caller(), client.clone(), path.to_owned());
+        let (caller, client, path) = (
+            std::panic::Location::caller(),
+            client.clone(),
+            path.to_owned(),
+        );
         async move {
             let answer = self.send(&client, &path).await;
             assert_eq!(answer.status, 200, "{} at {caller}", answer.text());
@@ -75,17 +99,27 @@ impl Form {
     /// Sends it and is refused with this status; gives the answer.
     #[track_caller]
     fn refused(self, client: &Client, path: &str, status: u16) -> impl Future<Output = Json> {
-        let (caller, client, path) = (std::panic::Location::caller(), client.clone(), path.to_owned());
+        let (caller, client, path) = (
+            std::panic::Location::caller(),
+            client.clone(),
+            path.to_owned(),
+        );
         async move {
             let answer = self.send(&client, &path).await;
-            assert_eq!(answer.status.as_u16(), status, "{} at {caller}", answer.text());
+            assert_eq!(
+                answer.status.as_u16(),
+                status,
+                "{} at {caller}",
+                answer.text()
+            );
             answer.json()
         }
     }
 }
 
 pub(crate) fn in_json(name: &str, content_type: &str, bytes: &[u8]) -> Json {
-    let content = json!({"data": STANDARD.encode(bytes), "content_type": content_type, "file_name": name});
+    let content =
+        json!({"data": STANDARD.encode(bytes), "content_type": content_type, "file_name": name});
     json!({"event": "file", "content": content})
 }
 
@@ -105,13 +139,20 @@ pub(crate) async fn filled_path(sender: &Caller, flow: &str, template: &str) -> 
         let link = link(&sender.client, path).await;
         return format!("/{}", link.splitn(4, '/').nth(3).unwrap());
     }
-    template.replace("{file}", path.split('/').nth(2).unwrap()).replace("{name}", "dot.png")
+    template
+        .replace("{file}", path.split('/').nth(2).unwrap())
+        .replace("{name}", "dot.png")
 }
 
 /// The link to which the path of a file leads.
 async fn link(client: &Client, path: &str) -> String {
     let answer = client.request(Method::GET, path).send().await.unwrap();
-    assert_eq!((answer.status.as_u16(), answer.body.len()), (302, 0), "{}", answer.text());
+    assert_eq!(
+        (answer.status.as_u16(), answer.body.len()),
+        (302, 0),
+        "{}",
+        answer.text()
+    );
     assert_eq!(answer.header("cache-control"), Some("private, no-store"));
     answer.header("location").unwrap().to_owned()
 }
@@ -122,10 +163,14 @@ async fn follow(server: &Server, link: &str) -> RawResponse {
 }
 
 async fn follow_with(server: &Server, link: &str, headers: &[(&str, &str)]) -> RawResponse {
-    let path = link.strip_prefix(server.base_url()).expect("a link begins with the base URL");
+    let path = link
+        .strip_prefix(server.base_url())
+        .expect("a link begins with the base URL");
     let client = server.client().build().unwrap();
     let request = client.request(Method::GET, path);
-    let request = headers.iter().fold(request, |request, (name, value)| request.header(name, value));
+    let request = headers.iter().fold(request, |request, (name, value)| {
+        request.header(name, value)
+    });
     request.send().await.unwrap()
 }
 
@@ -143,5 +188,7 @@ async fn until_kept(server: &Server, count: usize) {
 }
 
 fn text(value: &Json) -> &str {
-    value.as_str().unwrap_or_else(|| panic!("{value} is no text"))
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no text"))
 }

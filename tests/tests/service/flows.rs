@@ -31,17 +31,34 @@ on_both_databases![
 ];
 
 async fn change(caller: &Caller, path: &str, body: Json) -> Json {
-    caller.client.request(Method::PUT, path).json(&body).call().await.unwrap()
+    caller
+        .client
+        .request(Method::PUT, path)
+        .json(&body)
+        .call()
+        .await
+        .unwrap()
 }
 
 async fn create(tenant: &Tenant, name: &str) -> Json {
     let path = format!("/flows/{}", tenant.name);
-    tenant.ben.client.request(Method::POST, &path).json(&json!({"name": name})).call().await.unwrap()
+    tenant
+        .ben
+        .client
+        .request(Method::POST, &path)
+        .json(&json!({"name": name}))
+        .call()
+        .await
+        .unwrap()
 }
 
 fn names(flows: &Json) -> Vec<&str> {
-    let mut names: Vec<_> =
-        flows.as_array().unwrap().iter().map(|flow| flow["parameterized_name"].as_str().unwrap()).collect();
+    let mut names: Vec<_> = flows
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|flow| flow["parameterized_name"].as_str().unwrap())
+        .collect();
     names.sort_unstable();
     names
 }
@@ -50,7 +67,10 @@ async fn a_flow_has_every_field_of_the_specification(tenant: Tenant) {
     let flow = tenant.ben.get(&tenant.path("")).await;
     let base = tenant.server().base_url();
     assert_eq!(flow["id"].as_str().unwrap().len(), 36);
-    assert_eq!((&flow["name"], &flow["parameterized_name"]), (&json!("main"), &json!("main")));
+    assert_eq!(
+        (&flow["name"], &flow["parameterized_name"]),
+        (&json!("main"), &json!("main"))
+    );
     assert_eq!(flow["unread_mentions"], 0);
     assert_eq!(
         (&flow["open"], &flow["joined"], &flow["disabled"]),
@@ -69,14 +89,25 @@ async fn a_flow_has_every_field_of_the_specification(tenant: Tenant) {
     assert_eq!(organization["user_limit"], 1000);
     assert_eq!(organization["user_count"], 2);
     assert_eq!(organization["active"], true);
-    assert_eq!(organization["url"], format!("{base}/organizations/{}", tenant.name));
+    assert_eq!(
+        organization["url"],
+        format!("{base}/organizations/{}", tenant.name)
+    );
     let users = flow["users"].as_array().unwrap();
-    let ben = users.iter().find(|user| user["id"] == tenant.ben.id).unwrap();
+    let ben = users
+        .iter()
+        .find(|user| user["id"] == tenant.ben.id)
+        .unwrap();
     assert_eq!(
         (&ben["nick"], &ben["name"], &ben["email"]),
         (&json!("ben"), &json!("ben"), &json!(tenant.ben.email))
     );
-    assert!(ben["avatar"].as_str().unwrap().starts_with(&format!("{base}/avatars/")));
+    assert!(
+        ben["avatar"]
+            .as_str()
+            .unwrap()
+            .starts_with(&format!("{base}/avatars/"))
+    );
     assert_eq!(
         (&ben["status"], &ben["disabled"], &ben["in_flow"]),
         (&Value::Null, &json!(false), &json!(true))
@@ -87,11 +118,23 @@ async fn a_flow_has_every_field_of_the_specification(tenant: Tenant) {
 
 async fn lists_hold_the_users_only_when_asked(tenant: Tenant) {
     for path in ["/flows", "/flows/all"] {
-        for (query, there) in [("", false), ("?users=0", false), ("?users=1", true), ("?users=true", true)] {
+        for (query, there) in [
+            ("", false),
+            ("?users=0", false),
+            ("?users=1", true),
+            ("?users=true", true),
+        ] {
             let flows = tenant.ben.get(&format!("{path}{query}")).await;
             assert_eq!(flows[0].get("users").is_some(), there, "{path}{query}");
         }
-        let answer = tenant.ben.client.request(Method::GET, path).query("users", "2").send().await.unwrap();
+        let answer = tenant
+            .ben
+            .client
+            .request(Method::GET, path)
+            .query("users", "2")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, 400);
     }
 }
@@ -101,7 +144,12 @@ async fn a_list_has_the_flows_one_is_in_and_all_has_those_to_join_too(tenant: Te
         tenant.flow(name, &[&tenant.ada]);
     }
     let path = |name: &str| format!("/flows/{}/{name}", tenant.name);
-    change(&tenant.ada, &path("lobby"), json!({"access_mode": "organization"})).await;
+    change(
+        &tenant.ada,
+        &path("lobby"),
+        json!({"access_mode": "organization"}),
+    )
+    .await;
     change(&tenant.ada, &path("gate"), json!({"access_mode": "link"})).await;
     assert_eq!(names(&tenant.ben.get("/flows").await), ["main"]);
     let all = tenant.ben.get("/flows/all").await;
@@ -110,8 +158,14 @@ async fn a_list_has_the_flows_one_is_in_and_all_has_those_to_join_too(tenant: Te
         assert_eq!(flow["joined"], flow["parameterized_name"] == "main");
         assert_eq!(flow["open"], flow["joined"]);
     }
-    assert_eq!(names(&tenant.ada.get("/flows").await), ["gate", "lobby", "main", "side"]);
-    assert_eq!(tenant.neighbour().user("zoe").get("/flows/all").await, json!([]));
+    assert_eq!(
+        names(&tenant.ada.get("/flows").await),
+        ["gate", "lobby", "main", "side"]
+    );
+    assert_eq!(
+        tenant.neighbour().user("zoe").get("/flows/all").await,
+        json!([])
+    );
 }
 
 async fn a_list_goes_on_behind_a_flow(tenant: Tenant) {
@@ -122,11 +176,24 @@ async fn a_list_goes_on_behind_a_flow(tenant: Tenant) {
     let whole = whole.as_array().unwrap();
     for (at, flow) in whole.iter().enumerate() {
         let path = format!("/flows?after={}", flow["id"].as_str().unwrap());
-        assert_eq!(tenant.ada.get(&path).await.as_array().unwrap(), &whole[at + 1..]);
+        assert_eq!(
+            tenant.ada.get(&path).await.as_array().unwrap(),
+            &whole[at + 1..]
+        );
     }
-    let refused = tenant.ada.client.request(Method::GET, "/flows?after=nothing").send().await.unwrap();
+    let refused = tenant
+        .ada
+        .client
+        .request(Method::GET, "/flows?after=nothing")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(refused.status, 400);
-    assert!(refused.json()["errors"]["after"].is_array(), "{}", refused.text());
+    assert!(
+        refused.json()["errors"]["after"].is_array(),
+        "{}",
+        refused.text()
+    );
 }
 
 async fn a_flow_is_found_by_its_id(tenant: Tenant) {
@@ -135,20 +202,47 @@ async fn a_flow_is_found_by_its_id(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&format!("/flows/find?id={id}")).await, flow);
     let old_form = format!("/flows/find?id={}:main", tenant.name);
     assert_eq!(tenant.ben.get(&old_form).await, flow);
-    for (query, status) in [("", 400), ("?id=", 400), ("?id=nothing", 404), ("?id=a:b", 404)] {
+    for (query, status) in [
+        ("", 400),
+        ("?id=", 400),
+        ("?id=nothing", 404),
+        ("?id=a:b", 404),
+    ] {
         let path = format!("/flows/find{query}");
-        let answer = tenant.ben.client.request(Method::GET, &path).send().await.unwrap();
+        let answer = tenant
+            .ben
+            .client
+            .request(Method::GET, &path)
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, status, "{query}");
     }
 }
 
 async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
     let olga = tenant.user("olga");
-    change(&tenant.ada, &tenant.path(""), json!({"access_mode": "organization"})).await;
+    change(
+        &tenant.ada,
+        &tenant.path(""),
+        json!({"access_mode": "organization"}),
+    )
+    .await;
     let inside = tenant.ben.get(&tenant.path("")).await["links"].clone();
     let outside = olga.get(&tenant.path("")).await["links"].clone();
-    for name in ["self", "messages", "threads", "sources", "users", "invitations", "stream"] {
-        assert!(inside[name]["url"].is_string() && inside[name]["methods"].is_array(), "{name}");
+    for name in [
+        "self",
+        "messages",
+        "threads",
+        "sources",
+        "users",
+        "invitations",
+        "stream",
+    ] {
+        assert!(
+            inside[name]["url"].is_string() && inside[name]["methods"].is_array(),
+            "{name}"
+        );
     }
     let sources = format!("{}{}", tenant.server().base_url(), tenant.path("/sources"));
     assert_eq!(inside["sources"]["url"], sources);
@@ -162,11 +256,14 @@ async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
     // Only an application makes sources, and a token goes as far as its scopes.
     assert_eq!(inside["sources"]["methods"], json!(["GET"]));
     let robot = tenant.server().robot(&tenant.name, &[]);
-    for (scope, threads, sources) in
-        [("flow", json!(["GET"]), json!([])), ("integration", json!([]), json!(["GET", "POST"]))]
-    {
+    for (scope, threads, sources) in [
+        ("flow", json!(["GET"]), json!([])),
+        ("integration", json!([]), json!(["GET", "POST"])),
+    ] {
         let tokens = robot.by_password(&tenant.ben, scope).await;
-        let request = robot.with(&tokens["access_token"]).request(Method::GET, &tenant.path(""));
+        let request = robot
+            .with(&tokens["access_token"])
+            .request(Method::GET, &tenant.path(""));
         let links = request.call::<Json>().await.unwrap()["links"].clone();
         assert_eq!(
             (&links["threads"]["methods"], &links["sources"]["methods"]),
@@ -178,7 +275,10 @@ async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
 
 async fn a_new_flow_is_by_invitation_and_has_its_creator(tenant: Tenant) {
     let path = format!("/flows/{}", tenant.name);
-    let answer = tenant.ben.send(Method::POST, &path, &json!({"name": "Tea Room"})).await;
+    let answer = tenant
+        .ben
+        .send(Method::POST, &path, &json!({"name": "Tea Room"}))
+        .await;
     assert_eq!(answer.status, 201);
     let flow = answer.json();
     assert_eq!(flow["name"], "Tea Room");
@@ -189,14 +289,25 @@ async fn a_new_flow_is_by_invitation_and_has_its_creator(tenant: Tenant) {
     );
     let users = flow["users"].as_array().unwrap();
     assert_eq!((users.len(), &users[0]["id"]), (1, &json!(tenant.ben.id)));
-    assert_eq!(tenant.ben.get(&format!("{path}/tea-room")).await["id"], flow["id"]);
+    assert_eq!(
+        tenant.ben.get(&format!("{path}/tea-room")).await["id"],
+        flow["id"]
+    );
     let messages = tenant.ben.get(&format!("{path}/tea-room/messages")).await;
-    assert_eq!(messages[0]["content"], json!({"type": "join", "description": "ben"}));
+    assert_eq!(
+        messages[0]["content"],
+        json!({"type": "join", "description": "ben"})
+    );
 }
 
 async fn a_name_has_1_to_100_characters(tenant: Tenant) {
     let path = format!("/flows/{}", tenant.name);
-    for name in ["x".to_owned(), "é".repeat(100), "🍵".repeat(100), "  padded  ".to_owned()] {
+    for name in [
+        "x".to_owned(),
+        "é".repeat(100),
+        "🍵".repeat(100),
+        "  padded  ".to_owned(),
+    ] {
         let flow = create(&tenant, &name).await;
         assert_eq!(flow["name"], name.trim());
         change(&tenant.ada, &tenant.path(""), json!({"name": name})).await;
@@ -210,11 +321,21 @@ async fn a_name_has_1_to_100_characters(tenant: Tenant) {
         json!(["x"]),
         json!(null),
     ] {
-        let answer = tenant.ben.send(Method::POST, &path, &json!({"name": name})).await;
+        let answer = tenant
+            .ben
+            .send(Method::POST, &path, &json!({"name": name}))
+            .await;
         assert_eq!(answer.status, 400, "{name}");
-        assert!(answer.json()["errors"]["name"].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"]["name"].is_array(),
+            "{}",
+            answer.text()
+        );
         if !name.is_null() {
-            let answer = tenant.ada.send(Method::PUT, &tenant.path(""), &json!({"name": name})).await;
+            let answer = tenant
+                .ada
+                .send(Method::PUT, &tenant.path(""), &json!({"name": name}))
+                .await;
             assert_eq!(answer.status, 400, "{name}");
         }
     }
@@ -230,14 +351,25 @@ async fn the_name_in_urls_is_made_of_the_name(tenant: Tenant) {
     ] {
         let flow = create(&tenant, name).await;
         assert_eq!(flow["parameterized_name"], expected, "{name}");
-        assert_eq!(flow["url"], format!("{}/flows/{}/{expected}", tenant.server().base_url(), tenant.name));
+        assert_eq!(
+            flow["url"],
+            format!(
+                "{}/flows/{}/{expected}",
+                tenant.server().base_url(),
+                tenant.name
+            )
+        );
     }
-    let random = create(&tenant, "!!!").await["parameterized_name"].as_str().unwrap().to_owned();
+    let random = create(&tenant, "!!!").await["parameterized_name"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(random.starts_with("flow-"), "{random}");
 }
 
 async fn a_taken_or_reserved_name_gets_a_number(tenant: Tenant) {
-    let parameterized = async |name: &str| create(&tenant, name).await["parameterized_name"].clone();
+    let parameterized =
+        async |name: &str| create(&tenant, name).await["parameterized_name"].clone();
     assert_eq!(parameterized("Main").await, "main-2");
     assert_eq!(parameterized("main!").await, "main-3");
     assert_eq!(parameterized("Tea").await, "tea");
@@ -252,62 +384,137 @@ async fn a_flow_is_made_in_ones_own_organization(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     for organization in [neighbour.name.as_str(), "nowhere"] {
         let path = format!("/flows/{organization}");
-        let answer = tenant.ben.send(Method::POST, &path, &json!({"name": "Mine"})).await;
+        let answer = tenant
+            .ben
+            .send(Method::POST, &path, &json!({"name": "Mine"}))
+            .await;
         assert_eq!(answer.status, 404, "{organization}");
     }
 }
 
 async fn a_name_changes_but_not_the_addresses(tenant: Tenant) {
     let before = tenant.ada.get(&tenant.path("")).await;
-    let after =
-        change(&tenant.ada, &tenant.path(""), json!({"name": "Parlour", "description": "For talk"})).await;
-    assert_eq!((&after["name"], &after["description"]), (&json!("Parlour"), &json!("For talk")));
-    for same in ["id", "parameterized_name", "url", "email", "web_url", "users"] {
+    let after = change(
+        &tenant.ada,
+        &tenant.path(""),
+        json!({"name": "Parlour", "description": "For talk"}),
+    )
+    .await;
+    assert_eq!(
+        (&after["name"], &after["description"]),
+        (&json!("Parlour"), &json!("For talk"))
+    );
+    for same in [
+        "id",
+        "parameterized_name",
+        "url",
+        "email",
+        "web_url",
+        "users",
+    ] {
         assert_eq!(after[same], before[same], "{same}");
     }
     assert_eq!(tenant.ben.get(&tenant.path("")).await["name"], "Parlour");
 }
 
 async fn access_is_set_and_shows_where_one_joins(tenant: Tenant) {
-    for (mode, joins) in [("link", true), ("organization", true), ("invitation", false)] {
+    for (mode, joins) in [
+        ("link", true),
+        ("organization", true),
+        ("invitation", false),
+    ] {
         let flow = change(&tenant.ada, &tenant.path(""), json!({"access_mode": mode})).await;
         assert_eq!(flow["access_mode"], mode);
-        let url = flow.get("join_url").map(|url| url.as_str().unwrap().to_owned());
+        let url = flow
+            .get("join_url")
+            .map(|url| url.as_str().unwrap().to_owned());
         assert_eq!(url.is_some(), joins, "{mode}");
         if let Some(url) = url {
-            let rest = url.strip_prefix(&format!("{}/invitations/", tenant.server().base_url())).unwrap();
+            let rest = url
+                .strip_prefix(&format!("{}/invitations/", tenant.server().base_url()))
+                .unwrap();
             let (secret, name) = rest.split_once('-').unwrap();
-            assert!(secret.len() == 40 && secret.chars().all(|c| c.is_ascii_hexdigit()), "{url}");
+            assert!(
+                secret.len() == 40 && secret.chars().all(|c| c.is_ascii_hexdigit()),
+                "{url}"
+            );
             assert_eq!(name, "main");
         }
     }
-    let answer = tenant.ada.send(Method::PUT, &tenant.path(""), &json!({"access_mode": "public"})).await;
+    let answer = tenant
+        .ada
+        .send(
+            Method::PUT,
+            &tenant.path(""),
+            &json!({"access_mode": "public"}),
+        )
+        .await;
     assert_eq!(answer.status, 400);
 }
 
 async fn who_may_change_a_flow_is_told(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("")).await["flow_admin"], false);
     assert_eq!(tenant.ada.get(&tenant.path("")).await["flow_admin"], true);
-    for body in [json!({"name": "Mine"}), json!({"disabled": true}), json!({"access_mode": "link"})] {
-        assert_eq!(tenant.ben.send(Method::PUT, &tenant.path(""), &body).await.status, 403, "{body}");
+    for body in [
+        json!({"name": "Mine"}),
+        json!({"disabled": true}),
+        json!({"access_mode": "link"}),
+    ] {
+        assert_eq!(
+            tenant
+                .ben
+                .send(Method::PUT, &tenant.path(""), &body)
+                .await
+                .status,
+            403,
+            "{body}"
+        );
     }
     // Who has made a flow looks after it.
     create(&tenant, "Tea").await;
     let tea = format!("/flows/{}/tea", tenant.name);
-    let flow = change(&tenant.ben, &tea, json!({"name": "Green Tea", "access_mode": "link"})).await;
-    assert_eq!((&flow["flow_admin"], &flow["name"]), (&json!(true), &json!("Green Tea")));
-    assert_eq!(change(&tenant.ada, &tea, json!({"disabled": true})).await["disabled"], true);
-    assert_eq!(change(&tenant.ada, &tea, json!({"disabled": true})).await["disabled"], true);
+    let flow = change(
+        &tenant.ben,
+        &tea,
+        json!({"name": "Green Tea", "access_mode": "link"}),
+    )
+    .await;
+    assert_eq!(
+        (&flow["flow_admin"], &flow["name"]),
+        (&json!(true), &json!("Green Tea"))
+    );
+    assert_eq!(
+        change(&tenant.ada, &tea, json!({"disabled": true})).await["disabled"],
+        true
+    );
+    assert_eq!(
+        change(&tenant.ada, &tea, json!({"disabled": true})).await["disabled"],
+        true
+    );
 }
 
 async fn open_is_everybodys_own(tenant: Tenant) {
-    for open in [json!(false), json!(false), json!("true"), json!(0), json!("1")] {
+    for open in [
+        json!(false),
+        json!(false),
+        json!("true"),
+        json!(0),
+        json!("1"),
+    ] {
         let flow = change(&tenant.ben, &tenant.path(""), json!({"open": open})).await;
         let expected = open == "true" || open == "1";
-        assert_eq!((&flow["open"], &flow["joined"]), (&json!(expected), &json!(true)), "{open}");
+        assert_eq!(
+            (&flow["open"], &flow["joined"]),
+            (&json!(expected), &json!(true)),
+            "{open}"
+        );
         assert_eq!(tenant.ada.get(&tenant.path("")).await["open"], true);
     }
-    assert_eq!(tenant.ben.get(&tenant.path("/messages")).await, json!([]), "nobody is told");
+    assert_eq!(
+        tenant.ben.get(&tenant.path("/messages")).await,
+        json!([]),
+        "nobody is told"
+    );
 }
 
 async fn a_change_that_cannot_be_read_changes_nothing(tenant: Tenant) {
@@ -318,15 +525,29 @@ async fn a_change_that_cannot_be_read_changes_nothing(tenant: Tenant) {
         json!({"name": "New", "access_mode": ""}),
         json!({"name": "New", "description": "x".repeat(1001)}),
     ] {
-        assert_eq!(tenant.ada.send(Method::PUT, &tenant.path(""), &body).await.status, 400, "{body}");
+        assert_eq!(
+            tenant
+                .ada
+                .send(Method::PUT, &tenant.path(""), &body)
+                .await
+                .status,
+            400,
+            "{body}"
+        );
     }
     assert_eq!(tenant.ada.get(&tenant.path("")).await, before);
-    assert_eq!(change(&tenant.ada, &tenant.path(""), json!({})).await, before);
+    assert_eq!(
+        change(&tenant.ada, &tenant.path(""), json!({})).await,
+        before
+    );
 }
 
 async fn the_last_message_is_told(tenant: Tenant) {
     let flow = tenant.ben.get(&tenant.path("")).await;
-    assert_eq!((&flow["last_message_id"], &flow["last_message_at"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&flow["last_message_id"], &flow["last_message_at"]),
+        (&Value::Null, &Value::Null)
+    );
     let message = tenant.ben.say(&tenant.main, "hello").await;
     let flow = tenant.ben.get(&tenant.path("")).await;
     assert_eq!(
@@ -338,16 +559,27 @@ async fn the_last_message_is_told(tenant: Tenant) {
 async fn a_name_that_is_often_taken_gets_random_characters(tenant: Tenant) {
     let mut made = Vec::new();
     for _ in 0..12 {
-        made.push(create(&tenant, "Tea").await["parameterized_name"].as_str().unwrap().to_owned());
+        made.push(
+            create(&tenant, "Tea").await["parameterized_name"]
+                .as_str()
+                .unwrap()
+                .to_owned(),
+        );
     }
     let numbered: Vec<String> = (2..=10).map(|number| format!("tea-{number}")).collect();
     assert_eq!((made[0].as_str(), &made[1..10]), ("tea", &numbered[..]));
     for name in &made[10..] {
         let random = name.strip_prefix("tea-").unwrap();
-        assert!(random.len() == 8 && random.bytes().all(|byte| byte.is_ascii_hexdigit()), "{name}");
+        assert!(
+            random.len() == 8 && random.bytes().all(|byte| byte.is_ascii_hexdigit()),
+            "{name}"
+        );
     }
     assert_ne!(made[10], made[11]);
-    let last = tenant.ben.get(&format!("/flows/{}/{}", tenant.name, made[11])).await;
+    let last = tenant
+        .ben
+        .get(&format!("/flows/{}/{}", tenant.name, made[11]))
+        .await;
     assert_eq!(last["name"], "Tea");
 }
 
@@ -355,17 +587,33 @@ async fn users_and_organizations_have_no_more_flows_than_their_bounds(server: Se
     // One flow is there already, which an operator has made.
     let Acme { ada, ben } = server.acme();
     let create = async |caller: &Caller| {
-        let answer = caller.send(Method::POST, "/flows/acme", &json!({"name": "New"})).await;
-        (answer.status.as_u16(), answer.json()["message"].as_str().map(str::to_owned))
+        let answer = caller
+            .send(Method::POST, "/flows/acme", &json!({"name": "New"}))
+            .await;
+        (
+            answer.status.as_u16(),
+            answer.json()["message"].as_str().map(str::to_owned),
+        )
     };
-    let refused =
-        |who: &str| (409, Some(format!("{who} flows, archived ones included, and more are not allowed")));
+    let refused = |who: &str| {
+        (
+            409,
+            Some(format!(
+                "{who} flows, archived ones included, and more are not allowed"
+            )),
+        )
+    };
     for _ in 0..2 {
         assert_eq!(create(&ben).await.0, 201);
     }
     assert_eq!(create(&ben).await, refused("you have made 2"));
-    ben.does(Method::PUT, "/flows/acme/new", &json!({"disabled": true})).await;
-    assert_eq!(create(&ben).await, refused("you have made 2"), "an archived one can be brought back");
+    ben.does(Method::PUT, "/flows/acme/new", &json!({"disabled": true}))
+        .await;
+    assert_eq!(
+        create(&ben).await,
+        refused("you have made 2"),
+        "an archived one can be brought back"
+    );
     assert_eq!(create(&ada).await.0, 201);
     assert_eq!(create(&ada).await, refused("the organization has 4"));
     server.flow("acme", "operators", &[&ada]);

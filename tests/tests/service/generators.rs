@@ -1,6 +1,6 @@
-//! Generators of others make clients from the OpenAPI document, in three languages. What they make compiles, and each
-//! client plays the same scenario (`tests/generated`): it lists flows, posts, finds what it posted, edits it, is
-//! refused with an error that has a type, and lists users.
+//! Generators of others make clients from the OpenAPI document, in three languages. What they make
+//! compiles, and each client plays the same scenario (`tests/generated`): it lists flows, posts,
+//! finds what it posted, edits it, is refused with an error that has a type, and lists users.
 //!
 //! Where a generator is not installed, its test is passed over, with a line that says so; where
 //! `EDDYLINE_TEST_REQUIRE` names `generators` it fails.
@@ -20,12 +20,16 @@ const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/generated");
 #[test]
 fn a_client_in_python_gets_along() {
     run_on_shared(Backend::Sqlite, |tenant| async move {
-        let Some(python) = Python::with("generators", &["openapi_python_client"]) else { return };
+        let Some(python) = Python::with("generators", &["openapi_python_client"]) else {
+            return;
+        };
         let directory = TempDir::new().unwrap();
         write_document(&tenant, &directory.path().join("openapi.json")).await;
         let mut about = about(&tenant).await;
         about["directory"] = json!(directory.path());
-        let answer: Json = python.run(include_str!("../../generated/python/scenario.py"), &about).await;
+        let answer: Json = python
+            .run(include_str!("../../generated/python/scenario.py"), &about)
+            .await;
         has_edited(&tenant, &answer, "Edited in Python").await;
         // It knows neither bodies nor answers of other types than JSON and forms.
         let left_out = [
@@ -43,7 +47,10 @@ fn a_client_in_typescript_gets_along() {
     run_on_shared(Backend::Sqlite, |tenant| async move {
         let folder = Path::new(FOLDER).join("typescript");
         let packages = folder.join("node_modules");
-        if is_missing("the packages of tests/generated/typescript", packages.join(".bin/tsc").exists()) {
+        if is_missing(
+            "the packages of tests/generated/typescript",
+            packages.join(".bin/tsc").exists(),
+        ) {
             return;
         }
         let directory = TempDir::new().unwrap();
@@ -58,7 +65,11 @@ fn a_client_in_typescript_gets_along() {
             command.current_dir(directory);
             command
         };
-        run_program(tool("openapi-typescript").args(["openapi.json", "--output", "schema.d.ts"]), "").await;
+        run_program(
+            tool("openapi-typescript").args(["openapi.json", "--output", "schema.d.ts"]),
+            "",
+        )
+        .await;
         run_program(&mut tool("tsc"), "").await;
         let mut scenario = Command::new("node");
         scenario.arg(directory.join("scenario.js"));
@@ -71,8 +82,15 @@ fn a_client_in_typescript_gets_along() {
 fn a_client_in_rust_gets_along() {
     run_on_shared(Backend::Sqlite, |tenant| async move {
         // Once they have been fetched, the crates are here.
-        let fetched = cargo("metadata").args(["--format-version", "1"]).output().await.unwrap();
-        if is_missing("the crates of tests/generated/rust", fetched.status.success()) {
+        let fetched = cargo("metadata")
+            .args(["--format-version", "1"])
+            .output()
+            .await
+            .unwrap();
+        if is_missing(
+            "the crates of tests/generated/rust",
+            fetched.status.success(),
+        ) {
             return;
         }
         // Under the same name each time, so that what depends on nothing else is compiled once.
@@ -80,7 +98,9 @@ fn a_client_in_rust_gets_along() {
         fs::create_dir_all(document.parent().unwrap()).unwrap();
         write_document(&tenant, &document).await;
         let mut run = cargo("run");
-        run.args(["--quiet", "--target-dir"]).arg(target_directory()).env("OPENAPI_DOCUMENT", &document);
+        run.args(["--quiet", "--target-dir"])
+            .arg(target_directory())
+            .env("OPENAPI_DOCUMENT", &document);
         let answer: Json = converse(&mut run, &about(&tenant).await).await;
         has_edited(&tenant, &answer, "Edited in Rust").await;
     });
@@ -103,10 +123,17 @@ fn target_directory() -> PathBuf {
 /// Whether something is missing, without which the test is passed over.
 fn is_missing(what: &str, is_there: bool) -> bool {
     if !is_there {
-        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("generators"));
-        assert!(!required, "{what} are required by EDDYLINE_TEST_REQUIRE and are not installed");
+        let required =
+            env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("generators"));
+        assert!(
+            !required,
+            "{what} are required by EDDYLINE_TEST_REQUIRE and are not installed"
+        );
         // Past the test harness, which would show it for failed tests only.
-        let _ = writeln!(io::stderr(), "eddyline tests: {what} are not installed; a test is passed over");
+        let _ = writeln!(
+            io::stderr(),
+            "eddyline tests: {what} are not installed; a test is passed over"
+        );
     }
     !is_there
 }
@@ -132,6 +159,9 @@ async fn about(tenant: &Tenant) -> Json {
 
 /// Makes sure that the client did what it says.
 async fn has_edited(tenant: &Tenant, answer: &Json, text: &str) {
-    let message = tenant.ben.get(&tenant.path(&format!("/messages/{}", answer["message"]))).await;
+    let message = tenant
+        .ben
+        .get(&tenant.path(&format!("/messages/{}", answer["message"])))
+        .await;
     assert_eq!(message["content"], text, "{message}");
 }

@@ -1,4 +1,5 @@
-//! Groups of users (docs/protocol.md, Groups): making and showing them, mentioning them, and who is in them.
+//! Groups of users (docs/protocol.md, Groups): making and showing them, mentioning them, and who is
+//! in them.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Caller, Tenant};
@@ -18,7 +19,10 @@ fn path(tenant: &Tenant, rest: &str) -> String {
 async fn group(tenant: &Tenant, name: &str, people: &[&Caller]) -> Json {
     let users: Vec<i64> = people.iter().map(|caller| caller.id).collect();
     let body = json!({"name": name, "users": users});
-    let answer = tenant.ada.send(Method::POST, &path(tenant, ""), &body).await;
+    let answer = tenant
+        .ada
+        .send(Method::POST, &path(tenant, ""), &body)
+        .await;
     assert_eq!(answer.status, 201, "{}", answer.text());
     answer.json()
 }
@@ -28,7 +32,11 @@ fn tags(name: &str, marked: &[&Caller]) -> Json {
     let mut ids: Vec<i64> = marked.iter().map(|caller| caller.id).collect();
     ids.sort_unstable();
     let marks = ids.iter().map(|id| format!(":unread:{id}"));
-    json!(std::iter::once(format!(":user:{name}")).chain(marks).collect::<Vec<_>>())
+    json!(
+        std::iter::once(format!(":user:{name}"))
+            .chain(marks)
+            .collect::<Vec<_>>()
+    )
 }
 
 /// The tags of what a user says.

@@ -1,5 +1,5 @@
-//! What outside tools do with a flow: they tie themselves to it by sources, push into its inbox, and
-//! keep threads there that mirror what they have (specification, sections 2 to 4 and 6).
+//! What outside tools do with a flow: they tie themselves to it by sources, push into its inbox,
+//! and keep threads there that mirror what they have (specification, sections 2 to 4 and 6).
 
 use eddyline_client::{Client, Credentials, Json, Method, RawResponse};
 use eddyline_tests::{Caller, Robot, Tenant, note_secret};
@@ -33,7 +33,12 @@ impl Source {
         let token = shown["flow_token"].as_str().unwrap().to_owned();
         note_secret(&token);
         let client = client.with_credentials(Credentials::FlowToken(token.clone()));
-        Self { id: shown["id"].as_i64().unwrap(), token, client, shown }
+        Self {
+            id: shown["id"].as_i64().unwrap(),
+            token,
+            client,
+            shown,
+        }
     }
 
     /// One of an application of its own in the flow `main`, made by Ben.
@@ -60,7 +65,10 @@ pub(crate) fn push(client: &Client, message: &Json) -> impl Future<Output = Json
 }
 
 /// Posts with a flow token, whatever comes of it.
-pub(crate) fn try_push(client: &Client, message: &Json) -> impl Future<Output = RawResponse> + use<> {
+pub(crate) fn try_push(
+    client: &Client,
+    message: &Json,
+) -> impl Future<Output = RawResponse> + use<> {
     let request = client.request(Method::POST, "/messages").json(message);
     let request = request.header("x-service-wait-for-message", "1");
     async { request.send().await.unwrap() }
@@ -79,6 +87,10 @@ pub(crate) fn update(external_id: &str, title: &str, thread: &Json) -> Json {
 /// The status of an answer.
 pub(crate) async fn status(client: &Client, method: Method, path: &str, body: &Json) -> u16 {
     let request = client.request(method, path);
-    let request = if body.is_null() { request } else { request.json(body) };
+    let request = if body.is_null() {
+        request
+    } else {
+        request.json(body)
+    };
     request.send().await.unwrap().status.as_u16()
 }

@@ -42,17 +42,38 @@ async fn an_old_client_does_its_work_in_the_classic_profile(server: Server) {
 
 fn do_its_work(server: &Server, names: &Names) {
     let Acme { ada, ben } = server.acme();
-    let client = OldClient { server, credentials: basic(&ada.token, "DUMMY") };
+    let client = OldClient {
+        server,
+        credentials: basic(&ada.token, "DUMMY"),
+    };
 
     // Who am I, and where?
     let flows = client.call("GET", "/flows?users=1", "", "");
-    assert_eq!((flows.status, flows.headers[names.user].as_str()), (200, ada.id.to_string().as_str()));
-    assert_eq!(flows.headers["content-type"], "application/json; charset=utf-8");
+    assert_eq!(
+        (flows.status, flows.headers[names.user].as_str()),
+        (200, ada.id.to_string().as_str())
+    );
+    assert_eq!(
+        flows.headers["content-type"],
+        "application/json; charset=utf-8"
+    );
     let flow = &flows.body[0];
-    let nicks: Vec<_> = flow["users"].as_array().unwrap().iter().map(|user| &user["nick"]).collect();
+    let nicks: Vec<_> = flow["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| &user["nick"])
+        .collect();
     assert_eq!(nicks, ["ada", "ben"]);
     assert_eq!(
-        client.call("GET", &format!("/flows/find?id={}", text(&flow["id"])), "", "").body["id"],
+        client
+            .call(
+                "GET",
+                &format!("/flows/find?id={}", text(&flow["id"])),
+                "",
+                ""
+            )
+            .body["id"],
         flow["id"]
     );
 
@@ -65,8 +86,16 @@ fn do_its_work(server: &Server, names: &Names) {
 
     // Post, as a form; comment, as JSON.
     let form = "event=message&content=Hello+%40ben+%23first&tags=one,two";
-    let posted = client.call("POST", &format!("{path}/messages"), &format!("{}: true", names.wait), form);
-    assert_eq!((posted.status, &posted.body["id"]), (names.created, &json!(1)));
+    let posted = client.call(
+        "POST",
+        &format!("{path}/messages"),
+        &format!("{}: true", names.wait),
+        form,
+    );
+    assert_eq!(
+        (posted.status, &posted.body["id"]),
+        (names.created, &json!(1))
+    );
     assert!(
         posted.headers["link"].ends_with("/messages/1/comments>; rel=\"comments\""),
         "{:?}",
@@ -74,24 +103,51 @@ fn do_its_work(server: &Server, names: &Names) {
     );
     let ben_tag = format!(":user:{}", ben.id);
     for tag in ["one", "two", "first", &ben_tag] {
-        assert!(posted.body["tags"].as_array().unwrap().contains(&json!(tag)), "{tag}: {}", posted.body);
+        assert!(
+            posted.body["tags"]
+                .as_array()
+                .unwrap()
+                .contains(&json!(tag)),
+            "{tag}: {}",
+            posted.body
+        );
     }
     let comment =
-        json!({"event": "comment", "content": "Indeed", "message": 1, "flow": flow["id"]}).to_string();
-    assert!(matches!(client.call("POST", "/comments", "", &comment).status, 201 | 202));
-    // They come on the stream in order. A comment has the text of its message as it is when the stream tells it.
+        json!({"event": "comment", "content": "Indeed", "message": 1, "flow": flow["id"]})
+            .to_string();
+    assert!(matches!(
+        client.call("POST", "/comments", "", &comment).status,
+        201 | 202
+    ));
+    // They come on the stream in order. A comment has the text of its message as it is when the
+    // stream tells it.
     assert_eq!(stream.next(), posted.body);
     let comment = stream.next();
     assert_eq!(comment["event"], "comment");
-    assert_eq!(comment["content"], json!({"title": "Hello @ben #first", "text": "Indeed"}));
+    assert_eq!(
+        comment["content"],
+        json!({"title": "Hello @ben #first", "text": "Indeed"})
+    );
     assert_eq!(comment["tags"][0], names.comment_tag);
 
     // Edit; tag.
     assert_eq!(
-        client.call("PUT", &format!("{path}/messages/1"), "", r#"{"content":"Hello @ben"}"#).status,
+        client
+            .call(
+                "PUT",
+                &format!("{path}/messages/1"),
+                "",
+                r#"{"content":"Hello @ben"}"#
+            )
+            .status,
         200
     );
-    assert_eq!(client.call("PUT", &format!("{path}/messages/2"), "", "tags=done").body, json!({}));
+    assert_eq!(
+        client
+            .call("PUT", &format!("{path}/messages/2"), "", "tags=done")
+            .body,
+        json!({})
+    );
 
     let edit = stream.next();
     assert_eq!(
@@ -99,21 +155,51 @@ fn do_its_work(server: &Server, names: &Names) {
         (&json!("message-edit"), &json!("Hello @ben"))
     );
     let tagged = stream.next();
-    assert_eq!((&tagged["event"], &tagged["content"]["add"]), (&json!("tag-change"), &json!(["done"])));
+    assert_eq!(
+        (&tagged["event"], &tagged["content"]["add"]),
+        (&json!("tag-change"), &json!(["done"]))
+    );
 
     // And is listed.
-    let listed = client.call("GET", &format!("{path}/messages?event=message,comment&limit=10"), "", "").body;
-    let contents: Vec<_> = listed.as_array().unwrap().iter().map(|message| &message["content"]).collect();
-    assert_eq!(contents, [&json!("Hello @ben"), &json!({"title": "Hello @ben", "text": "Indeed"})]);
+    let listed = client
+        .call(
+            "GET",
+            &format!("{path}/messages?event=message,comment&limit=10"),
+            "",
+            "",
+        )
+        .body;
+    let contents: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["content"])
+        .collect();
+    assert_eq!(
+        contents,
+        [
+            &json!("Hello @ben"),
+            &json!({"title": "Hello @ben", "text": "Indeed"})
+        ]
+    );
 
     // Scripts push under their old addresses, and builds into the inbox.
     let token = server.admin(&["flow", "token", "--flow", "acme/main"])["flow_token"].clone();
     let token = text(&token);
-    let chat =
-        client.call("POST", &format!("/v1/messages/chat/{token}"), "", "content=done&external_user_name=bot");
+    let chat = client.call(
+        "POST",
+        &format!("/v1/messages/chat/{token}"),
+        "",
+        "content=done&external_user_name=bot",
+    );
     assert_eq!((chat.status, chat.body), (200, json!({})));
     let mail = "source=ci&from_address=ci%40acme.example&subject=Build+7&content=fine&tags=build";
-    let mail = client.call("POST", &format!("/v1/messages/team_inbox/{token}"), "", mail);
+    let mail = client.call(
+        "POST",
+        &format!("/v1/messages/team_inbox/{token}"),
+        "",
+        mail,
+    );
     assert_eq!((mail.status, mail.body), (200, json!({})));
     let build = "event=activity&author[name]=ci&title=built&external_thread_id=7&thread[title]=Build+7\
         &thread[status][value]=ok&thread[status][color]=green&thread[fields][][label]=Took\
@@ -122,12 +208,26 @@ fn do_its_work(server: &Server, names: &Names) {
     assert_eq!((pushed.status, pushed.body), (202, json!({})));
     assert_eq!(stream.next()["content"], "done");
     let mail = stream.next();
-    assert_eq!((&mail["event"], &mail["content"]["subject"]), (&json!("mail"), &json!("Build 7")));
+    assert_eq!(
+        (&mail["event"], &mail["content"]["subject"]),
+        (&json!("mail"), &json!("Build 7"))
+    );
     let built = stream.next();
-    assert_eq!((&built["event"], &built["author"]["name"]), (&json!("activity"), &json!("ci")));
-    assert_eq!(built["thread"]["status"], json!({"value": "ok", "color": "green"}));
-    assert_eq!(built["thread"]["fields"][1], json!({"label": "By", "value": "ada"}));
-    let threads = client.call("GET", &format!("{path}/threads?application=inbox"), "", "").body;
+    assert_eq!(
+        (&built["event"], &built["author"]["name"]),
+        (&json!("activity"), &json!("ci"))
+    );
+    assert_eq!(
+        built["thread"]["status"],
+        json!({"value": "ok", "color": "green"})
+    );
+    assert_eq!(
+        built["thread"]["fields"][1],
+        json!({"label": "By", "value": "ada"})
+    );
+    let threads = client
+        .call("GET", &format!("{path}/threads?application=inbox"), "", "")
+        .body;
     assert_eq!(threads[0], built["thread"]);
 }
 
@@ -148,26 +248,51 @@ struct Answer {
 
 impl OldClient<'_> {
     fn call(&self, method: &str, path: &str, header: &str, body: &str) -> Answer {
-        let kind =
-            if body.starts_with('{') { "application/json" } else { "application/x-www-form-urlencoded" };
+        let kind = if body.starts_with('{') {
+            "application/json"
+        } else {
+            "application/x-www-form-urlencoded"
+        };
         let mut headers = format!("Content-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
         if !header.is_empty() {
             headers += &format!("{header}\r\n");
         }
-        let mut socket = self.send(self.server.base_url(), &format!("{method} {path}"), &headers, body);
+        let mut socket = self.send(
+            self.server.base_url(),
+            &format!("{method} {path}"),
+            &headers,
+            body,
+        );
         let mut answer = String::new();
         socket.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         let mut lines = head.split("\r\n");
-        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let status = lines
+            .next()
+            .unwrap()
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse()
+            .unwrap();
         let headers = lines.map(|line| line.split_once(": ").unwrap());
-        let headers = headers.map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned())).collect();
-        Answer { status, headers, body: serde_json::from_str(body).unwrap() }
+        let headers = headers
+            .map(|(name, value)| (name.to_ascii_lowercase(), value.to_owned()))
+            .collect();
+        Answer {
+            status,
+            headers,
+            body: serde_json::from_str(body).unwrap(),
+        }
     }
 
     fn listen(&self, path: &str) -> OldStream {
         let socket = self.send(self.server.stream_url(), &format!("GET {path}"), "", "");
-        let mut stream = OldStream { socket, received: Vec::new(), decoded: String::new() };
+        let mut stream = OldStream {
+            socket,
+            received: Vec::new(),
+            decoded: String::new(),
+        };
         let head = stream.through(b"\r\n\r\n");
         assert!(head.starts_with("HTTP/1.1 200 OK"), "{head}");
         stream
@@ -176,11 +301,16 @@ impl OldClient<'_> {
     fn send(&self, url: &str, request: &str, headers: &str, body: &str) -> TcpStream {
         let host = url.trim_start_matches("http://");
         let mut socket = TcpStream::connect(host).unwrap();
-        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
         let credentials = &self.credentials;
-        let head =
-            format!("Host: {host}\r\nAuthorization: Basic {credentials}\r\nConnection: close\r\n{headers}");
-        socket.write_all(format!("{request} HTTP/1.1\r\n{head}\r\n{body}").as_bytes()).unwrap();
+        let head = format!(
+            "Host: {host}\r\nAuthorization: Basic {credentials}\r\nConnection: close\r\n{headers}"
+        );
+        socket
+            .write_all(format!("{request} HTTP/1.1\r\n{head}\r\n{body}").as_bytes())
+            .unwrap();
         socket
     }
 }
@@ -222,7 +352,11 @@ impl OldStream {
 
     fn through(&mut self, end: &[u8]) -> String {
         loop {
-            if let Some(at) = self.received.windows(end.len()).position(|window| window == end) {
+            if let Some(at) = self
+                .received
+                .windows(end.len())
+                .position(|window| window == end)
+            {
                 let rest = self.received.split_off(at + end.len());
                 return String::from_utf8(std::mem::replace(&mut self.received, rest)).unwrap();
             }

@@ -43,9 +43,21 @@ on_both_databases_with_mail![
 
 fn plain(port: u16) -> Vec<String> {
     let port = port.to_string();
-    let options = ["--smtp-host", "127.0.0.1", "--smtp-port", &port, "--smtp-security", "none"];
+    let options = [
+        "--smtp-host",
+        "127.0.0.1",
+        "--smtp-port",
+        &port,
+        "--smtp-security",
+        "none",
+    ];
     let retry = ["--mail-retry-seconds", "1"];
-    options.into_iter().chain(FROM).chain(retry).map(str::to_owned).collect()
+    options
+        .into_iter()
+        .chain(FROM)
+        .chain(retry)
+        .map(str::to_owned)
+        .collect()
 }
 
 fn borrowed(options: &[String]) -> Vec<&str> {
@@ -59,7 +71,9 @@ fn dead_port() -> u16 {
 }
 
 async fn invite(caller: &Caller, email: &str) -> Json {
-    let answer = caller.send(Method::POST, INVITATIONS, &json!({"email": email})).await;
+    let answer = caller
+        .send(Method::POST, INVITATIONS, &json!({"email": email}))
+        .await;
     answer.success().unwrap().json()
 }
 
@@ -73,16 +87,29 @@ async fn wait_for_log(server: &Server, words: &str) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    assert!(tokio::time::timeout(PATIENCE, said).await.is_ok(), "{words:?} is not in the log");
+    assert!(
+        tokio::time::timeout(PATIENCE, said).await.is_ok(),
+        "{words:?} is not in the log"
+    );
 }
 
-/// Runs a test with a server that sends its mail to a real mail server, encrypted and with a password.
+/// Runs a test with a server that sends its mail to a real mail server, encrypted and with a
+/// password.
 pub(crate) fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpServer)) {
     let certificate = Certificate::new("localhost");
-    let identity = Identity { certificate: certificate.certificate_pem(), key: certificate.key_pem() };
+    let identity = Identity {
+        certificate: certificate.certificate_pem(),
+        key: certificate.key_pem(),
+    };
     let login = Some(("eddyline".to_owned(), "let me out".to_owned()));
-    let options = Options { encryption: Encryption::StartTls(identity), login, ..Options::default() };
-    let Some(mail) = SmtpServer::start(&options) else { return };
+    let options = Options {
+        encryption: Encryption::StartTls(identity),
+        login,
+        ..Options::default()
+    };
+    let Some(mail) = SmtpServer::start(&options) else {
+        return;
+    };
     let files = TempDir::new().unwrap();
     let authority = files.path().join("ca.pem");
     std::fs::write(&authority, certificate.certificate_pem()).unwrap();
@@ -95,7 +122,9 @@ pub(crate) fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpSer
         ["--smtp-ca", authority.to_str().unwrap()],
         FROM,
     ];
-    run(backend, options.as_flattened(), async |server| test(server, mail).await);
+    run(backend, options.as_flattened(), async |server| {
+        test(server, mail).await;
+    });
 }
 
 fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
@@ -103,18 +132,30 @@ fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
         let Acme { ada, .. } = server.acme();
         invite(&ada, "grace@hopper.example").await;
         let letter = wait_for(&mail, "grace@hopper.example");
-        assert!(letter.tls && letter.user.as_deref() == Some("eddyline"), "{letter:?}");
+        assert!(
+            letter.tls && letter.user.as_deref() == Some("eddyline"),
+            "{letter:?}"
+        );
         assert_eq!(letter.from, "eddyline@acme.example");
         assert_eq!(letter.subject, "ada invites you to main");
-        assert!(letter.link().starts_with(&format!("{}/invitations/", server.base_url())));
-        assert!(server.letters_to("grace@hopper.example").is_empty(), "no outbox where there is a server");
+        assert!(
+            letter
+                .link()
+                .starts_with(&format!("{}/invitations/", server.base_url()))
+        );
+        assert!(
+            server.letters_to("grace@hopper.example").is_empty(),
+            "no outbox where there is a server"
+        );
         let secret = letter.link().rsplit('/').next().unwrap();
         assert!(!server.log().contains(secret) && !server.log().contains("let me out"));
     });
 }
 
 fn mail_that_is_put_off_is_tried_again(backend: Backend) {
-    let Some(mail) = SmtpServer::start(&Options::default()) else { return };
+    let Some(mail) = SmtpServer::start(&Options::default()) else {
+        return;
+    };
     run(backend, &borrowed(&plain(mail.port())), async |server| {
         let Acme { ada, .. } = server.acme();
         // The mail server says 451 to the first attempt.
@@ -127,7 +168,9 @@ fn mail_that_is_put_off_is_tried_again(backend: Backend) {
 }
 
 fn mail_that_is_refused_is_given_up_and_the_rest_goes_on(backend: Backend) {
-    let Some(mail) = SmtpServer::start(&Options::default()) else { return };
+    let Some(mail) = SmtpServer::start(&Options::default()) else {
+        return;
+    };
     run(backend, &borrowed(&plain(mail.port())), async |server| {
         let Acme { ada, .. } = server.acme();
         invite(&ada, "refused@hopper.example").await;
@@ -136,56 +179,97 @@ fn mail_that_is_refused_is_given_up_and_the_rest_goes_on(backend: Backend) {
         wait_for(&mail, "grace@hopper.example");
         let given_up = server.log().matches("is given up").count();
         assert_eq!(given_up, 1, "it is not tried again");
-        assert!(server.log().contains("refused@hopper.example"), "the log names the recipient");
+        assert!(
+            server.log().contains("refused@hopper.example"),
+            "the log names the recipient"
+        );
     });
 }
 
 fn mail_waits_while_the_mail_server_is_down_and_goes_out_after_a_restart(backend: Backend) {
-    let Some(mail) = SmtpServer::start(&Options::default()) else { return };
-    run(backend, &borrowed(&plain(dead_port())), async |mut server| {
-        let Acme { ada, .. } = server.acme();
-        let addresses: Vec<String> = (0..30).map(|number| format!("p{number}@hopper.example")).collect();
-        let list = json!({"list": addresses.join(",")});
-        ada.send(Method::POST, &format!("{INVITATIONS}/import"), &list).await.success().unwrap();
-        wait_for_log(&server, "a mail could not be sent yet").await;
-        server.terminate();
-        let again = server.another_node("node-2", &borrowed(&plain(mail.port())));
-        for address in &addresses {
-            let letter = wait_for(&mail, address);
-            assert!(letter.link().starts_with(&format!("{}/invitations/", again.base_url())));
-        }
-        assert_eq!(mail.take_all(), [], "each comes once");
-    });
+    let Some(mail) = SmtpServer::start(&Options::default()) else {
+        return;
+    };
+    run(
+        backend,
+        &borrowed(&plain(dead_port())),
+        async |mut server| {
+            let Acme { ada, .. } = server.acme();
+            let addresses: Vec<String> = (0..30)
+                .map(|number| format!("p{number}@hopper.example"))
+                .collect();
+            let list = json!({"list": addresses.join(",")});
+            ada.send(Method::POST, &format!("{INVITATIONS}/import"), &list)
+                .await
+                .success()
+                .unwrap();
+            wait_for_log(&server, "a mail could not be sent yet").await;
+            server.terminate();
+            let again = server.another_node("node-2", &borrowed(&plain(mail.port())));
+            for address in &addresses {
+                let letter = wait_for(&mail, address);
+                assert!(
+                    letter
+                        .link()
+                        .starts_with(&format!("{}/invitations/", again.base_url()))
+                );
+            }
+            assert_eq!(mail.take_all(), [], "each comes once");
+        },
+    );
 }
 
 fn mail_about_what_is_over_is_not_sent(backend: Backend) {
-    let Some(mail) = SmtpServer::start(&Options::default()) else { return };
-    run(backend, &borrowed(&plain(dead_port())), async |mut server| {
-        let Acme { ada, .. } = server.acme();
-        let cancelled = invite(&ada, "cancelled@hopper.example").await;
-        server.organization("other");
-        let gus = server.user("other", "gus");
-        let accepted = invite(&ada, &gus.email).await;
-        let accept = json!({"state": "accepted"});
-        gus.does(Method::PUT, &format!("{INVITATIONS}/{}", accepted["id"]), &accept).await;
-        ada.does(Method::DELETE, &format!("{INVITATIONS}/{}", cancelled["id"]), &Json::Null).await;
-        invite(&ada, "grace@hopper.example").await;
-        server.terminate();
-        let _again = server.another_node("node-2", &borrowed(&plain(mail.port())));
-        wait_for(&mail, "grace@hopper.example");
-        assert_eq!(mail.take_all(), []);
-    });
+    let Some(mail) = SmtpServer::start(&Options::default()) else {
+        return;
+    };
+    run(
+        backend,
+        &borrowed(&plain(dead_port())),
+        async |mut server| {
+            let Acme { ada, .. } = server.acme();
+            let cancelled = invite(&ada, "cancelled@hopper.example").await;
+            server.organization("other");
+            let gus = server.user("other", "gus");
+            let accepted = invite(&ada, &gus.email).await;
+            let accept = json!({"state": "accepted"});
+            gus.does(
+                Method::PUT,
+                &format!("{INVITATIONS}/{}", accepted["id"]),
+                &accept,
+            )
+            .await;
+            ada.does(
+                Method::DELETE,
+                &format!("{INVITATIONS}/{}", cancelled["id"]),
+                &Json::Null,
+            )
+            .await;
+            invite(&ada, "grace@hopper.example").await;
+            server.terminate();
+            let _again = server.another_node("node-2", &borrowed(&plain(mail.port())));
+            wait_for(&mail, "grace@hopper.example");
+            assert_eq!(mail.take_all(), []);
+        },
+    );
 }
 
 fn of_two_servers_one_sends_each_mail(backend: Backend) {
-    let Some(mail) = SmtpServer::start(&Options::default()) else { return };
+    let Some(mail) = SmtpServer::start(&Options::default()) else {
+        return;
+    };
     let options = plain(mail.port());
     run(backend, &borrowed(&options), async |server| {
         let _other = server.another_node("node-2", &borrowed(&options));
         let Acme { ada, .. } = server.acme();
-        let addresses: Vec<String> = (0..60).map(|number| format!("p{number}@hopper.example")).collect();
+        let addresses: Vec<String> = (0..60)
+            .map(|number| format!("p{number}@hopper.example"))
+            .collect();
         let list = json!({"list": addresses.join(",")});
-        ada.send(Method::POST, &format!("{INVITATIONS}/import"), &list).await.success().unwrap();
+        ada.send(Method::POST, &format!("{INVITATIONS}/import"), &list)
+            .await
+            .success()
+            .unwrap();
         for address in &addresses {
             wait_for(&mail, address);
         }

@@ -20,17 +20,29 @@ mod on_postgres {
 
     #[test]
     fn what_a_killed_server_left_behind_is_removed() {
-        run(Backend::Postgres, &[], super::what_a_killed_server_left_behind_is_removed);
+        run(
+            Backend::Postgres,
+            &[],
+            super::what_a_killed_server_left_behind_is_removed,
+        );
     }
 
     #[test]
     fn an_outage_is_logged_and_so_is_its_end() {
-        run(Backend::Postgres, &["--log", "debug"], super::an_outage_is_logged_and_so_is_its_end);
+        run(
+            Backend::Postgres,
+            &["--log", "debug"],
+            super::an_outage_is_logged_and_so_is_its_end,
+        );
     }
 
     #[test]
     fn a_log_row_of_a_later_version_stops_the_server_instead_of_being_passed_over() {
-        run(Backend::Postgres, &[], super::a_log_row_of_a_later_version_stops_the_server);
+        run(
+            Backend::Postgres,
+            &[],
+            super::a_log_row_of_a_later_version_stops_the_server,
+        );
     }
 }
 
@@ -74,10 +86,18 @@ on_two_servers![
 /// The same person at another server.
 pub(crate) fn at(server: &Server, caller: &Caller) -> Caller {
     let client = server.client().api_token(&caller.token).build().unwrap();
-    Caller { client, id: caller.id, email: caller.email.clone(), token: caller.token.clone() }
+    Caller {
+        client,
+        id: caller.id,
+        email: caller.email.clone(),
+        token: caller.token.clone(),
+    }
 }
 
-async fn what_is_posted_on_one_server_is_heard_on_the_other_in_one_order(one: Server, other: Server) {
+async fn what_is_posted_on_one_server_is_heard_on_the_other_in_one_order(
+    one: Server,
+    other: Server,
+) {
     const EACH: usize = 150;
     let Acme { ada, ben } = one.acme();
     let ben = at(&other, &ben);
@@ -99,13 +119,23 @@ async fn what_is_posted_on_one_server_is_heard_on_the_other_in_one_order(one: Se
 async fn a_list_shows_at_once_what_was_done_on_the_other_server(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let there = at(&other, &ada);
-    let last = async || there.get(MESSAGES).await.as_array().unwrap().last().unwrap().clone();
+    let last = async || {
+        there
+            .get(MESSAGES)
+            .await
+            .as_array()
+            .unwrap()
+            .last()
+            .unwrap()
+            .clone()
+    };
     for number in 1..=20 {
         let said = ben.say(MAIN, &format!("number {number}")).await;
         assert_eq!(last().await["id"], said["id"]);
         let again = format!("number {number} again");
         let path = format!("{MESSAGES}/{}", said["id"]);
-        ben.does(Method::PUT, &path, &json!({"content": again})).await;
+        ben.does(Method::PUT, &path, &json!({"content": again}))
+            .await;
         assert_eq!(last().await["content"], again);
     }
 }
@@ -116,7 +146,9 @@ async fn a_stream_goes_on_at_another_server(one: Server, other: Server) {
     ben.say(MAIN, "heard").await;
     stream.texts_through("heard").await;
     let missed = ben.say(MAIN, "missed").await;
-    let request = StreamRequest::new().flow(MAIN).after(&stream.last_event_id());
+    let request = StreamRequest::new()
+        .flow(MAIN)
+        .after(&stream.last_event_id());
     let mut stream = Listener::open(&at(&other, &ada).client, &request).await;
     assert_eq!(stream.json().await, missed);
 }
@@ -129,16 +161,31 @@ async fn a_block_on_one_server_acts_on_the_other(one: Server, other: Server) {
         // The other server knows him now, without a look at the database.
         ben.say(MAIN, "known").await;
         let path = format!("{USERS}/{}", ben.id);
-        ada.does(Method::PUT, &path, &json!({"disabled": true})).await;
-        assert_eq!(status(&ben, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+        ada.does(Method::PUT, &path, &json!({"disabled": true}))
+            .await;
+        assert_eq!(
+            status(&ben, Method::GET, MESSAGES).await,
+            StatusCode::FORBIDDEN
+        );
         let post = json!({"event": "message", "content": "too late"});
-        assert_eq!(ben.send(Method::POST, MESSAGES, &post).await.status, StatusCode::FORBIDDEN);
+        assert_eq!(
+            ben.send(Method::POST, MESSAGES, &post).await.status,
+            StatusCode::FORBIDDEN
+        );
         ada.say(MAIN, "secret").await;
         let rest = stream.rest().await;
-        let texts: Vec<_> = rest.iter().filter(|event| event["event"] == "message").collect();
+        let texts: Vec<_> = rest
+            .iter()
+            .filter(|event| event["event"] == "message")
+            .collect();
         assert_eq!(texts.len(), 1, "{texts:?}");
-        ada.does(Method::PUT, &path, &json!({"disabled": false})).await;
-        assert_eq!(status(&ben, Method::GET, MESSAGES).await, StatusCode::OK, "let in again at once");
+        ada.does(Method::PUT, &path, &json!({"disabled": false}))
+            .await;
+        assert_eq!(
+            status(&ben, Method::GET, MESSAGES).await,
+            StatusCode::OK,
+            "let in again at once"
+        );
     }
 }
 
@@ -146,21 +193,46 @@ async fn leaving_on_one_server_acts_on_the_other(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let ben_there = at(&other, &ben);
     let stream = Listener::to(&ben_there.client, &[MAIN]).await;
-    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::OK);
-    ben.does(Method::DELETE, &format!("{USERS}/{}", ben.id), &Json::Null).await;
-    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+    assert_eq!(
+        status(&ben_there, Method::GET, MESSAGES).await,
+        StatusCode::OK
+    );
+    ben.does(Method::DELETE, &format!("{USERS}/{}", ben.id), &Json::Null)
+        .await;
+    assert_eq!(
+        status(&ben_there, Method::GET, MESSAGES).await,
+        StatusCode::FORBIDDEN
+    );
     ada.say(MAIN, "secret").await;
-    assert!(stream.rest().await.iter().all(|event| event["event"] != "message"));
+    assert!(
+        stream
+            .rest()
+            .await
+            .iter()
+            .all(|event| event["event"] != "message")
+    );
 }
 
 async fn a_changed_flow_is_known_to_the_other_server(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let ben_there = at(&other, &ben);
     assert_eq!(ben_there.get("/flows/acme/main").await["name"], "main");
-    ada.does(Method::PUT, "/flows/acme/main", &json!({"name": "Headquarters"})).await;
-    assert_eq!(ben_there.get("/flows/acme/main").await["name"], "Headquarters");
-    ada.does(Method::PUT, "/flows/acme/main", &json!({"disabled": true})).await;
-    assert_eq!(status(&ben_there, Method::GET, MESSAGES).await, StatusCode::NOT_FOUND);
+    ada.does(
+        Method::PUT,
+        "/flows/acme/main",
+        &json!({"name": "Headquarters"}),
+    )
+    .await;
+    assert_eq!(
+        ben_there.get("/flows/acme/main").await["name"],
+        "Headquarters"
+    );
+    ada.does(Method::PUT, "/flows/acme/main", &json!({"disabled": true}))
+        .await;
+    assert_eq!(
+        status(&ben_there, Method::GET, MESSAGES).await,
+        StatusCode::NOT_FOUND
+    );
 }
 
 async fn a_changed_organization_is_known_to_the_other_server(one: Server, other: Server) {
@@ -169,29 +241,60 @@ async fn a_changed_organization_is_known_to_the_other_server(one: Server, other:
     let post = json!({"event": "message", "content": "hello"});
     let posted = async || ben_there.send(Method::POST, MESSAGES, &post).await.status;
     assert_eq!(posted().await, StatusCode::ACCEPTED);
-    for (active, expected) in [("false", StatusCode::FORBIDDEN), ("true", StatusCode::ACCEPTED)] {
+    for (active, expected) in [
+        ("false", StatusCode::FORBIDDEN),
+        ("true", StatusCode::ACCEPTED),
+    ] {
         one.admin(&["org", "update", "--org", "acme", "--active", active]);
         assert_eq!(posted().await, expected);
     }
-    one.admin(&["org", "update", "--org", "acme", "--parameterized-name", "acme-ltd"]);
+    one.admin(&[
+        "org",
+        "update",
+        "--org",
+        "acme",
+        "--parameterized-name",
+        "acme-ltd",
+    ]);
     let flow = ben_there.get("/flows/acme/main").await;
     assert_eq!(flow["organization"]["parameterized_name"], "acme-ltd");
-    assert_eq!(ben_there.get("/flows/acme-ltd/main").await["id"], flow["id"]);
+    assert_eq!(
+        ben_there.get("/flows/acme-ltd/main").await["id"],
+        flow["id"]
+    );
 }
 
-async fn who_is_removed_from_the_organization_is_out_at_the_other_server(one: Server, other: Server) {
+async fn who_is_removed_from_the_organization_is_out_at_the_other_server(
+    one: Server,
+    other: Server,
+) {
     let Acme { ada, ben } = one.acme();
     let ben_there = at(&other, &ben);
     let stream = Listener::to(&ben_there.client, &[MAIN]).await;
     ben_there.say(MAIN, "known").await;
-    ada.does(Method::DELETE, &format!("/organizations/acme/users/{}", ben.id), &Json::Null).await;
+    ada.does(
+        Method::DELETE,
+        &format!("/organizations/acme/users/{}", ben.id),
+        &Json::Null,
+    )
+    .await;
     for path in [MESSAGES, "/organizations/acme"] {
-        assert_eq!(status(&ben_there, Method::GET, path).await, StatusCode::NOT_FOUND, "{path}");
+        assert_eq!(
+            status(&ben_there, Method::GET, path).await,
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
     }
-    assert_eq!(status(&ben_there, Method::GET, "/user").await, StatusCode::OK);
+    assert_eq!(
+        status(&ben_there, Method::GET, "/user").await,
+        StatusCode::OK
+    );
     ada.say(MAIN, "secret").await;
     let rest = stream.rest().await;
-    let texts: Vec<_> = rest.iter().filter(|event| event["event"] == "message").collect();
+    let texts: Vec<_> = rest
+        .iter()
+        .filter(|event| event["event"] == "message")
+        .collect();
     assert_eq!(texts.len(), 1, "{texts:?}");
 }
 
@@ -201,14 +304,25 @@ async fn of_two_administrators_who_remove_each_other_one_stays(one: Server, othe
         let mut otto = at(&other, &one.administrator("acme", &format!("otto{round}")));
         let path = |caller: &Caller| format!("/organizations/acme/users/{}", caller.id);
         let (of_otto, of_ada) = (path(&otto), path(&ada));
-        let (here, there) =
-            tokio::join!(status(&ada, Method::DELETE, &of_otto), status(&otto, Method::DELETE, &of_ada));
-        let removed = [here, there].iter().filter(|status| **status == StatusCode::NO_CONTENT).count();
+        let (here, there) = tokio::join!(
+            status(&ada, Method::DELETE, &of_otto),
+            status(&otto, Method::DELETE, &of_ada)
+        );
+        let removed = [here, there]
+            .iter()
+            .filter(|status| **status == StatusCode::NO_CONTENT)
+            .count();
         assert_eq!(removed, 1, "{here} {there}");
         if there == StatusCode::NO_CONTENT {
             std::mem::swap(&mut ada, &mut otto);
         }
-        assert_eq!(ada.get("/organizations/acme").await["users"].as_array().unwrap().len(), 2);
+        assert_eq!(
+            ada.get("/organizations/acme").await["users"]
+                .as_array()
+                .unwrap()
+                .len(),
+            2
+        );
     }
 }
 
@@ -218,11 +332,19 @@ async fn a_changed_account_is_known_to_the_other_server(one: Server, other: Serv
     for _ in 0..2 {
         by_password(&ben.email).me().await.unwrap();
     }
-    let change = json!({"nick": "bunny", "email": "bunny@acme.example", "current_password": PASSWORD});
+    let change =
+        json!({"nick": "bunny", "email": "bunny@acme.example", "current_password": PASSWORD});
     ben.does(Method::PUT, "/user", &change).await;
-    let refused = by_password(&ben.email).me().await.err().and_then(|error| error.status());
+    let refused = by_password(&ben.email)
+        .me()
+        .await
+        .err()
+        .and_then(|error| error.status());
     assert_eq!(refused, Some(StatusCode::UNAUTHORIZED));
-    assert_eq!(by_password("bunny@acme.example").me().await.unwrap().nick, "bunny");
+    assert_eq!(
+        by_password("bunny@acme.example").me().await.unwrap().nick,
+        "bunny"
+    );
     let message = at(&other, &ada).say(MAIN, "@bunny hello").await;
     assert_eq!(message["tags"][0], format!(":user:{}", ben.id));
 }
@@ -230,22 +352,43 @@ async fn a_changed_account_is_known_to_the_other_server(one: Server, other: Serv
 async fn what_is_read_on_one_server_is_read_on_the_other(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let (ada_there, ben_there) = (at(&other, &ada), at(&other, &ben));
-    let mut there = Listener::open(&ada_there.client, &StreamRequest::new().user().flow(MAIN)).await;
+    let mut there =
+        Listener::open(&ada_there.client, &StreamRequest::new().user().flow(MAIN)).await;
     let mut bens = Listener::open(&ben_there.client, &StreamRequest::new().user().flow(MAIN)).await;
     ben_there.say(MAIN, "@ada one").await;
     let last = ben.say(MAIN, "@everyone two").await;
-    let unread = async |caller: &Caller| caller.get("/flows/acme/main").await["unread_mentions"].clone();
-    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(2), json!(2)));
-    ada.does(Method::PUT, "/flows/acme/main/read", &json!({"message": last["id"]})).await;
-    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(0), json!(0)));
+    let unread =
+        async |caller: &Caller| caller.get("/flows/acme/main").await["unread_mentions"].clone();
+    assert_eq!(
+        (unread(&ada).await, unread(&ada_there).await),
+        (json!(2), json!(2))
+    );
+    ada.does(
+        Method::PUT,
+        "/flows/acme/main/read",
+        &json!({"message": last["id"]}),
+    )
+    .await;
+    assert_eq!(
+        (unread(&ada).await, unread(&ada_there).await),
+        (json!(0), json!(0))
+    );
     assert_eq!(there.event("read").await["content"]["message"], last["id"]);
     // One that is edited on the one and deleted on the other is counted nowhere.
     let third = ben.say(MAIN, "three").await;
     let path = format!("{MESSAGES}/{}", third["id"]);
-    ben_there.does(Method::PUT, &path, &json!({"content": "@ada three"})).await;
-    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(1), json!(1)));
+    ben_there
+        .does(Method::PUT, &path, &json!({"content": "@ada three"}))
+        .await;
+    assert_eq!(
+        (unread(&ada).await, unread(&ada_there).await),
+        (json!(1), json!(1))
+    );
     ben.does(Method::DELETE, &path, &Json::Null).await;
-    assert_eq!((unread(&ada).await, unread(&ada_there).await), (json!(0), json!(0)));
+    assert_eq!(
+        (unread(&ada).await, unread(&ada_there).await),
+        (json!(0), json!(0))
+    );
     // What ada has read is nobody else's business.
     ben.say(MAIN, "the end").await;
     loop {
@@ -262,12 +405,26 @@ async fn a_changed_group_is_mentioned_as_it_is_at_the_other_server(one: Server, 
     let there = at(&other, &ben);
     let tags = async || there.say(MAIN, "@team").await["tags"].clone();
     assert_eq!(tags().await, json!([]));
-    let answer = ada.send(Method::POST, "/organizations/acme/groups", &json!({"name": "team"})).await;
+    let answer = ada
+        .send(
+            Method::POST,
+            "/organizations/acme/groups",
+            &json!({"name": "team"}),
+        )
+        .await;
     let path = format!("/organizations/acme/groups/{}", answer.json()["id"]);
     for _ in 0..5 {
         assert_eq!(tags().await, json!([":user:team"]));
-        ada.does(Method::POST, &format!("{path}/users"), &json!({"id": ada.id})).await;
-        assert_eq!(tags().await, json!([":user:team", format!(":unread:{}", ada.id)]));
+        ada.does(
+            Method::POST,
+            &format!("{path}/users"),
+            &json!({"id": ada.id}),
+        )
+        .await;
+        assert_eq!(
+            tags().await,
+            json!([":user:team", format!(":unread:{}", ada.id)])
+        );
         ada.does(Method::PUT, &path, &json!({"users": []})).await;
     }
     ada.does(Method::DELETE, &path, &json!({})).await;
@@ -276,13 +433,27 @@ async fn a_changed_group_is_mentioned_as_it_is_at_the_other_server(one: Server, 
 
 async fn a_dead_server_holds_nobody_up(one: Server, mut other: Server) {
     let Acme { ada, ben } = one.acme();
-    assert_eq!(status(&at(&other, &ben), Method::GET, MESSAGES).await, StatusCode::OK);
+    assert_eq!(
+        status(&at(&other, &ben), Method::GET, MESSAGES).await,
+        StatusCode::OK
+    );
     other.kill9();
-    ada.does(Method::PUT, &format!("{USERS}/{}", ben.id), &json!({"disabled": true})).await;
+    ada.does(
+        Method::PUT,
+        &format!("{USERS}/{}", ben.id),
+        &json!({"disabled": true}),
+    )
+    .await;
     ada.say(MAIN, "alone").await;
     other.restart();
-    assert_eq!(status(&at(&other, &ben), Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
-    assert_eq!(at(&other, &ada).get(MESSAGES).await, ada.get(MESSAGES).await);
+    assert_eq!(
+        status(&at(&other, &ben), Method::GET, MESSAGES).await,
+        StatusCode::FORBIDDEN
+    );
+    assert_eq!(
+        at(&other, &ada).get(MESSAGES).await,
+        ada.get(MESSAGES).await
+    );
 }
 
 async fn status(caller: &Caller, method: Method, path: &str) -> StatusCode {
@@ -293,14 +464,24 @@ async fn who_was_added_on_the_command_line_is_in_at_once(server: Server) {
     let Acme { ada, .. } = server.acme();
     let cyd = server.user("acme", "cyd");
     let mut stream = Listener::open(&cyd.client, &StreamRequest::new().user()).await;
-    assert_eq!(status(&cyd, Method::GET, MESSAGES).await, StatusCode::FORBIDDEN);
+    assert_eq!(
+        status(&cyd, Method::GET, MESSAGES).await,
+        StatusCode::FORBIDDEN
+    );
     server.admin(&["flow", "add-user", "--flow", MAIN, "--email", &cyd.email]);
     assert_eq!(status(&cyd, Method::GET, MESSAGES).await, StatusCode::OK);
-    assert_eq!(stream.event("flow-add").await["content"]["parameterized_name"], "main");
+    assert_eq!(
+        stream.event("flow-add").await["content"]["parameterized_name"],
+        "main"
+    );
     let mut stream = Listener::to(&cyd.client, &[MAIN]).await;
     ada.say(MAIN, "@cyd welcome").await;
     let message = stream.event("message").await;
-    assert_eq!(message["tags"][0], format!(":user:{}", cyd.id), "the flow knows who is meant");
+    assert_eq!(
+        message["tags"][0],
+        format!(":user:{}", cyd.id),
+        "the flow knows who is meant"
+    );
 }
 
 async fn an_old_password_is_refused_once_the_command_line_has_answered(server: Server) {
@@ -312,7 +493,14 @@ async fn an_old_password_is_refused_once_the_command_line_has_answered(server: S
         for _ in 0..2 {
             with(&old).me().await.unwrap();
         }
-        server.admin(&["user", "set-password", "--email", &ben.email, "--password", new]);
+        server.admin(&[
+            "user",
+            "set-password",
+            "--email",
+            &ben.email,
+            "--password",
+            new,
+        ]);
         let refused = with(&old).me().await.err().and_then(|error| error.status());
         assert_eq!(refused, Some(StatusCode::UNAUTHORIZED));
         with(new).me().await.unwrap();
@@ -323,14 +511,24 @@ async fn an_old_password_is_refused_once_the_command_line_has_answered(server: S
 async fn a_token_of_the_command_line_opens_at_once(server: Server) {
     let Acme { ada, ben } = server.acme();
     let token = server.admin(&["user", "token", "--email", &ben.email])["api_token"].clone();
-    let client = server.client().api_token(token.as_str().unwrap()).build().unwrap();
+    let client = server
+        .client()
+        .api_token(token.as_str().unwrap())
+        .build()
+        .unwrap();
     let me: Json = client.request(Method::GET, "/user").call().await.unwrap();
     assert_eq!(me["id"], ben.id);
     let token = server.admin(&["flow", "token", "--flow", MAIN])["flow_token"].clone();
-    let pushed =
-        json!({"event": "message", "content": "pushed", "flow_token": token, "external_user_name": "ci"});
-    let request = server.client().build().unwrap().request(Method::POST, "/messages");
-    assert_eq!(request.json(&pushed).send().await.unwrap().status, StatusCode::ACCEPTED);
+    let pushed = json!({"event": "message", "content": "pushed", "flow_token": token, "external_user_name": "ci"});
+    let request = server
+        .client()
+        .build()
+        .unwrap()
+        .request(Method::POST, "/messages");
+    assert_eq!(
+        request.json(&pushed).send().await.unwrap().status,
+        StatusCode::ACCEPTED
+    );
     assert_eq!(ada.get(MESSAGES).await[0]["content"], "pushed");
 }
 
@@ -354,21 +552,48 @@ async fn what_a_killed_server_left_behind_is_removed(mut server: Server) {
     let Acme { ada, .. } = server.acme();
     ada.say(MAIN, "hello").await;
     server.kill9();
-    let run = |server: &Server, sql: &str| server.database().unwrap().run(sql).unwrap().trim().to_owned();
-    let left = run(&server, "update writers set noted_at = noted_at - 25 * 3600000 returning id");
-    assert!(!left.is_empty() && !left.contains('\n'), "the row of the one that was killed: {left}");
+    let run = |server: &Server, sql: &str| {
+        server
+            .database()
+            .unwrap()
+            .run(sql)
+            .unwrap()
+            .trim()
+            .to_owned()
+    };
+    let left = run(
+        &server,
+        "update writers set noted_at = noted_at - 25 * 3600000 returning id",
+    );
+    assert!(
+        !left.is_empty() && !left.contains('\n'),
+        "the row of the one that was killed: {left}"
+    );
     server.restart();
     let gone = Patience::until("the row is removed");
-    while !run(&server, &format!("select id from writers where id = '{left}'")).is_empty() {
+    while !run(
+        &server,
+        &format!("select id from writers where id = '{left}'"),
+    )
+    .is_empty()
+    {
         gone.goes_on().await;
     }
-    assert!(!run(&server, "select id from writers").is_empty(), "the server has a row of its own");
+    assert!(
+        !run(&server, "select id from writers").is_empty(),
+        "the server has a row of its own"
+    );
 }
 
 async fn an_outage_is_logged_and_so_is_its_end(server: Server) {
     let Acme { ada, .. } = server.acme();
-    let rename =
-        |from, to| server.database().unwrap().run(&format!("alter table {from} rename to {to}")).unwrap();
+    let rename = |from, to| {
+        server
+            .database()
+            .unwrap()
+            .run(&format!("alter table {from} rename to {to}"))
+            .unwrap()
+    };
     let logged = async |text, times| {
         let patience = Patience::until(text);
         while server.log().matches(text).count() < times {
@@ -380,7 +605,15 @@ async fn an_outage_is_logged_and_so_is_its_end(server: Server) {
     logged("the log still cannot be read", 2).await;
     rename("away", "event_log");
     logged("the log can be read again", 1).await;
-    assert_eq!(server.log().matches("the log cannot be read; trying again").count(), 1, "{}", server.log());
+    assert_eq!(
+        server
+            .log()
+            .matches("the log cannot be read; trying again")
+            .count(),
+        1,
+        "{}",
+        server.log()
+    );
     ada.say(MAIN, "hello").await;
 }
 
@@ -399,7 +632,14 @@ async fn a_log_row_of_a_later_version_stops_the_server(mut server: Server) {
 
     let data = tempfile::TempDir::new().unwrap();
     let output = eddyline()
-        .args(["serve", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0", "--data-dir"])
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--stream-listen",
+            "127.0.0.1:0",
+            "--data-dir",
+        ])
         .arg(data.path())
         .args(["--database", server.database().unwrap().url()])
         .output()

@@ -25,12 +25,21 @@ fn path(tenant: &Tenant, rest: &str) -> String {
 }
 
 async fn status(client: &Client, method: Method, path: &str, body: &Json) -> u16 {
-    client.request(method, path).json(body).send().await.unwrap().status.as_u16()
+    client
+        .request(method, path)
+        .json(body)
+        .send()
+        .await
+        .unwrap()
+        .status
+        .as_u16()
 }
 
 /// Changes the organization as its operator.
 fn update(tenant: &Tenant, change: &[&str]) -> Json {
-    tenant.server().admin(&[&["org", "update", "--org", &tenant.name], change].concat())
+    tenant
+        .server()
+        .admin(&[&["org", "update", "--org", &tenant.name], change].concat())
 }
 
 fn somebody(caller: &Caller, name: &str, admin: bool) -> Json {
@@ -53,7 +62,13 @@ async fn an_organization_has_every_field_of_the_specification(tenant: Tenant) {
     });
     assert_eq!(organization, expected);
     let id = organization["id"].as_i64().unwrap();
-    assert_eq!(tenant.ben.get(&format!("/organizations/find?id={id}")).await, expected);
+    assert_eq!(
+        tenant
+            .ben
+            .get(&format!("/organizations/find?id={id}"))
+            .await,
+        expected
+    );
     let flow = tenant.ben.get(&tenant.path("")).await;
     for (field, value) in flow["organization"].as_object().unwrap() {
         assert_eq!(*value, expected[field], "{field}");
@@ -64,10 +79,25 @@ async fn the_organizations_of_a_caller_are_listed(tenant: Tenant) {
     let (neighbour, cleo) = (tenant.neighbour(), tenant.user("cleo"));
     let own = tenant.ben.get(&path(&tenant, "")).await;
     assert_eq!(cleo.get("/organizations").await, json!([own]));
-    let join = ["user", "create", "--org", &neighbour.name, "--email", &cleo.email];
-    tenant.server().admin(&[&join[..], &["--name", "cleo", "--nick", "cleo"]].concat());
+    let join = [
+        "user",
+        "create",
+        "--org",
+        &neighbour.name,
+        "--email",
+        &cleo.email,
+    ];
+    tenant
+        .server()
+        .admin(&[&join[..], &["--name", "cleo", "--nick", "cleo"]].concat());
     let other = neighbour.ben.get(&path(&neighbour, "")).await;
-    assert_eq!((&other["user_count"], other["users"].as_array().unwrap().len()), (&json!(3), 3));
+    assert_eq!(
+        (
+            &other["user_count"],
+            other["users"].as_array().unwrap().len()
+        ),
+        (&json!(3), 3)
+    );
     assert_eq!(cleo.get("/organizations").await, json!([own, other]));
 }
 
@@ -80,14 +110,28 @@ async fn a_strangers_organization_is_not_found(tenant: Tenant) {
         (Method::GET, "/organizations/find".to_owned()),
         (Method::PUT, path(&tenant, "")),
         (Method::GET, path(&tenant, "/users")),
-        (Method::GET, path(&tenant, &format!("/users/{}", tenant.ben.id))),
-        (Method::DELETE, path(&tenant, &format!("/users/{}", tenant.ben.id))),
+        (
+            Method::GET,
+            path(&tenant, &format!("/users/{}", tenant.ben.id)),
+        ),
+        (
+            Method::DELETE,
+            path(&tenant, &format!("/users/{}", tenant.ben.id)),
+        ),
     ] {
         let answer = stranger.send(method.clone(), &path, &body).await;
-        assert_eq!((answer.status.as_u16(), answer.json()), (404, json!({"message": "not found"})), "{path}");
+        assert_eq!(
+            (answer.status.as_u16(), answer.json()),
+            (404, json!({"message": "not found"})),
+            "{path}"
+        );
     }
     let find = |id: Json| async move {
-        stranger.send(Method::GET, "/organizations/find", &json!({"id": id})).await.status.as_u16()
+        stranger
+            .send(Method::GET, "/organizations/find", &json!({"id": id}))
+            .await
+            .status
+            .as_u16()
     };
     assert_eq!(find(json!(999_999_999)).await, 404);
     for id in [json!(null), json!("x"), json!("9223372036854775808")] {
@@ -98,7 +142,14 @@ async fn a_strangers_organization_is_not_found(tenant: Tenant) {
 async fn administrators_rename_their_organization(tenant: Tenant) {
     // What a flow says of its organization is remembered by now.
     tenant.ben.say(&tenant.main, "hello").await;
-    let answer = tenant.ada.send(Method::PUT, &path(&tenant, ""), &json!({"name": " Acme & Söhne "})).await;
+    let answer = tenant
+        .ada
+        .send(
+            Method::PUT,
+            &path(&tenant, ""),
+            &json!({"name": " Acme & Söhne "}),
+        )
+        .await;
     assert_eq!(answer.status, 200);
     let renamed = answer.json();
     assert_eq!(
@@ -106,21 +157,48 @@ async fn administrators_rename_their_organization(tenant: Tenant) {
         (&json!("Acme & Söhne"), &json!(tenant.name))
     );
     assert_eq!(tenant.ben.get(&path(&tenant, "")).await, renamed);
-    assert_eq!(tenant.ben.get(&tenant.path("")).await["organization"]["name"], "Acme & Söhne");
+    assert_eq!(
+        tenant.ben.get(&tenant.path("")).await["organization"]["name"],
+        "Acme & Söhne"
+    );
     let name = json!({"name": "Bens"});
-    assert_eq!(status(&tenant.ben.client, Method::PUT, &path(&tenant, ""), &name).await, 403);
+    assert_eq!(
+        status(&tenant.ben.client, Method::PUT, &path(&tenant, ""), &name).await,
+        403
+    );
     let token = tenant.client(Credentials::FlowToken(tenant.flow_token()));
-    assert_eq!(status(&token, Method::PUT, &path(&tenant, ""), &name).await, 403);
-    assert_eq!(tenant.ben.get(&path(&tenant, "")).await["name"], "Acme & Söhne");
+    assert_eq!(
+        status(&token, Method::PUT, &path(&tenant, ""), &name).await,
+        403
+    );
+    assert_eq!(
+        tenant.ben.get(&path(&tenant, "")).await["name"],
+        "Acme & Söhne"
+    );
 }
 
 async fn a_name_that_cannot_be_read_changes_nothing(tenant: Tenant) {
-    for body in [json!({}), json!({"name": null}), json!({"name": " "}), json!({"name": "x".repeat(101)})] {
-        let answer = tenant.ada.send(Method::PUT, &path(&tenant, ""), &body).await;
+    for body in [
+        json!({}),
+        json!({"name": null}),
+        json!({"name": " "}),
+        json!({"name": "x".repeat(101)}),
+    ] {
+        let answer = tenant
+            .ada
+            .send(Method::PUT, &path(&tenant, ""), &body)
+            .await;
         assert_eq!(answer.status, 400, "{body}");
-        assert!(answer.json()["errors"]["name"].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"]["name"].is_array(),
+            "{}",
+            answer.text()
+        );
     }
-    assert_eq!(tenant.ada.get(&path(&tenant, "")).await["name"], tenant.name);
+    assert_eq!(
+        tenant.ada.get(&path(&tenant, "")).await["name"],
+        tenant.name
+    );
 }
 
 async fn the_users_of_an_organization_say_who_administers(tenant: Tenant) {
@@ -130,19 +208,37 @@ async fn the_users_of_an_organization_say_who_administers(tenant: Tenant) {
     for (caller, admin) in [(&tenant.ada, true), (&tenant.ben, false), (&olga, false)] {
         let mut user = caller.get("/user").await;
         user["admin"] = json!(admin);
-        let one = olga.get(&path(&tenant, &format!("/users/{}", caller.id))).await;
+        let one = olga
+            .get(&path(&tenant, &format!("/users/{}", caller.id)))
+            .await;
         assert_eq!(one, user);
         expected.push(user);
     }
-    assert_eq!(users, json!(expected), "everybody, also those one shares no flow with");
+    assert_eq!(
+        users,
+        json!(expected),
+        "everybody, also those one shares no flow with"
+    );
     let stranger = tenant.neighbour().ben.id;
-    for id in [stranger.to_string(), "0".into(), "x".into(), "9223372036854775808".into()] {
+    for id in [
+        stranger.to_string(),
+        "0".into(),
+        "x".into(),
+        "9223372036854775808".into(),
+    ] {
         let path = path(&tenant, &format!("/users/{id}"));
-        assert_eq!(status(&olga.client, Method::GET, &path, &json!({})).await, 404, "{id}");
+        assert_eq!(
+            status(&olga.client, Method::GET, &path, &json!({})).await,
+            404,
+            "{id}"
+        );
     }
 }
 
 async fn a_name_in_a_path_is_not_case_sensitive(tenant: Tenant) {
     let loud = format!("/organizations/{}", tenant.name.to_uppercase());
-    assert_eq!(tenant.ben.get(&loud).await, tenant.ben.get(&path(&tenant, "")).await);
+    assert_eq!(
+        tenant.ben.get(&loud).await,
+        tenant.ben.get(&path(&tenant, "")).await
+    );
 }

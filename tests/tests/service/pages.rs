@@ -2,7 +2,9 @@
 //! read here as bytes; that browsers and people get along with them is shown elsewhere.
 
 use eddyline_client::{Credentials, Method};
-use eddyline_tests::{Acme, Backend, CSRF, Page, SESSION, Server, Tenant, Visitor, on_shared_servers, run};
+use eddyline_tests::{
+    Acme, Backend, CSRF, Page, SESSION, Server, Tenant, Visitor, on_shared_servers, run,
+};
 use serde_json::json;
 
 mod coming_in;
@@ -85,16 +87,33 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
             if page.status == 303 {
                 continue;
             }
-            assert_eq!(page.header("content-type"), "text/html; charset=utf-8", "{path}");
+            assert_eq!(
+                page.header("content-type"),
+                "text/html; charset=utf-8",
+                "{path}"
+            );
             let text = &page.text;
-            assert!(text.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"), "{path}: {text}");
-            assert!(!text.contains("<script") && !text.contains("style="), "{path}: {text}");
-            assert!(!text.contains(&zeros), "{path}: a secret that is none is not repeated");
+            assert!(
+                text.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"),
+                "{path}: {text}"
+            );
+            assert!(
+                !text.contains("<script") && !text.contains("style="),
+                "{path}: {text}"
+            );
+            assert!(
+                !text.contains(&zeros),
+                "{path}: a secret that is none is not repeated"
+            );
             page.is_named_throughout(path);
             let switches = text.matches("type=\"checkbox\"").count();
             let files = text.matches("type=\"file\"").count();
             let typed = text.matches("<label for=").count() - switches - files;
-            assert_eq!(typed, text.matches("autocomplete=").count(), "{path}: {text}");
+            assert_eq!(
+                typed,
+                text.matches("autocomplete=").count(),
+                "{path}: {text}"
+            );
         }
     }
 }
@@ -104,7 +123,9 @@ async fn reading_works_with_head_and_nothing_else(tenant: Tenant) {
     let head = visitor.send("HEAD", "/sign-in", &[], "").await;
     assert_eq!((head.status, head.text.as_str()), (200, ""));
     assert!(head.header("content-length").parse::<usize>().unwrap() > 500);
-    let put = visitor.send("PUT", "/sign-in", &["Content-Length: 0"], "").await;
+    let put = visitor
+        .send("PUT", "/sign-in", &["Content-Length: 0"], "")
+        .await;
     put.says(405, "<h1>");
     assert_eq!(put.header("allow"), "GET,HEAD,POST");
     let sign_out = visitor.get("/sign-out").await;
@@ -118,7 +139,10 @@ async fn one_slash_too_many_at_the_end_is_forgiven_to_readers(tenant: Tenant) {
     for path in ["/app", &flow, "/account", "/password"] {
         for query in ["", "?x=%2F&y"] {
             let moved = ben.get(&format!("{path}/{query}")).await;
-            assert_eq!((moved.status, moved.header("location")), (308, &*format!("{path}{query}")));
+            assert_eq!(
+                (moved.status, moved.header("location")),
+                (308, &*format!("{path}{query}"))
+            );
             is_hardened(&moved, path);
         }
         assert_eq!(ben.get(path).await.status, 200, "{path}");
@@ -126,31 +150,54 @@ async fn one_slash_too_many_at_the_end_is_forgiven_to_readers(tenant: Tenant) {
     let head = ben.send("HEAD", "/app/", &[], "").await;
     assert_eq!((head.status, head.header("location")), (308, "/app"));
     ben.get("/app//").await.says(404, "Page not found");
-    ben.post("/account/", &[("do", "profile")]).await.says(404, "Page not found");
+    ben.post("/account/", &[("do", "profile")])
+        .await
+        .says(404, "Page not found");
 }
 
 async fn one_signs_in_and_out(tenant: Tenant) {
     let mut visitor = tenant.server().visitor();
     assert_eq!(visitor.get("/").await.sent_on(), "/sign-in");
     assert_eq!(visitor.get("/app").await.sent_on(), "/sign-in?next=%2Fapp");
-    visitor.get("/sign-in").await.says(200, "autocomplete=\"current-password\"");
-    let page = visitor.post("/sign-in", &[("email", &tenant.ben.email), ("password", PASSWORD)]).await;
+    visitor
+        .get("/sign-in")
+        .await
+        .says(200, "autocomplete=\"current-password\"");
+    let page = visitor
+        .post(
+            "/sign-in",
+            &[("email", &tenant.ben.email), ("password", PASSWORD)],
+        )
+        .await;
     assert_eq!(page.sent_on(), "/app");
     let session = page
         .headers("set-cookie")
         .into_iter()
         .find(|cookie| cookie.starts_with("eddyline-session=") && !cookie.contains("Max-Age=0"));
     let session = session.expect("a cookie of the session").to_owned();
-    assert!(session.contains("; Path=/; HttpOnly; SameSite=Lax; Max-Age="), "{session}");
+    assert!(
+        session.contains("; Path=/; HttpOnly; SameSite=Lax; Max-Age="),
+        "{session}"
+    );
 
     assert_eq!(visitor.get("/").await.sent_on(), "/app");
-    assert_eq!(visitor.get("/sign-in?next=/account").await.sent_on(), "/account");
-    visitor.get("/app").await.says(200, &format!("href=\"/app/{}\"", tenant.main));
+    assert_eq!(
+        visitor.get("/sign-in?next=/account").await.sent_on(),
+        "/account"
+    );
+    visitor
+        .get("/app")
+        .await
+        .says(200, &format!("href=\"/app/{}\"", tenant.main));
 
     let mut kept = visitor.clone();
     assert_eq!(visitor.post("/sign-out", &[]).await.sent_on(), "/sign-in");
     assert_eq!(visitor.cookie(SESSION), None);
-    assert_eq!(kept.get("/app").await.status, 303, "the session itself has ended");
+    assert_eq!(
+        kept.get("/app").await.status,
+        303,
+        "the session itself has ended"
+    );
 }
 
 async fn one_goes_on_to_where_one_wanted_but_never_elsewhere(tenant: Tenant) {
@@ -167,12 +214,24 @@ async fn one_goes_on_to_where_one_wanted_but_never_elsewhere(tenant: Tenant) {
         ("javascript:alert(1)", "/app"),
     ] {
         let mut visitor = tenant.server().visitor();
-        let fields = [("email", tenant.ben.email.as_str()), ("password", PASSWORD), ("next", next)];
-        assert_eq!(visitor.post("/sign-in", &fields).await.sent_on(), expected, "{next:?}");
+        let fields = [
+            ("email", tenant.ben.email.as_str()),
+            ("password", PASSWORD),
+            ("next", next),
+        ];
+        assert_eq!(
+            visitor.post("/sign-in", &fields).await.sent_on(),
+            expected,
+            "{next:?}"
+        );
     }
     let mut visitor = tenant.server().visitor();
     let page = visitor.get("/sign-in?next=%2F%2Fevil.example").await;
-    assert!(page.status == 200 && !page.text.contains("evil"), "{}", page.text);
+    assert!(
+        page.status == 200 && !page.text.contains("evil"),
+        "{}",
+        page.text
+    );
     let page = visitor.get("/sign-in?next=%2Faccount").await;
     page.says(200, "name=\"next\" value=\"/account\"");
 }
@@ -181,7 +240,12 @@ async fn a_wrong_password_is_told_without_saying_what_was_wrong(tenant: Tenant) 
     let mut visitor = tenant.server().visitor();
     let mut told = Vec::new();
     for email in [tenant.ben.email.as_str(), "nobody@nowhere.example"] {
-        let page = visitor.post("/sign-in", &[("email", email), ("password", "a wild guess")]).await;
+        let page = visitor
+            .post(
+                "/sign-in",
+                &[("email", email), ("password", "a wild guess")],
+            )
+            .await;
         page.says(400, "role=\"alert\"");
         assert!(!page.text.contains("a wild guess"), "{}", page.text);
         assert!(page.text.contains(email), "what was typed is still there");
@@ -193,57 +257,115 @@ async fn a_wrong_password_is_told_without_saying_what_was_wrong(tenant: Tenant) 
 
 async fn wrong_passwords_count_together_with_those_of_the_api(tenant: Tenant) {
     let mut visitor = tenant.server().visitor();
-    let guess = [("email", tenant.ben.email.as_str()), ("password", "a wild guess")];
-    let credentials = Credentials::Basic { email: tenant.ben.email.clone(), password: "another".into() };
+    let guess = [
+        ("email", tenant.ben.email.as_str()),
+        ("password", "a wild guess"),
+    ];
+    let credentials = Credentials::Basic {
+        email: tenant.ben.email.clone(),
+        password: "another".into(),
+    };
     let api = tenant.client(credentials);
     for _ in 0..5 {
         visitor.post("/sign-in", &guess).await.says(400, "is wrong");
-        assert_eq!(api.request(Method::GET, "/user").send().await.unwrap().status.as_u16(), 401);
+        assert_eq!(
+            api.request(Method::GET, "/user")
+                .send()
+                .await
+                .unwrap()
+                .status
+                .as_u16(),
+            401
+        );
     }
     let right = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];
     let page = visitor.post("/sign-in", &right).await;
     page.says(429, "That was too often");
     assert!((1..=60).contains(&page.header("retry-after").parse().unwrap()));
-    assert_eq!(api.request(Method::GET, "/user").send().await.unwrap().status.as_u16(), 429);
+    assert_eq!(
+        api.request(Method::GET, "/user")
+            .send()
+            .await
+            .unwrap()
+            .status
+            .as_u16(),
+        429
+    );
 }
 
 async fn signing_in_begins_a_new_session_and_a_new_token(tenant: Tenant) {
     let mut visitor = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
-    let (session, token) =
-        (visitor.cookie(SESSION).unwrap().to_owned(), visitor.cookie(CSRF).unwrap().to_owned());
+    let (session, token) = (
+        visitor.cookie(SESSION).unwrap().to_owned(),
+        visitor.cookie(CSRF).unwrap().to_owned(),
+    );
     let mut before = visitor.clone();
-    visitor.post("/sign-in", &[("email", &tenant.ada.email), ("password", PASSWORD)]).await.sent_on();
+    visitor
+        .post(
+            "/sign-in",
+            &[("email", &tenant.ada.email), ("password", PASSWORD)],
+        )
+        .await
+        .sent_on();
     assert_ne!(visitor.cookie(SESSION).unwrap(), session);
     assert_ne!(visitor.cookie(CSRF).unwrap(), token);
-    assert_eq!(before.get("/app").await.status, 303, "a browser has one session at a time");
+    assert_eq!(
+        before.get("/app").await.status,
+        303,
+        "a browser has one session at a time"
+    );
 }
 
 async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
     let path = format!("/app/{}", tenant.main);
     let blocked = tenant.member("bert");
     let block = tenant.path(&format!("/users/{}", blocked.id));
-    tenant.ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
+    tenant
+        .ada
+        .does(Method::PUT, &block, &json!({"disabled": true}))
+        .await;
     let description = json!({"description": "<b>All of it</b>"});
-    tenant.ada.does(Method::PUT, &tenant.path(""), &description).await;
+    tenant
+        .ada
+        .does(Method::PUT, &tenant.path(""), &description)
+        .await;
 
     let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let page = ben.get(&path).await;
     page.says(200, "<h1>main</h1>");
-    for part in ["@ada", "@ben", "&#60;b&#62;All of it", tenant.server().base_url()] {
+    for part in [
+        "@ada",
+        "@ben",
+        "&#60;b&#62;All of it",
+        tenant.server().base_url(),
+    ] {
         assert!(page.text.contains(part), "{part} in {}", page.text);
     }
     assert!(!page.text.contains("@bert"), "{}", page.text);
-    assert_eq!(ben.get(&path.to_uppercase().replace("/APP", "/app")).await.status, 200);
+    assert_eq!(
+        ben.get(&path.to_uppercase().replace("/APP", "/app"))
+            .await
+            .status,
+        200
+    );
     let mut bert = tenant.server().signed_in(&blocked.email, PASSWORD).await;
     bert.get(&path).await.says(403, "You cannot come in here");
     bert.get("/app").await.says(200, "You are in no flow yet");
     let neighbour = tenant.neighbour();
-    let mut stranger = tenant.server().signed_in(&neighbour.ben.email, PASSWORD).await;
+    let mut stranger = tenant
+        .server()
+        .signed_in(&neighbour.ben.email, PASSWORD)
+        .await;
     stranger.get(&path).await.says(404, "Page not found");
 }
 
 fn profile<'a>(name: &'a str, nick: &'a str) -> [(&'a str, &'a str); 4] {
-    [("part", "profile"), ("name", name), ("nick", nick), ("website", "")]
+    [
+        ("part", "profile"),
+        ("name", name),
+        ("nick", nick),
+        ("website", ""),
+    ]
 }
 
 async fn ones_names_are_changed(tenant: Tenant) {
@@ -252,40 +374,66 @@ async fn ones_names_are_changed(tenant: Tenant) {
     let taken = ben.post("/account", &profile("Ben", "ADA")).await;
     taken.says(400, "taken");
     let wrong = ben.post("/account", &profile("Ben", "two words")).await;
-    wrong.says(400, "aria-describedby=\"profile-nick-hint profile-nick-error\" aria-invalid=\"true\"");
+    wrong.says(
+        400,
+        "aria-describedby=\"profile-nick-hint profile-nick-error\" aria-invalid=\"true\"",
+    );
     let page = ben.post("/account", &profile("Benjamin <3", "benny")).await;
     let page = { ben.get(page.sent_on()).await };
     page.says(200, "role=\"status\"");
     page.says(200, "Benjamin &#60;3");
     let me = tenant.ben.get("/user").await;
-    assert_eq!((&me["name"], &me["nick"]), (&json!("Benjamin <3"), &json!("benny")));
+    assert_eq!(
+        (&me["name"], &me["nick"]),
+        (&json!("Benjamin <3"), &json!("benny"))
+    );
 }
 
 async fn ones_password_is_changed_and_other_sessions_end(tenant: Tenant) {
     let mut here = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let mut there = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let change = |present: &'static str, new: &'static str| {
-        [("part", "password"), ("current_password", present), ("password", new)]
+        [
+            ("part", "password"),
+            ("current_password", present),
+            ("password", new),
+        ]
     };
-    here.post("/account", &change("a wild guess", OTHER)).await.says(400, "is not your present password");
-    here.post("/account", &change(PASSWORD, "benbenben")).await.says(400, "easy to guess");
+    here.post("/account", &change("a wild guess", OTHER))
+        .await
+        .says(400, "is not your present password");
+    here.post("/account", &change(PASSWORD, "benbenben"))
+        .await
+        .says(400, "easy to guess");
     let page = here.post("/account", &change(PASSWORD, OTHER)).await;
     assert_eq!(page.sent_on(), "/account?done=password");
     assert_eq!(here.get("/app").await.status, 200);
     assert_eq!(there.get("/app").await.status, 303);
     let mut old = tenant.server().visitor();
-    old.post("/sign-in", &[("email", &tenant.ben.email), ("password", PASSWORD)]).await.says(400, "is wrong");
+    old.post(
+        "/sign-in",
+        &[("email", &tenant.ben.email), ("password", PASSWORD)],
+    )
+    .await
+    .says(400, "is wrong");
     tenant.server().signed_in(&tenant.ben.email, OTHER).await;
 }
 
 async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant) {
     let new = format!("benny@{}.example", tenant.name);
     let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
-    ben.post("/account", &[("part", "email"), ("email", "nowhere")]).await.says(400, "aria-invalid");
-    ben.post("/account", &[("part", "email"), ("email", &tenant.ada.email)])
+    ben.post("/account", &[("part", "email"), ("email", "nowhere")])
         .await
-        .says(400, "another account");
-    let page = ben.post("/account", &[("part", "email"), ("email", &new)]).await;
+        .says(400, "aria-invalid");
+    ben.post(
+        "/account",
+        &[("part", "email"), ("email", &tenant.ada.email)],
+    )
+    .await
+    .says(400, "another account");
+    let page = ben
+        .post("/account", &[("part", "email"), ("email", &new)])
+        .await;
     assert_eq!(page.sent_on(), "/account?done=email");
     assert_eq!(ben.get("/app").await.status, 200);
     tenant.server().signed_in(&new, PASSWORD).await;
@@ -298,76 +446,145 @@ async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant
         page.says(200, &tenant.ben.email);
         page.says(200, &new);
     }
-    assert_eq!(tenant.ben.get("/user").await["email"], new.as_str(), "reading has changed nothing");
-    owner.post(&link, &[]).await.says(200, "on its way to your old address");
+    assert_eq!(
+        tenant.ben.get("/user").await["email"],
+        new.as_str(),
+        "reading has changed nothing"
+    );
+    owner
+        .post(&link, &[])
+        .await
+        .says(200, "on its way to your old address");
     let seen = tenant.ada.get(&format!("/users/{}", tenant.ben.id)).await;
     assert_eq!(seen["email"], tenant.ben.email.as_str());
-    let token = tenant.ben.client.me().await.err().and_then(|error| error.status());
-    assert_eq!(token.map(|status| status.as_u16()), Some(401), "all API tokens have ended");
+    let token = tenant
+        .ben
+        .client
+        .me()
+        .await
+        .err()
+        .and_then(|error| error.status());
+    assert_eq!(
+        token.map(|status| status.as_u16()),
+        Some(401),
+        "all API tokens have ended"
+    );
     assert_eq!(ben.get("/app").await.status, 303, "all sessions have ended");
-    owner.post(&link, &[]).await.says(404, "This link leads nowhere");
+    owner
+        .post(&link, &[])
+        .await
+        .says(404, "This link leads nowhere");
     let sign_in = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];
     owner.post("/sign-in", &sign_in).await.says(400, "is wrong");
     let letter = tenant.server().letter(&tenant.ben.email, 2).await;
     let link = links::path_of(&letter, tenant.server());
-    assert_eq!(owner.post(&link, &[("password", OTHER)]).await.sent_on(), "/app");
+    assert_eq!(
+        owner.post(&link, &[("password", OTHER)]).await.sent_on(),
+        "/app"
+    );
     tenant.server().signed_in(&tenant.ben.email, OTHER).await;
 }
 
 async fn the_style_is_kept_by_browsers(tenant: Tenant) {
     let mut visitor = tenant.server().visitor();
     let page = visitor.get("/sign-in").await;
-    let url = page.text.split('"').find(|part| part.starts_with("/assets/style.css?v=")).unwrap();
+    let url = page
+        .text
+        .split('"')
+        .find(|part| part.starts_with("/assets/style.css?v="))
+        .unwrap();
     let style = visitor.get(url).await;
-    assert_eq!((style.status, style.header("content-type")), (200, "text/css; charset=utf-8"));
-    assert_eq!(style.header("cache-control"), "public, max-age=31536000, immutable");
+    assert_eq!(
+        (style.status, style.header("content-type")),
+        (200, "text/css; charset=utf-8")
+    );
+    assert_eq!(
+        style.header("cache-control"),
+        "public, max-age=31536000, immutable"
+    );
     let other = visitor.get("/assets/style.css?v=0").await;
-    assert_eq!((other.status, other.header("cache-control")), (200, "no-cache"));
-    assert_eq!(visitor.get("/assets/icon.svg").await.header("content-type"), "image/svg+xml");
+    assert_eq!(
+        (other.status, other.header("cache-control")),
+        (200, "no-cache")
+    );
+    assert_eq!(
+        visitor.get("/assets/icon.svg").await.header("content-type"),
+        "image/svg+xml"
+    );
 }
 
 #[test]
 fn cookies_are_for_https_only_where_the_pages_are() {
-    run(Backend::Sqlite, &["--web-url", "https://chat.example.org"], async |server: Server| {
-        let Acme { ben, .. } = server.acme();
-        let mut visitor: Visitor = server.visitor();
-        let page = visitor.get("/sign-in").await;
-        let cookie = page.header("set-cookie");
-        assert!(cookie.starts_with("__Host-eddyline-csrf="), "{cookie}");
-        assert!(cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"), "{cookie}");
-        let token = visitor.cookie("__Host-eddyline-csrf").unwrap().to_owned();
-        let body = format!("csrf={token}&email={}&password={}", ben.email, PASSWORD.replace(' ', "+"));
-        let headers = ["Content-Type: application/x-www-form-urlencoded", "Origin: https://chat.example.org"];
-        let page = visitor.send("POST", "/sign-in", &headers, &body).await;
-        assert_eq!(page.sent_on(), "/app");
-        let session = page
-            .headers("set-cookie")
-            .into_iter()
-            .find(|cookie| cookie.starts_with("__Host-eddyline-session=") && !cookie.contains("Max-Age=0"));
-        assert!(session.is_some_and(|cookie| cookie.contains("; Secure")), "{page:?}");
-        assert_eq!(visitor.get("/app").await.status, 200);
-    });
+    run(
+        Backend::Sqlite,
+        &["--web-url", "https://chat.example.org"],
+        async |server: Server| {
+            let Acme { ben, .. } = server.acme();
+            let mut visitor: Visitor = server.visitor();
+            let page = visitor.get("/sign-in").await;
+            let cookie = page.header("set-cookie");
+            assert!(cookie.starts_with("__Host-eddyline-csrf="), "{cookie}");
+            assert!(
+                cookie.ends_with("; Path=/; HttpOnly; SameSite=Lax; Secure"),
+                "{cookie}"
+            );
+            let token = visitor.cookie("__Host-eddyline-csrf").unwrap().to_owned();
+            let body = format!(
+                "csrf={token}&email={}&password={}",
+                ben.email,
+                PASSWORD.replace(' ', "+")
+            );
+            let headers = [
+                "Content-Type: application/x-www-form-urlencoded",
+                "Origin: https://chat.example.org",
+            ];
+            let page = visitor.send("POST", "/sign-in", &headers, &body).await;
+            assert_eq!(page.sent_on(), "/app");
+            let session = page.headers("set-cookie").into_iter().find(|cookie| {
+                cookie.starts_with("__Host-eddyline-session=") && !cookie.contains("Max-Age=0")
+            });
+            assert!(
+                session.is_some_and(|cookie| cookie.contains("; Secure")),
+                "{page:?}"
+            );
+            assert_eq!(visitor.get("/app").await.status, 200);
+        },
+    );
 }
 
 #[test]
 fn pages_can_be_served_under_a_path() {
-    run(Backend::Sqlite, &["--web-url", "https://example.org/chat"], async |server: Server| {
-        let mut visitor: Visitor = server.visitor();
-        assert_eq!(visitor.get("/app").await.sent_on(), "/chat/sign-in?next=%2Fapp");
-        assert_eq!(visitor.get("/app/").await.header("location"), "/chat/app");
-        let page = visitor.get("/sign-in?next=%2Fapp").await;
-        for part in
-            ["action=\"/chat/sign-in\"", "href=\"/chat/password\"", "href=\"/chat/assets/style.css?v="]
-        {
-            page.says(200, part);
-        }
-        page.says(200, "name=\"next\" value=\"/app\"");
-    });
+    run(
+        Backend::Sqlite,
+        &["--web-url", "https://example.org/chat"],
+        async |server: Server| {
+            let mut visitor: Visitor = server.visitor();
+            assert_eq!(
+                visitor.get("/app").await.sent_on(),
+                "/chat/sign-in?next=%2Fapp"
+            );
+            assert_eq!(visitor.get("/app/").await.header("location"), "/chat/app");
+            let page = visitor.get("/sign-in?next=%2Fapp").await;
+            for part in [
+                "action=\"/chat/sign-in\"",
+                "href=\"/chat/password\"",
+                "href=\"/chat/assets/style.css?v=",
+            ] {
+                page.says(200, part);
+            }
+            page.says(200, "name=\"next\" value=\"/app\"");
+        },
+    );
 }
 
 #[test]
 fn guesses_are_counted_for_the_client_behind_a_proxy() {
-    let options = ["--password-attempts-per-account", "3", "--trusted-proxy", "127.0.0.0/8"];
+    let options = [
+        "--password-attempts-per-account",
+        "3",
+        "--trusted-proxy",
+        "127.0.0.0/8",
+    ];
     run(Backend::Sqlite, &options, async |server: Server| {
         let Acme { ben, .. } = server.acme();
         let mut visitor = server.visitor();
@@ -376,8 +593,17 @@ fn guesses_are_counted_for_the_client_behind_a_proxy() {
         let body = format!("csrf={token}&email={}&password=guess", ben.email);
         for (client, expected) in [("1", 400), ("1", 400), ("1", 400), ("1", 429), ("2", 400)] {
             let client = format!("X-Forwarded-For: 192.0.2.{client}");
-            let headers = ["Content-Type: application/x-www-form-urlencoded", client.as_str()];
-            assert_eq!(visitor.send("POST", "/sign-in", &headers, &body).await.status, expected);
+            let headers = [
+                "Content-Type: application/x-www-form-urlencoded",
+                client.as_str(),
+            ];
+            assert_eq!(
+                visitor
+                    .send("POST", "/sign-in", &headers, &body)
+                    .await
+                    .status,
+                expected
+            );
         }
     });
 }

@@ -28,21 +28,37 @@ on_shared_servers![
 ];
 
 async fn every_endpoint_has_a_row(tenant: Tenant) {
-    let document: Json =
-        tenant.ben.client.request(Method::GET, "/openapi.json").anonymous().call().await.unwrap();
+    let document: Json = tenant
+        .ben
+        .client
+        .request(Method::GET, "/openapi.json")
+        .anonymous()
+        .call()
+        .await
+        .unwrap();
     // The description does not describe itself.
     let mut served = BTreeSet::from(["GET /openapi.json".to_owned()]);
     for (path, methods) in document["paths"].as_object().unwrap() {
-        served.extend(methods.as_object().unwrap().keys().map(|m| format!("{} {path}", m.to_uppercase())));
+        served.extend(
+            methods
+                .as_object()
+                .unwrap()
+                .keys()
+                .map(|m| format!("{} {path}", m.to_uppercase())),
+        );
     }
     let described: BTreeSet<String> = ROWS.iter().map(|row| row.endpoint.to_owned()).collect();
     assert_eq!(described.len(), ROWS.len(), "one row for each endpoint");
     let missing: Vec<_> = served.difference(&described).collect();
     let obsolete: Vec<_> = described.difference(&served).collect();
-    assert!(missing.is_empty() && obsolete.is_empty(), "without a row: {missing:#?}\ngone: {obsolete:#?}");
+    assert!(
+        missing.is_empty() && obsolete.is_empty(),
+        "without a row: {missing:#?}\ngone: {obsolete:#?}"
+    );
 }
 
-/// What lets in nobody of the table is offered to nobody. Sources have tokens of their own, and applications make them.
+/// What lets in nobody of the table is offered to nobody. Sources have tokens of their own, and
+/// applications make them.
 async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
     let document = tenant.ben.get("/openapi.json").await;
     let own = ["PUT /sources", "DELETE /sources"];
@@ -51,7 +67,9 @@ async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
     for row in ROWS {
         let (method, path) = row.endpoint.split_once(' ').unwrap();
         let security = &document["paths"][path][method.to_ascii_lowercase()]["security"];
-        let Some(ways) = security.as_array().filter(|ways| !ways.is_empty()) else { continue };
+        let Some(ways) = security.as_array().filter(|ways| !ways.is_empty()) else {
+            continue;
+        };
         let offers = |scheme: &str| ways.iter().any(|way| way[scheme].is_array());
         let is_let_in = |caller: &str| {
             let column = CALLERS.iter().position(|known| *known == caller).unwrap();
@@ -63,7 +81,11 @@ async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
             // These need what the stage does not have.
             || path.ends_with("/actions/{position}");
         let application = users || row.endpoint == made_by_applications;
-        let expected = [("flow_token", flow_token), ("basic", users), ("oauth", application)];
+        let expected = [
+            ("flow_token", flow_token),
+            ("basic", users),
+            ("oauth", application),
+        ];
         wrong.extend(
             expected
                 .into_iter()
@@ -90,7 +112,10 @@ pub(crate) fn subject(row: &Row) -> &'static str {
         ("/stream", "rest"),
         ("/flows", "flows"),
     ];
-    subjects.into_iter().find(|(part, _)| path.contains(part)).map_or("rest", |(_, subject)| subject)
+    subjects
+        .into_iter()
+        .find(|(part, _)| path.contains(part))
+        .map_or("rest", |(_, subject)| subject)
 }
 
 async fn check(tenant: &Tenant, wanted: &str) {
@@ -98,12 +123,19 @@ async fn check(tenant: &Tenant, wanted: &str) {
     let mut wrong = Vec::new();
     let mut checked = 0;
     for row in ROWS.iter().filter(|row| subject(row) == wanted) {
-        let expected: Vec<u16> = row.expected.split_whitespace().map(|code| code.parse().unwrap()).collect();
+        let expected: Vec<u16> = row
+            .expected
+            .split_whitespace()
+            .map(|code| code.parse().unwrap())
+            .collect();
         assert_eq!(expected.len(), CALLERS.len(), "{}", row.endpoint);
         for (caller, expected) in CALLERS.into_iter().zip(expected) {
             let found = stage.try_it(row, caller).await.status;
             if found != expected {
-                wrong.push(format!("{} by {caller}: {found} instead of {expected}", row.endpoint));
+                wrong.push(format!(
+                    "{} by {caller}: {found} instead of {expected}",
+                    row.endpoint
+                ));
             }
         }
         checked += 1;

@@ -44,7 +44,8 @@ async fn that_somebody_posted_is_told_after_the_post_and_once_a_minute(server: S
 async fn an_active_stream_is_a_sign_of_activity(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut stream = Listener::to(&ada.client, &[MAIN]).await;
-    let _active = Listener::open(&ben.client, &StreamRequest::new().flow(MAIN).active("true")).await;
+    let _active =
+        Listener::open(&ben.client, &StreamRequest::new().flow(MAIN).active("true")).await;
     let activity = stream.anything().await.json;
     assert_eq!(
         (&activity["event"], &activity["user"]),
@@ -54,7 +55,10 @@ async fn an_active_stream_is_a_sign_of_activity(server: Server) {
 
 async fn who_comes_and_goes_is_told_to_those_who_ask(server: Server) {
     let Acme { ada, ben } = server.acme();
-    let asks = StreamRequest { presence: true, ..StreamRequest::new().flow(MAIN) };
+    let asks = StreamRequest {
+        presence: true,
+        ..StreamRequest::new().flow(MAIN)
+    };
     let mut asking = Listener::open(&ada.client, &asks).await;
     let mut other = Listener::to(&ada.client, &[MAIN]).await;
     let shows = |state| StreamRequest::new().flow(MAIN).active(state);
@@ -66,33 +70,55 @@ async fn who_comes_and_goes_is_told_to_those_who_ask(server: Server) {
     drop(active);
     assert_eq!(next_state(&mut asking).await, (ben.id, "idle".to_owned()));
     drop(idle);
-    assert_eq!(next_state(&mut asking).await, (ben.id, "offline".to_owned()));
+    assert_eq!(
+        next_state(&mut asking).await,
+        (ben.id, "offline".to_owned())
+    );
 
     ada.say(MAIN, "who was here?").await;
-    assert_eq!(other.json().await["event"], "message", "those who did not ask hear nothing of it");
+    assert_eq!(
+        other.json().await["event"],
+        "message",
+        "those who did not ask hear nothing of it"
+    );
 }
 
 async fn next_state(stream: &mut Listener) -> (i64, String) {
     let content = stream.event("presence").await["content"].take();
-    (content["user_id"].as_i64().unwrap(), content["state"].as_str().unwrap().to_owned())
+    (
+        content["user_id"].as_i64().unwrap(),
+        content["state"].as_str().unwrap().to_owned(),
+    )
 }
 
 async fn presence_is_not_kept(server: Server) {
     let Acme { ada, ben } = server.acme();
-    let asks = StreamRequest { presence: true, ..StreamRequest::new().flow(MAIN) };
+    let asks = StreamRequest {
+        presence: true,
+        ..StreamRequest::new().flow(MAIN)
+    };
     let mut stream = Listener::open(&ada.client, &asks).await;
     ada.say(MAIN, "before").await;
     stream.event("message").await;
     let id = stream.last_event_id();
     drop(Listener::open(&ben.client, &StreamRequest::new().flow(MAIN).active("true")).await);
     while next_state(&mut stream).await.1 != "offline" {}
-    assert_eq!(stream.last_event_id(), id, "they have no place to come back to");
+    assert_eq!(
+        stream.last_event_id(),
+        id,
+        "they have no place to come back to"
+    );
     ben.say(MAIN, "after").await;
 
     let mut again = Listener::open(&ada.client, &asks.after(&id)).await;
     assert_eq!(again.anything().await.json["content"], "after");
     let listed = ada.get("/flows/acme/main/messages").await;
-    let events: Vec<_> = listed.as_array().unwrap().iter().map(|message| &message["event"]).collect();
+    let events: Vec<_> = listed
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| &message["event"])
+        .collect();
     assert_eq!(events, ["message", "message"]);
 }
 
@@ -104,26 +130,47 @@ async fn a_flow_shows_when_its_people_were_last_there(mut server: Server) {
 
     let stream = Listener::open(&ben.client, &StreamRequest::new().flow(MAIN).active("idle")).await;
     let there = place_of(&ben, &ada).await;
-    assert!(there["last_ping"].as_i64() >= message["sent"].as_i64(), "{there}");
-    assert_eq!(there["last_activity"], message["sent"], "to be idle is no activity");
+    assert!(
+        there["last_ping"].as_i64() >= message["sent"].as_i64(),
+        "{there}"
+    );
+    assert_eq!(
+        there["last_activity"], message["sent"],
+        "to be idle is no activity"
+    );
 
     server.terminate();
     assert!(stream.rest().await.is_empty());
     server.restart();
     let after = place_of(&ben, &ada).await;
-    assert!(after["last_ping"].as_i64() >= there["last_ping"].as_i64(), "{after}");
+    assert!(
+        after["last_ping"].as_i64() >= there["last_ping"].as_i64(),
+        "{after}"
+    );
     assert_eq!(after["last_activity"], message["sent"]);
-    assert_eq!(place_of(&ben, &ada).await, after, "nobody is there any more");
+    assert_eq!(
+        place_of(&ben, &ada).await,
+        after,
+        "nobody is there any more"
+    );
 }
 
 async fn a_stream_that_shows_nobody_leaves_no_trace(server: Server) {
     let Acme { ada, ben } = server.acme();
-    for request in [StreamRequest::new().flow(MAIN), StreamRequest::new().flow(MAIN).active("false")] {
+    for request in [
+        StreamRequest::new().flow(MAIN),
+        StreamRequest::new().flow(MAIN).active("false"),
+    ] {
         let _stream = Listener::open(&ben.client, &request).await;
         assert_eq!(place_of(&ben, &ada).await["last_ping"], 0);
     }
     let away = StreamRequest::new().flow(MAIN).active("asleep");
-    let refused = ben.client.stream(&away).await.err().and_then(|error| error.status());
+    let refused = ben
+        .client
+        .stream(&away)
+        .await
+        .err()
+        .and_then(|error| error.status());
     assert_eq!(refused, Some(eddyline_client::StatusCode::BAD_REQUEST));
 }
 
@@ -132,14 +179,29 @@ async fn place_of(user: &Caller, asking: &Caller) -> Json {
     let flow = asking.get("/flows/acme/main").await;
     let lists = asking.get("/flows?users=1").await;
     for users in [&flow["users"], &lists[0]["users"]] {
-        assert!(users.as_array().unwrap().iter().any(|place| place["id"] == user.id));
+        assert!(
+            users
+                .as_array()
+                .unwrap()
+                .iter()
+                .any(|place| place["id"] == user.id)
+        );
     }
-    flow["users"].as_array().unwrap().iter().find(|place| place["id"] == user.id).unwrap().clone()
+    flow["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|place| place["id"] == user.id)
+        .unwrap()
+        .clone()
 }
 
 async fn an_old_client_is_told_numbers_and_the_time(server: Server) {
     let Acme { ada, ben } = server.acme();
-    let asks = StreamRequest { presence: true, ..StreamRequest::new().flow(MAIN) };
+    let asks = StreamRequest {
+        presence: true,
+        ..StreamRequest::new().flow(MAIN)
+    };
     let mut asking = Listener::open(&ada.client, &asks).await;
     let shows = |state| StreamRequest::new().flow(MAIN).active(state);
     let before = ben.say(MAIN, "here I am").await["created_at"].clone();
@@ -155,14 +217,25 @@ async fn an_old_client_is_told_numbers_and_the_time(server: Server) {
             break told;
         }
     };
-    assert_eq!((&first["state"], &second["state"]), (&json!(1_000_000), &json!(2_000_000)));
+    assert_eq!(
+        (&first["state"], &second["state"]),
+        (&json!(1_000_000), &json!(2_000_000))
+    );
     let mut times = vec![before.as_str().unwrap()];
     for told in [&first, &second, &last] {
-        let names: Vec<_> = told.as_object().unwrap().keys().map(String::as_str).collect();
+        let names: Vec<_> = told
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(names.len(), 3, "{told}");
         assert_eq!(told["user_id"], ben.id);
         times.push(told["updated_at"].as_str().unwrap());
     }
     // Times of one form are in the order of their texts.
-    assert!(times.is_sorted() && times.iter().all(|time| time.len() == times[0].len()), "{times:?}");
+    assert!(
+        times.is_sorted() && times.iter().all(|time| time.len() == times[0].len()),
+        "{times:?}"
+    );
 }

@@ -20,7 +20,12 @@ fn messages(with: &Caller) -> String {
 }
 
 async fn write(from: &Caller, to: &Caller, text: &str) -> RawResponse {
-    from.send(Method::POST, &messages(to), &json!({"event": "message", "content": text})).await
+    from.send(
+        Method::POST,
+        &messages(to),
+        &json!({"event": "message", "content": text}),
+    )
+    .await
 }
 
 async fn write_all(from: &Caller, to: &Caller, texts: &[&str]) {
@@ -35,7 +40,12 @@ async fn status(caller: &Caller, method: Method, path: &str, body: Json) -> u16 
 
 async fn listed(caller: &Caller, with: &Caller, query: &str) -> Vec<i64> {
     let found = caller.get(&format!("{}{query}", messages(with))).await;
-    found.as_array().unwrap().iter().map(|message| message["id"].as_i64().unwrap()).collect()
+    found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["id"].as_i64().unwrap())
+        .collect()
 }
 
 async fn unread(caller: &Caller, with: &Caller) -> Value {

@@ -21,7 +21,13 @@ on_shared_servers![
 ];
 
 async fn read(caller: &Caller, place: &str, message: impl Into<Json>) -> RawResponse {
-    caller.send(Method::PUT, &format!("{place}/read"), &json!({"message": message.into()})).await
+    caller
+        .send(
+            Method::PUT,
+            &format!("{place}/read"),
+            &json!({"message": message.into()}),
+        )
+        .await
 }
 
 async fn unread(caller: &Caller, tenant: &Tenant) -> Value {
@@ -37,7 +43,8 @@ fn private(with: &Caller) -> String {
 
 async fn write(from: &Caller, to: &Caller, text: &str) {
     let body = json!({"event": "message", "content": text});
-    from.does(Method::POST, &format!("{}/messages", private(to)), &body).await;
+    from.does(Method::POST, &format!("{}/messages", private(to)), &body)
+        .await;
 }
 
 async fn a_flow_is_read_up_to_a_message(tenant: Tenant) {
@@ -46,12 +53,21 @@ async fn a_flow_is_read_up_to_a_message(tenant: Tenant) {
     }
     assert_eq!(unread(&tenant.ada, &tenant).await, 3);
     let answer = read(&tenant.ada, &tenant.path(""), 1).await;
-    assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, "{}"));
+    assert_eq!(
+        (answer.status.as_u16(), answer.text().as_str()),
+        (200, "{}")
+    );
     assert_eq!(unread(&tenant.ada, &tenant).await, 2);
     // As text, and a message that mentions nobody.
-    read(&tenant.ada, &tenant.path(""), "2").await.success().unwrap();
+    read(&tenant.ada, &tenant.path(""), "2")
+        .await
+        .success()
+        .unwrap();
     assert_eq!(unread(&tenant.ada, &tenant).await, 2);
-    read(&tenant.ada, &tenant.path(""), 4).await.success().unwrap();
+    read(&tenant.ada, &tenant.path(""), 4)
+        .await
+        .success()
+        .unwrap();
     assert_eq!(unread(&tenant.ada, &tenant).await, 0);
     tenant.ben.say(&tenant.main, "@ada five").await;
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
@@ -62,13 +78,31 @@ async fn a_private_conversation_is_read_up_to_a_message(tenant: Tenant) {
     for text in ["one", "two", "three"] {
         write(&tenant.ben, &tenant.ada, text).await;
     }
-    assert_eq!(unread().await, json!({"inbox": false, "mentions": 3, "chat": true}));
+    assert_eq!(
+        unread().await,
+        json!({"inbox": false, "mentions": 3, "chat": true})
+    );
     let answer = read(&tenant.ada, &private(&tenant.ben), 2).await;
-    assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, "{}"));
-    assert_eq!(unread().await, json!({"inbox": false, "mentions": 1, "chat": true}));
-    read(&tenant.ada, &private(&tenant.ben), 3).await.success().unwrap();
-    assert_eq!(unread().await, json!({"inbox": false, "mentions": 0, "chat": false}));
-    assert_eq!(tenant.ada.get("/private").await[0]["activity"]["mentions"], 0);
+    assert_eq!(
+        (answer.status.as_u16(), answer.text().as_str()),
+        (200, "{}")
+    );
+    assert_eq!(
+        unread().await,
+        json!({"inbox": false, "mentions": 1, "chat": true})
+    );
+    read(&tenant.ada, &private(&tenant.ben), 3)
+        .await
+        .success()
+        .unwrap();
+    assert_eq!(
+        unread().await,
+        json!({"inbox": false, "mentions": 0, "chat": false})
+    );
+    assert_eq!(
+        tenant.ada.get("/private").await[0]["activity"]["mentions"],
+        0
+    );
 }
 
 async fn a_marker_only_goes_forward(tenant: Tenant) {
@@ -83,13 +117,23 @@ async fn a_marker_only_goes_forward(tenant: Tenant) {
         }
     }
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
-    assert_eq!(tenant.ada.get(&private(&tenant.ben)).await["activity"]["mentions"], 1);
+    assert_eq!(
+        tenant.ada.get(&private(&tenant.ben)).await["activity"]["mentions"],
+        1
+    );
     for _ in 0..2 {
         // What was said a moment before the stream began may come first.
         assert_eq!(stream.event("read").await["content"]["message"], 2);
     }
-    read(&tenant.ada, &tenant.path(""), 3).await.success().unwrap();
-    assert_eq!(stream.event("read").await["content"]["message"], 3, "what changed nothing was not told");
+    read(&tenant.ada, &tenant.path(""), 3)
+        .await
+        .success()
+        .unwrap();
+    assert_eq!(
+        stream.event("read").await["content"]["message"],
+        3,
+        "what changed nothing was not told"
+    );
 }
 
 async fn a_message_that_is_not_there_cannot_be_read(tenant: Tenant) {
@@ -97,12 +141,31 @@ async fn a_message_that_is_not_there_cannot_be_read(tenant: Tenant) {
     write(&tenant.ben, &tenant.ada, "one").await;
     let untouched = private(&tenant.member("cleo"));
     for place in [tenant.path(""), private(&tenant.ben), untouched] {
-        for message in [json!(2), json!(0), json!(-1), json!("x"), json!(null), json!(1.5), json!(i64::MAX)] {
+        for message in [
+            json!(2),
+            json!(0),
+            json!(-1),
+            json!("x"),
+            json!(null),
+            json!(1.5),
+            json!(i64::MAX),
+        ] {
             let answer = read(&tenant.ada, &place, message.clone()).await;
             assert_eq!(answer.status, 400, "{place} {message}");
-            assert!(answer.json()["errors"]["message"].is_array(), "{}", answer.text());
+            assert!(
+                answer.json()["errors"]["message"].is_array(),
+                "{}",
+                answer.text()
+            );
         }
-        assert_eq!(tenant.ada.send(Method::PUT, &format!("{place}/read"), &json!({})).await.status, 400);
+        assert_eq!(
+            tenant
+                .ada
+                .send(Method::PUT, &format!("{place}/read"), &json!({}))
+                .await
+                .status,
+            400
+        );
     }
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
 }
@@ -116,18 +179,30 @@ async fn reading_is_told_to_ones_own_streams_only(tenant: Tenant) {
     let mut ada_two = Listener::open(&tenant.ada.client, &StreamRequest::new().user()).await;
     let mut ada_flow = Listener::to(&tenant.ada.client, &[&tenant.main]).await;
     let mut ben = Listener::open(&tenant.ben.client, &both).await;
-    read(&tenant.ada, &tenant.path(""), 1).await.success().unwrap();
-    read(&tenant.ada, &private(&tenant.ben), 1).await.success().unwrap();
+    read(&tenant.ada, &tenant.path(""), 1)
+        .await
+        .success()
+        .unwrap();
+    read(&tenant.ada, &private(&tenant.ben), 1)
+        .await
+        .success()
+        .unwrap();
     tenant.ben.say(&tenant.main, "end").await;
     let (ada, ben_id) = (tenant.ada.id.to_string(), tenant.ben.id.to_string());
     for stream in [&mut ada_one, &mut ada_two] {
-        let of_flow = json!({"event": "read", "user": ada, "content": {"flow": flow, "message": 1}});
+        let of_flow =
+            json!({"event": "read", "user": ada, "content": {"flow": flow, "message": 1}});
         assert_eq!(stream.json().await, of_flow);
-        let in_private = json!({"event": "read", "user": ada, "content": {"to": ben_id, "message": 1}});
+        let in_private =
+            json!({"event": "read", "user": ada, "content": {"to": ben_id, "message": 1}});
         assert_eq!(stream.json().await, in_private);
     }
     for stream in [&mut ada_one, &mut ada_flow, &mut ben] {
-        assert_eq!(stream.json().await["content"], "end", "and nothing before it");
+        assert_eq!(
+            stream.json().await["content"],
+            "end",
+            "and nothing before it"
+        );
     }
 }
 
@@ -140,19 +215,34 @@ async fn a_stream_goes_on_with_the_reading_missed(tenant: Tenant) {
     stream.texts_through("two").await;
     let request = request.after(&stream.last_event_id());
     drop(stream);
-    read(&tenant.ada, &private(&tenant.ben), 2).await.success().unwrap();
-    read(&tenant.ada, &private(&tenant.ada), 1).await.success().unwrap();
+    read(&tenant.ada, &private(&tenant.ben), 2)
+        .await
+        .success()
+        .unwrap();
+    read(&tenant.ada, &private(&tenant.ada), 1)
+        .await
+        .success()
+        .unwrap();
     let mut stream = Listener::open(&tenant.ada.client, &request).await;
     for (to, message) in [(&tenant.ben, 2), (&tenant.ada, 1)] {
         let told = stream.json().await;
-        assert_eq!(told["content"], json!({"to": to.id.to_string(), "message": message}));
+        assert_eq!(
+            told["content"],
+            json!({"to": to.id.to_string(), "message": message})
+        );
     }
 }
 
 async fn tags_stay_as_they_were_sent(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "@ada one").await;
-    read(&tenant.ada, &tenant.path(""), 1).await.success().unwrap();
-    assert_eq!(tenant.ada.get(&tenant.message_path(&message)).await["tags"], message["tags"]);
+    read(&tenant.ada, &tenant.path(""), 1)
+        .await
+        .success()
+        .unwrap();
+    assert_eq!(
+        tenant.ada.get(&tenant.message_path(&message)).await["tags"],
+        message["tags"]
+    );
 }
 
 async fn what_one_device_reads_the_other_has_read(tenant: Tenant) {
@@ -160,23 +250,47 @@ async fn what_one_device_reads_the_other_has_read(tenant: Tenant) {
         tenant.ben.say(&tenant.main, text).await;
     }
     // The other device signs in with the password.
-    let other = Caller { client: tenant.ada.by_password(), ..copy(&tenant.ada) };
-    read(&tenant.ada, &tenant.path(""), 2).await.success().unwrap();
+    let other = Caller {
+        client: tenant.ada.by_password(),
+        ..copy(&tenant.ada)
+    };
+    read(&tenant.ada, &tenant.path(""), 2)
+        .await
+        .success()
+        .unwrap();
     assert_eq!(unread(&other, &tenant).await, 1);
     // It lags behind, which takes nothing back.
     read(&other, &tenant.path(""), 1).await.success().unwrap();
-    assert_eq!((unread(&other, &tenant).await, unread(&tenant.ada, &tenant).await), (json!(1), json!(1)));
+    assert_eq!(
+        (
+            unread(&other, &tenant).await,
+            unread(&tenant.ada, &tenant).await
+        ),
+        (json!(1), json!(1))
+    );
     let marks: Vec<_> = (0..10)
         .map(|n| {
             let caller = if n % 2 == 0 { &tenant.ada } else { &other };
             let mark = json!({"message": 1 + n % 3});
-            tokio::spawn(caller.client.request(Method::PUT, &tenant.path("/read")).json(&mark).done())
+            tokio::spawn(
+                caller
+                    .client
+                    .request(Method::PUT, &tenant.path("/read"))
+                    .json(&mark)
+                    .done(),
+            )
         })
         .collect();
     for mark in marks {
         mark.await.unwrap().unwrap();
     }
-    assert_eq!((unread(&other, &tenant).await, unread(&tenant.ada, &tenant).await), (json!(0), json!(0)));
+    assert_eq!(
+        (
+            unread(&other, &tenant).await,
+            unread(&tenant.ada, &tenant).await
+        ),
+        (json!(0), json!(0))
+    );
 }
 
 fn copy(caller: &Caller) -> Caller {
@@ -193,12 +307,21 @@ async fn a_deleted_message_is_not_unread(tenant: Tenant) {
     let all = tenant.ben.say(&tenant.main, "@everyone two").await;
     tenant.ben.say(&tenant.main, "@ada three").await;
     assert_eq!(unread(&tenant.ada, &tenant).await, 3);
-    tenant.ben.does(Method::DELETE, &tenant.message_path(&named), &Json::Null).await;
+    tenant
+        .ben
+        .does(Method::DELETE, &tenant.message_path(&named), &Json::Null)
+        .await;
     assert_eq!(unread(&tenant.ada, &tenant).await, 2);
-    tenant.ben.does(Method::DELETE, &tenant.message_path(&all), &Json::Null).await;
+    tenant
+        .ben
+        .does(Method::DELETE, &tenant.message_path(&all), &Json::Null)
+        .await;
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
     // What is gone can still be read up to.
-    read(&tenant.ada, &tenant.path(""), all["id"].clone()).await.success().unwrap();
+    read(&tenant.ada, &tenant.path(""), all["id"].clone())
+        .await
+        .success()
+        .unwrap();
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
 }
 
@@ -206,25 +329,62 @@ async fn an_edit_changes_what_is_unread(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "one").await;
     let second = tenant.ben.say(&tenant.main, "@ada two").await;
     let edit = async |message: &Json, text: &str| {
-        tenant.ben.does(Method::PUT, &tenant.message_path(message), &json!({"content": text})).await;
+        tenant
+            .ben
+            .does(
+                Method::PUT,
+                &tenant.message_path(message),
+                &json!({"content": text}),
+            )
+            .await;
     };
     edit(&first, "@ada one").await;
-    assert_eq!(unread(&tenant.ada, &tenant).await, 2, "a mention that came later");
+    assert_eq!(
+        unread(&tenant.ada, &tenant).await,
+        2,
+        "a mention that came later"
+    );
     edit(&second, "two").await;
-    assert_eq!(unread(&tenant.ada, &tenant).await, 1, "one that was taken back");
-    read(&tenant.ada, &tenant.path(""), second["id"].clone()).await.success().unwrap();
+    assert_eq!(
+        unread(&tenant.ada, &tenant).await,
+        1,
+        "one that was taken back"
+    );
+    read(&tenant.ada, &tenant.path(""), second["id"].clone())
+        .await
+        .success()
+        .unwrap();
     edit(&second, "@ada two").await;
-    assert_eq!(unread(&tenant.ada, &tenant).await, 0, "the message was read");
+    assert_eq!(
+        unread(&tenant.ada, &tenant).await,
+        0,
+        "the message was read"
+    );
 }
 
 async fn everyone_reads_for_themselves(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     tenant.ben.say(&tenant.main, "@everyone one").await;
     tenant.ben.say(&tenant.main, "@everyone and @ada two").await;
-    assert_eq!((unread(&tenant.ada, &tenant).await, unread(&cleo, &tenant).await), (json!(2), json!(2)));
+    assert_eq!(
+        (
+            unread(&tenant.ada, &tenant).await,
+            unread(&cleo, &tenant).await
+        ),
+        (json!(2), json!(2))
+    );
     assert_eq!(unread(&tenant.ben, &tenant).await, 0);
-    read(&tenant.ada, &tenant.path(""), 1).await.success().unwrap();
-    assert_eq!((unread(&tenant.ada, &tenant).await, unread(&cleo, &tenant).await), (json!(1), json!(2)));
+    read(&tenant.ada, &tenant.path(""), 1)
+        .await
+        .success()
+        .unwrap();
+    assert_eq!(
+        (
+            unread(&tenant.ada, &tenant).await,
+            unread(&cleo, &tenant).await
+        ),
+        (json!(1), json!(2))
+    );
 }
 
 async fn who_takes_off_their_own_mark_has_read(tenant: Tenant) {
@@ -234,7 +394,14 @@ async fn who_takes_off_their_own_mark_has_read(tenant: Tenant) {
     for (message, left) in [(&message, 1), (&all, 0)] {
         let mut tags = message["tags"].as_array().unwrap().clone();
         tags.retain(|tag| *tag != own);
-        tenant.ada.does(Method::PUT, &tenant.message_path(message), &json!({"tags": tags})).await;
+        tenant
+            .ada
+            .does(
+                Method::PUT,
+                &tenant.message_path(message),
+                &json!({"tags": tags}),
+            )
+            .await;
         assert_eq!(unread(&tenant.ada, &tenant).await, left);
     }
 }
@@ -243,8 +410,15 @@ async fn only_members_mark_a_flow_as_read(tenant: Tenant) {
     tenant.ben.say(&tenant.main, "one").await;
     let outsider = tenant.user("olga");
     assert_eq!(read(&outsider, &tenant.path(""), 1).await.status, 403);
-    assert_eq!(read(&tenant.neighbour().ada, &tenant.path(""), 1).await.status, 404);
+    assert_eq!(
+        read(&tenant.neighbour().ada, &tenant.path(""), 1)
+            .await
+            .status,
+        404
+    );
     let client = tenant.client(Credentials::FlowToken(tenant.flow_token()));
-    let request = client.request(Method::PUT, &tenant.path("/read")).json(&json!({"message": 1}));
+    let request = client
+        .request(Method::PUT, &tenant.path("/read"))
+        .json(&json!({"message": 1}));
     assert_eq!(request.send().await.unwrap().status, 403);
 }

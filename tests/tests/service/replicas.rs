@@ -1,8 +1,8 @@
-//! What a client rebuilds from its stream is what the API answers: random histories of several users,
-//! with everybody's copy compared after each step, unread counts included.
+//! What a client rebuilds from its stream is what the API answers: random histories of several
+//! users, with everybody's copy compared after each step, unread counts included.
 //!
-//! `EDDYLINE_REPLICA_SEED` and `EDDYLINE_REPLICA_STEPS` try other histories than the few that always
-//! run.
+//! `EDDYLINE_REPLICA_SEED` and `EDDYLINE_REPLICA_STEPS` try other histories than the few that
+//! always run.
 
 use eddyline_tests::{Dice, Tenant, on_shared_servers};
 

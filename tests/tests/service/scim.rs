@@ -43,7 +43,9 @@ fn at(user: &Json) -> String {
 
 /// Changes a user by PATCH, which must work.
 async fn patched(provider: &Provider, user: &Json, changes: Json) -> Json {
-    let answer = provider.scim(Method::PATCH, &at(user), Some(&operations(&changes))).await;
+    let answer = provider
+        .scim(Method::PATCH, &at(user), Some(&operations(&changes)))
+        .await;
     assert_eq!(answer.status, 200, "{changes}: {}", answer.text());
     answer.json()
 }
@@ -53,7 +55,10 @@ async fn patched(provider: &Provider, user: &Json, changes: Json) -> Json {
 fn is_refused(answer: &RawResponse, status: u16, scim_type: Option<&str>) {
     let told = answer.json();
     assert_eq!(answer.status.as_u16(), status, "{told}");
-    assert_eq!(answer.header("content-type"), Some("application/scim+json; charset=utf-8"));
+    assert_eq!(
+        answer.header("content-type"),
+        Some("application/scim+json; charset=utf-8")
+    );
     assert_eq!(told["schemas"], json!([ERROR_SCHEMA]), "{told}");
     assert_eq!(told["status"], status.to_string(), "{told}");
     assert_eq!(told["scimType"].as_str(), scim_type, "{told}");

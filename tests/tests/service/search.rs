@@ -27,15 +27,35 @@ async fn search(tenant: &Tenant, words: &str) -> Vec<i64> {
 }
 
 async fn search_with(tenant: &Tenant, words: &str, more: &[(&str, &str)]) -> Vec<i64> {
-    let request = tenant.ben.client.request(Method::GET, &tenant.path("/messages")).query("search", words);
-    let request = more.iter().fold(request, |request, (name, value)| request.query(name, value));
+    let request = tenant
+        .ben
+        .client
+        .request(Method::GET, &tenant.path("/messages"))
+        .query("search", words);
+    let request = more
+        .iter()
+        .fold(request, |request, (name, value)| request.query(name, value));
     let found: Json = request.call().await.unwrap();
-    found.as_array().unwrap().iter().map(|message| message["id"].as_i64().unwrap()).collect()
+    found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|message| message["id"].as_i64().unwrap())
+        .collect()
 }
 
 async fn a_search_has_at_most_twenty_words(tenant: Tenant) {
-    let words = |count: usize| (1..=count).map(|n| format!("w{n}")).collect::<Vec<_>>().join(" ");
-    let han = |count: u32| (0..count).filter_map(|n| char::from_u32(0x4e00 + n)).collect::<String>();
+    let words = |count: usize| {
+        (1..=count)
+            .map(|n| format!("w{n}"))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let han = |count: u32| {
+        (0..count)
+            .filter_map(|n| char::from_u32(0x4e00 + n))
+            .collect::<String>()
+    };
     say_all(&tenant, &[&words(21), &han(22)]).await;
     assert_eq!(search(&tenant, &words(20)).await, [1]);
     // Neighbouring characters make a pair.
@@ -43,10 +63,17 @@ async fn a_search_has_at_most_twenty_words(tenant: Tenant) {
     let again = format!("{} W1 w20", words(20));
     assert_eq!(search(&tenant, &again).await, [1], "a word counts once");
     for text in [words(21), han(22)] {
-        let request = tenant.ben.client.request(Method::GET, &tenant.path("/messages"));
+        let request = tenant
+            .ben
+            .client
+            .request(Method::GET, &tenant.path("/messages"));
         let answer = request.query("search", &text).send().await.unwrap();
         assert_eq!(answer.status, 400, "{text}");
-        assert!(answer.json()["errors"]["search"].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"]["search"].is_array(),
+            "{}",
+            answer.text()
+        );
     }
 }
 
@@ -57,7 +84,11 @@ async fn say_all(tenant: &Tenant, texts: &[&str]) {
 }
 
 async fn all_words_must_be_there(tenant: Tenant) {
-    say_all(&tenant, &["red green", "green blue", "blue red green", "nothing"]).await;
+    say_all(
+        &tenant,
+        &["red green", "green blue", "blue red green", "nothing"],
+    )
+    .await;
     assert_eq!(search(&tenant, "green").await, [1, 2, 3]);
     assert_eq!(search(&tenant, "red green").await, [1, 3]);
     assert_eq!(search(&tenant, " green   red\tblue ").await, [3]);
@@ -72,7 +103,16 @@ async fn words_are_whole_and_case_does_not_matter(tenant: Tenant) {
 }
 
 async fn accents_do_not_matter(tenant: Tenant) {
-    say_all(&tenant, &["Crème brûlée im Café", "Creme brulee im Cafe", "Cafe\u{301}", "ÅNGSTRÖM"]).await;
+    say_all(
+        &tenant,
+        &[
+            "Crème brûlée im Café",
+            "Creme brulee im Cafe",
+            "Cafe\u{301}",
+            "ÅNGSTRÖM",
+        ],
+    )
+    .await;
     assert_eq!(search(&tenant, "café").await, [1, 2, 3]);
     assert_eq!(search(&tenant, "cafe").await, [1, 2, 3]);
     assert_eq!(search(&tenant, "crème brulée").await, [1, 2]);
@@ -81,8 +121,17 @@ async fn accents_do_not_matter(tenant: Tenant) {
 }
 
 async fn every_script_is_searched(tenant: Tenant) {
-    say_all(&tenant, &["привет мир", "γειά σου Κόσμε", "今日は良い天気です", "שלום עולם", "안녕하세요 세계"])
-        .await;
+    say_all(
+        &tenant,
+        &[
+            "привет мир",
+            "γειά σου Κόσμε",
+            "今日は良い天気です",
+            "שלום עולם",
+            "안녕하세요 세계",
+        ],
+    )
+    .await;
     assert_eq!(search(&tenant, "МИР").await, [1]);
     assert_eq!(search(&tenant, "κοσμε").await, [2]);
     assert_eq!(search(&tenant, "天気").await, [3]);
@@ -113,7 +162,10 @@ async fn code_and_links_are_found_by_their_parts_and_as_a_whole(tenant: Tenant) 
     assert!(search(&tenant, "foo_bar::baz").await.contains(&1));
     assert!(search(&tenant, "foo_bar").await.contains(&1));
     assert!(search(&tenant, "baz").await.starts_with(&[1]));
-    assert_eq!(search(&tenant, "https://example.org/wiki/Page?id=42#top").await, [3]);
+    assert_eq!(
+        search(&tenant, "https://example.org/wiki/Page?id=42#top").await,
+        [3]
+    );
     assert_eq!(search(&tenant, "example.org").await, [3]);
     assert_eq!(search(&tenant, "wiki").await, [3]);
     assert_eq!(search(&tenant, "node.js").await, [4]);
@@ -123,23 +175,45 @@ async fn code_and_links_are_found_by_their_parts_and_as_a_whole(tenant: Tenant) 
 async fn the_newest_are_found_first(tenant: Tenant) {
     say_all(&tenant, &["tea", "coffee", "tea", "tea", "coffee", "tea"]).await;
     assert_eq!(search_with(&tenant, "tea", &[("limit", "2")]).await, [4, 6]);
-    assert_eq!(search_with(&tenant, "tea", &[("limit", "2"), ("skip", "2")]).await, [1, 3]);
-    assert_eq!(search_with(&tenant, "tea", &[("limit", "2"), ("skip", "1")]).await, [3, 4]);
-    assert_eq!(search_with(&tenant, "tea", &[("limit", "2"), ("sort", "asc")]).await, [1, 3]);
-    assert!(search_with(&tenant, "tea", &[("skip", "4")]).await.is_empty());
+    assert_eq!(
+        search_with(&tenant, "tea", &[("limit", "2"), ("skip", "2")]).await,
+        [1, 3]
+    );
+    assert_eq!(
+        search_with(&tenant, "tea", &[("limit", "2"), ("skip", "1")]).await,
+        [3, 4]
+    );
+    assert_eq!(
+        search_with(&tenant, "tea", &[("limit", "2"), ("sort", "asc")]).await,
+        [1, 3]
+    );
+    assert!(
+        search_with(&tenant, "tea", &[("skip", "4")])
+            .await
+            .is_empty()
+    );
 }
 
 async fn since_and_until_do_not_count_in_a_search(tenant: Tenant) {
     say_all(&tenant, &["tea", "tea", "tea"]).await;
-    assert_eq!(search_with(&tenant, "tea", &[("since_id", "2")]).await, [1, 2, 3]);
-    assert_eq!(search_with(&tenant, "tea", &[("until_id", "2")]).await, [1, 2, 3]);
+    assert_eq!(
+        search_with(&tenant, "tea", &[("since_id", "2")]).await,
+        [1, 2, 3]
+    );
+    assert_eq!(
+        search_with(&tenant, "tea", &[("until_id", "2")]).await,
+        [1, 2, 3]
+    );
     // An empty search is none.
     assert_eq!(search_with(&tenant, "", &[("since_id", "2")]).await, [3]);
 }
 
 async fn a_search_stays_in_its_room(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
-    tenant.ben.say(&format!("{}/side", tenant.name), "secret tea").await;
+    tenant
+        .ben
+        .say(&format!("{}/side", tenant.name), "secret tea")
+        .await;
     let neighbour = tenant.neighbour();
     neighbour.ben.say(&neighbour.main, "secret tea").await;
     assert!(search(&tenant, "tea").await.is_empty());
@@ -162,34 +236,76 @@ async fn what_is_no_word_is_no_syntax_either(tenant: Tenant) {
     assert_eq!(search(&tenant, "te*").await, Vec::<i64>::new());
     assert_eq!(search(&tenant, "-tea").await, [1, 2, 3]);
     assert_eq!(search(&tenant, "content:tea").await, Vec::<i64>::new());
-    assert_eq!(search(&tenant, "tea'; DROP TABLE messages; --").await, Vec::<i64>::new());
-    assert_eq!(search(&tenant, "(tea & !scones) | x:*").await, Vec::<i64>::new());
+    assert_eq!(
+        search(&tenant, "tea'; DROP TABLE messages; --").await,
+        Vec::<i64>::new()
+    );
+    assert_eq!(
+        search(&tenant, "(tea & !scones) | x:*").await,
+        Vec::<i64>::new()
+    );
     assert_eq!(search(&tenant, "%").await, Vec::<i64>::new());
 }
 
 async fn an_edit_is_found_by_its_new_words_only(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "old wording").await;
-    tenant.ben.does(Method::PUT, &tenant.message_path(&message), &json!({"content": "new wording"})).await;
+    tenant
+        .ben
+        .does(
+            Method::PUT,
+            &tenant.message_path(&message),
+            &json!({"content": "new wording"}),
+        )
+        .await;
     assert!(search(&tenant, "old").await.is_empty());
     assert_eq!(search(&tenant, "new wording").await, [1]);
     // Tags alone leave the words as they are.
-    tenant.ben.does(Method::PUT, &tenant.message_path(&message), &json!({"tags": ["x"]})).await;
+    tenant
+        .ben
+        .does(
+            Method::PUT,
+            &tenant.message_path(&message),
+            &json!({"tags": ["x"]}),
+        )
+        .await;
     assert_eq!(search(&tenant, "new wording").await, [1]);
 }
 
 async fn what_was_deleted_is_not_found(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "regrettable").await;
     assert_eq!(search(&tenant, "regrettable").await, [1]);
-    tenant.ben.client.request(Method::DELETE, &tenant.message_path(&message)).done().await.unwrap();
+    tenant
+        .ben
+        .client
+        .request(Method::DELETE, &tenant.message_path(&message))
+        .done()
+        .await
+        .unwrap();
     assert!(search(&tenant, "regrettable").await.is_empty());
 }
 
 async fn comments_and_statuses_are_found(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?").await;
     let path = format!("{}/comments", tenant.message_path(&parent));
-    tenant.ben.does(Method::POST, &path, &json!({"content": "pizza please"})).await;
-    tenant.ben.post(&tenant.main, &json!({"event": "status", "content": "eating pizza"})).await;
+    tenant
+        .ben
+        .does(Method::POST, &path, &json!({"content": "pizza please"}))
+        .await;
+    tenant
+        .ben
+        .post(
+            &tenant.main,
+            &json!({"event": "status", "content": "eating pizza"}),
+        )
+        .await;
     assert_eq!(search(&tenant, "pizza").await, [2, 3]);
-    assert_eq!(search(&tenant, "lunch").await, [1], "the parent's text is its own");
-    assert_eq!(search_with(&tenant, "pizza", &[("event", "comment")]).await, [2]);
+    assert_eq!(
+        search(&tenant, "lunch").await,
+        [1],
+        "the parent's text is its own"
+    );
+    assert_eq!(
+        search_with(&tenant, "pizza", &[("event", "comment")]).await,
+        [2]
+    );
 }

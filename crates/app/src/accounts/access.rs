@@ -7,10 +7,10 @@ use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use crate::account_links::end_resets;
 use crate::oauth::end_grants;
 
-/// Ends everything that opens the account of a user, who is held: sessions, API tokens, what applications
-/// were allowed, links to a new password, and every stream. Passwords stay valid for users who may still sign in.
-/// Links that undo a change of address stay too: they let nobody in who is not let in otherwise, and belong to
-/// the owner of the address.
+/// Ends everything that opens the account of a user, who is held: sessions, API tokens, what
+/// applications were allowed, links to a new password, and every stream. Passwords stay valid for
+/// users who may still sign in. Links that undo a change of address stay too: they let nobody in
+/// who is not let in otherwise, and belong to the owner of the address.
 pub(crate) fn end_access(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     tx.sessions().delete_of_user(user, None)?;
     tx.api_tokens().delete_of_user(user)?;

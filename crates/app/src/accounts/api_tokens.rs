@@ -1,4 +1,5 @@
-//! API tokens as their owners see them: for programs that act as the user, with all of their rights.
+//! API tokens as their owners see them: for programs that act as the user, with all of their
+//! rights.
 
 use eddyline_auth::{Secret, TokenHash};
 use eddyline_model::log::Control;
@@ -31,20 +32,27 @@ impl Accounts {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
         let user = owner(actor)?;
-        let found = self.core.store().read(move |reader| tokens_of(reader, user)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| tokens_of(reader, user))
+            .await?;
         Ok(found.into_iter().map(|(_, token)| token).collect())
     }
 
-    /// Makes an API token for the caller, and gives its secret, which is told here only. The name has 1
-    /// to 100 characters.
+    /// Makes an API token for the caller, and gives its secret, which is told here only. The name
+    /// has 1 to 100 characters.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for applications and flow tokens, [`Error::Invalid`] for the name,
-    /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when what
-    /// the caller has shown ended meanwhile.
+    /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when
+    /// what the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
-        let (user, name) = (owner(actor)?, display_name(name).map_err(Error::wrong_name)?);
+        let (user, name) = (
+            owner(actor)?,
+            display_name(name).map_err(Error::wrong_name)?,
+        );
         let secret = Secret::generate();
         let hash = secret.hash();
         self.core
@@ -52,7 +60,8 @@ impl Accounts {
                 // Held, so that nobody makes one beside this one.
                 tx.users().lock(user)?;
                 if tx.api_tokens().list_of_user(user)?.len() >= MAX_API_TOKENS {
-                    let text = format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
+                    let text =
+                        format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
                     return Err(Error::Conflict(text).into());
                 }
                 let now = tx.now();
@@ -68,21 +77,30 @@ impl Accounts {
     ///
     /// [`Error::NotFound`] when the caller has no such token, [`Error::Invalid`] for the name,
     /// [`Error::Denied`] for applications and flow tokens.
-    pub async fn rename_api_token(&self, actor: &Actor, id: CredentialId, name: &str) -> Result<()> {
+    pub async fn rename_api_token(
+        &self,
+        actor: &Actor,
+        id: CredentialId,
+        name: &str,
+    ) -> Result<()> {
         let name = display_name(name).map_err(Error::wrong_name)?;
-        self.with_api_token(actor, id, move |tx, hash| tx.api_tokens().set_name(&hash.0, &name)).await
+        self.with_api_token(actor, id, move |tx, hash| {
+            tx.api_tokens().set_name(&hash.0, &name)
+        })
+        .await
     }
 
-    /// Ends an API token of the caller's. It is dead in every process once this answers, and streams
-    /// opened with it have ended.
+    /// Ends an API token of the caller's. It is dead in every process once this answers, and
+    /// streams opened with it have ended.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the caller has no such token, [`Error::Denied`] for applications and flow
-    /// tokens.
+    /// [`Error::NotFound`] when the caller has no such token, [`Error::Denied`] for applications
+    /// and flow tokens.
     pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
         let user = owner(actor)?;
-        self.with_api_token(actor, id, move |tx, hash| end_token(tx, user, hash)).await
+        self.with_api_token(actor, id, move |tx, hash| end_token(tx, user, hash))
+            .await
     }
 
     async fn with_api_token(
@@ -99,7 +117,10 @@ impl Accounts {
                 // It may be the one that ends.
                 actor.keep(tx)?;
                 let all = tokens_of(tx, user)?;
-                let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
+                let (hash, _) = all
+                    .iter()
+                    .find(|(_, token)| token.id == id)
+                    .ok_or(Error::NotFound)?;
                 Ok(work(tx, hash)?)
             })
             .await?;
@@ -111,13 +132,16 @@ impl Accounts {
 /// Ends an API token of a user, who is held, with the streams opened with it.
 pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
     if tx.api_tokens().delete(&hash.0)? {
-        tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
+        tx.record_event(Control::CredentialEnd {
+            user,
+            credential: hash.credential(),
+        });
     }
     Ok(())
 }
 
-/// The user, if they ask in person or with a program of their own: an application must not see or make
-/// what outlives the permission it was given.
+/// The user, if they ask in person or with a program of their own: an application must not see or
+/// make what outlives the permission it was given.
 pub(super) fn owner(actor: &Actor) -> Result<UserId> {
     match actor.credential() {
         Some(Credential::AccessToken(_)) => Err(Error::Denied),
@@ -126,11 +150,22 @@ pub(super) fn owner(actor: &Actor) -> Result<UserId> {
 }
 
 /// The API tokens of a user with their digests, the oldest first.
-pub(crate) fn tokens_of(reader: &mut Reader<'_>, user: UserId) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
-    let found = reader.api_tokens().list_of_user(user)?.into_iter().filter_map(|token| {
-        let hash = TokenHash::from_bytes(&token.hash)?;
-        let token = ApiToken { id: hash.credential(), name: token.name, created_at: token.created_at };
-        Some((hash, token))
-    });
+pub(crate) fn tokens_of(
+    reader: &mut Reader<'_>,
+    user: UserId,
+) -> StoreResult<Vec<(TokenHash, ApiToken)>> {
+    let found = reader
+        .api_tokens()
+        .list_of_user(user)?
+        .into_iter()
+        .filter_map(|token| {
+            let hash = TokenHash::from_bytes(&token.hash)?;
+            let token = ApiToken {
+                id: hash.credential(),
+                name: token.name,
+                created_at: token.created_at,
+            };
+            Some((hash, token))
+        });
     Ok(found.collect())
 }

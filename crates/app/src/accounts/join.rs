@@ -36,13 +36,27 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is no such flow, it takes nobody by a link, or it is archived;
-    /// [`Error::Denied`] for one who is blocked from it, and when its organization is inactive.
-    pub async fn join_link(&self, actor: Option<&Actor>, secret: &str, flow: &str) -> Result<JoinLink> {
-        let (secret, name, user) = (secret.to_owned(), flow.to_owned(), actor.and_then(Actor::user_id));
+    /// [`Error::NotFound`] when there is no such flow, it takes nobody by a link, or it is
+    /// archived; [`Error::Denied`] for one who is blocked from it, and when its organization is
+    /// inactive.
+    pub async fn join_link(
+        &self,
+        actor: Option<&Actor>,
+        secret: &str,
+        flow: &str,
+    ) -> Result<JoinLink> {
+        let (secret, name, user) = (
+            secret.to_owned(),
+            flow.to_owned(),
+            actor.and_then(Actor::user_id),
+        );
         self.core
             .read(move |reader| {
-                let Door { flow, organization, place } = find(reader, &secret, &name, user)?;
+                let Door {
+                    flow,
+                    organization,
+                    place,
+                } = find(reader, &secret, &name, user)?;
                 Ok(JoinLink {
                     path: FlowPath::of(&organization, &flow),
                     flow_name: flow.name,
@@ -81,9 +95,16 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// As in [`Accounts::join_link`], and [`Error::TooManyRequests`] for a client that asks too often,
-    /// [`Error::MailQuota`] for the quota of the organization, [`Error::Conflict`] for too many pending requests.
-    pub async fn request_join(&self, secret: &str, flow: &str, email: &Email, client: IpAddr) -> Result<()> {
+    /// As in [`Accounts::join_link`], and [`Error::TooManyRequests`] for a client that asks too
+    /// often, [`Error::MailQuota`] for the quota of the organization, [`Error::Conflict`] for too
+    /// many pending requests.
+    pub async fn request_join(
+        &self,
+        secret: &str,
+        flow: &str,
+        email: &Email,
+        client: IpAddr,
+    ) -> Result<()> {
         self.mail.count_mail_request(&email.key(), client)?;
         let (secret, name, email) = (secret.to_owned(), flow.to_owned(), email.clone());
         let limits = MailLimits::of(self.core.config());
@@ -107,8 +128,8 @@ struct Door {
     place: Place,
 }
 
-/// Finds the flow and locks its room, so that a concurrent request cannot replace the link before this
-/// transaction ends.
+/// Finds the flow and locks its room, so that a concurrent request cannot replace the link before
+/// this transaction ends.
 fn find_locked(tx: &mut Tx<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
     let found = find(tx, secret, name, user)?;
     tx.rooms().lock(found.flow.room)?;
@@ -116,12 +137,18 @@ fn find_locked(tx: &mut Tx<'_>, secret: &str, name: &str, user: Option<UserId>) 
 }
 
 fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>) -> TxResult<Door> {
-    let room = reader.flows().find_room_by_join_secret(secret)?.ok_or(Error::NotFound)?;
+    let room = reader
+        .flows()
+        .find_room_by_join_secret(secret)?
+        .ok_or(Error::NotFound)?;
     let flow = reader.flows().find(room)?.ok_or(Error::NotFound)?;
     if flow.parameterized_name != name {
         return Err(Error::NotFound.into());
     }
-    let organization = reader.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
+    let organization = reader
+        .organizations()
+        .find(flow.organization)?
+        .ok_or(Error::NotFound)?;
     let membership = match user {
         Some(user) => reader.members().find(room, user)?,
         None => None,
@@ -133,5 +160,9 @@ fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>)
     };
     policy::join_by_link(place, &flow).map_err(Error::from)?;
     policy::write(&organization).map_err(Error::from)?;
-    Ok(Door { flow, organization, place })
+    Ok(Door {
+        flow,
+        organization,
+        place,
+    })
 }

@@ -1,5 +1,6 @@
 //! Accounts as their owners use them on the pages: signing in and out, signing up, getting back in
-//! without the password, coming into a flow by a link, and seeing and ending what opens the account.
+//! without the password, coming into a flow by a link, and seeing and ending what opens the
+//! account.
 //!
 //! Every secret here (of a session, of a mailed link) is found by its digest, and stands nowhere
 //! else. Who is not known gets the answers that somebody known gets, after about the same work.
@@ -44,7 +45,10 @@ pub struct FlowPath {
 
 impl FlowPath {
     fn of(organization: &Organization, flow: &Flow) -> Self {
-        Self { organization: organization.parameterized_name.clone(), flow: flow.parameterized_name.clone() }
+        Self {
+            organization: organization.parameterized_name.clone(),
+            flow: flow.parameterized_name.clone(),
+        }
     }
 }
 
@@ -62,6 +66,11 @@ crate::core::opaque_debug!(Accounts);
 
 impl Accounts {
     pub(crate) fn new(core: Core, authentication: Authentication, mail: Mail) -> Self {
-        Self { core, authentication, mail, new_passwords: KeyedSemaphore::new(password::NEW_PASSWORDS) }
+        Self {
+            core,
+            authentication,
+            mail,
+            new_passwords: KeyedSemaphore::new(password::NEW_PASSWORDS),
+        }
     }
 }

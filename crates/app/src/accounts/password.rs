@@ -14,8 +14,8 @@ use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
 use crate::{Accounts, Error, Limit, Result};
 
-/// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and the
-/// links to a new password.
+/// Sets the hash of a password, and ends what the old one or a link has opened: all sessions, and
+/// the links to a new password.
 pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<()> {
     tx.passwords().set(user, hash)?;
     tx.sessions().delete_of_user(user, None)?;
@@ -29,9 +29,12 @@ pub(crate) fn personal(user: &User) -> [&str; 3] {
     [&user.email, &user.name, &user.nick]
 }
 
-/// New passwords that are checked and hashed at the same time. Each keeps a core busy for some 50 ms; further ones
-/// of the same caller or network wait.
-pub(crate) const NEW_PASSWORDS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, u64::MAX, 1) };
+/// New passwords that are checked and hashed at the same time. Each keeps a core busy for some 50
+/// ms; further ones of the same caller or network wait.
+pub(crate) const NEW_PASSWORDS: Quota = Quota {
+    network: 2,
+    ..Quota::new(u64::MAX, u64::MAX, 1)
+};
 /// How long they wait.
 const NEW_PASSWORD_WAIT: Duration = Duration::from_secs(10);
 
@@ -41,7 +44,11 @@ impl Accounts {
     /// # Errors
     ///
     /// [`Error::Invalid`] when it is easy to guess, and as [`Accounts::with_new_password`].
-    pub(crate) async fn hash_new_password(&self, password: &Password, about: &[&str]) -> Result<String> {
+    pub(crate) async fn hash_new_password(
+        &self,
+        password: &Password,
+        about: &[&str],
+    ) -> Result<String> {
         let (accounts, password) = (self.clone(), password.clone());
         let about: Vec<String> = about.iter().map(|&text| text.to_owned()).collect();
         let hashing = async move {
@@ -54,8 +61,9 @@ impl Accounts {
         self.with_new_password(hashing).await
     }
 
-    /// Does work on a new password for the caller, or the network, of the present request. The work goes on when
-    /// the request is dropped, since hashing cannot be stopped, and is counted until it ends.
+    /// Does work on a new password for the caller, or the network, of the present request. The work
+    /// goes on when the request is dropped, since hashing cannot be stopped, and is counted until
+    /// it ends.
     ///
     /// # Errors
     ///
@@ -75,7 +83,9 @@ impl Accounts {
 
     async fn new_password_permit(&self) -> Result<Option<Permit>> {
         let caller = current_keys().map(QuotaKeys::caller);
-        let Some(caller) = caller else { return Ok(None) };
+        let Some(caller) = caller else {
+            return Ok(None);
+        };
         let permit = self
             .new_passwords
             .acquire_within(caller.into(), 1, NEW_PASSWORD_WAIT)
@@ -84,8 +94,8 @@ impl Accounts {
         Ok(Some(permit))
     }
 
-    /// Checks that a new password is hard to guess, also for those who know this much about its user. The inner
-    /// error is a text for the user. To be part of [`Accounts::with_new_password`].
+    /// Checks that a new password is hard to guess, also for those who know this much about its
+    /// user. The inner error is a text for the user. To be part of [`Accounts::with_new_password`].
     pub(super) async fn check_strength(
         &self,
         password: &Password,
@@ -98,6 +108,8 @@ impl Accounts {
             let about: Vec<&str> = about.iter().map(String::as_str).collect();
             strength::check(&password, &about).map_err(|weakness| weakness.to_string())
         });
-        checking.await.map_err(|error| Error::Internal(error.to_string()))
+        checking
+            .await
+            .map_err(|error| Error::Internal(error.to_string()))
     }
 }

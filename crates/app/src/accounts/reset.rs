@@ -27,9 +27,9 @@ pub struct ResetLink {
 
 impl Accounts {
     /// Has a link to a new password mailed to the owner of an account, if there is such an account.
-    /// The answer does not tell. An account gets no other mail within five minutes. Where a provider has
-    /// changed the address of an account in use, the link goes to the one before, by which the account is
-    /// found as well.
+    /// The answer does not tell. An account gets no other mail within five minutes. Where a
+    /// provider has changed the address of an account in use, the link goes to the one before, by
+    /// which the account is found as well.
     ///
     /// # Errors
     ///
@@ -39,9 +39,11 @@ impl Accounts {
         self.mail.count_mail_request(&key, client)?;
         self.core
             .store()
-            .write(NoCaller::MailRequest, move |tx| match find_owner(tx, &key)? {
-                Some(user) if user.active && !was_mailed(tx, user.id)? => queue(tx, &user),
-                _ => queue_nothing(tx),
+            .write(NoCaller::MailRequest, move |tx| {
+                match find_owner(tx, &key)? {
+                    Some(user) if user.active && !was_mailed(tx, user.id)? => queue(tx, &user),
+                    _ => queue_nothing(tx),
+                }
             })
             .await?;
         self.mail.mail_is_queued();
@@ -55,7 +57,10 @@ impl Accounts {
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn reset_link(&self, link: &Secret) -> Result<ResetLink> {
         let user = self.user_of_reset_link(link).await?;
-        Ok(ResetLink { name: user.name, email: user.email })
+        Ok(ResetLink {
+            name: user.name,
+            email: user.email,
+        })
     }
 
     /// Sets the password by a mailed link, ends all sessions of the user, and gives the secret of a
@@ -63,12 +68,14 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::reset_link`], [`Error::Invalid`] for a password that is easy
-    /// to guess.
+    /// [`Error::NotFound`] as in [`Accounts::reset_link`], [`Error::Invalid`] for a password that
+    /// is easy to guess.
     pub async fn reset_password(&self, link: &Secret, new: &Password) -> Result<Secret> {
         // Known before the work of hashing is done.
         let user = self.user_of_reset_link(link).await?;
-        let hash = self.hash_new_password(new, &password::personal(&user)).await?;
+        let hash = self
+            .hash_new_password(new, &password::personal(&user))
+            .await?;
         let secret = Secret::generate_long();
         let (link, session) = (link.hash(), secret.hash());
         let ((), event) = self
@@ -78,11 +85,14 @@ impl Accounts {
                 let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
                 tx.users().lock(user.id)?;
                 // Asked again, since another process may have let somebody use it, or ended it.
-                let user = find(tx, &link.0, now)?.filter(|user| user.active).ok_or(Error::NotFound)?;
+                let user = find(tx, &link.0, now)?
+                    .filter(|user| user.active)
+                    .ok_or(Error::NotFound)?;
                 password::replace(tx, user.id, &hash)?;
-                // The link came by mail and proves its own address. If that is the present address and was
-                // unproved, another person may have entered it: their credentials end. If a provider has
-                // changed the address since, the link proves nothing about the present one.
+                // The link came by mail and proves its own address. If that is the present address
+                // and was unproved, another person may have entered it: their credentials end. If a
+                // provider has changed the address since, the link proves nothing about the present
+                // one.
                 if tx
                     .passwords()
                     .find_recovery_key(user.id)?
@@ -106,12 +116,20 @@ impl Accounts {
 
     async fn user_of_reset_link(&self, link: &Secret) -> Result<User> {
         let (hash, now) = (link.hash(), self.core.now());
-        self.core.store().read(move |reader| find(reader, &hash.0, now)).await?.ok_or(Error::NotFound)
+        self.core
+            .store()
+            .read(move |reader| find(reader, &hash.0, now))
+            .await?
+            .ok_or(Error::NotFound)
     }
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    match reader.mails().find_link(hash, now)?.map(|link| link.purpose) {
+    match reader
+        .mails()
+        .find_link(hash, now)?
+        .map(|link| link.purpose)
+    {
         Some(Purpose::PasswordReset(user)) => reader.users().find(user),
         _ => Ok(None),
     }
@@ -124,11 +142,14 @@ fn was_mailed(tx: &mut Tx<'_>, user: UserId) -> StoreResult<bool> {
         return Ok(true);
     }
     let fresh = tx.now().plus_millis(RESET_HOURS * 3_600_000 - PAUSE_MILLIS);
-    Ok(tx.mails().find_last_link_end(purpose)?.is_some_and(|end| end > fresh))
+    Ok(tx
+        .mails()
+        .find_last_link_end(purpose)?
+        .is_some_and(|end| end > fresh))
 }
 
-/// Whose password is asked for by an address: of the account that has it, or else of one whose links to a new
-/// password go there.
+/// Whose password is asked for by an address: of the account that has it, or else of one whose
+/// links to a new password go there.
 fn find_owner(tx: &mut Tx<'_>, email_key: &str) -> StoreResult<Option<User>> {
     let account = tx.users().find_account_by_email(email_key)?;
     // Both are looked for in any case, so that the time of the answer does not tell which there is.
@@ -139,15 +160,32 @@ fn find_owner(tx: &mut Tx<'_>, email_key: &str) -> StoreResult<Option<User>> {
 /// Has a link to a new password mailed to a user.
 pub(super) fn queue(tx: &mut Tx<'_>, user: &User) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(user.id);
-    let recipient = tx.passwords().find_recovery_key(user.id)?.unwrap_or_else(|| user.email.clone());
+    let recipient = tx
+        .passwords()
+        .find_recovery_key(user.id)?
+        .unwrap_or_else(|| user.email.clone());
     let now = tx.now();
-    tx.mails().insert(&[NewMail { purpose, recipient, detail: None }], now)
+    tx.mails().insert(
+        &[NewMail {
+            purpose,
+            recipient,
+            detail: None,
+        }],
+        now,
+    )
 }
 
 /// Writes as much as for a mail, so that the time of the answer does not tell whether there is one.
 fn queue_nothing(tx: &mut Tx<'_>) -> StoreResult<()> {
     let purpose = Purpose::PasswordReset(UserId(0));
     let now = tx.now();
-    tx.mails().insert(&[NewMail { purpose, recipient: String::new(), detail: None }], now)?;
+    tx.mails().insert(
+        &[NewMail {
+            purpose,
+            recipient: String::new(),
+            detail: None,
+        }],
+        now,
+    )?;
     tx.mails().delete_about(purpose)
 }

@@ -45,11 +45,15 @@ pub struct OneSession {
     pub is_this: bool,
 }
 
-/// Begins a session within a transaction that has locked the user. When the user has [`MAX_SESSIONS`], the least
-/// recently used ones end.
+/// Begins a session within a transaction that has locked the user. When the user has
+/// [`MAX_SESSIONS`], the least recently used ones end.
 pub(super) fn begin(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     let all = tx.sessions().list_of_user(user, Timestamp(0))?;
-    for oldest in all.iter().skip(MAX_SESSIONS - 1).filter_map(|one| TokenHash::from_bytes(&one.hash)) {
+    for oldest in all
+        .iter()
+        .skip(MAX_SESSIONS - 1)
+        .filter_map(|one| TokenHash::from_bytes(&one.hash))
+    {
         end(tx, &oldest, user)?;
     }
     let now = tx.now();
@@ -59,7 +63,10 @@ pub(super) fn begin(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreRes
 /// Ends a session and what was opened with it.
 fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
     tx.sessions().delete(&hash.0)?;
-    tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
+    tx.record_event(Control::CredentialEnd {
+        user,
+        credential: hash.credential(),
+    });
     Ok(())
 }
 
@@ -68,18 +75,26 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], and [`Error::TooMany`] after too many wrong passwords: the limits
-    /// are the same, and count together, for every way of showing a password.
-    pub async fn sign_in(&self, email: &str, password: &Password, address: IpAddr) -> Result<Secret> {
-        let known = self.authentication.check_password(email, password, address).await?;
+    /// [`Error::Unauthenticated`], and [`Error::TooMany`] after too many wrong passwords: the
+    /// limits are the same, and count together, for every way of showing a password.
+    pub async fn sign_in(
+        &self,
+        email: &str,
+        password: &Password,
+        address: IpAddr,
+    ) -> Result<Secret> {
+        let known = self
+            .authentication
+            .check_password(email, password, address)
+            .await?;
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
         let (secret, key) = (Secret::generate_long(), names::email_key(email));
         let hash = secret.hash();
         let ((), event) = self
             .core
             .transaction(NoCaller::SignIn, move |tx| {
-                // A change of the password ends all sessions. The lock keeps this one from beginning right
-                // after such a change with the password before.
+                // A change of the password ends all sessions. The lock keeps this one from
+                // beginning right after such a change with the password before.
                 tx.users().lock(user)?;
                 if !still_opens(tx, &key, user, checked.as_deref())? {
                     return Err(Error::Unauthenticated("The credentials are not valid").into());
@@ -105,13 +120,24 @@ impl Accounts {
             .core
             .store()
             .read(move |reader| {
-                let Some((id, seen)) = reader.sessions().find_user(&hash.0, since)? else { return Ok(None) };
-                let Some(user) = reader.users().find(id)? else { return Ok(None) };
+                let Some((id, seen)) = reader.sessions().find_user(&hash.0, since)? else {
+                    return Ok(None);
+                };
+                let Some(user) = reader.users().find(id)? else {
+                    return Ok(None);
+                };
                 Ok(load_caller(reader, user)?.map(|caller| (caller, seen)))
             })
             .await?;
-        let Some((caller, seen)) = found else { return Ok(None) };
-        let actor = Actor::User { caller, scopes: Scopes::ALL, credential: Credential::Session(hash), epoch };
+        let Some((caller, seen)) = found else {
+            return Ok(None);
+        };
+        let actor = Actor::User {
+            caller,
+            scopes: Scopes::ALL,
+            credential: Credential::Session(hash),
+            epoch,
+        };
         // From here on the request counts for the user, not for the network.
         charge(&actor);
         if now.0 - seen.0 >= HOUR_MILLIS {
@@ -120,19 +146,22 @@ impl Accounts {
         Ok(Some(actor))
     }
 
-    /// Notes that a session is used, unless the caller's other writes would have to be waited for: it holds for now all
-    /// the same, and the next request tries again.
+    /// Notes that a session is used, unless the caller's other writes would have to be waited for:
+    /// it holds for now all the same, and the next request tries again.
     async fn note_use(&self, actor: &Actor, session: TokenHash, now: Timestamp) {
-        let Ok(counted) = self.core.store().transaction_permit_now(actor.quota_keys()) else { return };
-        let noting =
-            self.core.store().write(NoCaller::Session, move |tx| tx.sessions().touch(&session.0, now));
+        let Ok(counted) = self.core.store().transaction_permit_now(actor.quota_keys()) else {
+            return;
+        };
+        let noting = self.core.store().write(NoCaller::Session, move |tx| {
+            tx.sessions().touch(&session.0, now)
+        });
         if let Err(error) = self.core.store().run_counted(counted, noting).await {
             tracing::debug!(%error, "the use of a session could not be noted");
         }
     }
 
-    /// Whether the caller shows the password with this request, or has signed in within the last ten
-    /// minutes.
+    /// Whether the caller shows the password with this request, or has signed in within the last
+    /// ten minutes.
     ///
     /// # Errors
     ///
@@ -144,22 +173,33 @@ impl Accounts {
             Some(Credential::ApiToken(_) | Credential::AccessToken(_)) | None => return Ok(false),
         };
         let since = self.core.now().plus_millis(-FRESH_MILLIS);
-        let begun = self.core.store().read(move |reader| reader.sessions().find_start(&hash.0)).await?;
+        let begun = self
+            .core
+            .store()
+            .read(move |reader| reader.sessions().find_start(&hash.0))
+            .await?;
         Ok(begun.is_some_and(|begun| begun > since))
     }
 
-    /// Notes what the browser of a session calls itself: its first 200 characters, without those that
-    /// are not for showing.
+    /// Notes what the browser of a session calls itself: its first 200 characters, without those
+    /// that are not for showing.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
     pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
         let hash = session.hash();
-        let agent: String = agent.trim().chars().filter(|c| !c.is_control()).take(MAX_AGENT).collect();
+        let agent: String = agent
+            .trim()
+            .chars()
+            .filter(|c| !c.is_control())
+            .take(MAX_AGENT)
+            .collect();
         self.core
             .store()
-            .write(NoCaller::Session, move |tx| tx.sessions().set_agent(&hash.0, &agent))
+            .write(NoCaller::Session, move |tx| {
+                tx.sessions().set_agent(&hash.0, &agent)
+            })
             .await?;
         Ok(())
     }
@@ -203,7 +243,11 @@ impl Accounts {
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
         let (user, this) = (owner(actor)?, session_of(actor));
         let since = self.core.now().plus_millis(-SESSION_MILLIS);
-        let found = self.core.store().read(move |reader| reader.sessions().list_of_user(user, since)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.sessions().list_of_user(user, since))
+            .await?;
         let shown = found.into_iter().filter_map(|session| {
             let hash = TokenHash::from_bytes(&session.hash)?;
             Some(OneSession {
@@ -221,11 +265,17 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the caller has no such session, [`Error::Denied`] for applications and
-    /// flow tokens.
+    /// [`Error::NotFound`] when the caller has no such session, [`Error::Denied`] for applications
+    /// and flow tokens.
     pub async fn end_session(&self, actor: &Actor, id: CredentialId) -> Result<()> {
-        let ended = self.end_sessions(actor, move |hash| hash.credential() == id).await?;
-        if ended == 0 { Err(Error::NotFound) } else { Ok(()) }
+        let ended = self
+            .end_sessions(actor, move |hash| hash.credential() == id)
+            .await?;
+        if ended == 0 {
+            Err(Error::NotFound)
+        } else {
+            Ok(())
+        }
     }
 
     /// Ends all sessions of the caller but the one that asks, and tells how many there were.
@@ -235,7 +285,8 @@ impl Accounts {
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn end_other_sessions(&self, actor: &Actor) -> Result<usize> {
         let this = session_of(actor);
-        self.end_sessions(actor, move |hash| this != Some(*hash)).await
+        self.end_sessions(actor, move |hash| this != Some(*hash))
+            .await
     }
 
     async fn end_sessions(
@@ -247,12 +298,15 @@ impl Accounts {
         let (ended, event) = self
             .core
             .transaction_as(actor, move |tx, actor| {
-                // A transaction that signs in locks the user too, and begins a session before or after.
+                // A transaction that signs in locks the user too, and begins a session before or
+                // after.
                 tx.users().lock(user)?;
                 // It may be among those that end.
                 actor.keep(tx)?;
                 let all = tx.sessions().list_of_user(user, Timestamp(0))?;
-                let hashes = all.iter().filter_map(|session| TokenHash::from_bytes(&session.hash));
+                let hashes = all
+                    .iter()
+                    .filter_map(|session| TokenHash::from_bytes(&session.hash));
                 let chosen: Vec<TokenHash> = hashes.filter(|hash| which(hash)).collect();
                 for hash in &chosen {
                     end(tx, hash, user)?;

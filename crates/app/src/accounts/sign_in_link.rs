@@ -19,12 +19,24 @@ impl Accounts {
         let (purpose, _) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let user = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
                 tx.users().lock(user)?;
                 let purpose = Purpose::SignIn(user);
                 tx.mails().delete_links(purpose)?;
                 let expires_at = tx.now().plus_millis(SIGN_IN_MINUTES * 60_000);
-                tx.mails().insert_link(&hash.0, &Link { purpose, email: None, expires_at })?;
+                tx.mails().insert_link(
+                    &hash.0,
+                    &Link {
+                        purpose,
+                        email: None,
+                        expires_at,
+                    },
+                )?;
                 Ok(purpose)
             })
             .await?;
@@ -38,11 +50,16 @@ impl Accounts {
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn sign_in_link(&self, link: &Secret) -> Result<String> {
         let (hash, now) = (link.hash(), self.core.now());
-        let found = self.core.store().read(move |reader| find(reader, &hash.0, now)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| find(reader, &hash.0, now))
+            .await?;
         Ok(found.ok_or(Error::NotFound)?.name)
     }
 
-    /// Signs in by a link and gives the secret of the new session. The link leads nowhere afterwards.
+    /// Signs in by a link and gives the secret of the new session. The link leads nowhere
+    /// afterwards.
     ///
     /// # Errors
     ///
@@ -71,7 +88,11 @@ impl Accounts {
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<User>> {
-    let Some(Purpose::SignIn(user)) = reader.mails().find_link(hash, now)?.map(|link| link.purpose) else {
+    let Some(Purpose::SignIn(user)) = reader
+        .mails()
+        .find_link(hash, now)?
+        .map(|link| link.purpose)
+    else {
         return Ok(None);
     };
     Ok(reader.users().find(user)?.filter(|user| user.active))

@@ -58,7 +58,8 @@ impl Accounts {
     pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
         let (hash, now) = (link.hash(), self.core.now());
         let found = self.core.store().read(move |reader| {
-            let Some((invitation, flow, organization, inviter)) = invitation_of_link(reader, &hash, now)?
+            let Some((invitation, flow, organization, inviter)) =
+                invitation_of_link(reader, &hash, now)?
             else {
                 return Ok(None);
             };
@@ -82,17 +83,24 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Invalid`] naming `name`, `nick`
-    /// or `password`; [`Error::Conflict`] when the address has an account or the organization is
-    /// full; [`Error::Denied`] when it is inactive.
+    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Invalid`] naming `name`,
+    /// `nick` or `password`; [`Error::Conflict`] when the address has an account or the
+    /// organization is full; [`Error::Denied`] when it is inactive.
     pub async fn sign_up(&self, link: &Secret, new: NewAccount) -> Result<(Secret, FlowPath)> {
         // Known before the work of hashing is done.
         let invited = self.invitation_link(link).await?;
-        let email: Email = invited.email.parse().map_err(|_| Error::Internal("an invited address".into()))?;
+        let email: Email = invited
+            .email
+            .parse()
+            .map_err(|_| Error::Internal("an invited address".into()))?;
         let accounts = self.clone();
         let checking = async move {
             let (name, nick) = accounts.check_newcomer(&new, &invited).await?;
-            Ok((name, nick, accounts.authentication.hash_password(&new.password).await?))
+            Ok((
+                name,
+                nick,
+                accounts.authentication.hash_password(&new.password).await?,
+            ))
         };
         let (name, nick, password_hash) = self.with_new_password(checking).await?;
         let secret = Secret::generate_long();
@@ -130,9 +138,9 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Denied`] when the user is blocked
-    /// or the organization inactive; [`Error::Conflict`] when it is full; [`Error::Invalid`] when
-    /// somebody there has the user's nick.
+    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Denied`] when the user is
+    /// blocked or the organization inactive; [`Error::Conflict`] when it is full;
+    /// [`Error::Invalid`] when somebody there has the user's nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
         actor.user()?;
         let hash = link.hash();
@@ -161,7 +169,12 @@ impl Accounts {
         if let Err(wrong) = &nick {
             errors.insert("nick".to_owned(), vec![wrong.to_string()]);
         }
-        let about = [&*invited.email, &*new.name, &*new.nick, &*invited.organization_name];
+        let about = [
+            &*invited.email,
+            &*new.name,
+            &*new.nick,
+            &*invited.organization_name,
+        ];
         let about = about.map(str::to_owned).into();
         if let Err(text) = self.check_strength(&new.password, about).await? {
             errors.insert("password".to_owned(), vec![text]);
@@ -197,7 +210,8 @@ impl Accounts {
 /// Finds the invitation, and asks for every reason why this newcomer could not come in by it.
 fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitation, FlowPath)> {
     let now = tx.now();
-    let (invitation, flow, organization, _) = invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
+    let (invitation, flow, organization, _) =
+        invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
     // In the order in which everybody takes them: the flow, then its organization.
     lock_open_flow(tx, flow.room)?;
     let holder = tx.users().find_account_by_email(&new.email_key)?;
@@ -206,10 +220,15 @@ fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitati
         None => false,
     };
     if is_kept || tx.emails().is_claimed(&new.email_key, UserId(0), now)? {
-        return Err(Error::Conflict("this address has an account by now; sign in instead".into()).into());
+        return Err(
+            Error::Conflict("this address has an account by now; sign in instead".into()).into(),
+        );
     }
     // Held, so that nobody else takes the nick or the last place.
-    let organization = tx.organizations().lock(organization.id)?.ok_or(Error::NotFound)?;
+    let organization = tx
+        .organizations()
+        .lock(organization.id)?
+        .ok_or(Error::NotFound)?;
     has_place(tx, &organization, &new.nick, None)?;
     if let Some(squatter) = holder {
         displace(tx, &squatter.user)?;
@@ -219,5 +238,7 @@ fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitati
 
 fn insert(tx: &mut Tx<'_>, new: &NewUser) -> StoreResult<User> {
     let id = tx.users().insert(new)?;
-    tx.users().find(id)?.ok_or(StoreError::Corrupt("a new user"))
+    tx.users()
+        .find(id)?
+        .ok_or(StoreError::Corrupt("a new user"))
 }

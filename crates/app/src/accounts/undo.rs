@@ -32,20 +32,29 @@ impl Accounts {
     /// [`Error::NotFound`] when the link was used, has ended, or never was.
     pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
         let (hash, now) = (link.hash(), self.core.now());
-        let found = self.core.store().read(move |reader| find(reader, &hash.0, now)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| find(reader, &hash.0, now))
+            .await?;
         let found = found.ok_or(Error::NotFound)?;
-        Ok(UndoLink { name: found.user.name, old: found.old, present: found.user.email })
+        Ok(UndoLink {
+            name: found.user.name,
+            old: found.old,
+            present: found.user.email,
+        })
     }
 
-    /// Gives an account its old address back. All its sessions, its password and links to a new one end,
-    /// with all that applications were allowed and all API tokens: any of them may have made the change. A link to a new
-    /// password is mailed to the old address. The link leads nowhere afterwards, and neither do those of later
-    /// changes; those of earlier ones do, since their addresses have the older claim.
+    /// Gives an account its old address back. All its sessions, its password and links to a new one
+    /// end, with all that applications were allowed and all API tokens: any of them may have made
+    /// the change. A link to a new password is mailed to the old address. The link leads nowhere
+    /// afterwards, and neither do those of later changes; those of earlier ones do, since their
+    /// addresses have the older claim.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::undo_link`], [`Error::Conflict`] when somebody else has the
-    /// address meanwhile.
+    /// [`Error::NotFound`] as in [`Accounts::undo_link`], [`Error::Conflict`] when somebody else
+    /// has the address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
         self.undo_link(link).await?;
@@ -59,12 +68,18 @@ impl Accounts {
                 // Asked again, as it is now that nobody else changes it.
                 let Undo { user, old, end } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
                 let key = names::email_key(&old);
-                if tx.users().find_account_by_email(&key)?.is_some_and(|account| account.user.id != user.id) {
-                    let text = "another account has this address by now; ask the operator of the server";
+                if tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .is_some_and(|account| account.user.id != user.id)
+                {
+                    let text =
+                        "another account has this address by now; ask the operator of the server";
                     return Err(Error::Conflict(text.into()).into());
                 }
                 let nick = names::nick_key(&user.nick);
-                tx.users().update(user.id, (&user.nick, &nick), (&old, &key))?;
+                tx.users()
+                    .update(user.id, (&user.nick, &nick), (&old, &key))?;
                 tx.emails().set_proved(user.id, true)?;
                 tx.passwords().set_recovery_key(user.id, None)?;
                 tx.identities().touch(user.id, now)?;
@@ -79,7 +94,13 @@ impl Accounts {
                 tx.api_tokens().delete_of_user(user.id)?;
                 // The person who changed the address may have chosen the password too.
                 tx.passwords().clear(user.id)?;
-                reset::queue(tx, &User { email: old, ..user.clone() })?;
+                reset::queue(
+                    tx,
+                    &User {
+                        email: old,
+                        ..user.clone()
+                    },
+                )?;
                 tx.record_event(Control::UserEdit { user: user.id });
                 tx.record_event(Control::Revoked { user: user.id });
                 Ok(())
@@ -99,8 +120,11 @@ struct Undo {
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
-    let Some(Link { purpose: Purpose::EmailChange(id), email: Some(old), expires_at: end }) =
-        reader.mails().find_link(hash, now)?
+    let Some(Link {
+        purpose: Purpose::EmailChange(id),
+        email: Some(old),
+        expires_at: end,
+    }) = reader.mails().find_link(hash, now)?
     else {
         return Ok(None);
     };

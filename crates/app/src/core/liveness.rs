@@ -37,8 +37,9 @@ impl Core {
     /// Waits until every process has acted upon the log up to a position: afterwards nobody
     /// believes what was true before.
     ///
-    /// A process that does not confirm in time has stopped believing its memory by itself. Processes
-    /// confirm at once only what told a control; a write of messages alone is not to be waited for.
+    /// A process that does not confirm in time has stopped believing its memory by itself.
+    /// Processes confirm at once only what told a control; a write of messages alone is not to be
+    /// waited for.
     pub(crate) async fn wait_until_applied(&self, event: Option<EventId>) {
         let Some(event) = event else { return };
         let waiting = async {
@@ -46,7 +47,8 @@ impl Core {
             if self.synced_at.load(Ordering::Relaxed) > 0 {
                 let mut fed = self.fed.subscribe();
                 let _ = fed.wait_for(|at| at.seq >= event.seq).await;
-                // Other processes confirm by a write, which follows their posts that were under way.
+                // Other processes confirm by a write, which follows their posts that were under
+                // way.
                 self.store().gate().drained().await;
             }
             while !self.others_have_read(event.seq).await.unwrap_or(false) {
@@ -58,19 +60,24 @@ impl Core {
         }
     }
 
-    /// Like `wait_until_applied`, after a request to end a credential or a grant. When there was nothing left to end, another
-    /// request may have ended it a moment ago, and other processes may not have read that yet.
+    /// Like `wait_until_applied`, after a request to end a credential or a grant. When there was
+    /// nothing left to end, another request may have ended it a moment ago, and other processes may
+    /// not have read that yet.
     pub(crate) async fn wait_until_end_applied(&self, event: Option<EventId>) -> Result<()> {
         let event = match event {
             Some(event) => Some(event),
-            None => self.store().read(|reader| reader.log().find_last_end()).await?,
+            None => {
+                self.store()
+                    .read(|reader| reader.log().find_last_end())
+                    .await?
+            }
         };
         self.wait_until_applied(event).await;
         Ok(())
     }
 
-    /// Waits until every process has read the whole present log: for a request that found its work done already,
-    /// by a change that other processes may not have read yet.
+    /// Waits until every process has read the whole present log: for a request that found its work
+    /// done already, by a change that other processes may not have read yet.
     pub(crate) async fn wait_until_all_applied(&self) -> Result<()> {
         let head = self.store().read(|reader| reader.log().find_head()).await?;
         self.wait_until_applied(Some(head)).await;
@@ -79,10 +86,14 @@ impl Core {
 
     async fn others_have_read(&self, seq: Seq) -> Result<bool> {
         let since = self.now().plus_millis(-SILENCE_MILLIS);
-        Ok(self.store().read(move |reader| reader.nodes().have_all_read(seq, since)).await?)
+        Ok(self
+            .store()
+            .read(move |reader| reader.nodes().have_all_read(seq, since))
+            .await?)
     }
 
-    /// Shows once that this process lives, and how far it has read. Returns whether there are others.
+    /// Shows once that this process lives, and how far it has read. Returns whether there are
+    /// others.
     pub(crate) async fn record_heartbeat(&self) -> Result<bool> {
         let (node, seq) = (self.node.clone(), self.position());
         let (has_others, _) = self
@@ -90,7 +101,8 @@ impl Core {
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.nodes().upsert_heartbeat(&node, now, seq)?;
-                tx.nodes().has_others(&node, now.plus_millis(-SILENCE_MILLIS))
+                tx.nodes()
+                    .has_others(&node, now.plus_millis(-SILENCE_MILLIS))
             })
             .await?;
         Ok(has_others)

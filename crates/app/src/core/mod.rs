@@ -20,7 +20,8 @@ use crate::core::transaction::Database;
 use crate::feed_encode::EntryEncoder;
 use crate::jobs::Jobs;
 
-/// The configuration, the store, the stream's hub, and how far this process has read the log. Clones share it.
+/// The configuration, the store, the stream's hub, and how far this process has read the log.
+/// Clones share it.
 #[derive(Clone)]
 pub(crate) struct Core {
     inner: Arc<Inner>,
@@ -52,7 +53,9 @@ impl std::ops::Deref for Core {
 
 impl Core {
     pub(crate) fn new(inner: Inner) -> Self {
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     pub(crate) fn config(&self) -> &Config {

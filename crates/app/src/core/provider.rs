@@ -46,7 +46,11 @@ impl ScimProvider {
         let holds = provider.is_some_and(|provider| {
             provider.organization == self.organization && is_token_of(&provider, &self.token)
         });
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
+        if holds {
+            Ok(())
+        } else {
+            Err(wrong_token().into())
+        }
     }
 
     /// The same, and keeps it from being replaced before the transaction ends.
@@ -56,7 +60,11 @@ impl ScimProvider {
     /// [`Error::Scim`] with status 403.
     pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
         let holds = tx.identities().lock_provider(&self.uid, &self.token.0)?;
-        if holds { Ok(()) } else { Err(wrong_token().into()) }
+        if holds {
+            Ok(())
+        } else {
+            Err(wrong_token().into())
+        }
     }
 
     /// Who it is in records of what was done.

@@ -6,8 +6,8 @@ use eddyline_storage::{Abort, Reader};
 use crate::core::Core;
 use crate::{Error, Result};
 
-/// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes them of
-/// those of the store and of ours.
+/// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes
+/// them of those of the store and of ours.
 pub(crate) type TxResult<T> = std::result::Result<T, Abort<Error>>;
 
 impl From<Error> for Abort<Error> {
@@ -59,9 +59,12 @@ mod tests {
             Err::<(), _>(Error::Denied.into())
         });
         assert!(matches!(refused.await, Err(Error::Denied)));
-        let found = app
-            .core()
-            .read(|reader| Ok(reader.organizations().find_id_by_name("acme")?.ok_or(Error::NotFound)?));
+        let found = app.core().read(|reader| {
+            Ok(reader
+                .organizations()
+                .find_id_by_name("acme")?
+                .ok_or(Error::NotFound)?)
+        });
         assert!(matches!(found.await, Err(Error::NotFound)));
     }
 }

@@ -21,8 +21,8 @@ use crate::feed_encode::EntryEncoder;
 
 /// About how many bytes a page for streams has at most. One entry may be larger.
 const REPLAY_BYTES: usize = 512 * 1024;
-/// How many entries of such a page are read at once: their number times the size of the largest message is what
-/// may be in memory before they are counted.
+/// How many entries of such a page are read at once: their number times the size of the largest
+/// message is what may be in memory before they are counted.
 const REPLAY_PORTION: usize = 64;
 /// How long one page is looked for. What was passed over until then need not be looked at again.
 const REPLAY_TIME: Duration = Duration::from_secs(1);
@@ -35,14 +35,29 @@ pub(crate) struct StoredLog {
 
 impl StoredLog {
     pub(crate) fn new(store: Database, entry_encoder: EntryEncoder) -> Self {
-        Self { store, entry_encoder }
+        Self {
+            store,
+            entry_encoder,
+        }
     }
 
-    async fn read_page(&self, after: Seq, through: Seq, filter: Arc<Filter>, limit: usize) -> Result<Page> {
+    async fn read_page(
+        &self,
+        after: Seq,
+        through: Seq,
+        filter: Arc<Filter>,
+        limit: usize,
+    ) -> Result<Page> {
         let entry_encoder = self.entry_encoder.clone();
-        let wanted = LogFilter { rooms: filter.rooms().to_vec(), user: filter.user() };
+        let wanted = LogFilter {
+            rooms: filter.rooms().to_vec(),
+            user: filter.user(),
+        };
         let page = self.store.read(move |reader| {
-            let mut page = Page { entries: Vec::new(), through: after };
+            let mut page = Page {
+                entries: Vec::new(),
+                through: after,
+            };
             let mut sharing = HashMap::new();
             // Stretches with nothing for this filter are passed over here rather than handed out.
             let (mut bytes, started) = (0, Instant::now());
@@ -52,7 +67,9 @@ impl StoredLog {
             while goes_on(&page, bytes) && started.elapsed() < REPLAY_TIME {
                 let missing = (limit - page.entries.len()).min(REPLAY_PORTION);
                 let missing = i64::try_from(missing).unwrap_or(i64::MAX);
-                let next = reader.log().list_page(page.through, through, &wanted, missing)?;
+                let next = reader
+                    .log()
+                    .list_page(page.through, through, &wanted, missing)?;
                 for item in &next.items {
                     if bytes >= REPLAY_BYTES {
                         // The rest of the portion belongs to the next page.
@@ -79,12 +96,14 @@ impl StoredLog {
 
 /// The sender and the recipient of a private message.
 fn private_parties(item: &LogItem) -> Option<[UserId; 2]> {
-    let LogBody::Message(Some(view)) = &item.body else { return None };
+    let LogBody::Message(Some(view)) = &item.body else {
+        return None;
+    };
     Some([view.message.author.user?, view.message.to?])
 }
 
-/// Whether `user`, who is one of the `two`, may still read their private messages: as long as they share an
-/// organization. `known` keeps the answers for the other entries of the page.
+/// Whether `user`, who is one of the `two`, may still read their private messages: as long as they
+/// share an organization. `known` keeps the answers for the other entries of the page.
 fn may_still_read(
     reader: &mut Reader<'_>,
     user: UserId,
@@ -105,8 +124,13 @@ fn may_still_read(
 
 impl Log for StoredLog {
     fn verify(&self, id: EventId) -> BoxFuture<'_, std::result::Result<bool, LogUnavailable>> {
-        async move { self.store.read(move |reader| reader.log().contains(id)).await.map_err(|_| LogUnavailable) }
-            .boxed()
+        async move {
+            self.store
+                .read(move |reader| reader.log().contains(id))
+                .await
+                .map_err(|_| LogUnavailable)
+        }
+        .boxed()
     }
 
     fn page(
@@ -119,10 +143,12 @@ impl Log for StoredLog {
     ) -> BoxFuture<'_, std::result::Result<Page, LogUnavailable>> {
         async move {
             let first = filter.rooms().first().copied();
-            as_replay(caller, first, self.read_page(after, through, filter, limit)).await.map_err(|error| {
-                tracing::debug!(%error, "a page of the log could not be read");
-                LogUnavailable
-            })
+            as_replay(caller, first, self.read_page(after, through, filter, limit))
+                .await
+                .map_err(|error| {
+                    tracing::debug!(%error, "a page of the log could not be read");
+                    LogUnavailable
+                })
         }
         .boxed()
     }

@@ -8,16 +8,51 @@ use crate::{Edit, NewPost, Posted};
 #[tokio::test]
 async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told_of_it() {
     let world = World::new().await;
-    let room = world.app.rooms().find(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
-    let tagged =
-        NewPost { tags: vec!["old".into()], wait: true, ..NewPost::of(Event::Message, "tea".into()) };
-    let posted = world.app.messages().post(&world.ada, room.clone(), tagged).await.unwrap();
-    let Posted::Message(message) = posted else { panic!("{posted:?}") };
-    let edit = Edit { tags: Some(vec!["new".into()]), ..Edit::default() };
-    world.app.messages().edit(&world.ada, &room, message.message.id, edit).await.unwrap();
-    let items = world.app.core().store().log_onward(Seq(0), PAGE).await.unwrap();
-    let Some(LogBody::Message(Some(told))) = items.last().map(|item| &item.body) else { panic!("{items:?}") };
-    assert!(told.message.content.contains(r#""remove":["old"]"#), "{}", told.message.content);
+    let room = world
+        .app
+        .rooms()
+        .find(&world.ada, "acme", "main", FlowAction::Post)
+        .await
+        .unwrap();
+    let tagged = NewPost {
+        tags: vec!["old".into()],
+        wait: true,
+        ..NewPost::of(Event::Message, "tea".into())
+    };
+    let posted = world
+        .app
+        .messages()
+        .post(&world.ada, room.clone(), tagged)
+        .await
+        .unwrap();
+    let Posted::Message(message) = posted else {
+        panic!("{posted:?}")
+    };
+    let edit = Edit {
+        tags: Some(vec!["new".into()]),
+        ..Edit::default()
+    };
+    world
+        .app
+        .messages()
+        .edit(&world.ada, &room, message.message.id, edit)
+        .await
+        .unwrap();
+    let items = world
+        .app
+        .core()
+        .store()
+        .log_onward(Seq(0), PAGE)
+        .await
+        .unwrap();
+    let Some(LogBody::Message(Some(told))) = items.last().map(|item| &item.body) else {
+        panic!("{items:?}")
+    };
+    assert!(
+        told.message.content.contains(r#""remove":["old"]"#),
+        "{}",
+        told.message.content
+    );
 }
 
 #[test]

@@ -35,13 +35,21 @@ impl Files {
 
     async fn clear_away(&self) -> Result<()> {
         let since = self.core.now().plus_millis(-DEAD_MILLIS);
-        if self.core.store().read(move |reader| reader.files().has_abandoned_objects(since)).await? {
+        if self
+            .core
+            .store()
+            .read(move |reader| reader.files().has_abandoned_objects(since))
+            .await?
+        {
             let marked = self.core.store().write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 tx.files().mark_abandoned_objects(since, now)
             });
             let (count, _) = marked.await?;
-            tracing::info!(count, "found uploads of a process that ended before they were posted");
+            tracing::info!(
+                count,
+                "found uploads of a process that ended before they were posted"
+            );
         }
         loop {
             let now = self.core.now();
@@ -59,8 +67,8 @@ impl Files {
         }
     }
 
-    /// Removes the bytes under these keys, which were found marked for deletion at this time, and forgets them. What
-    /// cannot be removed is tried again later.
+    /// Removes the bytes under these keys, which were found marked for deletion at this time, and
+    /// forgets them. What cannot be removed is tried again later.
     async fn remove(&self, keys: Vec<String>, found_at: Timestamp) -> Result<usize> {
         let files = self.files()?;
         let (mut removed, mut kept) = (Vec::with_capacity(keys.len()), Vec::new());
@@ -89,7 +97,9 @@ impl Files {
         if count > 0 {
             self.core
                 .store()
-                .write(NoCaller::Process, move |tx| tx.files().delete_objects(&removed, found_at))
+                .write(NoCaller::Process, move |tx| {
+                    tx.files().delete_objects(&removed, found_at)
+                })
                 .await?;
         }
         Ok(count)

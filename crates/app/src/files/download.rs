@@ -40,8 +40,8 @@ pub struct Download {
 }
 
 impl Files {
-    /// An address where a file can be read without credentials for a short while, for a caller who may
-    /// read the flow or the private conversation it is in.
+    /// An address where a file can be read without credentials for a short while, for a caller who
+    /// may read the flow or the private conversation it is in.
     ///
     /// # Errors
     ///
@@ -53,13 +53,27 @@ impl Files {
         let found = self.found(&file, variant, actor.owner()).await?;
         let lifetime = Duration::from_millis(millis.unsigned_abs());
         let shown = disposition(&found.name, &found.content_type);
-        if let Some(link) = files.link(&found.key, lifetime, &found.content_type, &shown).await? {
+        if let Some(link) = files
+            .link(&found.key, lifetime, &found.content_type, &shown)
+            .await?
+        {
             return Ok(link.into());
         }
         let Owner { user, organization } = actor.owner();
-        let claim = Claim { file: file.id.0, variant, user, organization };
-        let token = self.links.sign(&claim, self.core.now().plus_millis(millis).0);
-        Ok(format!("{}/download/{token}/{}", self.core.config().addresses.base, in_path(&found.name)))
+        let claim = Claim {
+            file: file.id.0,
+            variant,
+            user,
+            organization,
+        };
+        let token = self
+            .links
+            .sign(&claim, self.core.now().plus_millis(millis).0);
+        Ok(format!(
+            "{}/download/{token}/{}",
+            self.core.config().addresses.base,
+            in_path(&found.name)
+        ))
     }
 
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
@@ -70,7 +84,11 @@ impl Files {
                 return admitted.map(drop);
             }
         }
-        let people = self.core.store().read(move |reader| reader.rooms().find_private_users(room)).await?;
+        let people = self
+            .core
+            .store()
+            .read(move |reader| reader.rooms().find_private_users(room))
+            .await?;
         let (one, other) = people.ok_or(Error::NotFound)?;
         let with = match actor.user()?.user.id {
             own if own == one => other,
@@ -78,21 +96,31 @@ impl Files {
             _ => return Err(Error::NotFound),
         };
         actor.require_any(&[Scope::Private])?;
-        self.rooms.admit_private(actor, with, PrivateAction::Read).await.map(drop)
+        self.rooms
+            .admit_private(actor, with, PrivateAction::Read)
+            .await
+            .map(drop)
     }
 
     /// The file behind a link's token.
     ///
     /// # Errors
     ///
-    /// [`Error::LinkEnded`], and [`Error::NotFound`] for any other text and when the file was deleted.
+    /// [`Error::LinkEnded`], and [`Error::NotFound`] for any other text and when the file was
+    /// deleted.
     pub async fn download(&self, token: &str) -> Result<Download> {
-        let claim = self.links.check(token, self.core.now().0).map_err(|refused| match refused {
-            DownloadError::Expired => Error::LinkEnded,
-            DownloadError::Forged => Error::NotFound,
-        })?;
+        let claim =
+            self.links
+                .check(token, self.core.now().0)
+                .map_err(|refused| match refused {
+                    DownloadError::Expired => Error::LinkEnded,
+                    DownloadError::Forged => Error::NotFound,
+                })?;
         let file = self.load_file(&claim.file).await?;
-        let owner = Owner { user: claim.user, organization: claim.organization };
+        let owner = Owner {
+            user: claim.user,
+            organization: claim.organization,
+        };
         self.found(&file, claim.variant, owner).await
     }
 
@@ -101,13 +129,21 @@ impl Files {
     /// # Errors
     ///
     /// [`Error::NotFound`] when it was deleted meanwhile.
-    pub async fn read(&self, download: &Download, range: Option<Range<u64>>) -> Result<FileContent> {
+    pub async fn read(
+        &self,
+        download: &Download,
+        range: Option<Range<u64>>,
+    ) -> Result<FileContent> {
         Ok(self.files()?.open(&download.key, range).await?)
     }
 
     async fn load_file(&self, id: &str) -> Result<File> {
         let id = FileId(id.to_owned());
-        self.core.store().read(move |reader| reader.files().find(&id)).await?.ok_or(Error::NotFound)
+        self.core
+            .store()
+            .read(move |reader| reader.files().find(&id))
+            .await?
+            .ok_or(Error::NotFound)
     }
 
     async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {
@@ -117,14 +153,20 @@ impl Files {
         };
         let key = key.and_then(|key| Key::parse(key)).ok_or(Error::NotFound)?;
         let (content_type, size, tag) = match variant {
-            Variant::File => {
-                (file.content_type.clone(), file.size.unsigned_abs(), format!("\"{}\"", file.id.0))
-            }
+            Variant::File => (
+                file.content_type.clone(),
+                file.size.unsigned_abs(),
+                format!("\"{}\"", file.id.0),
+            ),
             Variant::Thumbnail => {
                 let head = self.files()?.open(&key, Some(0..PNG.len() as u64)).await?;
                 let size = head.file_size();
                 let head: Vec<_> = head.try_collect().await?;
-                let kind = if head.concat() == PNG { "image/png" } else { "image/jpeg" };
+                let kind = if head.concat() == PNG {
+                    "image/png"
+                } else {
+                    "image/jpeg"
+                };
                 (kind.to_owned(), size, format!("\"{}-small\"", file.id.0))
             }
         };
@@ -132,21 +174,36 @@ impl Files {
             Variant::File => file.name.clone(),
             Variant::Thumbnail => small_name(&file.name, &content_type),
         };
-        Ok(Download { name, content_type, size, tag, owner, key })
+        Ok(Download {
+            name,
+            content_type,
+            size,
+            tag,
+            owner,
+            key,
+        })
     }
 }
 
 /// What the thumbnail of a file of this name is called: it need not be of the same type.
 fn small_name(name: &str, content_type: &str) -> String {
-    let fitting: &[&str] = if content_type == "image/png" { &["png"] } else { &["jpg", "jpeg"] };
+    let fitting: &[&str] = if content_type == "image/png" {
+        &["png"]
+    } else {
+        &["jpg", "jpeg"]
+    };
     let is_ending = |ending: &str| {
-        (1..=MAX_ENDING).contains(&ending.len()) && ending.bytes().all(|b| b.is_ascii_alphanumeric())
+        (1..=MAX_ENDING).contains(&ending.len())
+            && ending.bytes().all(|b| b.is_ascii_alphanumeric())
     };
     let (stem, ending) = match name.rsplit_once('.') {
         Some((stem, ending)) if !stem.is_empty() && is_ending(ending) => (stem, ending),
         _ => (name, ""),
     };
-    match fitting.iter().any(|known| known.eq_ignore_ascii_case(ending)) {
+    match fitting
+        .iter()
+        .any(|known| known.eq_ignore_ascii_case(ending))
+    {
         true => name.to_owned(),
         false => format!("{stem}.{}", fitting[0]),
     }
@@ -167,7 +224,11 @@ mod tests {
             ("file", "image/png", "file.png"),
             (".png", "image/jpeg", ".png.jpg"),
             ("v1. the first", "image/jpeg", "v1. the first.jpg"),
-            ("gr\u{fc}\u{df}e.g\u{fc}f", "image/png", "gr\u{fc}\u{df}e.g\u{fc}f.png"),
+            (
+                "gr\u{fc}\u{df}e.g\u{fc}f",
+                "image/png",
+                "gr\u{fc}\u{df}e.g\u{fc}f.png",
+            ),
         ] {
             assert_eq!(small_name(name, content_type), expected);
         }

@@ -1,5 +1,5 @@
-//! Files that messages bring along: taking them in, handing them out, and clearing away what no message
-//! has.
+//! Files that messages bring along: taking them in, handing them out, and clearing away what no
+//! message has.
 
 mod clean;
 mod download;
@@ -24,7 +24,11 @@ pub use eddyline_files::Content as FileContent;
 pub use upload::{Upload, Uploaded};
 
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
 
 /// Files of messages: uploads, links and downloads. See [`crate::App::files`].
 #[derive(Clone)]
@@ -42,9 +46,21 @@ pub struct Files {
 crate::core::opaque_debug!(Files);
 
 impl Files {
-    pub(crate) fn new(core: Core, rooms: Rooms, links: DownloadKey, unpacking: Arc<Unpacking>) -> Self {
+    pub(crate) fn new(
+        core: Core,
+        rooms: Rooms,
+        links: DownloadKey,
+        unpacking: Arc<Unpacking>,
+    ) -> Self {
         let (sums, upload_abandoned) = (Arc::default(), Arc::default());
-        Self { core, rooms, sums, links: Arc::new(links), unpacking, upload_abandoned }
+        Self {
+            core,
+            rooms,
+            sums,
+            links: Arc::new(links),
+            unpacking,
+            upload_abandoned,
+        }
     }
 
     fn files(&self) -> Result<&eddyline_files::Files> {
@@ -78,7 +94,10 @@ impl NewAttachment {
             file_name: file.name.clone(),
             file_size: file.object.size,
             path: format!("/files/{}/{name}", file.id.0),
-            image: file.picture.map(|size| Picture { width: size.width, height: size.height }),
+            image: file.picture.map(|size| Picture {
+                width: size.width,
+                height: size.height,
+            }),
             thumbnail: file.thumbnail.as_ref().map(|(_, size)| Thumbnail {
                 path: format!("/files/{}/thumbnail/{name}", file.id.0),
                 width: size.width,

@@ -1,5 +1,5 @@
-//! Taking files in. Their bytes are written before the message that brings them along is posted; what
-//! no message takes is thrown away.
+//! Taking files in. Their bytes are written before the message that brings them along is posted;
+//! what no message takes is thrown away.
 
 use bytes::Bytes;
 use eddyline_auth::Secret;
@@ -35,8 +35,8 @@ pub struct Upload {
     noted: PendingObjects,
 }
 
-/// A file that was taken in. It must be held until it is posted: what no message has taken when it is
-/// dropped is thrown away.
+/// A file that was taken in. It must be held until it is posted: what no message has taken when it
+/// is dropped is thrown away.
 #[derive(Debug)]
 pub struct Uploaded {
     file: NewFile,
@@ -53,11 +53,19 @@ impl Files {
     ///
     /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
     pub async fn begin_upload(&self, actor: &Actor, before: u64) -> Result<Upload> {
-        let mut noted = PendingObjects { files: self.clone(), keys: Vec::new(), is_written: false };
+        let mut noted = PendingObjects {
+            files: self.clone(),
+            keys: Vec::new(),
+            is_written: false,
+        };
         let key = noted.another().await?;
         let most = self.core.config().files.max_bytes.saturating_sub(before);
         let writing = self.files()?.begin(&key, most).await?;
-        Ok(Upload { writing, keys: actor.quota_keys(), noted })
+        Ok(Upload {
+            writing,
+            keys: actor.quota_keys(),
+            noted,
+        })
     }
 }
 
@@ -79,16 +87,25 @@ impl Upload {
     pub async fn finish(mut self) -> Result<Uploaded> {
         let key = self.writing.key().clone();
         let (unpacking, keys) = (&self.noted.files.unpacking, self.keys);
-        let stored = self.writing.finish(async |bytes| unpacking.reserve(keys, bytes).await.ok()).await?;
+        let stored = self
+            .writing
+            .finish(async |bytes| unpacking.reserve(keys, bytes).await.ok())
+            .await?;
         let object = new_object(&key, stored.digest, stored.size);
         let picture = stored.picture;
-        let size = picture.as_ref().map(|p| Dimensions { width: p.width, height: p.height });
+        let size = picture.as_ref().map(|p| Dimensions {
+            width: p.width,
+            height: p.height,
+        });
         let thumbnail = match picture.and_then(|picture| picture.thumbnail) {
             Some(thumbnail) => {
                 let key = self.noted.another().await?;
                 let (size, bytes) = (thumbnail.bytes.len() as u64, thumbnail.bytes);
                 let digest = self.noted.files.files()?.put(&key, bytes).await?;
-                let dimensions = Dimensions { width: thumbnail.width, height: thumbnail.height };
+                let dimensions = Dimensions {
+                    width: thumbnail.width,
+                    height: thumbnail.height,
+                };
                 Some((new_object(&key, digest, size), dimensions))
             }
             None => None,
@@ -102,7 +119,11 @@ impl Upload {
             picture: size,
             thumbnail,
         };
-        Ok(Uploaded { file, sniffed: stored.content_type.is_some(), _noted: self.noted })
+        Ok(Uploaded {
+            file,
+            sniffed: stored.content_type.is_some(),
+            _noted: self.noted,
+        })
     }
 }
 
@@ -113,8 +134,8 @@ impl Uploaded {
         self.file.object.size
     }
 
-    /// The file under the name and as the type that its sender has given. Of a name that is a path the
-    /// last part counts. What a picture is, its bytes say.
+    /// The file under the name and as the type that its sender has given. Of a name that is a path
+    /// the last part counts. What a picture is, its bytes say.
     ///
     /// # Errors
     ///
@@ -133,7 +154,10 @@ impl Uploaded {
         }
         if let Some(told) = content_type.map(str::trim).filter(|told| !told.is_empty()) {
             if !is_media_type(told) {
-                return Err(Error::field("content_type", "is not a media type such as image/png"));
+                return Err(Error::field(
+                    "content_type",
+                    "is not a media type such as image/png",
+                ));
             }
             let told = told.to_ascii_lowercase();
             let essence = told.split(';').next().unwrap_or_default().trim_end();
@@ -146,7 +170,11 @@ impl Uploaded {
 }
 
 fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
-    NewObject { key: key.as_str().to_owned(), digest, size: i64::try_from(size).unwrap_or(i64::MAX) }
+    NewObject {
+        key: key.as_str().to_owned(),
+        digest,
+        size: i64::try_from(size).unwrap_or(i64::MAX),
+    }
 }
 
 /// The name without the folders it was in, and without what would make it look like another.
@@ -177,15 +205,23 @@ fn is_joiner(c: char) -> bool {
 /// Whether a text has the form of RFC 9110, section 8.3.1, as far as it matters in a header.
 fn is_media_type(text: &str) -> bool {
     let token = |text: &str| {
-        !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
+        !text.is_empty()
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&b))
     };
     // Behind a comma browsers read another type, which would not be the one that was judged.
-    let plain = text.len() <= MAX_TYPE_BYTES && text.bytes().all(|b| (b' '..0x7f).contains(&b) && b != b',');
+    let plain = text.len() <= MAX_TYPE_BYTES
+        && text.bytes().all(|b| (b' '..0x7f).contains(&b) && b != b',');
     let essence = text.split(';').next().unwrap_or_default().trim_end();
-    plain && essence.split_once('/').is_some_and(|(kind, subtype)| token(kind) && token(subtype))
+    plain
+        && essence
+            .split_once('/')
+            .is_some_and(|(kind, subtype)| token(kind) && token(subtype))
 }
 
-/// The keys under which an upload writes. What no message has kept when it is dropped is marked for deletion.
+/// The keys under which an upload writes. What no message has kept when it is dropped is marked for
+/// deletion.
 struct PendingObjects {
     files: Files,
     keys: Vec<String>,
@@ -214,12 +250,19 @@ impl PendingObjects {
 impl Drop for PendingObjects {
     fn drop(&mut self) {
         let (files, keys) = (self.files.clone(), std::mem::take(&mut self.keys));
-        let wait = if self.is_written { 0 } else { STILL_WRITTEN_MILLIS };
+        let wait = if self.is_written {
+            0
+        } else {
+            STILL_WRITTEN_MILLIS
+        };
         let node = files.core.node.clone();
         // Without a runtime this process ends, and others find what it has left.
-        let Ok(runtime) = Handle::try_current() else { return };
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
         runtime.spawn(async move {
-            // Until it is noted: while this process lives, nobody else looks for its pending objects.
+            // Until it is noted: while this process lives, nobody else looks for its pending
+            // objects.
             loop {
                 let (again, node) = (keys.clone(), node.clone());
                 let marked = files.core.store().write(NoCaller::Process, move |tx| {
@@ -257,12 +300,18 @@ mod tests {
             (" a\r\nb\0.txt ", "ab.txt"),
             ("invoice\u{202e}fdp.exe", "invoicefdp.exe"),
             ("invoice\u{61c}fdp.exe", "invoicefdp.exe"),
-            ("\u{1f469}\u{200d}\u{1f680}.png", "\u{1f469}\u{200d}\u{1f680}.png"),
+            (
+                "\u{1f469}\u{200d}\u{1f680}.png",
+                "\u{1f469}\u{200d}\u{1f680}.png",
+            ),
             (
                 "\u{645}\u{6cc}\u{200c}\u{631}\u{648}\u{645}.txt",
                 "\u{645}\u{6cc}\u{200c}\u{631}\u{648}\u{645}.txt",
             ),
-            ("in\u{ad}voice\u{2028}\u{2029}.\u{fffe}t\u{10ffff}x\u{fdd0}t", "invoice.txt"),
+            (
+                "in\u{ad}voice\u{2028}\u{2029}.\u{fffe}t\u{10ffff}x\u{fdd0}t",
+                "invoice.txt",
+            ),
             ("a.txt\u{200d} ", "a.txt"),
             ("\u{200c}\u{200d}", "file"),
             ("", "file"),
@@ -276,7 +325,12 @@ mod tests {
 
     #[test]
     fn a_media_type_is_told_from_other_texts() {
-        for good in ["text/plain", "text/plain; charset=utf-8", "application/vnd.ms-excel", "image/svg+xml"] {
+        for good in [
+            "text/plain",
+            "text/plain; charset=utf-8",
+            "application/vnd.ms-excel",
+            "image/svg+xml",
+        ] {
             assert!(is_media_type(good), "{good}");
         }
         for bad in [

@@ -1,5 +1,5 @@
-//! Bounds on how many bytes of files are kept: in the flows of an organization, and of what a user sends in private
-//! conversations.
+//! Bounds on how many bytes of files are kept: in the flows of an organization, and of what a user
+//! sends in private conversations.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use crate::rooms::Room;
 use crate::{Error, Files, Limit, Result};
 
-/// How long a sum is used before the database is asked again. Uploads through this process are added to it at once;
-/// those through other processes, and removals there, count after this time.
+/// How long a sum is used before the database is asked again. Uploads through this process are
+/// added to it at once; those through other processes, and removals there, count after this time.
 const SUM_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The files that are summed up together.
@@ -51,17 +51,27 @@ impl FileSums {
     /// What was read lately; or else how many changes there were, for noting what is read now.
     fn known(&self, of: FilesOf) -> std::result::Result<u64, u64> {
         let sums = self.lock();
-        let fresh = sums.known.get(&of).filter(|sum| sum.read_at.elapsed() < SUM_LIFETIME);
+        let fresh = sums
+            .known
+            .get(&of)
+            .filter(|sum| sum.read_at.elapsed() < SUM_LIFETIME);
         fresh.map(|sum| sum.bytes).ok_or(sums.changes)
     }
 
-    /// Notes what was read, unless files came or went since there were so many `changes`: the reading may have missed
-    /// them.
+    /// Notes what was read, unless files came or went since there were so many `changes`: the
+    /// reading may have missed them.
     fn note(&self, of: FilesOf, bytes: u64, changes: u64) {
         let mut sums = self.lock();
-        sums.known.retain(|_, sum| sum.read_at.elapsed() < SUM_LIFETIME);
+        sums.known
+            .retain(|_, sum| sum.read_at.elapsed() < SUM_LIFETIME);
         if sums.changes == changes {
-            sums.known.insert(of, Sum { bytes, read_at: Instant::now() });
+            sums.known.insert(
+                of,
+                Sum {
+                    bytes,
+                    read_at: Instant::now(),
+                },
+            );
         }
     }
 
@@ -88,11 +98,12 @@ impl Files {
     ///
     /// [`Error::FileQuota`].
     pub async fn may_send(&self, room: &Room) -> Result<()> {
-        self.check_file_quota(FilesOf::Organization(room.flow.organization), 0).await
+        self.check_file_quota(FilesOf::Organization(room.flow.organization), 0)
+            .await
     }
 
-    /// Checks that so many bytes of files more may be kept. Several uploads at the same time may exceed the quota
-    /// by what they bring.
+    /// Checks that so many bytes of files more may be kept. Several uploads at the same time may
+    /// exceed the quota by what they bring.
     ///
     /// # Errors
     ///
@@ -100,12 +111,16 @@ impl Files {
     pub(crate) async fn check_file_quota(&self, of: FilesOf, bytes: u64) -> Result<()> {
         let quotas = self.core.config().files.quotas;
         let (quota, whose, limit) = match of {
-            FilesOf::Organization(_) => {
-                (quotas.organization, "The files of the organization", Limit::OrganizationFiles)
-            }
-            FilesOf::Private(_) => {
-                (quotas.private, "The files of your private conversations", Limit::PrivateFiles)
-            }
+            FilesOf::Organization(_) => (
+                quotas.organization,
+                "The files of the organization",
+                Limit::OrganizationFiles,
+            ),
+            FilesOf::Private(_) => (
+                quotas.private,
+                "The files of your private conversations",
+                Limit::PrivateFiles,
+            ),
         };
         if quota == 0 {
             return Ok(());
@@ -124,7 +139,8 @@ impl Files {
         };
         // An empty file is refused too once the quota is reached.
         if kept.saturating_add(bytes.max(1)) > quota {
-            let text = format!("{whose} take {kept} of at most {quota} bytes; remove some to send others");
+            let text =
+                format!("{whose} take {kept} of at most {quota} bytes; remove some to send others");
             return Err(Error::FileQuota { limit, text });
         }
         Ok(())
@@ -138,7 +154,10 @@ impl Files {
 
 /// How many bytes some files count for, which is more than they have where they are small.
 pub(crate) fn charged_bytes<'a>(files: impl IntoIterator<Item = &'a super::NewAttachment>) -> u64 {
-    files.into_iter().map(|file| file.file.object.size.max(COUNTED_FILE_BYTES).unsigned_abs()).sum()
+    files
+        .into_iter()
+        .map(|file| file.file.object.size.max(COUNTED_FILE_BYTES).unsigned_abs())
+        .sum()
 }
 
 #[cfg(test)]

@@ -20,18 +20,24 @@ pub(crate) struct Shown {
 
 impl Shown {
     /// Everything, for a text that every client of a user is sent.
-    pub(crate) const ALL: Self = Self { scopes: Scopes::ALL, application: true };
+    pub(crate) const ALL: Self = Self {
+        scopes: Scopes::ALL,
+        application: true,
+    };
 
     pub(crate) fn by(actor: &Actor) -> Self {
         let scopes = match actor {
             Actor::User { scopes, .. } => *scopes,
             Actor::FlowToken { .. } => Scopes::ALL,
         };
-        Self { scopes, application: actor.application().is_some() }
+        Self {
+            scopes,
+            application: actor.application().is_some(),
+        }
     }
 
-    /// Whether the join link of a flow is among it: the link lets people in, which is for those who manage
-    /// members.
+    /// Whether the join link of a flow is among it: the link lets people in, which is for those who
+    /// manage members.
     pub(crate) fn join_link(self) -> bool {
         self.scopes.allows_any(Scopes::of(&[Manage]))
     }
@@ -44,17 +50,42 @@ use FlowAction::{AddUser, Invite, ManageSources, Post, Read, See};
 use Scope::{Flow, Integration, Manage};
 
 const RESOURCES: [(&str, &[Method]); 7] = [
-    ("self", &[("GET", See, &[Flow, Manage, Integration]), ("PUT", See, &[Flow, Manage])]),
-    ("messages", &[("GET", Read, &[Flow]), ("POST", Post, &[Flow])]),
+    (
+        "self",
+        &[
+            ("GET", See, &[Flow, Manage, Integration]),
+            ("PUT", See, &[Flow, Manage]),
+        ],
+    ),
+    (
+        "messages",
+        &[("GET", Read, &[Flow]), ("POST", Post, &[Flow])],
+    ),
     ("threads", &[("GET", Read, &[Flow])]),
-    ("sources", &[("GET", ManageSources, &[Integration]), ("POST", ManageSources, &[Integration])]),
-    ("users", &[("GET", See, &[Flow, Manage]), ("POST", AddUser, &[Manage])]),
-    ("invitations", &[("GET", Invite, &[Manage]), ("POST", Invite, &[Manage])]),
+    (
+        "sources",
+        &[
+            ("GET", ManageSources, &[Integration]),
+            ("POST", ManageSources, &[Integration]),
+        ],
+    ),
+    (
+        "users",
+        &[("GET", See, &[Flow, Manage]), ("POST", AddUser, &[Manage])],
+    ),
+    (
+        "invitations",
+        &[("GET", Invite, &[Manage]), ("POST", Invite, &[Manage])],
+    ),
     ("stream", &[("GET", Read, &[Flow])]),
 ];
 
 /// The resources of a flow with the methods this caller may use.
-pub(crate) fn links(view: &View<'_>, addresses: &Addresses, shown: Shown) -> BTreeMap<String, Link> {
+pub(crate) fn links(
+    view: &View<'_>,
+    addresses: &Addresses,
+    shown: Shown,
+) -> BTreeMap<String, Link> {
     let base = addresses.flow(view.organization, view.flow);
     let each = RESOURCES.into_iter().map(|(name, methods)| {
         let url = match name {

@@ -30,7 +30,11 @@ impl View<'_> {
             Some(membership) if membership.blocked => Place::Blocked,
             Some(_) => Place::Inside,
         };
-        FlowCaller::User { user: self.user, role: self.role, place }
+        FlowCaller::User {
+            user: self.user,
+            role: self.role,
+            place,
+        }
     }
 
     pub(crate) fn may(&self, action: FlowAction) -> bool {
@@ -55,10 +59,18 @@ impl View<'_> {
         self.may(FlowAction::See) && (self.joined() || open_to_all || self.flow.disabled)
     }
 
-    pub(crate) fn describe(&self, reader: &mut Reader<'_>, addresses: &Addresses) -> StoreResult<WireFlow> {
+    pub(crate) fn describe(
+        &self,
+        reader: &mut Reader<'_>,
+        addresses: &Addresses,
+    ) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
         let unread_mentions = match self.place {
-            Some(place) => reader.members().count_unread_mentions(flow.room, self.user, place.read_up_to)?,
+            Some(place) => {
+                reader
+                    .members()
+                    .count_unread_mentions(flow.room, self.user, place.read_up_to)?
+            }
             None => 0,
         };
         Ok(WireFlow {
@@ -73,7 +85,11 @@ impl View<'_> {
             joined: self.joined(),
             url: addresses.flow(organization, flow),
             web_url: addresses.flow_page(organization, flow),
-            join_url: if self.shown.join_link() { addresses.join(flow) } else { None },
+            join_url: if self.shown.join_link() {
+                addresses.join(flow)
+            } else {
+                None
+            },
             access_mode: flow.access_mode.as_str().to_owned(),
             flow_admin: self.may(FlowAction::Configure) && self.is_writable(),
             disabled: flow.disabled,
@@ -92,8 +108,12 @@ pub(crate) fn describe_at(
     (room, user): (RoomId, UserId),
     shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(flow) = reader.flows().find(room)? else { return Ok(None) };
-    let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
+    let Some(flow) = reader.flows().find(room)? else {
+        return Ok(None);
+    };
+    let Some(organization) = reader.organizations().find(flow.organization)? else {
+        return Ok(None);
+    };
     let role = reader
         .organization_members()
         .list_of_user(user)?
@@ -101,7 +121,14 @@ pub(crate) fn describe_at(
         .find(|m| m.organization == organization.id)
         .map(|m| m.role);
     let place = reader.members().find(room, user)?;
-    let view = View { flow: &flow, organization: &organization, user, role, place: place.as_ref(), shown };
+    let view = View {
+        flow: &flow,
+        organization: &organization,
+        user,
+        role,
+        place: place.as_ref(),
+        shown,
+    };
     view.describe(reader, addresses).map(Some)
 }
 
@@ -111,7 +138,9 @@ pub(crate) fn describe_with_users(
     (room, user): (RoomId, UserId),
     shown: Shown,
 ) -> StoreResult<Option<WireFlow>> {
-    let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else { return Ok(None) };
+    let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else {
+        return Ok(None);
+    };
     add_users(reader, addresses, room, &mut flow)?;
     Ok(Some(flow))
 }
@@ -123,6 +152,11 @@ pub(crate) fn add_users(
     flow: &mut WireFlow,
 ) -> StoreResult<()> {
     let people = reader.members().list_of_rooms(&[room])?;
-    flow.users = Some(people.iter().map(|(m, user)| FlowUser::of(m, user, &addresses.base)).collect());
+    flow.users = Some(
+        people
+            .iter()
+            .map(|(m, user)| FlowUser::of(m, user, &addresses.base))
+            .collect(),
+    );
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! The list of a caller's flows, which ends at so many bytes: each flow may be shown with its people.
+//! The list of a caller's flows, which ends at so many bytes: each flow may be shown with its
+//! people.
 
 use std::collections::HashMap;
 
@@ -41,8 +42,8 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, [`Error::Invalid`] for an `after` that names no flow of the caller's
-    /// organizations.
+    /// [`Error::Denied`] for flow tokens, [`Error::Invalid`] for an `after` that names no flow of
+    /// the caller's organizations.
     pub async fn list(&self, actor: &Actor, wanted: FlowsWanted) -> Result<FlowList> {
         self.flows_within(actor, wanted, FLOW_LIST_BYTES).await
     }
@@ -53,21 +54,36 @@ impl Flows {
     ///
     /// [`Error::Denied`] for flow tokens.
     pub async fn all(&self, actor: &Actor) -> Result<Vec<WireFlow>> {
-        Ok(self.flows_within(actor, FlowsWanted::default(), usize::MAX).await?.flows)
+        Ok(self
+            .flows_within(actor, FlowsWanted::default(), usize::MAX)
+            .await?
+            .flows)
     }
 
-    async fn flows_within(&self, actor: &Actor, wanted: FlowsWanted, bytes: usize) -> Result<FlowList> {
+    async fn flows_within(
+        &self,
+        actor: &Actor,
+        wanted: FlowsWanted,
+        bytes: usize,
+    ) -> Result<FlowList> {
         let (caller, shown) = (actor.user()?.clone(), Shown::by(actor));
         let addresses = self.core.config().addresses.clone();
         let found = self.core.store().read(move |reader| {
-            let mut listing = Listing { flows: Vec::new(), next: None, bytes_left: bytes };
+            let mut listing = Listing {
+                flows: Vec::new(),
+                next: None,
+                bytes_left: bytes,
+            };
             let passed_over = listing.fill(reader, &addresses, &caller, shown, &wanted)?;
             Ok(if passed_over { Some(listing) } else { None })
         });
         let Some(Listing { flows, next, .. }) = found.await? else {
             return Err(Error::field("after", "names none of your flows"));
         };
-        let flows = flows.into_iter().map(|(room, flow)| self.with_present_people(room, flow)).collect();
+        let flows = flows
+            .into_iter()
+            .map(|(room, flow)| self.with_present_people(room, flow))
+            .collect();
         Ok(FlowList { flows, next })
     }
 }
@@ -80,8 +96,8 @@ struct Listing {
 }
 
 impl Listing {
-    /// Adds the flows that are wanted, until there is no room for another. Whether the flow was met behind which
-    /// the list was to begin.
+    /// Adds the flows that are wanted, until there is no room for another. Whether the flow was met
+    /// behind which the list was to begin.
     fn fill(
         &mut self,
         reader: &mut Reader<'_>,
@@ -91,11 +107,20 @@ impl Listing {
         wanted: &FlowsWanted,
     ) -> StoreResult<bool> {
         let user = caller.user.id;
-        let places: HashMap<RoomId, FlowMembership> =
-            reader.members().list_of_user(user)?.into_iter().map(|m| (m.room, m)).collect();
+        let places: HashMap<RoomId, FlowMembership> = reader
+            .members()
+            .list_of_user(user)?
+            .into_iter()
+            .map(|m| (m.room, m))
+            .collect();
         let mut passing_over = wanted.after.as_deref();
-        for OrganizationMembership { organization, role, .. } in &caller.organizations {
-            let Some(organization) = reader.organizations().find(*organization)? else { continue };
+        for OrganizationMembership {
+            organization, role, ..
+        } in &caller.organizations
+        {
+            let Some(organization) = reader.organizations().find(*organization)? else {
+                continue;
+            };
             for flow in reader.flows().list_of_organizations(&[organization.id])? {
                 if let Some(last) = passing_over {
                     if flow.id.0 == last {
@@ -104,7 +129,14 @@ impl Listing {
                     continue;
                 }
                 let (role, place) = (Some(*role), places.get(&flow.room));
-                let view = View { flow: &flow, organization: &organization, user, role, place, shown };
+                let view = View {
+                    flow: &flow,
+                    organization: &organization,
+                    user,
+                    role,
+                    place,
+                    shown,
+                };
                 if !view.is_listed(wanted.all) {
                     continue;
                 }
@@ -137,8 +169,8 @@ impl Listing {
     }
 }
 
-/// About how many bytes a flow has in JSON. Its links and the names of its fields are about as long as those of
-/// any other.
+/// About how many bytes a flow has in JSON. Its links and the names of its fields are about as long
+/// as those of any other.
 fn weight(flow: &WireFlow) -> usize {
     let person = |user: &FlowUser| {
         let status = user.status.as_ref().map_or(0, String::len);
@@ -166,21 +198,34 @@ mod tests {
 
     /// The ids of a list within so many bytes, and where it goes on.
     fn list(bytes: usize, flows: &[(&str, usize)]) -> (Vec<String>, Option<String>) {
-        let mut listing = Listing { flows: Vec::new(), next: None, bytes_left: bytes };
+        let mut listing = Listing {
+            flows: Vec::new(),
+            next: None,
+            bytes_left: bytes,
+        };
         for (id, description) in flows {
             if !listing.add(RoomId(1), flow(id, *description)) {
                 break;
             }
         }
-        (listing.flows.into_iter().map(|(_, flow)| flow.id).collect(), listing.next)
+        (
+            listing.flows.into_iter().map(|(_, flow)| flow.id).collect(),
+            listing.next,
+        )
     }
 
     #[test]
     fn a_list_of_flows_ends_at_its_bytes() {
         let all = [("a", 0), ("b", 0), ("c", 0)];
         let each = weight(&flow("a", 0));
-        assert_eq!(list(3 * each, &all), (vec!["a".into(), "b".into(), "c".into()], None));
-        assert_eq!(list(3 * each - 1, &all), (vec!["a".into(), "b".into()], Some("b".into())));
+        assert_eq!(
+            list(3 * each, &all),
+            (vec!["a".into(), "b".into(), "c".into()], None)
+        );
+        assert_eq!(
+            list(3 * each - 1, &all),
+            (vec!["a".into(), "b".into()], Some("b".into()))
+        );
     }
 
     #[test]

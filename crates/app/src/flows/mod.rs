@@ -63,7 +63,11 @@ crate::core::opaque_debug!(Flows);
 
 impl Flows {
     pub(crate) fn new(core: Core, rooms: Rooms, presence: PresenceTracker) -> Self {
-        Self { core, rooms, presence }
+        Self {
+            core,
+            rooms,
+            presence,
+        }
     }
 
     pub(crate) fn with_present_people(&self, room: RoomId, mut flow: WireFlow) -> WireFlow {
@@ -80,10 +84,16 @@ impl Flows {
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn get(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let caller = actor.user()?;
-        self.describe(room.id(), caller.user.id, Shown::by(actor)).await
+        self.describe(room.id(), caller.user.id, Shown::by(actor))
+            .await
     }
 
-    pub(crate) async fn describe(&self, room: RoomId, user: UserId, shown: Shown) -> Result<WireFlow> {
+    pub(crate) async fn describe(
+        &self,
+        room: RoomId,
+        user: UserId,
+        shown: Shown,
+    ) -> Result<WireFlow> {
         let addresses = self.core.config().addresses.clone();
         let flow = self
             .core
@@ -98,8 +108,14 @@ impl Flows {
     /// # Errors
     ///
     /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
-    /// inactive, [`Error::Conflict`] when it has as many flows as it may have, or the caller has made as many.
-    pub async fn create(&self, actor: &Actor, organization: &str, name: FlowName) -> Result<WireFlow> {
+    /// inactive, [`Error::Conflict`] when it has as many flows as it may have, or the caller has
+    /// made as many.
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        organization: &str,
+        name: FlowName,
+    ) -> Result<WireFlow> {
         let user = actor.user()?.user.clone();
         let (id, organization) = (user.id, organization.to_lowercase());
         let limits = self.core.config().flows;
@@ -122,11 +138,20 @@ impl Flows {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn update(&self, actor: &Actor, room: &Room, changes: FlowChanges) -> Result<WireFlow> {
+    pub async fn update(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        changes: FlowChanges,
+    ) -> Result<WireFlow> {
         let caller = actor.user()?.clone();
         let (id, user) = (room.id(), caller.user.id);
         let own_mark = changes.open.is_some() && !changes.configures() && room.contains(user);
-        let action = if own_mark { FlowAction::SetOpen } else { FlowAction::See };
+        let action = if own_mark {
+            FlowAction::SetOpen
+        } else {
+            FlowAction::See
+        };
         let ((), event) = self
             .rooms
             .change_room(actor, id, action, move |tx, actor, room| {
@@ -141,7 +166,10 @@ impl Flows {
 
 /// The organization of that name, held against others, for one of its people who wants to write.
 fn lock_writable(tx: &mut Tx<'_>, name: &str, user: UserId) -> TxResult<OrganizationId> {
-    let id = tx.organizations().find_id_by_name(name)?.ok_or(Error::NotFound)?;
+    let id = tx
+        .organizations()
+        .find_id_by_name(name)?
+        .ok_or(Error::NotFound)?;
     let organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
     let role = tx
         .organization_members()
@@ -163,11 +191,17 @@ fn check_flow_limits(
 ) -> TxResult<()> {
     let (all, own) = tx.flows().count(organization, user)?;
     for (most, count, who, limit) in [
-        (limits.of_organization, all, "the organization has", Limit::OrganizationFlows),
+        (
+            limits.of_organization,
+            all,
+            "the organization has",
+            Limit::OrganizationFlows,
+        ),
         (limits.of_user, own, "you have made", Limit::UserFlows),
     ] {
         if most > 0 && count >= i64::from(most) {
-            let text = format!("{who} {count} flows, archived ones included, and more are not allowed");
+            let text =
+                format!("{who} {count} flows, archived ones included, and more are not allowed");
             return Err(Error::Full { limit, text }.into());
         }
     }
@@ -180,8 +214,17 @@ fn allow_update(standing: FlowCaller, room: &Room, changes: &FlowChanges) -> Res
     }
     let archived_after = changes.disabled.unwrap_or(room.flow.disabled);
     if changes.open.is_some() && !archived_after {
-        let active = Flow { disabled: false, ..room.flow.clone() };
-        let inside = matches!(standing, FlowCaller::User { place: Place::Inside, .. });
+        let active = Flow {
+            disabled: false,
+            ..room.flow.clone()
+        };
+        let inside = matches!(
+            standing,
+            FlowCaller::User {
+                place: Place::Inside,
+                ..
+            }
+        );
         if changes.open == Some(true) && !inside {
             policy::flow(standing, &active, FlowAction::Join)?;
         }
@@ -247,7 +290,11 @@ pub(crate) fn insert_flow(
     tx.organizations().lock(organization)?;
     let mut parameterized_name = String::new();
     for candidate in parameterized_candidates(name.as_str(), random.expose()) {
-        if tx.flows().find_room_by_name(organization, &candidate)?.is_none() {
+        if tx
+            .flows()
+            .find_room_by_name(organization, &candidate)?
+            .is_none()
+        {
             parameterized_name = candidate;
             break;
         }

@@ -23,9 +23,16 @@ impl Flows {
     /// [`Error::Unavailable`].
     pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
         let id = room.id();
-        let people = self.core.store().read(move |reader| reader.members().list_of_rooms(&[id])).await?;
+        let people = self
+            .core
+            .store()
+            .read(move |reader| reader.members().list_of_rooms(&[id]))
+            .await?;
         let base = &self.core.config().addresses.base;
-        Ok(people.iter().map(|(_, user)| User::of(user, base)).collect())
+        Ok(people
+            .iter()
+            .map(|(_, user)| User::of(user, base))
+            .collect())
     }
 
     /// Adds a member of the organization to a flow. Adding somebody twice does nothing.
@@ -37,25 +44,36 @@ impl Flows {
     pub async fn add_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let (done, event) = self
             .rooms
-            .change_room(actor, room.id(), FlowAction::AddUser, move |tx, actor, room| {
-                match room.member(user) {
-                    Some(member) if member.blocked => return Err(Error::Denied.into()),
-                    Some(_) => return Ok(()),
-                    None => {}
-                }
-                let belongs = tx
-                    .organization_members()
-                    .list_of_user(user)?
-                    .iter()
-                    .any(|m| m.organization == room.organization.id);
-                let (true, Some(person)) = (belongs, tx.users().find(user)?) else {
-                    return Err(Error::field("id", "is not a user of the organization").into());
-                };
-                admit_member(tx, room.id(), &person)?;
-                let draft = action(tx, room.id(), actor.user_id(), "add_people", &json!(person.nick));
-                tx.messages().append(&[draft])?;
-                Ok(())
-            })
+            .change_room(
+                actor,
+                room.id(),
+                FlowAction::AddUser,
+                move |tx, actor, room| {
+                    match room.member(user) {
+                        Some(member) if member.blocked => return Err(Error::Denied.into()),
+                        Some(_) => return Ok(()),
+                        None => {}
+                    }
+                    let belongs = tx
+                        .organization_members()
+                        .list_of_user(user)?
+                        .iter()
+                        .any(|m| m.organization == room.organization.id);
+                    let (true, Some(person)) = (belongs, tx.users().find(user)?) else {
+                        return Err(Error::field("id", "is not a user of the organization").into());
+                    };
+                    admit_member(tx, room.id(), &person)?;
+                    let draft = action(
+                        tx,
+                        room.id(),
+                        actor.user_id(),
+                        "add_people",
+                        &json!(person.nick),
+                    );
+                    tx.messages().append(&[draft])?;
+                    Ok(())
+                },
+            )
             .await?;
         self.core.wait_until_applied(event).await;
         Ok(done)
@@ -79,7 +97,8 @@ impl Flows {
             .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
                 let member = room.member(user).ok_or(Error::NotFound)?;
-                policy::block(actor.standing(room), role_of(tx, room, user)?).map_err(Error::from)?;
+                policy::block(actor.standing(room), role_of(tx, room, user)?)
+                    .map_err(Error::from)?;
                 if member.blocked == blocked {
                     return Ok(());
                 }
@@ -135,11 +154,18 @@ impl Flows {
 
 fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
     let memberships = tx.organization_members().list_of_user(user)?;
-    Ok(memberships.into_iter().find(|m| m.organization == room.organization.id).map(|m| m.role))
+    Ok(memberships
+        .into_iter()
+        .find(|m| m.organization == room.organization.id)
+        .map(|m| m.role))
 }
 
 /// Brings in somebody who comes by their own doing, and lets the flow know.
-pub(crate) fn add_joining_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> StoreResult<()> {
+pub(crate) fn add_joining_member(
+    tx: &mut Tx<'_>,
+    room: RoomId,
+    user: &ModelUser,
+) -> StoreResult<()> {
     admit_member(tx, room, user)?;
     let draft = action(tx, room, Some(user.id), "join", &json!(user.nick));
     tx.messages().append(&[draft])?;
@@ -152,14 +178,25 @@ pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> S
     tx.members().insert(room, user.id, now)?;
     mark_accepted(tx, room, std::slice::from_ref(user))?;
     tx.rooms().advance_access(room)?;
-    tx.record_event(Control::FlowAdd { room, user: user.id });
-    tx.record_event(Control::UserJoin { room, user: user.id });
+    tx.record_event(Control::FlowAdd {
+        room,
+        user: user.id,
+    });
+    tx.record_event(Control::UserJoin {
+        room,
+        user: user.id,
+    });
     Ok(())
 }
 
-/// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and stream know. With the
-/// member's nick, a message in the flow says so, unless the flow is archived.
-pub(crate) fn take_out(tx: &mut Tx<'_>, room: RoomId, user: UserId, nick: Option<&str>) -> StoreResult<()> {
+/// Takes a member, who is not blocked, out of a flow, which is held, and lets every process and
+/// stream know. With the member's nick, a message in the flow says so, unless the flow is archived.
+pub(crate) fn take_out(
+    tx: &mut Tx<'_>,
+    room: RoomId,
+    user: UserId,
+    nick: Option<&str>,
+) -> StoreResult<()> {
     tx.members().delete(room, user)?;
     tx.rooms().advance_access(room)?;
     if let Some(nick) = nick

@@ -1,4 +1,5 @@
-//! Changes of groups, within a transaction that holds their organization. Each is recorded with who did it.
+//! Changes of groups, within a transaction that holds their organization. Each is recorded with who
+//! did it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -22,8 +23,15 @@ const NAMED: usize = 20;
 /// # Errors
 ///
 /// [`Error::NotFound`].
-pub(crate) fn find(reader: &mut Reader<'_>, organization: OrganizationId, id: GroupId) -> TxResult<Group> {
-    let found = reader.groups().find(id)?.filter(|group| group.organization == organization);
+pub(crate) fn find(
+    reader: &mut Reader<'_>,
+    organization: OrganizationId,
+    id: GroupId,
+) -> TxResult<Group> {
+    let found = reader
+        .groups()
+        .find(id)?
+        .filter(|group| group.organization == organization);
     Ok(found.ok_or(Error::NotFound)?)
 }
 
@@ -39,13 +47,17 @@ pub(crate) fn create(
     by: &str,
 ) -> TxResult<GroupId> {
     if tx.groups().count(organization)? >= MAX_GROUPS as i64 {
-        return Err(Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into());
+        return Err(
+            Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into(),
+        );
     }
     check_name(tx, organization, &new.name)?;
     let users = check_users(tx, organization, &new.users)?;
     check_memberships(tx, organization, users.len())?;
     let now = tx.now();
-    let id = tx.groups().insert(organization, (new.name.as_str(), &new.name.key()), now)?;
+    let id = tx
+        .groups()
+        .insert(organization, (new.name.as_str(), &new.name.key()), now)?;
     tx.groups().insert_members(organization, id, &users)?;
     let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
     record(tx, organization, (by, "group.create"), None, &detail)?;
@@ -57,13 +69,23 @@ pub(crate) fn create(
 /// # Errors
 ///
 /// [`Error::Conflict`], [`Error::Invalid`].
-pub(crate) fn change(tx: &mut Tx<'_>, group: &Group, changes: &GroupChanges, by: &str) -> TxResult<()> {
+pub(crate) fn change(
+    tx: &mut Tx<'_>,
+    group: &Group,
+    changes: &GroupChanges,
+    by: &str,
+) -> TxResult<()> {
     let mut detail = Map::new();
-    if let Some(name) = changes.name.as_ref().filter(|name| name.as_str() != group.name) {
+    if let Some(name) = changes
+        .name
+        .as_ref()
+        .filter(|name| name.as_str() != group.name)
+    {
         if tx.groups().find_by_name(group.organization, &name.key())? != Some(group.id) {
             check_name(tx, group.organization, name)?;
         }
-        tx.groups().set_name(group.id, (name.as_str(), &name.key()))?;
+        tx.groups()
+            .set_name(group.id, (name.as_str(), &name.key()))?;
         detail.insert("name".to_owned(), json!([group.name, name.as_str()]));
     }
     if let Some(wanted) = &changes.users {
@@ -74,10 +96,17 @@ pub(crate) fn change(tx: &mut Tx<'_>, group: &Group, changes: &GroupChanges, by:
         return Ok(());
     }
     detail.insert("group".to_owned(), json!(group.id.0));
-    Ok(record(tx, group.organization, (by, "group.update"), None, &Value::Object(detail))?)
+    Ok(record(
+        tx,
+        group.organization,
+        (by, "group.update"),
+        None,
+        &Value::Object(detail),
+    )?)
 }
 
-/// Brings a user of the organization into a group, or takes a user out of it. Doing it twice does nothing.
+/// Brings a user of the organization into a group, or takes a user out of it. Doing it twice does
+/// nothing.
 ///
 /// # Errors
 ///
@@ -103,7 +132,13 @@ pub(crate) fn set_member(
     }
     let mut detail = Map::from_iter([("group".to_owned(), json!(group.id.0))]);
     set_members(tx, group, &wanted, &mut detail)?;
-    Ok(record(tx, group.organization, (by, "group.update"), Some(user), &Value::Object(detail))?)
+    Ok(record(
+        tx,
+        group.organization,
+        (by, "group.update"),
+        Some(user),
+        &Value::Object(detail),
+    )?)
 }
 
 /// Removes a group.
@@ -114,11 +149,17 @@ pub(crate) fn set_member(
 pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
     tx.groups().delete(group.id)?;
     let detail = json!({"group": group.id.0, "name": group.name});
-    Ok(record(tx, group.organization, (by, "group.remove"), None, &detail)?)
+    Ok(record(
+        tx,
+        group.organization,
+        (by, "group.remove"),
+        None,
+        &detail,
+    )?)
 }
 
-/// Holds the organizations of a user who may take another nick: a group there may be about to take it as its name.
-/// To be called before the user is locked.
+/// Holds the organizations of a user who may take another nick: a group there may be about to take
+/// it as its name. To be called before the user is locked.
 pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     let mut held = HashSet::new();
     loop {
@@ -127,8 +168,9 @@ pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
             .list_of_user(user)?
             .into_iter()
             .map(|membership| membership.organization);
-        let new: Vec<OrganizationId> =
-            organizations.filter(|organization| held.insert(*organization)).collect();
+        let new: Vec<OrganizationId> = organizations
+            .filter(|organization| held.insert(*organization))
+            .collect();
         if new.is_empty() {
             return Ok(());
         }
@@ -139,8 +181,8 @@ pub(crate) fn lock_names(tx: &mut Tx<'_>, user: UserId) -> StoreResult<()> {
     }
 }
 
-/// Makes these users the members of a group and puts those who came and went into `detail`, for the audit log.
-/// All of them must belong to the organization.
+/// Makes these users the members of a group and puts those who came and went into `detail`, for the
+/// audit log. All of them must belong to the organization.
 fn set_members(
     tx: &mut Tx<'_>,
     group: &Group,
@@ -156,7 +198,8 @@ fn set_members(
     }
     if !added.is_empty() {
         check_memberships(tx, group.organization, added.len())?;
-        tx.groups().insert_members(group.organization, group.id, &added)?;
+        tx.groups()
+            .insert_members(group.organization, group.id, &added)?;
     }
     for (what, users) in [("added", added), ("removed", removed)] {
         if !users.is_empty() {
@@ -166,12 +209,15 @@ fn set_members(
     Ok(())
 }
 
-/// Checks that the groups of an organization may have so many members more. Every process keeps them in memory.
+/// Checks that the groups of an organization may have so many members more. Every process keeps
+/// them in memory.
 fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize) -> TxResult<()> {
-    let members = usize::try_from(tx.groups().count_memberships(organization)?).unwrap_or(usize::MAX);
+    let members =
+        usize::try_from(tx.groups().count_memberships(organization)?).unwrap_or(usize::MAX);
     if members.saturating_add(more) > MAX_GROUP_MEMBERSHIPS {
-        let text =
-            format!("the groups of an organization have at most {MAX_GROUP_MEMBERSHIPS} members together");
+        let text = format!(
+            "the groups of an organization have at most {MAX_GROUP_MEMBERSHIPS} members together"
+        );
         return Err(Error::Conflict(text).into());
     }
     Ok(())
@@ -179,9 +225,16 @@ fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize)
 
 /// Checks that no user and no other group of the organization has the name.
 fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -> TxResult<()> {
-    let text = if tx.groups().find_by_name(organization, &name.key())?.is_some() {
+    let text = if tx
+        .groups()
+        .find_by_name(organization, &name.key())?
+        .is_some()
+    {
         format!("the organization has a group {name} already")
-    } else if tx.organization_members().has_nick(organization, &name.key(), UserId(0))? {
+    } else if tx
+        .organization_members()
+        .has_nick(organization, &name.key(), UserId(0))?
+    {
         format!("{name} is the nick of a user of the organization")
     } else {
         return Ok(());
@@ -190,21 +243,39 @@ fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.
-fn check_users(tx: &mut Tx<'_>, organization: OrganizationId, users: &[UserId]) -> TxResult<Vec<UserId>> {
+fn check_users(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    users: &[UserId],
+) -> TxResult<Vec<UserId>> {
     let users: BTreeSet<UserId> = users.iter().copied().collect();
     if users.len() > MAX_GROUP_MEMBERS {
-        return Err(Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into());
+        return Err(
+            Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into(),
+        );
     }
     let users: Vec<UserId> = users.into_iter().collect();
-    let members: BTreeSet<UserId> =
-        tx.organization_members().list_among(organization, &users)?.into_iter().collect();
-    let others = users.iter().filter(|user| !members.contains(user)).take(NAMED);
+    let members: BTreeSet<UserId> = tx
+        .organization_members()
+        .list_among(organization, &users)?
+        .into_iter()
+        .collect();
+    let others = users
+        .iter()
+        .filter(|user| !members.contains(user))
+        .take(NAMED);
     let others: Vec<String> = others.map(ToString::to_string).collect();
     if others.is_empty() {
         return Ok(users);
     }
-    Err(Error::field("users", format!("can't hold users of other organizations: {}", others.join(", ")))
-        .into())
+    Err(Error::field(
+        "users",
+        format!(
+            "can't hold users of other organizations: {}",
+            others.join(", ")
+        ),
+    )
+    .into())
 }
 
 fn numbers(users: &[UserId]) -> Value {

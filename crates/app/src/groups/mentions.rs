@@ -15,7 +15,10 @@ pub(crate) struct MentionGroups {
 impl MentionGroups {
     pub(crate) fn load(reader: &mut Reader<'_>, organization: OrganizationId) -> StoreResult<Self> {
         let found = reader.groups().list_of_organizations(&[organization])?;
-        let members = found.into_iter().map(|group| (nick_key(&group.name), group.users.into())).collect();
+        let members = found
+            .into_iter()
+            .map(|group| (nick_key(&group.name), group.users.into()))
+            .collect();
         Ok(Self { members })
     }
 

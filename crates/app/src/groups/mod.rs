@@ -1,5 +1,5 @@
-//! Groups of users within an organization: every member of the organization sees them, its administrators change
-//! them.
+//! Groups of users within an organization: every member of the organization sees them, its
+//! administrators change them.
 
 pub(crate) mod change;
 mod mentions;
@@ -58,27 +58,48 @@ impl Groups {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.core.store().read(move |reader| {
             let shown = reader.organizations().find(organization)?;
-            Ok((shown, reader.groups().list_of_organizations(&[organization])?))
+            Ok((
+                shown,
+                reader.groups().list_of_organizations(&[organization])?,
+            ))
         });
         let (shown, groups) = found.await?;
-        let (shown, base) = (shown.ok_or(Error::NotFound)?, &self.core.config().addresses.base);
-        Ok(groups.iter().map(|group| Group::of(group, &shown, base)).collect())
+        let (shown, base) = (
+            shown.ok_or(Error::NotFound)?,
+            &self.core.config().addresses.base,
+        );
+        Ok(groups
+            .iter()
+            .map(|group| Group::of(group, &shown, base))
+            .collect())
     }
 
     /// A group of an organization of the caller's.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] for flow
-    /// tokens.
-    pub async fn get(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<Group> {
+    /// [`Error::NotFound`] when there is none or the organization is not the caller's,
+    /// [`Error::Denied`] for flow tokens.
+    pub async fn get(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        id: GroupId,
+    ) -> Result<Group> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.core.read(move |reader| {
-            let shown = reader.organizations().find(organization)?.ok_or(Error::NotFound)?;
+            let shown = reader
+                .organizations()
+                .find(organization)?
+                .ok_or(Error::NotFound)?;
             Ok((shown, change::find(reader, organization, id)?))
         });
         let (shown, group) = found.await?;
-        Ok(Group::of(&group, &shown, &self.core.config().addresses.base))
+        Ok(Group::of(
+            &group,
+            &shown,
+            &self.core.config().addresses.base,
+        ))
     }
 
     /// Makes a group.
@@ -86,11 +107,18 @@ impl Groups {
     /// # Errors
     ///
     /// [`Error::Invalid`] for users who do not belong to the organization and for too many of them,
-    /// [`Error::Conflict`] when a user or a group of the organization has the name, or there are as many groups as
-    /// may be; and as [`Groups::remove`].
-    pub async fn create(&self, actor: &Actor, organization: OrganizationId, new: NewGroup) -> Result<Group> {
+    /// [`Error::Conflict`] when a user or a group of the organization has the name, or there are as
+    /// many groups as may be; and as [`Groups::remove`].
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        new: NewGroup,
+    ) -> Result<Group> {
         let id = self
-            .change_groups(actor, organization, move |tx, by| change::create(tx, organization, &new, by))
+            .change_groups(actor, organization, move |tx, by| {
+                change::create(tx, organization, &new, by)
+            })
             .await?;
         self.get(actor, organization, id).await
     }
@@ -119,8 +147,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the user does not belong to the organization, [`Error::Conflict`] when the group has
-    /// as many members as it may; and as [`Groups::remove`].
+    /// [`Error::NotFound`] when the user does not belong to the organization, [`Error::Conflict`]
+    /// when the group has as many members as it may; and as [`Groups::remove`].
     pub async fn set_member(
         &self,
         actor: &Actor,
@@ -131,7 +159,11 @@ impl Groups {
     ) -> Result<()> {
         self.change_groups(actor, organization, move |tx, by| {
             let group = change::find(tx, organization, id)?;
-            if tx.organization_members().list_among(organization, &[user])?.is_empty() {
+            if tx
+                .organization_members()
+                .list_among(organization, &[user])?
+                .is_empty()
+            {
                 return Err(Error::NotFound.into());
             }
             change::set_member(tx, &group, user, is_member, by)
@@ -143,9 +175,14 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or the organization is not the caller's, [`Error::Denied`] when the
-    /// caller does not administer it or it is inactive.
-    pub async fn remove(&self, actor: &Actor, organization: OrganizationId, id: GroupId) -> Result<()> {
+    /// [`Error::NotFound`] when there is none or the organization is not the caller's,
+    /// [`Error::Denied`] when the caller does not administer it or it is inactive.
+    pub async fn remove(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        id: GroupId,
+    ) -> Result<()> {
         self.change_groups(actor, organization, move |tx, by| {
             let group = change::find(tx, organization, id)?;
             change::remove(tx, &group, by)
@@ -153,10 +190,15 @@ impl Groups {
         .await
     }
 
-    /// Changes the groups of an organization, which is held against others, in one transaction for an administrator
-    /// of it. `work` is given the caller's name in the audit log. Once this answers, every process mentions the
-    /// groups as they are now.
-    async fn change_groups<R, F>(&self, actor: &Actor, organization: OrganizationId, work: F) -> Result<R>
+    /// Changes the groups of an organization, which is held against others, in one transaction for
+    /// an administrator of it. `work` is given the caller's name in the audit log. Once this
+    /// answers, every process mentions the groups as they are now.
+    async fn change_groups<R, F>(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+        work: F,
+    ) -> Result<R>
     where
         R: Send + 'static,
         F: Fn(&mut Tx<'_>, &str) -> TxResult<R> + Send + 'static,
@@ -166,10 +208,15 @@ impl Groups {
             .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let caller = actor.user()?;
-                let held = tx.organizations().find(organization)?.ok_or(Error::NotFound)?;
+                let held = tx
+                    .organizations()
+                    .find(organization)?
+                    .ok_or(Error::NotFound)?;
                 let role = caller.role_in(organization);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
-                allowed.and_then(|()| policy::write(&held)).map_err(Error::from)?;
+                allowed
+                    .and_then(|()| policy::write(&held))
+                    .map_err(Error::from)?;
                 work(tx, &format!("user:{}", caller.user.id))
             })
             .await?;

@@ -12,7 +12,9 @@ use crate::Config;
 use crate::core::transaction::NoCaller;
 
 async fn app() -> (App, OrganizationId) {
-    let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default()).await.unwrap();
+    let app = App::new(Store::open("sqlite::memory:").unwrap(), Config::default())
+        .await
+        .unwrap();
     let made = app.core().transaction(NoCaller::Operator, |tx| {
         let now = tx.now();
         Ok(tx.organizations().insert("Acme", "acme", 10_000, now)?)
@@ -40,7 +42,11 @@ async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<Us
                 password_hash: None,
                 created_at: now,
             })?;
-            let membership = OrganizationMembership { organization, user, role: OrganizationRole::Member };
+            let membership = OrganizationMembership {
+                organization,
+                user,
+                role: OrganizationRole::Member,
+            };
             tx.organization_members().insert(membership, &nick, now)?;
             users.push(user);
         }
@@ -50,13 +56,16 @@ async fn people(app: &App, organization: OrganizationId, count: usize) -> Vec<Us
 }
 
 fn named(name: &str, users: &[UserId]) -> NewGroup {
-    NewGroup { name: name.parse::<GroupName>().unwrap(), users: users.to_vec() }
+    NewGroup {
+        name: name.parse::<GroupName>().unwrap(),
+        users: users.to_vec(),
+    }
 }
 
 async fn create(app: &App, organization: OrganizationId, new: NewGroup) -> Result<GroupId> {
-    let made = app
-        .core()
-        .transaction(NoCaller::Operator, move |tx| change::create(tx, organization, &new, "operator"));
+    let made = app.core().transaction(NoCaller::Operator, move |tx| {
+        change::create(tx, organization, &new, "operator")
+    });
     Ok(made.await?.0)
 }
 
@@ -68,7 +77,9 @@ async fn a_group_has_a_bounded_number_of_members() {
     let all = create(&app, organization, named("all-of-them", &users)).await;
     assert!(matches!(all, Err(Error::Invalid(fields)) if fields.contains_key("users")));
     let twice: Vec<UserId> = [&users[..MAX_GROUP_MEMBERS], &users[..1]].concat();
-    let id = create(&app, organization, named("team", &twice)).await.unwrap();
+    let id = create(&app, organization, named("team", &twice))
+        .await
+        .unwrap();
     let set = async |user, is_member| {
         let done = app.core().transaction(NoCaller::Operator, move |tx| {
             let group = change::find(tx, organization, id)?;
@@ -77,11 +88,20 @@ async fn a_group_has_a_bounded_number_of_members() {
         done.await.map(drop)
     };
     set(first, true).await.expect("a member already");
-    assert!(matches!(set(last, true).await, Err(Error::Conflict(text)) if text.contains("1000 members")));
+    assert!(
+        matches!(set(last, true).await, Err(Error::Conflict(text)) if text.contains("1000 members"))
+    );
     set(first, false).await.unwrap();
     set(last, true).await.expect("there is room again");
-    let found = app.core().read(move |reader| change::find(reader, organization, id)).await.unwrap();
-    assert_eq!((found.users.len(), found.users.contains(&last)), (MAX_GROUP_MEMBERS, true));
+    let found = app
+        .core()
+        .read(move |reader| change::find(reader, organization, id))
+        .await
+        .unwrap();
+    assert_eq!(
+        (found.users.len(), found.users.contains(&last)),
+        (MAX_GROUP_MEMBERS, true)
+    );
 }
 
 #[tokio::test]
@@ -89,7 +109,12 @@ async fn an_organization_has_a_bounded_number_of_groups() {
     let (app, organization) = app().await;
     let made = app.core().transaction(NoCaller::Operator, move |tx| {
         for number in 0..MAX_GROUPS {
-            change::create(tx, organization, &named(&format!("g{number}"), &[]), "operator")?;
+            change::create(
+                tx,
+                organization,
+                &named(&format!("g{number}"), &[]),
+                "operator",
+            )?;
         }
         Ok(())
     });
@@ -97,7 +122,9 @@ async fn an_organization_has_a_bounded_number_of_groups() {
     let more = create(&app, organization, named("more", &[])).await;
     assert!(matches!(more, Err(Error::Conflict(text)) if text.contains("500 groups")));
     app.operator().remove_group("acme", "G7").await.unwrap();
-    create(&app, organization, named("more", &[])).await.expect("there is room again");
+    create(&app, organization, named("more", &[]))
+        .await
+        .expect("there is room again");
     let groups = app.operator().groups("acme").await.unwrap();
     assert_eq!(groups.len(), MAX_GROUPS);
 }
@@ -107,13 +134,19 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
     let (app, organization) = app().await;
     let users = people(&app, organization, MAX_GROUP_MEMBERS).await;
     for number in 0..MAX_GROUP_MEMBERSHIPS / MAX_GROUP_MEMBERS {
-        create(&app, organization, named(&format!("g{number}"), &users)).await.unwrap();
+        create(&app, organization, named(&format!("g{number}"), &users))
+            .await
+            .unwrap();
     }
     let refused = |made: Result<GroupId>| {
-        assert!(matches!(made, Err(Error::Conflict(text)) if text.contains("20000 members together")));
+        assert!(
+            matches!(made, Err(Error::Conflict(text)) if text.contains("20000 members together"))
+        );
     };
     refused(create(&app, organization, named("more", &users[..1])).await);
-    let empty = create(&app, organization, named("empty", &[])).await.unwrap();
+    let empty = create(&app, organization, named("empty", &[]))
+        .await
+        .unwrap();
     let add = app.core().transaction(NoCaller::Operator, {
         let user = users[0];
         move |tx| {
@@ -123,7 +156,9 @@ async fn the_groups_of_an_organization_have_a_bounded_number_of_members_together
     });
     refused(add.await.map(|_| empty));
     app.operator().remove_group("acme", "g0").await.unwrap();
-    create(&app, organization, named("more", &users[..1])).await.expect("there is room again");
+    create(&app, organization, named("more", &users[..1]))
+        .await
+        .expect("there is room again");
 }
 
 #[tokio::test]
@@ -131,21 +166,38 @@ async fn a_room_of_an_organization_knows_its_groups_until_they_change() {
     let (app, organization) = app().await;
     let _background = app.start().await.unwrap();
     let users = people(&app, organization, 2).await;
-    let new = crate::NewFlow { organization: "acme".into(), name: "main".parse().unwrap() };
+    let new = crate::NewFlow {
+        organization: "acme".into(),
+        name: "main".parse().unwrap(),
+    };
     let (flow, _) = app.operator().create_flow(new).await.unwrap();
     let room = app.rooms().room_id_by_public_id(&flow).await.unwrap();
     let members = async |name: &str| {
         use eddyline_model::tags::Roster as _;
-        app.rooms().load_room(room).await.unwrap().group(name).map(<[_]>::to_vec)
+        app.rooms()
+            .load_room(room)
+            .await
+            .unwrap()
+            .group(name)
+            .map(<[_]>::to_vec)
     };
     assert_eq!(members("team").await, None);
     let before = app.rooms().load_room(room).await.unwrap();
-    assert!(std::sync::Arc::ptr_eq(&before, &app.rooms().load_room(room).await.unwrap()), "it is cached");
+    assert!(
+        std::sync::Arc::ptr_eq(&before, &app.rooms().load_room(room).await.unwrap()),
+        "it is cached"
+    );
     let name: GroupName = "Team".parse().unwrap();
     app.operator().create_group("acme", name).await.unwrap();
     assert_eq!(members("team").await, Some(vec![]));
     let email = "user1@acme.example".parse().unwrap();
-    app.operator().set_group_member("acme", "team", &email, true).await.unwrap();
+    app.operator()
+        .set_group_member("acme", "team", &email, true)
+        .await
+        .unwrap();
     assert_eq!(members("team").await, Some(vec![users[1]]));
-    assert_eq!(before.most_tags() + 1, app.rooms().load_room(room).await.unwrap().most_tags());
+    assert_eq!(
+        before.most_tags() + 1,
+        app.rooms().load_room(room).await.unwrap().most_tags()
+    );
 }

@@ -1,4 +1,5 @@
-//! Coming in by an invitation: through the API from the invited account, or by the link in the mail.
+//! Coming in by an invitation: through the API from the invited account, or by the link in the
+//! mail.
 
 use eddyline_auth::TokenHash;
 use eddyline_model::flows::{AccessMode, Flow};
@@ -21,14 +22,15 @@ use crate::rooms::Room;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
-    /// Accepts an invitation for the caller, whose address it must have been sent to: they are in the
-    /// flow, and in its organization, afterwards. An accepted one stays as it is.
+    /// Accepts an invitation for the caller, whose address it must have been sent to: they are in
+    /// the flow, and in its organization, afterwards. An accepted one stays as it is.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when the inviter
-    /// has left the organization, [`Error::Denied`] when the organization is inactive, [`Error::Conflict`] when
-    /// it is full, and [`Error::Invalid`] when another user there has the caller's nick.
+    /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when
+    /// the inviter has left the organization, [`Error::Denied`] when the organization is inactive,
+    /// [`Error::Conflict`] when it is full, and [`Error::Invalid`] when another user there has the
+    /// caller's nick.
     pub async fn accept(
         &self,
         actor: &Actor,
@@ -50,7 +52,10 @@ impl Invitations {
                     if invitation.state == InvitationState::Pending {
                         accept_in(tx, &invitation, &who.user()?.user)?;
                     }
-                    let accepted = Invitation { state: InvitationState::Accepted, ..invitation };
+                    let accepted = Invitation {
+                        state: InvitationState::Accepted,
+                        ..invitation
+                    };
                     Ok((room, accepted))
                 },
             )
@@ -60,12 +65,13 @@ impl Invitations {
     }
 }
 
-/// Adds a user to the flow of an invitation that was sent to any address. Its links and mails end with that.
+/// Adds a user to the flow of an invitation that was sent to any address. Its links and mails end
+/// with that.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the invitation was removed or is not in force any more ([`is_in_force`]),
-/// [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
+/// [`Error::NotFound`] when the invitation was removed or is not in force any more
+/// ([`is_in_force`]), [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
 pub(crate) fn accept_in(tx: &mut Tx<'_>, invitation: &Invitation, user: &User) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
@@ -78,48 +84,74 @@ pub(crate) fn accept_in(tx: &mut Tx<'_>, invitation: &Invitation, user: &User) -
     Ok(tx.mails().delete_of_invitations(&[invitation.id])?)
 }
 
-/// Whether a pending invitation into a flow can still be accepted: its inviter is still an active member of the
-/// organization and not blocked from the flow. An invitation that was requested on the page of the join link has
-/// no inviter; it can be accepted while the access mode of the flow allows joining by link.
+/// Whether a pending invitation into a flow can still be accepted: its inviter is still an active
+/// member of the organization and not blocked from the flow. An invitation that was requested on
+/// the page of the join link has no inviter; it can be accepted while the access mode of the flow
+/// allows joining by link.
 pub(super) fn is_in_force(
     reader: &mut Reader<'_>,
     flow: &Flow,
     inviter: Option<UserId>,
 ) -> StoreResult<bool> {
-    let Some(inviter) = inviter else { return Ok(flow.access_mode != AccessMode::Invitation) };
+    let Some(inviter) = inviter else {
+        return Ok(flow.access_mode != AccessMode::Invitation);
+    };
     let belongs = reader
         .organization_members()
         .list_of_user(inviter)?
         .iter()
         .any(|member| member.organization == flow.organization);
-    if !belongs || !reader.users().find(inviter)?.is_some_and(|user| user.active) {
+    if !belongs
+        || !reader
+            .users()
+            .find(inviter)?
+            .is_some_and(|user| user.active)
+    {
         return Ok(false);
     }
-    Ok(reader.members().find(flow.room, inviter)?.is_none_or(|place| !place.blocked))
+    Ok(reader
+        .members()
+        .find(flow.room, inviter)?
+        .is_none_or(|place| !place.blocked))
 }
 
-/// What the link in an invitation's mail leads to: the invitation, its flow and organization, and who
-/// invited.
+/// What the link in an invitation's mail leads to: the invitation, its flow and organization, and
+/// who invited.
 pub(crate) type Destination = (Invitation, Flow, Organization, Option<User>);
 
-/// What the link with this digest leads to. `None` when the link has ended, was used, or leads nowhere any
-/// more, and when its invitation is not in force.
+/// What the link with this digest leads to. `None` when the link has ended, was used, or leads
+/// nowhere any more, and when its invitation is not in force.
 pub(crate) fn invitation_of_link(
     reader: &mut Reader<'_>,
     hash: &TokenHash,
     now: Timestamp,
 ) -> StoreResult<Option<Destination>> {
-    let Some(link) = reader.mails().find_link(&hash.0, now)? else { return Ok(None) };
-    let Purpose::Invitation(id) = link.purpose else { return Ok(None) };
-    let pending = reader.invitations().find(id)?.filter(|found| found.state == InvitationState::Pending);
-    let Some(invitation) = pending else { return Ok(None) };
-    let Some(flow) = reader.flows().find(invitation.room)?.filter(|flow| !flow.disabled) else {
+    let Some(link) = reader.mails().find_link(&hash.0, now)? else {
+        return Ok(None);
+    };
+    let Purpose::Invitation(id) = link.purpose else {
+        return Ok(None);
+    };
+    let pending = reader
+        .invitations()
+        .find(id)?
+        .filter(|found| found.state == InvitationState::Pending);
+    let Some(invitation) = pending else {
+        return Ok(None);
+    };
+    let Some(flow) = reader
+        .flows()
+        .find(invitation.room)?
+        .filter(|flow| !flow.disabled)
+    else {
         return Ok(None);
     };
     if !is_in_force(reader, &flow, invitation.inviter)? {
         return Ok(None);
     }
-    let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
+    let Some(organization) = reader.organizations().find(flow.organization)? else {
+        return Ok(None);
+    };
     let inviter = match invitation.inviter {
         Some(user) => reader.users().find(user)?,
         None => None,

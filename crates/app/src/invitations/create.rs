@@ -18,14 +18,14 @@ use crate::rooms::Room;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
-    /// Invites an address into a flow. When an invitation to it is pending, its mail is sent again, unless one
-    /// was sent just now; the links of earlier mails stay valid.
+    /// Invites an address into a flow. When an invitation to it is pending, its mail is sent again,
+    /// unless one was sent just now; the links of earlier mails stay valid.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`], also when the organization is inactive;
-    /// [`Error::Conflict`] when the address is that of somebody in the flow or blocked from it, or the flow has
-    /// as many pending invitations as it may have; [`Error::MailQuota`].
+    /// [`Error::Conflict`] when the address is that of somebody in the flow or blocked from it, or
+    /// the flow has as many pending invitations as it may have; [`Error::MailQuota`].
     pub async fn create(
         &self,
         actor: &Actor,
@@ -36,23 +36,32 @@ impl Invitations {
         let limits = MailLimits::of(self.core.config());
         let (invitation, _) = self
             .rooms
-            .change_room(actor, room.id(), FlowAction::Invite, move |tx, actor, room| {
-                if let Some(why) = reason_against(tx, room, &email)? {
-                    return Err(Error::Conflict(why).into());
-                }
-                let sending = Sending::of_member(limits, room, actor.user_id(), message.as_deref());
-                let mut sent = sending.send(tx, &[&email])?;
-                if let Some((_, refusal)) = sent.refused.pop() {
-                    return Err(Error::from(refusal).into());
-                }
-                let invitation = sent.invitations.pop().ok_or(StoreError::Corrupt("invitation"))?;
-                if !sent.new.is_empty() {
-                    let description = json!({"email": invitation.email});
-                    let draft = action(tx, room.id(), actor.user_id(), "invite", &description);
-                    tx.messages().append(&[draft])?;
-                }
-                Ok(invitation)
-            })
+            .change_room(
+                actor,
+                room.id(),
+                FlowAction::Invite,
+                move |tx, actor, room| {
+                    if let Some(why) = reason_against(tx, room, &email)? {
+                        return Err(Error::Conflict(why).into());
+                    }
+                    let sending =
+                        Sending::of_member(limits, room, actor.user_id(), message.as_deref());
+                    let mut sent = sending.send(tx, &[&email])?;
+                    if let Some((_, refusal)) = sent.refused.pop() {
+                        return Err(Error::from(refusal).into());
+                    }
+                    let invitation = sent
+                        .invitations
+                        .pop()
+                        .ok_or(StoreError::Corrupt("invitation"))?;
+                    if !sent.new.is_empty() {
+                        let description = json!({"email": invitation.email});
+                        let draft = action(tx, room.id(), actor.user_id(), "invite", &description);
+                        tx.messages().append(&[draft])?;
+                    }
+                    Ok(invitation)
+                },
+            )
             .await?;
         self.mail.mail_is_queued();
         Ok(self.show(room, &invitation))
@@ -61,25 +70,32 @@ impl Invitations {
 
 /// Why an address needs no invitation, or must not have one.
 fn reason_against(tx: &mut Tx<'_>, room: &Room, email: &Email) -> StoreResult<Option<String>> {
-    let Some(account) = holder_of(tx, &email.key(), room.organization.id)? else { return Ok(None) };
+    let Some(account) = holder_of(tx, &email.key(), room.organization.id)? else {
+        return Ok(None);
+    };
     Ok(room.member(account.user.id).map(|member| {
-        let state = if member.blocked { "blocked from the flow" } else { "in the flow already" };
+        let state = if member.blocked {
+            "blocked from the flow"
+        } else {
+            "in the flow already"
+        };
         format!("{email} is {state}")
     }))
 }
 
 /// Sends an invitation to somebody who asks for it on the page of a flow's join link. Nothing tells
-/// them whether the address has been known before; nothing happens when its owner is in the flow, was
-/// sent a mail just now, or has had as much mail as an address may have. The flow is not told before they
-/// come in.
+/// them whether the address has been known before; nothing happens when its owner is in the flow,
+/// was sent a mail just now, or has had as much mail as an address may have. The flow is not told
+/// before they come in.
 ///
 /// The caller calls [`Mail::mail_is_queued`] after the commit.
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone, archived or not to be joined by a link, [`Error::Denied`]
-/// when its organization is inactive; [`Error::Conflict`] when the flow has as many pending requests as it may
-/// have, and [`Error::MailQuota`] for the quota of the organization.
+/// [`Error::NotFound`] when the flow is gone, archived or not to be joined by a link,
+/// [`Error::Denied`] when its organization is inactive; [`Error::Conflict`] when the flow has as
+/// many pending requests as it may have, and [`Error::MailQuota`] for the quota of the
+/// organization.
 pub(crate) fn request_join_in(
     tx: &mut Tx<'_>,
     limits: super::MailLimits,
@@ -87,8 +103,11 @@ pub(crate) fn request_join_in(
     email: &Email,
 ) -> TxResult<()> {
     tx.rooms().lock(room)?;
-    let joinable = |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
-    let room = Room::load(tx, room)?.filter(joinable).ok_or(Error::NotFound)?;
+    let joinable =
+        |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
+    let room = Room::load(tx, room)?
+        .filter(joinable)
+        .ok_or(Error::NotFound)?;
     policy::write(&room.organization).map_err(Error::from)?;
     if reason_against(tx, &room, email)?.is_some() {
         return Ok(());

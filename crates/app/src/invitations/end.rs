@@ -1,5 +1,5 @@
-//! Ending a pending invitation: the members of the flow cancel it, the one who was invited declines, and the
-//! server revokes what lets in users who were removed.
+//! Ending a pending invitation: the members of the flow cancel it, the one who was invited
+//! declines, and the server revokes what lets in users who were removed.
 
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
@@ -16,12 +16,13 @@ use crate::rooms::Room;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
-    /// Removes a pending invitation: a member of the flow cancels it, the one it was sent to declines.
+    /// Removes a pending invitation: a member of the flow cancels it, the one it was sent to
+    /// declines.
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when it was accepted, [`Error::NotFound`], [`Error::Denied`], also when the
-    /// organization is inactive.
+    /// [`Error::Conflict`] when it was accepted, [`Error::NotFound`], [`Error::Denied`], also when
+    /// the organization is inactive.
     pub async fn delete(
         &self,
         actor: &Actor,
@@ -53,19 +54,32 @@ impl Invitations {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`] when
-/// the organization is inactive.
-pub(crate) fn decline_in(tx: &mut Tx<'_>, invitation: &Invitation, by: Option<UserId>) -> TxResult<()> {
+/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`]
+/// when the organization is inactive.
+pub(crate) fn decline_in(
+    tx: &mut Tx<'_>,
+    invitation: &Invitation,
+    by: Option<UserId>,
+) -> TxResult<()> {
     end(tx, invitation, "decline", by)
 }
 
 fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
     let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
-    let organization = tx.organizations().find(flow.organization)?.ok_or(Error::NotFound)?;
+    let organization = tx
+        .organizations()
+        .find(flow.organization)?
+        .ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
     revoke(tx, &[invitation.id])?;
-    let draft = action(tx, invitation.room, by, kind, &json!({"email": invitation.email}));
+    let draft = action(
+        tx,
+        invitation.room,
+        by,
+        kind,
+        &json!({"email": invitation.email}),
+    );
     tx.messages().append(&[draft])?;
     Ok(())
 }

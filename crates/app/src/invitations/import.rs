@@ -37,21 +37,25 @@ const IMPORTS: Quota = Quota::new(32, 2, 2);
 /// How many addresses the flow is told of by name.
 const TOLD: usize = 50;
 
-/// An entry of a list, each of which is there once: an address, or what stands in its place and what is
-/// wrong with it.
+/// An entry of a list, each of which is there once: an address, or what stands in its place and
+/// what is wrong with it.
 type Entry = std::result::Result<Email, (String, String)>;
 
 /// The imports that are under way.
 #[derive(Debug)]
 pub(crate) struct Imports {
     permits: KeyedSemaphore,
-    /// Held for each portion, so that a post waits for one of them at most, however many imports there are.
+    /// Held for each portion, so that a post waits for one of them at most, however many imports
+    /// there are.
     portion: Mutex<()>,
 }
 
 impl Default for Imports {
     fn default() -> Self {
-        Self { permits: KeyedSemaphore::new(IMPORTS), portion: Mutex::new(()) }
+        Self {
+            permits: KeyedSemaphore::new(IMPORTS),
+            portion: Mutex::new(()),
+        }
     }
 }
 
@@ -79,7 +83,8 @@ struct Outcome {
 
 impl Outcome {
     fn refuse(&mut self, text: &str, why: impl Into<String>) {
-        self.erroneous.push(BTreeMap::from([(text.to_owned(), why.into())]));
+        self.erroneous
+            .push(BTreeMap::from([(text.to_owned(), why.into())]));
     }
 
     fn extend(&mut self, more: Self) {
@@ -93,18 +98,20 @@ impl Outcome {
 }
 
 impl Invitations {
-    /// Invites a list of addresses to a flow. Users of its organization who hold their address are added at once.
-    /// Each address and each malformed entry of the list is in one part of the answer, once. Invitations that are
-    /// pending already are sent again, unless they were sent just now.
+    /// Invites a list of addresses to a flow. Users of its organization who hold their address are
+    /// added at once. Each address and each malformed entry of the list is in one part of the
+    /// answer, once. Invitations that are pending already are sent again, unless they were sent
+    /// just now.
     ///
-    /// The list is worked in portions, each a transaction of its own. An import that was interrupted is simply
-    /// repeated: what was done is found done.
+    /// The list is worked in portions, each a transaction of its own. An import that was
+    /// interrupted is simply repeated: what was done is found done.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] for a list without entries or with more than 10,000; [`Error::NotFound`],
-    /// [`Error::Denied`], also when the organization is inactive; [`Error::TooManyRequests`] while too many
-    /// imports are under way; [`Error::MailQuota`] when a quota on mail leaves nothing to be done.
+    /// [`Error::Denied`], also when the organization is inactive; [`Error::TooManyRequests`] while
+    /// too many imports are under way; [`Error::MailQuota`] when a quota on mail leaves nothing to
+    /// be done.
     pub async fn import(
         &self,
         actor: &Actor,
@@ -118,7 +125,12 @@ impl Invitations {
             .permits
             .acquire(QuotaKey::Organization(room.organization.id).into(), 1)
             .map_err(|exceeded| exceeded.of(Limit::Imports))?;
-        let import = Import { inviting: self.clone(), actor: actor.clone(), room: Arc::clone(room), message };
+        let import = Import {
+            inviting: self.clone(),
+            actor: actor.clone(),
+            room: Arc::clone(room),
+            message,
+        };
         // To its end: a client that hangs up must not keep the flow from hearing of what was done.
         let work = async move {
             let _permit = permit;
@@ -160,7 +172,11 @@ impl Import {
                 Err(Error::MailQuota(exceeded))
             }
             _ => Ok(ImportedInvitations {
-                invitations: done.invitations.iter().map(|i| self.inviting.show(&self.room, i)).collect(),
+                invitations: done
+                    .invitations
+                    .iter()
+                    .map(|i| self.inviting.show(&self.room, i))
+                    .collect(),
                 added_users: done.added,
                 erroneous_emails: done.erroneous,
             }),
@@ -169,9 +185,13 @@ impl Import {
 
     async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
         let inviting = &self.inviting;
-        // Counted before the lock is taken: while this caller waits for its own transactions, imports of
-        // others go on.
-        let counted = inviting.core.store().transaction_permit(self.actor.quota_keys()).await?;
+        // Counted before the lock is taken: while this caller waits for its own transactions,
+        // imports of others go on.
+        let counted = inviting
+            .core
+            .store()
+            .transaction_permit(self.actor.quota_keys())
+            .await?;
         let _turn = inviting.imports.portion.lock().await;
         let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
         let base = inviting.core.config().addresses.base.clone();
@@ -180,7 +200,11 @@ impl Import {
             self.room.id(),
             FlowAction::Invite,
             move |tx, actor, room| {
-                let Sorted { invite, add, mut outcome } = sort(tx, room, &entries)?;
+                let Sorted {
+                    invite,
+                    add,
+                    mut outcome,
+                } = sort(tx, room, &entries)?;
                 add_members(tx, room.id(), &add)?;
                 let emails: Vec<&Email> = invite.iter().collect();
                 let sent = Sending::of_member(limits, room, actor.user_id(), message.as_deref())
@@ -192,7 +216,10 @@ impl Import {
                     }
                 }
                 let now = tx.now();
-                outcome.added = add.iter().map(|user| added(room, user, now, &base)).collect();
+                outcome.added = add
+                    .iter()
+                    .map(|user| added(room, user, now, &base))
+                    .collect();
                 outcome.nicks = add.into_iter().map(|user| user.nick).collect();
                 (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
                 Ok(outcome)
@@ -213,15 +240,18 @@ impl Import {
             return Ok(None);
         };
         let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self.inviting.core.transaction(NoCaller::Announcement, move |tx| {
-            tx.rooms().lock(room)?;
-            // Nothing is said in an archived flow.
-            if tx.flows().find(room)?.is_some_and(|flow| !flow.disabled) {
-                let draft = action(tx, room, actor, kind, &description);
-                tx.messages().append(&[draft])?;
-            }
-            Ok(())
-        });
+        let told = self
+            .inviting
+            .core
+            .transaction(NoCaller::Announcement, move |tx| {
+                tx.rooms().lock(room)?;
+                // Nothing is said in an archived flow.
+                if tx.flows().find(room)?.is_some_and(|flow| !flow.disabled) {
+                    let draft = action(tx, room, actor, kind, &description);
+                    tx.messages().append(&[draft])?;
+                }
+                Ok(())
+            });
         Ok(told.await?.1)
     }
 }
@@ -232,13 +262,18 @@ fn read(text: &str) -> Result<Vec<Entry>> {
         return Err(Error::field("list", "can't be blank"));
     }
     if items.len() > MAX_ITEMS {
-        return Err(Error::field("list", format!("has too many entries (maximum is {MAX_ITEMS})")));
+        return Err(Error::field(
+            "list",
+            format!("has too many entries (maximum is {MAX_ITEMS})"),
+        ));
     }
     let mut seen = HashSet::new();
     let mut entry = |Item { text, address, .. }: Item| match address {
         Ok(email) => seen.insert(email.key()).then_some(Ok(email)),
         // No address has the same key: this text is none.
-        Err(problem) => seen.insert(text.clone()).then(|| Err((text, problem.to_string()))),
+        Err(problem) => seen
+            .insert(text.clone())
+            .then(|| Err((text, problem.to_string()))),
     };
     Ok(items.into_iter().filter_map(&mut entry).collect())
 }
@@ -255,7 +290,10 @@ struct Sorted {
 fn sort(tx: &mut Tx<'_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
-    for owner in tx.invitations().list_address_owners(&keys, room.organization.id)? {
+    for owner in tx
+        .invitations()
+        .list_address_owners(&keys, room.organization.id)?
+    {
         // An unproved address may belong to another person, who proves it by the mailed link.
         if holds_address(tx, &owner.user, room.organization.id)? {
             owners.insert(owner.email_key.clone(), owner);
@@ -274,9 +312,13 @@ fn sort(tx: &mut Tx<'_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
         let member = owner.as_ref().and_then(|owner| room.member(owner.user.id));
         match (member, owner) {
             (Some(member), _) if member.blocked => {
-                sorted.outcome.refuse(email.as_str(), "is blocked from the flow");
+                sorted
+                    .outcome
+                    .refuse(email.as_str(), "is blocked from the flow");
             }
-            (Some(_), _) => sorted.outcome.refuse(email.as_str(), "is already in the flow"),
+            (Some(_), _) => sorted
+                .outcome
+                .refuse(email.as_str(), "is already in the flow"),
             (None, Some(owner)) if owner.belongs => sorted.add.push(owner.user),
             (None, _) => sorted.invite.push(email.clone()),
         }
@@ -332,8 +374,12 @@ mod tests {
 
     #[test]
     fn each_address_and_each_broken_entry_is_read_once() {
-        let list = read("bob@@x\nAda <ada@example.org>, ADA@example.org; bob@@x,bob@example.org").unwrap();
-        let read: Vec<_> = list.iter().map(|entry| entry.as_ref().map(Email::as_str)).collect();
+        let list =
+            read("bob@@x\nAda <ada@example.org>, ADA@example.org; bob@@x,bob@example.org").unwrap();
+        let read: Vec<_> = list
+            .iter()
+            .map(|entry| entry.as_ref().map(Email::as_str))
+            .collect();
         assert!(matches!(
             read[..],
             [Err((text, _)), Ok("ada@example.org"), Ok("bob@example.org")] if text == "bob@@x"
@@ -343,7 +389,11 @@ mod tests {
     #[test]
     fn imports_under_way_are_bounded_for_an_organization_and_for_all() {
         let imports = Imports::default();
-        let import = |id| imports.permits.acquire(QuotaKey::Organization(OrganizationId(id)).into(), 1);
+        let import = |id| {
+            imports
+                .permits
+                .acquire(QuotaKey::Organization(OrganizationId(id)).into(), 1)
+        };
         let mut held = vec![import(1).unwrap(), import(1).unwrap()];
         let full = QuotaExceeded::Share(QuotaKey::Organization(OrganizationId(1)));
         assert_eq!(import(1).err(), Some(full));
@@ -368,6 +418,9 @@ mod tests {
         let words = invited_in_words(&invited);
         assert_eq!(words["more"], 2);
         assert_eq!(words["email"].as_str().unwrap().split(',').count(), 50);
-        assert_eq!(invited_in_words(&invited[..2]), json!({"email": "a0@x.org,a1@x.org"}));
+        assert_eq!(
+            invited_in_words(&invited[..2]),
+            json!({"email": "a0@x.org,a1@x.org"})
+        );
     }
 }

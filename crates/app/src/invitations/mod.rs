@@ -40,23 +40,40 @@ crate::core::opaque_debug!(Invitations);
 
 impl Invitations {
     pub(crate) fn new(core: Core, rooms: Rooms, mail: Mail) -> Self {
-        Self { core, rooms, mail, imports: Arc::default() }
+        Self {
+            core,
+            rooms,
+            mail,
+            imports: Arc::default(),
+        }
     }
 
-    /// The pending invitations into a flow with higher numbers than `after`, oldest first, at most `limit`.
+    /// The pending invitations into a flow with higher numbers than `after`, oldest first, at most
+    /// `limit`.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn list(&self, room: &Room, after: InvitationId, limit: i64) -> Result<Vec<WireInvitation>> {
+    pub async fn list(
+        &self,
+        room: &Room,
+        after: InvitationId,
+        limit: i64,
+    ) -> Result<Vec<WireInvitation>> {
         let id = room.id();
-        let pending =
-            self.core.store().read(move |reader| reader.invitations().list_pending(id, after, limit)).await?;
-        Ok(pending.iter().map(|invitation| self.show(room, invitation)).collect())
+        let pending = self
+            .core
+            .store()
+            .read(move |reader| reader.invitations().list_pending(id, after, limit))
+            .await?;
+        Ok(pending
+            .iter()
+            .map(|invitation| self.show(room, invitation))
+            .collect())
     }
 
-    /// An invitation into a flow, which may be accepted already, for members of the flow and for the
-    /// one it was sent to.
+    /// An invitation into a flow, which may be accepted already, for members of the flow and for
+    /// the one it was sent to.
     ///
     /// # Errors
     ///
@@ -68,15 +85,24 @@ impl Invitations {
         flow: &str,
         id: InvitationId,
     ) -> Result<WireInvitation> {
-        let room = self.rooms.load_room(self.rooms.room_id_by_name(organization, flow).await?).await?;
+        let room = self
+            .rooms
+            .load_room(self.rooms.room_id_by_name(organization, flow).await?)
+            .await?;
         let (who, wanted) = (actor.clone(), room.clone());
-        let (invitation, _) =
-            self.core.read(move |reader| find_invitation(reader, &who, &wanted, id)).await?;
+        let (invitation, _) = self
+            .core
+            .read(move |reader| find_invitation(reader, &who, &wanted, id))
+            .await?;
         Ok(self.show(&room, &invitation))
     }
 
     fn show(&self, room: &Room, invitation: &Invitation) -> WireInvitation {
-        let url = self.core.config().addresses.invitation(&room.organization, &room.flow, invitation.id);
+        let url =
+            self.core
+                .config()
+                .addresses
+                .invitation(&room.organization, &room.flow, invitation.id);
         WireInvitation::of(invitation, &room.flow, url)
     }
 }
@@ -89,12 +115,18 @@ fn find_invitation(
     id: InvitationId,
 ) -> TxResult<(Invitation, Invited)> {
     let standing = actor.standing(room);
-    let Some(invitation) = reader.invitations().find(id)?.filter(|found| found.room == room.id()) else {
-        // A caller who may not know of the flow's invitations does not learn which numbers there are.
+    let Some(invitation) = reader
+        .invitations()
+        .find(id)?
+        .filter(|found| found.room == room.id())
+    else {
+        // A caller who may not know of the flow's invitations does not learn which numbers there
+        // are.
         let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
     };
-    // An address that somebody merely entered is not yet theirs; the link in the mail is good for all.
+    // An address that somebody merely entered is not yet theirs; the link in the mail is good for
+    // all.
     let own = actor.user().is_ok_and(|caller| {
         caller.user.email_proved && email_key(&caller.user.email) == email_key(&invitation.email)
     });

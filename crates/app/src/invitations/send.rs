@@ -25,7 +25,10 @@ pub(crate) struct MailLimits {
 
 impl MailLimits {
     pub(crate) fn of(config: &Config) -> Self {
-        Self { quotas: config.mail_quotas, invitations: config.invitations }
+        Self {
+            quotas: config.mail_quotas,
+            invitations: config.invitations,
+        }
     }
 }
 
@@ -41,7 +44,10 @@ pub(super) enum Refusal {
 impl From<Refusal> for Error {
     fn from(refusal: Refusal) -> Self {
         match refusal {
-            Refusal::Full(_) => Self::Full { limit: Limit::PendingInvitations, text: refusal.to_string() },
+            Refusal::Full(_) => Self::Full {
+                limit: Limit::PendingInvitations,
+                text: refusal.to_string(),
+            },
             Refusal::Mail(exceeded) => Self::MailQuota(exceeded),
         }
     }
@@ -74,16 +80,28 @@ impl<'a> Sending<'a> {
         inviter: Option<UserId>,
         message: Option<&'a str>,
     ) -> Self {
-        Self { limits, room, kind: MailKind::Invitation, inviter, message }
+        Self {
+            limits,
+            room,
+            kind: MailKind::Invitation,
+            inviter,
+            message,
+        }
     }
 
     /// By a visitor of the page of the join link.
     pub(super) fn of_join_page(limits: MailLimits, room: &'a Room) -> Self {
-        Self { limits, room, kind: MailKind::JoinRequest, inviter: None, message: None }
+        Self {
+            limits,
+            room,
+            kind: MailKind::JoinRequest,
+            inviter: None,
+            message: None,
+        }
     }
 
-    /// Invites each of these addresses, which are different. The same mail goes to an address once in a pause;
-    /// within it the invitation gets the new words, and no second letter.
+    /// Invites each of these addresses, which are different. The same mail goes to an address once
+    /// in a pause; within it the invitation gets the new words, and no second letter.
     pub(super) fn send(&self, tx: &mut Tx<'_>, emails: &[&Email]) -> StoreResult<Sent> {
         let keys: Vec<String> = emails.iter().map(|email| email.key()).collect();
         let mut fates = self.plan(tx, &keys)?;
@@ -97,7 +115,9 @@ impl<'a> Sending<'a> {
                     sent.new.push(email.to_string());
                     sent.invitations.extend(made.next());
                 }
-                Fate::Again(invitation) | Fate::Waiting(invitation) => sent.invitations.push(invitation),
+                Fate::Again(invitation) | Fate::Waiting(invitation) => {
+                    sent.invitations.push(invitation);
+                }
                 Fate::Refused(refusal) => sent.refused.push(((*email).clone(), refusal)),
             }
         }
@@ -110,16 +130,24 @@ impl<'a> Sending<'a> {
         let pending = self.pending_in_force(tx, keys)?;
         let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
         let queued = tx.mails().list_waiting_invitations(&ids)?;
-        let mut pending: HashMap<String, Invitation> =
-            pending.into_iter().map(|invitation| (email_key(&invitation.email), invitation)).collect();
+        let mut pending: HashMap<String, Invitation> = pending
+            .into_iter()
+            .map(|invitation| (email_key(&invitation.email), invitation))
+            .collect();
         let limit = self.limits.invitations.pending;
         let mut left = match limit {
             0 => i64::MAX,
-            limit => i64::from(limit) - tx.invitations().count_pending(room, self.inviter.is_some())?,
+            limit => {
+                i64::from(limit)
+                    - tx.invitations()
+                        .count_pending(room, self.inviter.is_some())?
+            }
         };
         let since = tx.now().plus_millis(-self.limits.invitations.pause_millis);
         let mut fate = |key: &String| match pending.remove(key) {
-            Some(known) if known.sent_at > since || queued.contains(&known.id) => Fate::Waiting(known),
+            Some(known) if known.sent_at > since || queued.contains(&known.id) => {
+                Fate::Waiting(known)
+            }
             Some(known) => Fate::Again(known),
             None if left <= 0 => Fate::Refused(Refusal::Full(limit)),
             None => {
@@ -130,8 +158,8 @@ impl<'a> Sending<'a> {
         Ok(keys.iter().map(&mut fate).collect())
     }
 
-    /// The pending invitations to some addresses. Those that cannot be accepted any more end, and their addresses
-    /// get new ones.
+    /// The pending invitations to some addresses. Those that cannot be accepted any more end, and
+    /// their addresses get new ones.
     fn pending_in_force(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<Invitation>> {
         let pending = tx.invitations().list_pending_to(self.room.id(), keys)?;
         let mut known: HashMap<Option<UserId>, bool> = HashMap::new();
@@ -142,7 +170,11 @@ impl<'a> Sending<'a> {
                 None => is_in_force(tx, &self.room.flow, invitation.inviter)?,
             };
             known.insert(invitation.inviter, lets_in);
-            if lets_in { in_force.push(invitation) } else { over.push(invitation.id) }
+            if lets_in {
+                in_force.push(invitation);
+            } else {
+                over.push(invitation.id);
+            }
         }
         revoke(tx, &over)?;
         Ok(in_force)
@@ -151,8 +183,14 @@ impl<'a> Sending<'a> {
     /// Records the mail that is to be sent, and refuses what the quotas do not allow.
     fn record_mail(&self, tx: &mut Tx<'_>, keys: &[String], fates: &mut [Fate]) -> StoreResult<()> {
         let organization = Some(self.room.organization.id);
-        let cause = MailCause { kind: self.kind, sender: self.inviter, organization };
-        let mailed: Vec<usize> = (0..keys.len()).filter(|place| fates[*place].is_mailed()).collect();
+        let cause = MailCause {
+            kind: self.kind,
+            sender: self.inviter,
+            organization,
+        };
+        let mailed: Vec<usize> = (0..keys.len())
+            .filter(|place| fates[*place].is_mailed())
+            .collect();
         let recipients: Vec<&str> = mailed.iter().map(|place| keys[*place].as_str()).collect();
         let verdicts = self.limits.quotas.record(tx, cause, &recipients)?;
         for (place, verdict) in mailed.into_iter().zip(verdicts) {
@@ -164,13 +202,23 @@ impl<'a> Sending<'a> {
     }
 
     /// Does what was planned, and gives the new invitations in the order of their addresses.
-    fn write(&self, tx: &mut Tx<'_>, emails: &[&Email], fates: &[Fate]) -> StoreResult<Vec<Invitation>> {
+    fn write(
+        &self,
+        tx: &mut Tx<'_>,
+        emails: &[&Email],
+        fates: &[Fate],
+    ) -> StoreResult<Vec<Invitation>> {
         let now = tx.now();
         let known = |wanted: fn(&Fate) -> bool| -> Vec<InvitationId> {
-            fates.iter().filter(|fate| wanted(fate)).filter_map(Fate::id).collect()
+            fates
+                .iter()
+                .filter(|fate| wanted(fate))
+                .filter_map(Fate::id)
+                .collect()
         };
         if let Some(inviter) = self.inviter {
-            tx.invitations().touch(&known(|_| true), inviter, self.message)?;
+            tx.invitations()
+                .touch(&known(|_| true), inviter, self.message)?;
         }
         tx.invitations().set_sent(&known(Fate::is_mailed), now)?;
         let new: Vec<&Email> = emails

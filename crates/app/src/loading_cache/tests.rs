@@ -14,7 +14,10 @@ async fn found(cache: &LoadingCache<u8, u8>, value: u8) -> Option<u8> {
 }
 
 /// A load that waits for its outcome, and the sender of that outcome.
-fn waiting() -> (oneshot::Sender<Option<u8>>, impl Future<Output = Result<Option<u8>, ()>>) {
+fn waiting() -> (
+    oneshot::Sender<Option<u8>>,
+    impl Future<Output = Result<Option<u8>, ()>>,
+) {
     let (tell, told) = oneshot::channel();
     (tell, async { told.await.map_err(|_| ()) })
 }
@@ -67,7 +70,9 @@ async fn what_is_loaded_while_another_is_forgotten_is_remembered() {
 async fn what_cannot_be_trusted_is_loaded_again() {
     let cache = LoadingCache::new(10);
     assert_eq!(found(&cache, 1).await, Some(1));
-    let again = cache.find(false, 1, || async { Ok::<_, Infallible>(Some(2)) }).await;
+    let again = cache
+        .find(false, 1, || async { Ok::<_, Infallible>(Some(2)) })
+        .await;
     assert_eq!(again, Ok(Some(2)));
 }
 
@@ -82,7 +87,9 @@ async fn many_who_want_the_same_share_one_load() {
         loads.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ()>(Some(9))
     };
-    let mut others: Vec<_> = (0..300).map(|_| Box::pin(cache.find(true, 1, &own))).collect();
+    let mut others: Vec<_> = (0..300)
+        .map(|_| Box::pin(cache.find(true, 1, &own)))
+        .collect();
     for other in &mut others {
         assert!(other.as_mut().now_or_never().is_none());
     }
@@ -104,7 +111,11 @@ async fn no_load_is_joined_that_began_before_it_was_forgotten() {
     assert_eq!(found(&cache, 2).await, Some(2), "loaded anew");
     tell.send(Some(1)).unwrap();
     assert_eq!(first.await, Ok(Some(1)));
-    assert_eq!(found(&cache, 3).await, Some(2), "what was loaded before the change is not cached");
+    assert_eq!(
+        found(&cache, 3).await,
+        Some(2),
+        "what was loaded before the change is not cached"
+    );
 }
 
 #[tokio::test]
@@ -124,8 +135,9 @@ async fn followers_load_for_themselves_when_a_load_fails_or_finds_nothing_to_kee
         let (tell, load) = waiting();
         let mut first = Box::pin(cache.find_if(true, 1, |value| *value != 7, || load));
         assert!(first.as_mut().now_or_never().is_none());
-        let mut others: Vec<_> =
-            (0..3).map(|_| Box::pin(cache.find(true, 1, || async { Ok::<_, ()>(Some(2)) }))).collect();
+        let mut others: Vec<_> = (0..3)
+            .map(|_| Box::pin(cache.find(true, 1, || async { Ok::<_, ()>(Some(2)) })))
+            .collect();
         for other in &mut others {
             assert!(other.as_mut().now_or_never().is_none());
         }
@@ -155,7 +167,11 @@ async fn a_load_that_takes_long_is_not_waited_for() {
     for found in futures_util::future::join_all(others).await {
         assert_eq!(found, Ok(Some(2)));
     }
-    assert_eq!(loads.load(Ordering::SeqCst), 1, "one of them loads for the others");
+    assert_eq!(
+        loads.load(Ordering::SeqCst),
+        1,
+        "one of them loads for the others"
+    );
     assert_eq!(found(&cache, 3).await, Some(2), "that load is cached");
 }
 
@@ -167,7 +183,10 @@ async fn a_load_that_took_long_is_remembered_unless_it_was_forgotten() {
         let mut first = Box::pin(cache.find(true, 1, || slow));
         assert!(first.as_mut().now_or_never().is_none());
         let second = timeout(FOLLOW_TIME * 3 / 2, cache.find(true, 1, || never)).await;
-        assert!(second.is_err(), "it leads a load of its own, which does not end");
+        assert!(
+            second.is_err(),
+            "it leads a load of its own, which does not end"
+        );
         if is_forgotten {
             cache.invalidate(&1);
         }
@@ -188,7 +207,12 @@ fn begun<'r>(cache: &'r LoadingCache<u8, u8>, following: Following) -> Load<'r, 
 
 /// As many loads as are registered at a time; the last has the number 3.
 fn all_loads(cache: &LoadingCache<u8, u8>) -> [Load<'_, u8, u8>; MOST_LOADS] {
-    [Following::Anybody, Following::AnyBut(1), Following::AnyBut(2)].map(|one| begun(cache, one))
+    [
+        Following::Anybody,
+        Following::AnyBut(1),
+        Following::AnyBut(2),
+    ]
+    .map(|one| begun(cache, one))
 }
 
 #[tokio::test]
@@ -212,7 +236,10 @@ async fn a_load_that_nobody_follows_is_remembered_unless_it_was_forgotten() {
 fn nobody_follows_a_slow_load_twice() {
     let cache = LoadingCache::<u8, u8>::new(10);
     let _slow = all_loads(&cache);
-    assert!(matches!(cache.enter(&1, Following::Anybody), Way::Follow(3, _)));
+    assert!(matches!(
+        cache.enter(&1, Following::Anybody),
+        Way::Follow(3, _)
+    ));
     assert_eq!(begun(&cache, Following::AnyBut(3)).witness, 3);
 }
 
@@ -253,7 +280,9 @@ async fn when_the_one_who_loads_gives_up_another_takes_over() {
         loads.fetch_add(1, Ordering::SeqCst);
         Ok::<_, ()>(Some(2))
     };
-    let mut others: Vec<_> = (0..5).map(|_| Box::pin(cache.find(true, 1, &own))).collect();
+    let mut others: Vec<_> = (0..5)
+        .map(|_| Box::pin(cache.find(true, 1, &own)))
+        .collect();
     for other in &mut others {
         assert!(other.as_mut().now_or_never().is_none());
     }

@@ -32,12 +32,23 @@ fn invitation(
     mail: &QueuedMail,
     id: InvitationId,
 ) -> StoreResult<Option<Letter>> {
-    let Some(invitation) = tx.invitations().find(id)?.filter(|found| found.state == InvitationState::Pending)
+    let Some(invitation) = tx
+        .invitations()
+        .find(id)?
+        .filter(|found| found.state == InvitationState::Pending)
     else {
         return Ok(None);
     };
-    let Some(flow) = tx.flows().find(invitation.room)?.filter(|flow| !flow.disabled) else { return Ok(None) };
-    let Some(organization) = tx.organizations().find(flow.organization)? else { return Ok(None) };
+    let Some(flow) = tx
+        .flows()
+        .find(invitation.room)?
+        .filter(|flow| !flow.disabled)
+    else {
+        return Ok(None);
+    };
+    let Some(organization) = tx.organizations().find(flow.organization)? else {
+        return Ok(None);
+    };
     if policy::write(&organization).is_err() {
         return Ok(None);
     }
@@ -50,7 +61,9 @@ fn invitation(
     let said = letters::Invitation {
         to: &mail.recipient,
         // Nobody in person invites those who asked for the mail themselves.
-        inviter_name: inviter.as_ref().map_or(&organization.name, |user| &user.name),
+        inviter_name: inviter
+            .as_ref()
+            .map_or(&organization.name, |user| &user.name),
         flow_name: &flow.name,
         organization_name: &organization.name,
         message: invitation.message.as_deref(),
@@ -67,15 +80,26 @@ fn password_reset(
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
     // The owner of an address that was given up must not get into the account by it.
-    let Some(user) = tx.users().find(user)? else { return Ok(None) };
-    let address = tx.passwords().find_recovery_key(user.id)?.unwrap_or_else(|| email_key(&user.email));
+    let Some(user) = tx.users().find(user)? else {
+        return Ok(None);
+    };
+    let address = tx
+        .passwords()
+        .find_recovery_key(user.id)?
+        .unwrap_or_else(|| email_key(&user.email));
     if address != email_key(&mail.recipient) {
         return Ok(None);
     }
     let now = tx.now();
     let link = link(tx, addresses, mail, now, RESET_HOURS, None)?;
     let hours = count(RESET_HOURS);
-    Ok(Some(letters::password_reset(name(mail), &mail.recipient, &user.name, &link, hours)))
+    Ok(Some(letters::password_reset(
+        name(mail),
+        &mail.recipient,
+        &user.name,
+        &link,
+        hours,
+    )))
 }
 
 fn email_change(
@@ -85,12 +109,28 @@ fn email_change(
     user: UserId,
 ) -> StoreResult<Option<Letter>> {
     // Also where the address is back: somebody changed it, and may hold more than that.
-    let Some(user) = tx.users().find(user)? else { return Ok(None) };
+    let Some(user) = tx.users().find(user)? else {
+        return Ok(None);
+    };
     let new = mail.detail.as_deref().unwrap_or(&user.email);
     // Counted from the change, so that links end in the order of the changes: the older one wins.
-    let link = link(tx, addresses, mail, mail.created_at, UNDO_DAYS * 24, Some(&mail.recipient))?;
+    let link = link(
+        tx,
+        addresses,
+        mail,
+        mail.created_at,
+        UNDO_DAYS * 24,
+        Some(&mail.recipient),
+    )?;
     let days = count(UNDO_DAYS);
-    Ok(Some(letters::email_changed(name(mail), &mail.recipient, &user.name, new, &link, days)))
+    Ok(Some(letters::email_changed(
+        name(mail),
+        &mail.recipient,
+        &user.name,
+        new,
+        &link,
+        days,
+    )))
 }
 
 /// Makes the secret link of a letter and gives its address.
@@ -104,7 +144,11 @@ fn link(
 ) -> StoreResult<String> {
     let secret = Secret::generate_hex::<32>();
     let expires_at = from.plus_millis(hours * HOUR_MILLIS);
-    let link = Link { purpose: mail.purpose, email: email.map(str::to_owned), expires_at };
+    let link = Link {
+        purpose: mail.purpose,
+        email: email.map(str::to_owned),
+        expires_at,
+    };
     tx.mails().insert_link(&secret.hash().0, &link)?;
     Ok(addresses.mailed_page(mail.purpose, &secret))
 }

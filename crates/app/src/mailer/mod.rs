@@ -1,10 +1,10 @@
 //! The worker that sends the mail that waits in the store.
 //!
 //! Each process with a [`Mailing`] runs one. It takes a few mails at a time and holds them for a
-//! while, so that no other process takes them meanwhile; writes their letters, whose secret links are
-//! made only now and stored as digests; and takes each mail out of the queue once it is sent. What
-//! cannot be sent now is put off, for longer each time. A process that ends in between loses nothing:
-//! what it held is due again when its time is over.
+//! while, so that no other process takes them meanwhile; writes their letters, whose secret links
+//! are made only now and stored as digests; and takes each mail out of the queue once it is sent.
+//! What cannot be sent now is put off, for longer each time. A process that ends in between loses
+//! nothing: what it held is due again when its time is over.
 
 mod compose;
 mod retry;
@@ -56,34 +56,45 @@ crate::core::opaque_debug!(Mail);
 impl Mail {
     pub(crate) fn new(core: Core) -> Self {
         let requests = Arc::new(SignInGuard::new(core.config().sign_in));
-        Self { core, queued: Arc::default(), requests }
+        Self {
+            core,
+            queued: Arc::default(),
+            requests,
+        }
     }
 
-    /// Counts a request of `client` for mail to `recipient`. These requests need no credentials, so they have the
-    /// limits of failed sign-ins.
+    /// Counts a request of `client` for mail to `recipient`. These requests need no credentials, so
+    /// they have the limits of failed sign-ins.
     pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.requests, self.core.now());
-        requests.check(recipient, client, now).map_err(|refused| Error::TooManyRequests {
-            retry_after: refused.wait.seconds,
-            limit: match refused.limit {
-                SignInLimit::Account => Limit::AccountLetters,
-                SignInLimit::Address => Limit::AddressLetters,
-            },
-        })?;
+        requests
+            .check(recipient, client, now)
+            .map_err(|refused| Error::TooManyRequests {
+                retry_after: refused.wait.seconds,
+                limit: match refused.limit {
+                    SignInLimit::Account => Limit::AccountLetters,
+                    SignInLimit::Address => Limit::AddressLetters,
+                },
+            })?;
         requests.failed(recipient, client, now);
         Ok(())
     }
 
-    /// Lets this process send mail that it has just put into the queue. Without it the mail goes out
-    /// some seconds later.
+    /// Lets this process send mail that it has just put into the queue. Without it the mail goes
+    /// out some seconds later.
     pub(crate) fn mail_is_queued(&self) {
         self.queued.notify_one();
     }
 
     /// Sends mail.
     pub(crate) async fn run_mailer(self, stop: CancellationToken) {
-        let Some(mailing) = self.core.config().mail.clone() else { return };
-        let mailer = Mailer { mail: self, mailing };
+        let Some(mailing) = self.core.config().mail.clone() else {
+            return;
+        };
+        let mailer = Mailer {
+            mail: self,
+            mailing,
+        };
         while !stop.is_cancelled() {
             let pause = match mailer.send_due(&stop).await {
                 Ok(pause) => pause,
@@ -128,8 +139,8 @@ impl Mailer {
                 return Ok(Duration::ZERO);
             }
             if !fates.is_empty() && fates.iter().all(|fate| *fate == Fate::PutOff) {
-                // Probably the mail server cannot be reached; the rest of a long queue need not find
-                // out all at once.
+                // Probably the mail server cannot be reached; the rest of a long queue need not
+                // find out all at once.
                 return Ok(POLL.min(self.mailing.first_retry));
             }
         }
@@ -137,14 +148,21 @@ impl Mailer {
 
     /// The time until mail may be due; `None` when some is.
     async fn nothing_due(&self) -> Result<Option<Duration>> {
-        let due = self.mail.core.store().read(|reader| reader.mails().find_next_due()).await?;
-        let Some(due) = due else { return Ok(Some(POLL)) };
+        let due = self
+            .mail
+            .core
+            .store()
+            .read(|reader| reader.mails().find_next_due())
+            .await?;
+        let Some(due) = due else {
+            return Ok(Some(POLL));
+        };
         let millis = u64::try_from(due.0 - self.mail.core.now().0).unwrap_or_default();
         Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))
     }
 
-    /// Takes mails out of turn for others, and writes their letters. Those that nobody needs any more
-    /// are thrown away.
+    /// Takes mails out of turn for others, and writes their letters. Those that nobody needs any
+    /// more are thrown away.
     async fn take(&self) -> Result<VecDeque<(QueuedMail, Letter)>> {
         let addresses = self.mail.core.config().addresses.clone();
         let (letters, _) = self
@@ -154,7 +172,10 @@ impl Mailer {
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
                 let mut letters = VecDeque::new();
-                for mail in tx.mails().claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)? {
+                for mail in tx
+                    .mails()
+                    .claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)?
+                {
                     match compose::letter(tx, &addresses, &mail)? {
                         Some(letter) => letters.push_back((mail, letter)),
                         None => tx.mails().delete(mail.id)?,
@@ -166,8 +187,8 @@ impl Mailer {
         Ok(letters)
     }
 
-    /// Sends letters, a few at a time. When the process is to end, no more are begun, and those that
-    /// were not are given back.
+    /// Sends letters, a few at a time. When the process is to end, no more are begun, and those
+    /// that were not are given back.
     async fn deliver(
         &self,
         mut letters: VecDeque<(QueuedMail, Letter)>,
@@ -191,7 +212,9 @@ impl Mailer {
         }
         let rest = async { while under_way.next().await.is_some() {} };
         if tokio::time::timeout(LAST_CALL, rest).await.is_err() {
-            tracing::warn!("letters were under way when the server stopped; they may be sent twice");
+            tracing::warn!(
+                "letters were under way when the server stopped; they may be sent twice"
+            );
         }
         self.give_back(letters).await;
         fates
@@ -201,7 +224,9 @@ impl Mailer {
         let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
         let given = self.mail.core.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
-            mails.iter().try_for_each(|mail| tx.mails().release(mail, now))
+            mails
+                .iter()
+                .try_for_each(|mail| tx.mails().release(mail, now))
         });
         if let Err(error) = given.await {
             tracing::debug!(%error, "mail that was not sent stays held for some minutes");
@@ -227,7 +252,11 @@ impl Mailer {
         if let Err(error) = noted {
             tracing::warn!(%error, mail = id, "what became of a mail could not be noted; it may be sent again");
         }
-        if until.is_some() { Fate::PutOff } else { Fate::Done }
+        if until.is_some() {
+            Fate::PutOff
+        } else {
+            Fate::Done
+        }
     }
 
     /// When to try again after a failure; `None` for never.

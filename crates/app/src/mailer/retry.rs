@@ -11,11 +11,13 @@ const LONGEST_MILLIS: i64 = 4 * HOUR_MILLIS;
 /// How long it is worth trying; after that nobody waits for the letter any more.
 const DAYS: i64 = 5;
 
-/// When to try again; `None` when it was tried for long enough. The first pause is `first`, or up to a
-/// quarter longer, so that letters that failed together do not all come back together.
+/// When to try again; `None` when it was tried for long enough. The first pause is `first`, or up
+/// to a quarter longer, so that letters that failed together do not all come back together.
 pub(super) fn next(mail: &QueuedMail, now: Timestamp, first: Duration) -> Option<Timestamp> {
     let doublings = u32::try_from(mail.attempts - 1).unwrap_or_default().min(30);
-    let first = i64::try_from(first.as_millis()).unwrap_or(LONGEST_MILLIS).min(LONGEST_MILLIS);
+    let first = i64::try_from(first.as_millis())
+        .unwrap_or(LONGEST_MILLIS)
+        .min(LONGEST_MILLIS);
     let pause = first.saturating_mul(1 << doublings).min(LONGEST_MILLIS);
     let next = now.plus_millis(pause + pause * spread(mail) / 4000);
     let end = mail.created_at.plus_millis(match mail.purpose {
@@ -28,7 +30,10 @@ pub(super) fn next(mail: &QueuedMail, now: Timestamp, first: Duration) -> Option
 /// A number below 1000, another one for each try of each mail.
 fn spread(mail: &QueuedMail) -> i64 {
     // Knuth's multiplier scatters neighbouring numbers.
-    (mail.id ^ (mail.attempts << 32)).wrapping_mul(2_654_435_761).rotate_right(16).rem_euclid(1000)
+    (mail.id ^ (mail.attempts << 32))
+        .wrapping_mul(2_654_435_761)
+        .rotate_right(16)
+        .rem_euclid(1000)
 }
 
 #[cfg(test)]
@@ -54,14 +59,20 @@ mod tests {
             let mail = mail(Purpose::Invitation(InvitationId(1)), attempts);
             let pause = next(&mail, Timestamp(0), minute).unwrap().0;
             let shortest = minutes * 60_000;
-            assert!((shortest..=shortest + shortest / 4).contains(&pause), "{attempts}: {pause}");
+            assert!(
+                (shortest..=shortest + shortest / 4).contains(&pause),
+                "{attempts}: {pause}"
+            );
         }
     }
 
     #[test]
     fn mails_that_failed_together_come_back_one_by_one() {
         let mut times: Vec<_> = (0..100)
-            .map(|id| QueuedMail { id, ..mail(Purpose::Invitation(InvitationId(id)), 3) })
+            .map(|id| QueuedMail {
+                id,
+                ..mail(Purpose::Invitation(InvitationId(id)), 3)
+            })
             .filter_map(|mail| next(&mail, Timestamp(0), Duration::from_secs(60)))
             .collect();
         times.sort();
@@ -78,8 +89,14 @@ mod tests {
             (Purpose::EmailChange(user), 5 * 24 * hours),
             (Purpose::PasswordReset(user), 4 * hours),
         ] {
-            assert!(next(&mail(purpose, 1), Timestamp(last - 2 * 60_000), minute).is_some(), "{purpose:?}");
-            assert!(next(&mail(purpose, 1), Timestamp(last - 60_000), minute).is_none(), "{purpose:?}");
+            assert!(
+                next(&mail(purpose, 1), Timestamp(last - 2 * 60_000), minute).is_some(),
+                "{purpose:?}"
+            );
+            assert!(
+                next(&mail(purpose, 1), Timestamp(last - 60_000), minute).is_none(),
+                "{purpose:?}"
+            );
         }
     }
 }

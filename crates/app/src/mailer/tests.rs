@@ -19,16 +19,27 @@ async fn mailer() -> Mailer {
         ca_file: None,
     };
     let from = "eddyline@acme.example".into();
-    let postman = Postman::new(MailConfig { delivery: Delivery::Smtp(smtp), from }).unwrap();
+    let postman = Postman::new(MailConfig {
+        delivery: Delivery::Smtp(smtp),
+        from,
+    })
+    .unwrap();
     let store = Store::open("sqlite::memory:").unwrap();
     let app = App::new(store, Config::default()).await.unwrap();
-    Mailer { mail: app.mail().clone(), mailing: Mailing { postman, first_retry: Duration::from_secs(60) } }
+    Mailer {
+        mail: app.mail().clone(),
+        mailing: Mailing {
+            postman,
+            first_retry: Duration::from_secs(60),
+        },
+    }
 }
 
 async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
     let taken = mailer.mail.core.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
-        tx.mails().claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)
+        tx.mails()
+            .claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)
     });
     taken.await.unwrap().0
 }
@@ -46,17 +57,30 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
         .mail
         .core
         .store()
-        .write(NoCaller::Process, move |tx| tx.mails().insert(&mails, Timestamp(1)))
+        .write(NoCaller::Process, move |tx| {
+            tx.mails().insert(&mails, Timestamp(1))
+        })
         .await
         .unwrap();
     let taken = take(&mailer).await;
-    assert_eq!(taken.iter().map(|mail| mail.attempts).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(
+        taken.iter().map(|mail| mail.attempts).collect::<Vec<_>>(),
+        [1, 1]
+    );
     assert_eq!(take(&mailer).await, [], "it is held");
 
-    let letter = |mail: &QueuedMail| password_reset(mail.id.to_string(), &mail.recipient, "Ada", "link", 4);
-    let letters = taken.iter().map(|mail| (mail.clone(), letter(mail))).collect();
+    let letter =
+        |mail: &QueuedMail| password_reset(mail.id.to_string(), &mail.recipient, "Ada", "link", 4);
+    let letters = taken
+        .iter()
+        .map(|mail| (mail.clone(), letter(mail)))
+        .collect();
     let stop = CancellationToken::new();
     stop.cancel();
     assert!(mailer.deliver(letters, &stop).await.is_empty());
-    assert_eq!(take(&mailer).await, taken, "the next process makes the first attempt");
+    assert_eq!(
+        take(&mailer).await,
+        taken,
+        "the next process makes the first attempt"
+    );
 }

@@ -19,9 +19,15 @@ impl Messages {
     pub async fn conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
         let own = actor.user()?.user.clone();
         let user = own.id;
-        let found =
-            self.core.store().read(move |reader| reader.rooms().list_conversations(user, None)).await?;
-        Ok(found.iter().map(|conversation| self.show_conversation(&own, conversation)).collect())
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.rooms().list_conversations(user, None))
+            .await?;
+        Ok(found
+            .iter()
+            .map(|conversation| self.show_conversation(&own, conversation))
+            .collect())
     }
 
     /// The caller's conversation with a user. It is made, but not opened, if there is none.
@@ -30,16 +36,22 @@ impl Messages {
     ///
     /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
     pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
-        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
+        self.rooms
+            .private_room(actor, with, PrivateAction::Read)
+            .await?;
         let own = &actor.user()?.user;
         let user = own.id;
-        let found =
-            self.core.store().read(move |reader| reader.rooms().list_conversations(user, Some(with))).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.rooms().list_conversations(user, Some(with)))
+            .await?;
         let conversation = found.first().ok_or(Error::Denied)?;
         Ok(self.show_conversation(own, conversation))
     }
 
-    /// Sets whether the caller's clients show a tab for a conversation, which is made if there is none.
+    /// Sets whether the caller's clients show a tab for a conversation, which is made if there is
+    /// none.
     ///
     /// # Errors
     ///
@@ -50,19 +62,30 @@ impl Messages {
         with: UserId,
         open: bool,
     ) -> Result<PrivateConversation> {
-        self.rooms.private_room(actor, with, PrivateAction::Read).await?;
         self.rooms
-            .change_private(actor, with, PrivateAction::Read, move |tx, actor, _, room| {
-                let user = actor.user_id().ok_or(Error::Denied)?;
-                Ok(tx.members().set_open(room.id, user, open)?)
-            })
+            .private_room(actor, with, PrivateAction::Read)
+            .await?;
+        self.rooms
+            .change_private(
+                actor,
+                with,
+                PrivateAction::Read,
+                move |tx, actor, _, room| {
+                    let user = actor.user_id().ok_or(Error::Denied)?;
+                    Ok(tx.members().set_open(room.id, user, open)?)
+                },
+            )
             .await?;
         self.conversation(actor, with).await
     }
 
     fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {
         let addresses = &self.core.config().addresses;
-        let Conversation { other, open, unread } = conversation;
+        let Conversation {
+            other,
+            open,
+            unread,
+        } = conversation;
         let mut people = vec![own, other];
         people.sort_by_key(|user| user.id);
         people.dedup_by_key(|user| user.id);
@@ -75,7 +98,10 @@ impl Messages {
             },
             open: *open,
             activity: PrivateActivity::of(*unread),
-            users: people.into_iter().map(|user| Participant::of(user, &addresses.base)).collect(),
+            users: people
+                .into_iter()
+                .map(|user| Participant::of(user, &addresses.base))
+                .collect(),
         }
     }
 }

@@ -21,11 +21,14 @@ impl Messages {
     ///
     /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
     pub async fn delete(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
-        let work =
-            |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| delete_in(tx, actor, &message);
+        let work = |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| {
+            delete_in(tx, actor, &message)
+        };
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
-            self.files.sums.invalidate(FilesOf::Organization(room.flow.organization));
+            self.files
+                .sums
+                .invalidate(FilesOf::Organization(room.flow.organization));
         }
         Ok(deletion)
     }
@@ -55,7 +58,8 @@ pub(crate) fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> Stor
         after.tags.push(format!(":influx:{parent}"));
     }
     after.edited = Some(tx.now());
-    tx.messages().update(before, &after, &Mentions::default(), &Tokens::default())?;
+    tx.messages()
+        .update(before, &after, &Mentions::default(), &Tokens::default())?;
     let draft = notice(&after, actor, Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(())

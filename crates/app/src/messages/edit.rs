@@ -34,7 +34,11 @@ impl Messages {
         if let Some(wanted) = &edit.tags {
             check_tags(wanted, room.most_tags())?;
         }
-        let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
+        let words = edit
+            .content
+            .as_deref()
+            .map(search::tokens)
+            .unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {
             let user = actor.user_id().ok_or(Error::Denied)?;
             if edit.content.is_some() {
@@ -44,14 +48,23 @@ impl Messages {
             if let Some(content) = &edit.content
                 && *content != message.content
             {
-                let context = Context { roster: room, sender: message.author.user, has_attachments: false };
-                let extracted = tags::reparse(&message.tags, &message.explicit_tags, content, &context);
+                let context = Context {
+                    roster: room,
+                    sender: message.author.user,
+                    has_attachments: false,
+                };
+                let extracted =
+                    tags::reparse(&message.tags, &message.explicit_tags, content, &context);
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let context =
-                    Context { roster: room, sender: Some(user), has_attachments: has_files(&message) };
-                let extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
+                let context = Context {
+                    roster: room,
+                    sender: Some(user),
+                    has_attachments: has_files(&message),
+                };
+                let extracted =
+                    tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
                 write_tags(tx, actor, &message, extracted)?;
             }
             Ok(())
@@ -99,14 +112,25 @@ pub(crate) fn write_tags(
     if changes.is_empty() {
         return Ok(changes);
     }
-    tx.messages().update(before, &after, &mentions, &Tokens::default())?;
+    tx.messages()
+        .update(before, &after, &mentions, &Tokens::default())?;
     // One row stands for everyone, so that who is taken off it stands beside.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
-        for reader in changes.remove.iter().filter_map(|tag| tags::parse_unread(tag)) {
-            tx.messages().set_mention_seen(before.room, reader, before.id)?;
+        for reader in changes
+            .remove
+            .iter()
+            .filter_map(|tag| tags::parse_unread(tag))
+        {
+            tx.messages()
+                .set_mention_seen(before.room, reader, before.id)?;
         }
     }
-    let draft = notice(&after, actor, Notice::tag_change(&after, &changes), tx.now());
+    let draft = notice(
+        &after,
+        actor,
+        Notice::tag_change(&after, &changes),
+        tx.now(),
+    );
     tx.messages().append(&[draft])?;
     Ok(changes)
 }
@@ -136,10 +160,22 @@ mod tests {
     #[tokio::test]
     async fn an_edit_is_activity_before_the_feed_has_read_of_it() {
         let world = World::new().await;
-        let room = world.app.rooms().find(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
-        let post = NewPost { wait: true, ..NewPost::of(Event::Message, "tea".into()) };
-        let Posted::Message(posted) =
-            world.app.messages().post(&world.ada, room.clone(), post).await.unwrap()
+        let room = world
+            .app
+            .rooms()
+            .find(&world.ada, "acme", "main", FlowAction::Post)
+            .await
+            .unwrap();
+        let post = NewPost {
+            wait: true,
+            ..NewPost::of(Event::Message, "tea".into())
+        };
+        let Posted::Message(posted) = world
+            .app
+            .messages()
+            .post(&world.ada, room.clone(), post)
+            .await
+            .unwrap()
         else {
             panic!("it waits for the message")
         };
@@ -149,12 +185,25 @@ mod tests {
         };
         assert_eq!(shown(), posted.message.sent);
         world.pass(60);
-        let edit = Edit { tags: Some(vec!["green".into()]), ..Edit::default() };
-        world.app.messages().edit(&world.ada, &room, posted.message.id, edit.clone()).await.unwrap();
+        let edit = Edit {
+            tags: Some(vec!["green".into()]),
+            ..Edit::default()
+        };
+        world
+            .app
+            .messages()
+            .edit(&world.ada, &room, posted.message.id, edit.clone())
+            .await
+            .unwrap();
         let edited = world.app.now();
         assert_eq!(shown(), edited);
         world.pass(60);
-        world.app.messages().edit(&world.ada, &room, posted.message.id, edit).await.unwrap();
+        world
+            .app
+            .messages()
+            .edit(&world.ada, &room, posted.message.id, edit)
+            .await
+            .unwrap();
         assert_eq!(shown(), edited, "what changes nothing is no activity");
     }
 }

@@ -31,16 +31,24 @@ impl Messages {
         }
     }
 
-    /// The query with its tags in their stored form; `None` when it cannot match anything. In the classic profile tags
-    /// add to what a search finds.
-    pub(crate) fn resolve_query<R: Roster>(&self, query: MessageQuery, roster: &R) -> Option<MessageQuery> {
+    /// The query with its tags in their stored form; `None` when it cannot match anything. In the
+    /// classic profile tags add to what a search finds.
+    pub(crate) fn resolve_query<R: Roster>(
+        &self,
+        query: MessageQuery,
+        roster: &R,
+    ) -> Option<MessageQuery> {
         match self.core.config().profile {
             Profile::Spec => resolve_tags(query, roster),
             Profile::Classic => widen(query, roster),
         }
     }
 
-    pub(crate) async fn load_view(&self, room: RoomId, id: MessageId) -> Result<Option<MessageView>> {
+    pub(crate) async fn load_view(
+        &self,
+        room: RoomId,
+        id: MessageId,
+    ) -> Result<Option<MessageView>> {
         Ok(self
             .core
             .store()
@@ -77,9 +85,15 @@ fn widen<R: Roster>(mut query: MessageQuery, roster: &R) -> Option<MessageQuery>
         // Of a search, also when no word of it can be searched for.
         (query.since, query.until) = (None, None);
     }
-    let without_tags = MessageQuery { tags: Vec::new(), ..query.clone() };
+    let without_tags = MessageQuery {
+        tags: Vec::new(),
+        ..query.clone()
+    };
     match resolve_tags(query, roster) {
-        Some(query) if !searches && !query.tags.is_empty() => Some(MessageQuery { search: None, ..query }),
+        Some(query) if !searches && !query.tags.is_empty() => Some(MessageQuery {
+            search: None,
+            ..query
+        }),
         Some(query) => Some(query),
         None if searches => Some(without_tags),
         None => None,

@@ -12,8 +12,8 @@ use crate::{Error, FieldErrors, Result};
 const MADE_TITLE_CHARS: usize = 200;
 /// The most bytes of a body as it goes out.
 const MAX_WRITTEN_BYTES: usize = 2 * MAX_BODY_BYTES;
-/// The most bytes of the state of an item, which goes out with each message of its thread: enough for
-/// one that is at every limit, and not for one that grew by escaping.
+/// The most bytes of the state of an item, which goes out with each message of its thread: enough
+/// for one that is at every limit, and not for one that grew by escaping.
 const MAX_ITEM_BYTES: usize = 256 * 1024;
 
 /// What an activity or a discussion says, as somebody wrote it.
@@ -30,33 +30,52 @@ pub struct NewInbox {
 }
 
 impl NewInbox {
-    /// The same as it is kept: with its HTML made harmless, and references of the body to attachments
-    /// made their paths. `user` did it, unless it names somebody else.
+    /// The same as it is kept: with its HTML made harmless, and references of the body to
+    /// attachments made their paths. `user` did it, unless it names somebody else.
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`].
-    pub(super) fn prepare(&self, user: Option<Author>, attachments: Vec<Attachment>) -> Result<Prepared> {
+    pub(super) fn prepare(
+        &self,
+        user: Option<Author>,
+        attachments: Vec<Attachment>,
+    ) -> Result<Prepared> {
         let mut errors = FieldErrors::new();
-        let mut wrong = |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
+        let mut wrong =
+            |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
         if self.title.chars().count() > MAX_TITLE_CHARS {
-            wrong("title", format!("is too long (maximum is {MAX_TITLE_CHARS} characters)"));
+            wrong(
+                "title",
+                format!("is too long (maximum is {MAX_TITLE_CHARS} characters)"),
+            );
         }
         if self.body.len() > MAX_BODY_BYTES {
-            wrong("body", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
+            wrong(
+                "body",
+                format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"),
+            );
         }
         let title = eddyline_markup::title(self.title.trim());
         let body = eddyline_markup::body(&self.body, |cid| {
-            let found = attachments.iter().find(|file| file.content_id.as_deref() == Some(cid));
+            let found = attachments
+                .iter()
+                .find(|file| file.content_id.as_deref() == Some(cid));
             found.map(|file| file.path.clone())
         });
         // Escapes are longer than what they stand for, and so are paths.
         if body.len() > MAX_WRITTEN_BYTES {
-            wrong("body", format!("is too long as it is written (maximum is {MAX_WRITTEN_BYTES} bytes)"));
+            wrong(
+                "body",
+                format!("is too long as it is written (maximum is {MAX_WRITTEN_BYTES} bytes)"),
+            );
         }
         let silent = is_blank(&title) && body.trim().is_empty();
         if silent && self.item.is_none() && attachments.is_empty() {
-            wrong("title", "can't be blank when there is no body, no thread and no attachment".into());
+            wrong(
+                "title",
+                "can't be blank when there is no body, no thread and no attachment".into(),
+            );
         }
         let item = self.item.as_ref().map(harmless);
         if let Some(item) = &item {
@@ -65,24 +84,44 @@ impl NewInbox {
             }
             if item.weight() > MAX_ITEM_BYTES {
                 let most = format!("(maximum is {MAX_ITEM_BYTES} bytes)");
-                wrong("thread", format!("is too large in all as it is written {most}"));
+                wrong(
+                    "thread",
+                    format!("is too large in all as it is written {most}"),
+                );
             }
         }
         if !errors.is_empty() {
             return Err(Error::Invalid(errors));
         }
-        let called = if is_blank(&title) { first_line(&body) } else { title.clone() };
+        let called = if is_blank(&title) {
+            first_line(&body)
+        } else {
+            title.clone()
+        };
         let author = self.author.clone().or(user);
-        let content = serde_json::to_string(&InboxContent { author, title, body, attachments })
-            .map_err(|error| Error::Internal(error.to_string()))?;
-        Ok(Prepared { content, title: called, item: item.map(Arc::new), tag: None })
+        let content = serde_json::to_string(&InboxContent {
+            author,
+            title,
+            body,
+            attachments,
+        })
+        .map_err(|error| Error::Internal(error.to_string()))?;
+        Ok(Prepared {
+            content,
+            title: called,
+            item: item.map(Arc::new),
+            tag: None,
+        })
     }
 }
 
 /// What can be read first in a body; HTML.
 fn first_line(body: &str) -> String {
     let text = eddyline_markup::text(body);
-    let line = text.lines().find(|line| !is_blank(line)).unwrap_or_default();
+    let line = text
+        .lines()
+        .find(|line| !is_blank(line))
+        .unwrap_or_default();
     eddyline_markup::escape(&line.chars().take(MADE_TITLE_CHARS).collect::<String>())
 }
 

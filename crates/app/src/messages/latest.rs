@@ -1,9 +1,9 @@
 //! The newest messages of a room, encoded once for all who ask: the first thing every client wants.
 //!
-//! An answer is kept with the position of the log that it was read at. Before it is given again, the
-//! log is asked whether anything happened in the room since: one look into an index, which sees what
-//! other processes wrote as well. Requests at the same time share that look. Where the feed has taken a
-//! newer message of the room, the answer is read again without it.
+//! An answer is kept with the position of the log that it was read at. Before it is given again,
+//! the log is asked whether anything happened in the room since: one look into an index, which sees
+//! what other processes wrote as well. Requests at the same time share that look. Where the feed
+//! has taken a newer message of the room, the answer is read again without it.
 
 use std::sync::Arc;
 
@@ -48,13 +48,16 @@ impl Weighter<(RoomId, i64), Kept> for Weight {
 
 impl Default for Latest {
     fn default() -> Self {
-        Self { answers: Cache::with_weighter(ROOMS, MEMORY, Weight), last: Cache::new(ROOMS) }
+        Self {
+            answers: Cache::with_weighter(ROOMS, MEMORY, Weight),
+            last: Cache::new(ROOMS),
+        }
     }
 }
 
 impl Latest {
-    /// Notes the newest message of each room that the feed has taken. A list after it reads the room at once, and
-    /// does not ask the log first.
+    /// Notes the newest message of each room that the feed has taken. A list after it reads the
+    /// room at once, and does not ask the log first.
     pub(crate) fn note(&self, items: &[LogItem]) {
         for item in items {
             if let LogBody::Message(Some(view)) = &item.body {
@@ -66,7 +69,10 @@ impl Latest {
     /// The kept answer, unless the feed has taken a newer message of the room.
     fn get(&self, key: (RoomId, i64)) -> Option<Kept> {
         let kept = self.answers.get(&key)?;
-        self.last.get(&key.0).is_none_or(|last| last <= kept.read_at).then_some(kept)
+        self.last
+            .get(&key.0)
+            .is_none_or(|last| last <= kept.read_at)
+            .then_some(kept)
     }
 }
 
@@ -75,17 +81,31 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Unavailable`], [`crate::Error::TooManyRequests`] for a search that waits too long.
+    /// [`crate::Error::Unavailable`], [`crate::Error::TooManyRequests`] for a search that waits too
+    /// long.
     pub async fn list(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
-        if query == (MessageQuery { limit: query.limit, ..MessageQuery::default() }) {
+        if query
+            == (MessageQuery {
+                limit: query.limit,
+                ..MessageQuery::default()
+            })
+        {
             return self.latest_messages(room, query).await;
         }
         let (encoder, flow) = (self.core.encoder().clone(), room.flow.id.clone());
-        let Some(query) = self.resolve_query(query, room) else { return Ok(MessageList::empty()) };
+        let Some(query) = self.resolve_query(query, room) else {
+            return Ok(MessageList::empty());
+        };
         let wanted = query.clone();
-        let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow));
+        let show = move |page: MessagePage| {
+            MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow))
+        };
         let _permit = self.search_permit(&query).await?;
-        Ok(self.core.store().list(room.id(), query, LIST_BYTES, show).await?)
+        Ok(self
+            .core
+            .store()
+            .list(room.id(), query, LIST_BYTES, show)
+            .await?)
     }
 
     async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
@@ -102,7 +122,13 @@ impl Messages {
             let read_at = reader.log().find_head()?.seq;
             let page = reader.messages().list(key.0, &query, LIST_BYTES)?;
             let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
-            latest.answers.insert(key, Kept { read_at, answer: answer.clone() });
+            latest.answers.insert(
+                key,
+                Kept {
+                    read_at,
+                    answer: answer.clone(),
+                },
+            );
             Ok(answer)
         });
         Ok(answer.await?)

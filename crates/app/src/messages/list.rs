@@ -14,15 +14,18 @@ pub const LIST_BYTES: usize = 2 * 1024 * 1024;
 pub struct MessageList {
     /// A JSON array, ascending by number.
     pub json: Bytes,
-    /// Beyond which message the list goes on, in its order. `None` at its end; there may turn out to be nothing
-    /// more.
+    /// Beyond which message the list goes on, in its order. `None` at its end; there may turn out
+    /// to be nothing more.
     pub next: Option<MessageId>,
 }
 
 impl MessageList {
     /// The list of nothing.
     pub(crate) fn empty() -> Self {
-        Self { json: Bytes::from_static(b"[]"), next: None }
+        Self {
+            json: Bytes::from_static(b"[]"),
+            next: None,
+        }
     }
 
     pub(crate) fn encode(
@@ -39,6 +42,9 @@ impl MessageList {
             (true, true) => page.messages.get(kept - 1).map(|view| view.message.id),
             (true, false) => page.messages.get(count - kept).map(|view| view.message.id),
         };
-        Self { json: json.into(), next }
+        Self {
+            json: json.into(),
+            next,
+        }
     }
 }

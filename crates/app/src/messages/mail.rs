@@ -47,7 +47,11 @@ impl PushedMail {
             return Err(Error::Invalid(errors));
         }
         let title = eddyline_markup::escape(&self.subject);
-        let item = Item { title: title.clone(), external_url: self.link.clone(), ..Item::default() };
+        let item = Item {
+            title: title.clone(),
+            external_url: self.link.clone(),
+            ..Item::default()
+        };
         Ok(Prepared {
             content: self.document(&written).to_string(),
             title,
@@ -58,7 +62,8 @@ impl PushedMail {
 
     fn mistakes(&self, written: &str) -> FieldErrors {
         let mut errors = FieldErrors::new();
-        let mut wrong = |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
+        let mut wrong =
+            |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
         let short = [
             ("source", Some(&self.source), 60),
             ("from_address", Some(&self.from_address), MAX_SHORT_CHARS),
@@ -83,12 +88,20 @@ impl PushedMail {
                 wrong(name, "can't be blank".into());
             }
         }
-        if !self.source.chars().all(|c| c.is_alphanumeric() || " _-.".contains(c)) {
-            wrong("source", "must be of letters, digits, blanks, hyphens, dots and underscores".into());
-        }
-        for (name, address) in
-            [("from_address", Some(&self.from_address)), ("reply_to", self.reply_to.as_ref())]
+        if !self
+            .source
+            .chars()
+            .all(|c| c.is_alphanumeric() || " _-.".contains(c))
         {
+            wrong(
+                "source",
+                "must be of letters, digits, blanks, hyphens, dots and underscores".into(),
+            );
+        }
+        for (name, address) in [
+            ("from_address", Some(&self.from_address)),
+            ("reply_to", self.reply_to.as_ref()),
+        ] {
             let wrong_in = |address: &String| {
                 let (name, host) = address.split_once('@').unwrap_or_default();
                 let odd = address.chars().any(|c| c.is_whitespace() || is_unseen(c));
@@ -105,7 +118,10 @@ impl PushedMail {
             wrong("subject", "can't contain control characters".into());
         }
         if self.content.len() > MAX_BODY_BYTES {
-            wrong("content", format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"));
+            wrong(
+                "content",
+                format!("is too long (maximum is {MAX_BODY_BYTES} bytes)"),
+            );
         }
         if let Some(Err(text)) = self.link.as_deref().map(eddyline_wire::check_url) {
             wrong("link", text.to_owned());
@@ -117,8 +133,11 @@ impl PushedMail {
     }
 
     fn document(&self, written: &str) -> Value {
-        let reply_to: Vec<Value> =
-            self.reply_to.iter().map(|address| json!({"name": null, "address": address})).collect();
+        let reply_to: Vec<Value> = self
+            .reply_to
+            .iter()
+            .map(|address| json!({"name": null, "address": address}))
+            .collect();
         json!({
             "subject": self.subject,
             "content": written,

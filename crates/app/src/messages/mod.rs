@@ -72,16 +72,28 @@ pub(crate) fn check_tags(given: &[String], most: usize) -> Result<()> {
 
 /// The message that tells streams of a change to another: never listed, and in no thread.
 pub(crate) fn notice(about: &Message, by: &Actor, notice: Notice, now: Timestamp) -> Draft {
-    let author = Author { user: by.user_id(), external_name: None };
+    let author = Author {
+        user: by.user_id(),
+        external_name: None,
+    };
     let to = recipient(about, by);
     let live = Some(Box::new(notice.live));
-    Draft { to, live, ..Draft::bare(about.room, notice.event, author, notice.kept, now) }
+    Draft {
+        to,
+        live,
+        ..Draft::bare(about.room, notice.event, author, notice.kept, now)
+    }
 }
 
-/// The recipient of a notice about a private message: the other of its two users, whichever of them made the change.
+/// The recipient of a notice about a private message: the other of its two users, whichever of them
+/// made the change.
 fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
     let to = about.to?;
-    if by.user_id() == Some(to) { about.author.user } else { Some(to) }
+    if by.user_id() == Some(to) {
+        about.author.user
+    } else {
+        Some(to)
+    }
 }
 
 /// Messages of flows and of private conversations. See [`crate::App::messages`].
@@ -107,12 +119,26 @@ impl Messages {
         presence: PresenceTracker,
     ) -> Self {
         let (latest, searches) = (Arc::default(), Arc::default());
-        Self { core, authentication, rooms, files, presence, latest, searches }
+        Self {
+            core,
+            authentication,
+            rooms,
+            files,
+            presence,
+            latest,
+            searches,
+        }
     }
 
     /// Changes one listed message in one transaction: loads room and message anew, checks that
     /// the caller may read there, and lets `change` do the rest.
-    async fn change_message<R, F>(&self, actor: &Actor, room: &Room, id: MessageId, change: F) -> Result<R>
+    async fn change_message<R, F>(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        id: MessageId,
+        change: F,
+    ) -> Result<R>
     where
         R: Send + 'static,
         F: Fn(&mut Tx<'_>, &Actor, &Room, Message) -> TxResult<R> + Send + 'static,
@@ -120,14 +146,17 @@ impl Messages {
         let user = actor.user()?.user.id;
         let ((changed, at), event) = self
             .rooms
-            .change_room(actor, room.id(), FlowAction::Read, move |tx, actor, room| {
-                match tx.messages().find(room.id(), id)? {
+            .change_room(
+                actor,
+                room.id(),
+                FlowAction::Read,
+                move |tx, actor, room| match tx.messages().find(room.id(), id)? {
                     Some(message) if message.event.is_listed() => {
                         Ok((change(tx, actor, room, message)?, tx.now()))
                     }
                     _ => Err(Error::NotFound.into()),
-                }
-            })
+                },
+            )
             .await?;
         // The feed notes it too, but the caller may look before the feed has read of it.
         if event.is_some() {

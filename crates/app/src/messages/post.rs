@@ -90,14 +90,18 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::Denied`], [`Error::FileQuota`], [`Error::Conflict`] for a uuid that was used
-    /// for something else, [`Error::NotFound`] when the message a comment answers is not there.
+    /// [`Error::Invalid`], [`Error::Denied`], [`Error::FileQuota`], [`Error::Conflict`] for a uuid
+    /// that was used for something else, [`Error::NotFound`] when the message a comment answers is
+    /// not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
         let prepared = match &new.pushed {
             None => None,
             Some(pushed) => {
                 // A post under another name is not shown as the user's.
-                let user = actor.user().ok().filter(|_| new.external_user_name.is_none());
+                let user = actor
+                    .user()
+                    .ok()
+                    .filter(|_| new.external_user_name.is_none());
                 let attachments = new.files.iter().map(NewAttachment::describe).collect();
                 let user = user.map(|caller| &caller.user);
                 Some(Arc::new(self.prepare(pushed, user, attachments).await?))
@@ -116,10 +120,17 @@ impl Messages {
     ) -> Result<Posted> {
         if !new.files.is_empty() {
             self.files
-                .check_file_quota(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files))
+                .check_file_quota(
+                    FilesOf::Organization(room.flow.organization),
+                    charged_bytes(&new.files),
+                )
                 .await?;
         }
-        let mut checked = Checked { fingerprint: fingerprint(actor, &new), prepared, posting_identity: None };
+        let mut checked = Checked {
+            fingerprint: fingerprint(actor, &new),
+            prepared,
+            posting_identity: None,
+        };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
             checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
@@ -135,7 +146,10 @@ impl Messages {
             // Who may post here may have changed, or the sender's credential may have ended.
             actor = Cow::Owned(self.authentication.reauthenticate(&actor).await?);
             self.rooms.cache.invalidate(room.id());
-            room = self.rooms.admit(&actor, room.id(), FlowAction::Post).await?;
+            room = self
+                .rooms
+                .admit(&actor, room.id(), FlowAction::Post)
+                .await?;
         }
         checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
         let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
@@ -147,26 +161,37 @@ impl Messages {
             Outcome::Added(view) => {
                 self.presence.note_post(&view.message);
                 if !new.files.is_empty() {
-                    self.files
-                        .note_files(FilesOf::Organization(room.flow.organization), charged_bytes(&new.files));
+                    self.files.note_files(
+                        FilesOf::Organization(room.flow.organization),
+                        charged_bytes(&new.files),
+                    );
                 }
-                Ok(if new.wait { Posted::Message(view) } else { Posted::Accepted })
+                Ok(if new.wait {
+                    Posted::Message(view)
+                } else {
+                    Posted::Accepted
+                })
             }
             Outcome::Repeated(id) if new.wait => self.repeated(room.id(), id).await,
             Outcome::Repeated(_) => Ok(Posted::Accepted),
-            Outcome::UuidTaken => {
-                Err(Error::Conflict("The uuid was used for another message in this flow".into()))
-            }
+            Outcome::UuidTaken => Err(Error::Conflict(
+                "The uuid was used for another message in this flow".into(),
+            )),
             Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
             Outcome::NoParent if new.by_address => Err(Error::NotFound),
             Outcome::NoParent if new.thread_id.is_some() => {
                 Err(Error::field("thread_id", "is not a thread of this flow"))
             }
-            Outcome::NoParent => Err(Error::field("external_thread_id", "is not a thread of this source")),
+            Outcome::NoParent => Err(Error::field(
+                "external_thread_id",
+                "is not a thread of this source",
+            )),
             Outcome::ParentIsComment => Err(Error::field("message", "can't be a comment itself")),
             Outcome::ForeignThread => Err(Error::Denied),
             Outcome::NoRoom => Err(Error::NotFound),
-            Outcome::Stale => Err(Error::Unavailable("who may post here keeps changing".into())),
+            Outcome::Stale => Err(Error::Unavailable(
+                "who may post here keeps changing".into(),
+            )),
         }
     }
 
@@ -203,7 +228,10 @@ impl Messages {
                 let text = "is known to applications only; name the thread_id";
                 Err(Error::field("external_thread_id", text))
             }
-            (_, own) => self.posting_identity(actor, room, own.is_some()).await.map(Some),
+            (_, own) => self
+                .posting_identity(actor, room, own.is_some())
+                .await
+                .map(Some),
         }
     }
 
@@ -217,10 +245,18 @@ impl Messages {
             (_, name) => Author::anonymous(name.clone()),
         };
         let placement = self.placement(room, new)?;
-        let context = Context { roster: room, sender: author.user, has_attachments: !new.files.is_empty() };
+        let context = Context {
+            roster: room,
+            sender: author.user,
+            has_attachments: !new.files.is_empty(),
+        };
         let own = prepared.and_then(|prepared| prepared.tag.clone());
         let given: Vec<String> = new.tags.iter().cloned().chain(own).collect();
-        let extracted = tags::extract(&given, &search::text_of_message(new.event, &content), &context);
+        let extracted = tags::extract(
+            &given,
+            &search::text_of_message(new.event, &content),
+            &context,
+        );
         Ok(Draft {
             access_version: Some(room.flow.access_version),
             search_tokens: search::of_message(new.event, &content),
@@ -234,7 +270,11 @@ impl Messages {
                 .posting_identity
                 .as_ref()
                 .map(|posting_identity| Box::new(thread_post(new, prepared, posting_identity))),
-            files: new.files.iter().map(|attachment| attachment.file.clone()).collect(),
+            files: new
+                .files
+                .iter()
+                .map(|attachment| attachment.file.clone())
+                .collect(),
             ..Draft::bare(room.id(), new.event, author, content, self.core.now())
         })
     }
@@ -255,7 +295,10 @@ impl Messages {
 
     /// A status is a message and the user's state in one.
     async fn post_status(&self, actor: &Actor, draft: Draft) -> Result<Outcome> {
-        let (outcome, _) = self.core.transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?)).await?;
+        let (outcome, _) = self
+            .core
+            .transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?))
+            .await?;
         Ok(outcome)
     }
 
@@ -277,7 +320,9 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
     match (prepared, new.event) {
         (Some(prepared), _) => Ok(prepared.content.clone()),
         (None, Event::File) => match new.files.as_slice() {
-            [file] => serde_json::to_string(&file.describe()).map_err(|e| Error::Internal(e.to_string())),
+            [file] => {
+                serde_json::to_string(&file.describe()).map_err(|e| Error::Internal(e.to_string()))
+            }
             _ => Err(Error::field("content", "must be one file")),
         },
         (None, _) => check_text(&new.content).map(|()| new.content.clone()),
@@ -286,15 +331,25 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
 
 /// Posts one draft, and makes a status the state of its author.
 pub(crate) fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
-    let outcome = tx.messages().append(std::slice::from_ref(draft))?.pop().unwrap_or(Outcome::NoRoom);
-    if let (Outcome::Added(_), Event::Status, Some(user)) = (&outcome, draft.event, draft.author.user) {
+    let outcome = tx
+        .messages()
+        .append(std::slice::from_ref(draft))?
+        .pop()
+        .unwrap_or(Outcome::NoRoom);
+    if let (Outcome::Added(_), Event::Status, Some(user)) =
+        (&outcome, draft.event, draft.author.user)
+    {
         tx.users().set_status(user, Some(&draft.content))?;
     }
     Ok(outcome)
 }
 
 /// What a post says of the thread it goes to.
-fn thread_post(new: &NewPost, prepared: Option<&Prepared>, posting_identity: &PostingIdentity) -> ThreadPost {
+fn thread_post(
+    new: &NewPost,
+    prepared: Option<&Prepared>,
+    posting_identity: &PostingIdentity,
+) -> ThreadPost {
     let external_id = new.external_thread_id.as_deref();
     match prepared {
         Some(prepared) => prepared.thread(posting_identity, external_id),
@@ -319,13 +374,20 @@ fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
     let caller = match actor {
         Actor::User { caller, .. } => format!("user {}", caller.user.id),
         Actor::FlowToken { thread_owner, .. } => {
-            format!("source {}", thread_owner.source.map_or(0, |source| source.0))
+            format!(
+                "source {}",
+                thread_owner.source.map_or(0, |source| source.0)
+            )
         }
     };
     let pushed = new.pushed.as_ref().map(Pushed::fingerprint);
     // Ids of files are others each time.
     let files = new.files.iter().map(|attachment| {
-        json!([attachment.content_id, attachment.file.name, &attachment.file.object.digest[..]])
+        json!([
+            attachment.content_id,
+            attachment.file.name,
+            &attachment.file.object.digest[..]
+        ])
     });
     let all = json!([
         caller,

@@ -18,30 +18,48 @@ pub(crate) struct PostingIdentity {
 }
 
 impl Messages {
-    /// For whom a caller posts into the inbox of a room. Users do that through an application, for its
-    /// one source there, if they name the thread by an id of its own.
+    /// For whom a caller posts into the inbox of a room. Users do that through an application, for
+    /// its one source there, if they name the thread by an id of its own.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] without an application, [`Error::Invalid`] when the application has no source or
-    /// several.
+    /// [`Error::Denied`] without an application, [`Error::Invalid`] when the application has no
+    /// source or several.
     pub(crate) async fn posting_identity(
         &self,
         actor: &Actor,
         room: &Room,
         by_own_id: bool,
     ) -> Result<PostingIdentity> {
-        if let Actor::FlowToken { thread_owner, source, .. } = actor {
-            return Ok(PostingIdentity { thread_owner: *thread_owner, source: source.clone() });
+        if let Actor::FlowToken {
+            thread_owner,
+            source,
+            ..
+        } = actor
+        {
+            return Ok(PostingIdentity {
+                thread_owner: *thread_owner,
+                source: source.clone(),
+            });
         }
         let application = actor.application().ok_or(Error::Denied)?;
         let room = room.id();
-        let mut own = self.core.store().read(move |reader| own_sources(reader, application, room)).await?;
+        let mut own = self
+            .core
+            .store()
+            .read(move |reader| own_sources(reader, application, room))
+            .await?;
         match (own.pop(), own.is_empty()) {
             (Some(only), true) => Ok(only),
             _ if !by_own_id => {
-                let thread_owner = ThreadOwner { source: None, application: Some(application) };
-                Ok(PostingIdentity { thread_owner, source: None })
+                let thread_owner = ThreadOwner {
+                    source: None,
+                    application: Some(application),
+                };
+                Ok(PostingIdentity {
+                    thread_owner,
+                    source: None,
+                })
             }
             (None, _) => Err(Error::field(
                 "external_thread_id",
@@ -64,8 +82,14 @@ fn own_sources(
     let found = reader.sources().list_of_application(application, room, 2)?;
     let posters = found.into_iter().map(|source| {
         let shown = reader.sources().find_shown(&source)?;
-        let thread_owner = ThreadOwner { source: Some(source.id), application: source.application };
-        Ok(PostingIdentity { thread_owner, source: Some(Arc::new(shown)) })
+        let thread_owner = ThreadOwner {
+            source: Some(source.id),
+            application: source.application,
+        };
+        Ok(PostingIdentity {
+            thread_owner,
+            source: Some(Arc::new(shown)),
+        })
     });
     posters.collect()
 }

@@ -23,8 +23,15 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     /// What the post says of its thread, which the posting identity knows by this id.
-    pub(crate) fn thread(&self, posting_identity: &PostingIdentity, external_id: Option<&str>) -> ThreadPost {
-        let source = posting_identity.source.as_ref().map(|source| source.application.as_str());
+    pub(crate) fn thread(
+        &self,
+        posting_identity: &PostingIdentity,
+        external_id: Option<&str>,
+    ) -> ThreadPost {
+        let source = posting_identity
+            .source
+            .as_ref()
+            .map(|source| source.application.as_str());
         let title = match self.title.is_empty() {
             false => self.title.clone(),
             true => eddyline_markup::escape(external_id.or(source).unwrap_or("Inbox")),
@@ -42,5 +49,7 @@ impl Prepared {
 
 /// Whether HTML of links only shows nothing.
 pub(super) fn is_blank(html: &str) -> bool {
-    eddyline_markup::text(html).chars().all(|c| c.is_whitespace() || is_unseen(c))
+    eddyline_markup::text(html)
+        .chars()
+        .all(|c| c.is_whitespace() || is_unseen(c))
 }

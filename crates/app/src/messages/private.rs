@@ -1,6 +1,7 @@
 //! Private messages: posting, finding, changing.
 //!
-//! They bear no tags and are no files, but for the classic profile, where they are as a flow's messages.
+//! They bear no tags and are no files, but for the classic profile, where they are as a flow's
+//! messages.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -45,23 +46,35 @@ pub struct NewPrivateMessage {
 }
 
 impl Messages {
-    /// Sends a private message. The first one begins the conversation. The answer comes when it is on
-    /// disk.
+    /// Sends a private message. The first one begins the conversation. The answer comes when it is
+    /// on disk.
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::FileQuota`], [`Error::NotFound`] for strangers, [`Error::Denied`] for those who
-    /// have left and where all common organizations are inactive, [`Error::Conflict`] for a uuid that was used
-    /// for something else.
-    pub async fn post_private(&self, actor: &Actor, to: UserId, new: NewPrivateMessage) -> Result<Posted> {
+    /// [`Error::Invalid`], [`Error::FileQuota`], [`Error::NotFound`] for strangers,
+    /// [`Error::Denied`] for those who have left and where all common organizations are inactive,
+    /// [`Error::Conflict`] for a uuid that was used for something else.
+    pub async fn post_private(
+        &self,
+        actor: &Actor,
+        to: UserId,
+        new: NewPrivateMessage,
+    ) -> Result<Posted> {
         let own = actor.user()?.user.id;
         match &new.file {
             None => check_text(&new.content)?,
-            Some(_) => self.files.check_file_quota(FilesOf::Private(own), charged_bytes(&new.file)).await?,
+            Some(_) => {
+                self.files
+                    .check_file_quota(FilesOf::Private(own), charged_bytes(&new.file))
+                    .await?;
+            }
         }
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            let (pair, room) = self.rooms.private_room(&actor, to, PrivateAction::Write).await?;
+            let (pair, room) = self
+                .rooms
+                .private_room(&actor, to, PrivateAction::Write)
+                .await?;
             let draft = self.private_draft(own, to, &pair, room, &new)?;
             let outcome = self.core.store().post(&actor, draft).await?.outcome;
             if outcome != Outcome::Stale {
@@ -76,7 +89,10 @@ impl Messages {
             let draft = messages.private_draft(own, to, pair, room, &wanted)?;
             Ok((room, post_one(tx, &draft)?))
         };
-        let (room, outcome) = self.rooms.change_private(&actor, to, PrivateAction::Write, post).await?;
+        let (room, outcome) = self
+            .rooms
+            .change_private(&actor, to, PrivateAction::Write, post)
+            .await?;
         self.posted_in_private(own, &new, room, outcome).await
     }
 
@@ -88,7 +104,8 @@ impl Messages {
         outcome: Outcome,
     ) -> Result<Posted> {
         if new.file.is_some() && matches!(outcome, Outcome::Added(_)) {
-            self.files.note_files(FilesOf::Private(own), charged_bytes(&new.file));
+            self.files
+                .note_files(FilesOf::Private(own), charged_bytes(&new.file));
         }
         match outcome {
             Outcome::Added(view) if new.wait => Ok(Posted::Message(view)),
@@ -101,10 +118,13 @@ impl Messages {
                 let text = "The uuid was used for another message in this conversation";
                 Err(Error::Conflict(text.into()))
             }
-            Outcome::Stale => Err(Error::Unavailable("who may write to whom keeps changing".into())),
-            Outcome::NoParent | Outcome::ParentIsComment | Outcome::ForeignThread | Outcome::NoRoom => {
-                Err(Error::NotFound)
-            }
+            Outcome::Stale => Err(Error::Unavailable(
+                "who may write to whom keeps changing".into(),
+            )),
+            Outcome::NoParent
+            | Outcome::ParentIsComment
+            | Outcome::ForeignThread
+            | Outcome::NoRoom => Err(Error::NotFound),
         }
     }
 
@@ -114,8 +134,12 @@ impl Messages {
     ///
     /// As [`Messages::post_private`].
     pub async fn may_send_file_to(&self, actor: &Actor, to: UserId) -> Result<()> {
-        self.rooms.admit_private(actor, to, PrivateAction::Write).await?;
-        self.files.check_file_quota(FilesOf::Private(actor.user()?.user.id), 0).await
+        self.rooms
+            .admit_private(actor, to, PrivateAction::Write)
+            .await?;
+        self.files
+            .check_file_quota(FilesOf::Private(actor.user()?.user.id), 0)
+            .await
     }
 
     fn private_draft(
@@ -130,12 +154,19 @@ impl Messages {
             None => (Event::Message, new.content.clone()),
             Some(file) => {
                 let document = serde_json::to_string(&file.describe());
-                (Event::File, document.map_err(|error| Error::Internal(error.to_string()))?)
+                (
+                    Event::File,
+                    document.map_err(|error| Error::Internal(error.to_string()))?,
+                )
             }
         };
         let extracted = if self.tags_private_messages() {
             check_tags(&new.tags, tags::most_tags(PEOPLE, 0))?;
-            let context = Context { roster: pair, sender: Some(own), has_attachments: new.file.is_some() };
+            let context = Context {
+                roster: pair,
+                sender: Some(own),
+                has_attachments: new.file.is_some(),
+            };
             let text = search::text_of_message(event, &content);
             let mut extracted = tags::extract(&new.tags, &text, &context);
             if to != own {
@@ -161,7 +192,11 @@ impl Messages {
             mentions: extracted.mentions,
             uuid: new.uuid.clone(),
             fingerprint,
-            files: new.file.iter().map(|attachment| attachment.file.clone()).collect(),
+            files: new
+                .file
+                .iter()
+                .map(|attachment| attachment.file.clone())
+                .collect(),
             to: Some(to),
             ..Draft::bare(room.id, event, Author::user(own), content, self.core.now())
         })
@@ -184,18 +219,27 @@ impl Messages {
         with: UserId,
         mut query: MessageQuery,
     ) -> Result<MessageList> {
-        let pair = self.rooms.admit_private(actor, with, PrivateAction::Read).await?;
+        let pair = self
+            .rooms
+            .admit_private(actor, with, PrivateAction::Read)
+            .await?;
         if !self.tags_private_messages() {
             query.tags.clear();
         }
         let encoder = self.core.encoder().clone();
-        let (Some(room), Some(query)) = (pair.conversation(), self.resolve_query(query, &*pair)) else {
+        let (Some(room), Some(query)) = (pair.conversation(), self.resolve_query(query, &*pair))
+        else {
             return Ok(MessageList::empty());
         };
         let wanted = query.clone();
-        let show = move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
+        let show =
+            move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
         let _permit = self.search_permit(&query).await?;
-        Ok(self.core.store().list(room.id, query, LIST_BYTES, show).await?)
+        Ok(self
+            .core
+            .store()
+            .list(room.id, query, LIST_BYTES, show)
+            .await?)
     }
 
     /// One message of the conversation with a user.
@@ -203,14 +247,22 @@ impl Messages {
     /// # Errors
     ///
     /// As [`Messages::conversation`]; [`Error::NotFound`] when the message is not there.
-    pub async fn get_private(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<MessageView> {
-        let pair = self.rooms.admit_private(actor, with, PrivateAction::Read).await?;
+    pub async fn get_private(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        id: MessageId,
+    ) -> Result<MessageView> {
+        let pair = self
+            .rooms
+            .admit_private(actor, with, PrivateAction::Read)
+            .await?;
         let room = pair.conversation().ok_or(Error::NotFound)?;
         self.load_view(room.id, id).await?.ok_or(Error::NotFound)
     }
 
-    /// Edits a private message and tells the streams of both: its text, if it is the caller's own, and
-    /// in the classic profile its tags.
+    /// Edits a private message and tells the streams of both: its text, if it is the caller's own,
+    /// and in the classic profile its tags.
     ///
     /// # Errors
     ///
@@ -230,13 +282,21 @@ impl Messages {
         if let Some(wanted) = &edit.tags {
             check_tags(wanted, tags::most_tags(PEOPLE, 0))?;
         }
-        let words = edit.content.as_deref().map(search::tokens).unwrap_or_default();
+        let words = edit
+            .content
+            .as_deref()
+            .map(search::tokens)
+            .unwrap_or_default();
         self.change_private_message(actor, with, id, move |tx, actor, pair, mut message| {
             let user = actor.user_id().ok_or(Error::Denied)?;
             if edit.content.is_some() {
                 policy::edit_content(user, &message).map_err(Error::from)?;
             }
-            if let Some(content) = edit.content.as_ref().filter(|content| **content != message.content) {
+            if let Some(content) = edit
+                .content
+                .as_ref()
+                .filter(|content| **content != message.content)
+            {
                 let extracted = match tagged {
                     true => tags_of_text(&message, content, pair),
                     false => Extracted::default(),
@@ -244,10 +304,20 @@ impl Messages {
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let changes = write_tags(tx, actor, &message, tags_as_wanted(&message, wanted, user, pair))?;
+                let changes = write_tags(
+                    tx,
+                    actor,
+                    &message,
+                    tags_as_wanted(&message, wanted, user, pair),
+                )?;
                 // A user who takes off their own mark has read the message.
-                if changes.remove.iter().any(|tag| tags::parse_unread(tag) == Some(user)) {
-                    tx.messages().set_mention_seen(message.room, user, message.id)?;
+                if changes
+                    .remove
+                    .iter()
+                    .any(|tag| tags::parse_unread(tag) == Some(user))
+                {
+                    tx.messages()
+                        .set_mention_seen(message.room, user, message.id)?;
                 }
             }
             Ok(())
@@ -255,18 +325,26 @@ impl Messages {
         .await
     }
 
-    /// Deletes a private message, which stays as an empty place, and tells the streams of both. Says
-    /// what the deletion came to.
+    /// Deletes a private message, which stays as an empty place, and tells the streams of both.
+    /// Says what the deletion came to.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for the other's messages, [`Error::NotFound`].
-    pub async fn delete_private(&self, actor: &Actor, with: UserId, id: MessageId) -> Result<Deletion> {
-        let work =
-            |tx: &mut Tx<'_>, actor: &Actor, _: &Pair, message: Message| delete_in(tx, actor, &message);
+    pub async fn delete_private(
+        &self,
+        actor: &Actor,
+        with: UserId,
+        id: MessageId,
+    ) -> Result<Deletion> {
+        let work = |tx: &mut Tx<'_>, actor: &Actor, _: &Pair, message: Message| {
+            delete_in(tx, actor, &message)
+        };
         let deletion = self.change_private_message(actor, with, id, work).await?;
         if deletion == Deletion::Remove {
-            self.files.sums.invalidate(FilesOf::Private(actor.user()?.user.id));
+            self.files
+                .sums
+                .invalidate(FilesOf::Private(actor.user()?.user.id));
         }
         Ok(deletion)
     }
@@ -283,12 +361,15 @@ impl Messages {
         F: Fn(&mut Tx<'_>, &Actor, &Pair, Message) -> TxResult<R> + Send + 'static,
     {
         self.rooms
-            .change_private(actor, with, PrivateAction::Write, move |tx, actor, pair, room| {
-                match tx.messages().find(room.id, id)? {
+            .change_private(
+                actor,
+                with,
+                PrivateAction::Write,
+                move |tx, actor, pair, room| match tx.messages().find(room.id, id)? {
                     Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
                     _ => Err(Error::NotFound.into()),
-                }
-            })
+                },
+            )
             .await
     }
 }
@@ -300,7 +381,11 @@ fn reader(message: &Message) -> Option<UserId> {
 
 /// The tags of a private message whose text becomes `content`.
 fn tags_of_text(message: &Message, content: &str, pair: &Pair) -> Extracted {
-    let context = Context { roster: pair, sender: message.author.user, has_attachments: false };
+    let context = Context {
+        roster: pair,
+        sender: message.author.user,
+        has_attachments: false,
+    };
     let mut extracted = tags::reparse(&message.tags, &message.explicit_tags, content, &context);
     if let Some(reader) = reader(message) {
         let unread = message.tags.contains(&tags::unread_tag(reader));
@@ -311,7 +396,11 @@ fn tags_of_text(message: &Message, content: &str, pair: &Pair) -> Extracted {
 
 /// The tags of a private message that a user sets to `wanted`.
 fn tags_as_wanted(message: &Message, wanted: &[String], user: UserId, pair: &Pair) -> Extracted {
-    let context = Context { roster: pair, sender: Some(user), has_attachments: has_files(message) };
+    let context = Context {
+        roster: pair,
+        sender: Some(user),
+        has_attachments: has_files(message),
+    };
     let mut extracted = tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
     if let Some(reader) = reader(message) {
         let unread = tags::keeps_unread(&message.tags, wanted, reader);

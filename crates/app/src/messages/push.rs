@@ -1,5 +1,5 @@
-//! The older push addresses, which thousands of scripts still use (docs/protocol.md, Pushing): chat and
-//! mail for one or several flows whose tokens stand in the path.
+//! The older push addresses, which thousands of scripts still use (docs/protocol.md, Pushing): chat
+//! and mail for one or several flows whose tokens stand in the path.
 
 use std::sync::Arc;
 
@@ -40,19 +40,34 @@ impl Messages {
     /// [`Error::Unauthenticated`], [`Error::Gone`], [`Error::NotFound`] for an archived flow.
     pub async fn pushing(&self, tokens: &str) -> Result<Vec<Pushing>> {
         let mut all = Vec::new();
-        let mut distinct: Vec<&str> = tokens.split(',').filter(|token| !token.is_empty()).collect();
+        let mut distinct: Vec<&str> = tokens
+            .split(',')
+            .filter(|token| !token.is_empty())
+            .collect();
         distinct.sort_unstable();
         distinct.dedup();
         if distinct.len() > MAX_TOKENS {
-            return Err(Error::field("token", format!("can't be more than {MAX_TOKENS}")));
+            return Err(Error::field(
+                "token",
+                format!("can't be more than {MAX_TOKENS}"),
+            ));
         }
         for token in distinct {
-            let actor = self.authentication.by_flow_token(&Secret::presented(token.to_owned())).await?;
-            let Actor::FlowToken { room, .. } = &actor else { return Err(Error::Denied) };
+            let actor = self
+                .authentication
+                .by_flow_token(&Secret::presented(token.to_owned()))
+                .await?;
+            let Actor::FlowToken { room, .. } = &actor else {
+                return Err(Error::Denied);
+            };
             let room = self.rooms.admit(&actor, *room, FlowAction::Post).await?;
             all.push(Pushing { actor, room });
         }
-        if all.is_empty() { Err(Error::Unauthenticated("The flow token is not valid")) } else { Ok(all) }
+        if all.is_empty() {
+            Err(Error::Unauthenticated("The flow token is not valid"))
+        } else {
+            Ok(all)
+        }
     }
 
     /// Posts chat into each of the flows, as a comment where `parent` says so.
@@ -60,9 +75,17 @@ impl Messages {
     /// # Errors
     ///
     /// As [`Messages::post`]. What was posted before the failure stays.
-    pub async fn push_chat(&self, to: &[Pushing], new: NewPost, parent: Option<MessageId>) -> Result<()> {
+    pub async fn push_chat(
+        &self,
+        to: &[Pushing],
+        new: NewPost,
+        parent: Option<MessageId>,
+    ) -> Result<()> {
         if parent.is_some() && to.len() > 1 {
-            return Err(Error::field("message_id", "belongs to one flow; push it there alone"));
+            return Err(Error::field(
+                "message_id",
+                "belongs to one flow; push it there alone",
+            ));
         }
         // Before anything is posted anywhere.
         check_text(&new.content)?;
@@ -71,8 +94,16 @@ impl Messages {
             self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
-            let event = if parent.is_some() { Event::Comment } else { Event::Message };
-            let new = NewPost { event, parent, ..new.clone() };
+            let event = if parent.is_some() {
+                Event::Comment
+            } else {
+                Event::Message
+            };
+            let new = NewPost {
+                event,
+                parent,
+                ..new.clone()
+            };
             self.post(actor, room.clone(), new).await?;
         }
         Ok(())
@@ -83,7 +114,12 @@ impl Messages {
     /// # Errors
     ///
     /// [`Error::Invalid`], and as [`Messages::post`]. What was posted before the failure stays.
-    pub async fn push_mail(&self, to: &[Pushing], mail: PushedMail, tags: Vec<String>) -> Result<()> {
+    pub async fn push_mail(
+        &self,
+        to: &[Pushing],
+        mail: PushedMail,
+        tags: Vec<String>,
+    ) -> Result<()> {
         let from_name = mail.from_name.clone();
         let pushed = Pushed::Mail(mail);
         let prepared = Arc::new(self.prepare(&pushed, None, Vec::new()).await?);
@@ -95,7 +131,8 @@ impl Messages {
             let mut new = NewPost::of(Event::Mail, String::new());
             (new.tags, new.external_user_name) = (tags.clone(), from_name.clone());
             new.pushed = Some(pushed.clone());
-            self.post_prepared(actor, room.clone(), new, Some(prepared.clone())).await?;
+            self.post_prepared(actor, room.clone(), new, Some(prepared.clone()))
+                .await?;
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
-//! What is made of messages that are documents before they are posted: their HTML made harmless, once.
+//! What is made of messages that are documents before they are posted: their HTML made harmless,
+//! once.
 
 use eddyline_model::items::Item;
 use eddyline_model::users::User;
@@ -48,7 +49,8 @@ impl Pushed {
 }
 
 impl Messages {
-    /// Checks what is pushed and makes its HTML harmless. `user` did it unless it names somebody else.
+    /// Checks what is pushed and makes its HTML harmless. `user` did it unless it names somebody
+    /// else.
     pub(crate) async fn prepare(
         &self,
         pushed: &Pushed,
@@ -58,13 +60,17 @@ impl Messages {
         let base = &self.core.config().addresses.base;
         let author = user.map(|user| {
             let avatar = eddyline_wire::User::of(user, base).avatar;
-            Author { name: user.name.clone(), avatar: Some(avatar) }
+            Author {
+                name: user.name.clone(),
+                avatar: Some(avatar),
+            }
         });
         if pushed.weight() <= AT_ONCE_BYTES {
             return pushed.prepare(author, attachments);
         }
         let pushed = pushed.clone();
-        let prepared = tokio::task::spawn_blocking(move || pushed.prepare(author, attachments)).await;
+        let prepared =
+            tokio::task::spawn_blocking(move || pushed.prepare(author, attachments)).await;
         prepared.map_err(|error| Error::Internal(error.to_string()))?
     }
 }

@@ -1,5 +1,5 @@
-//! How many searches run at the same time. Each keeps a core busy, here or in the database, so the share of a caller
-//! is smaller than that of other reads.
+//! How many searches run at the same time. Each keeps a core busy, here or in the database, so the
+//! share of a caller is smaller than that of other reads.
 
 use std::time::Duration;
 
@@ -28,7 +28,10 @@ fn cores() -> u64 {
 /// Half of the cores for one caller, and three quarters for one organization.
 fn searches(cores: u64) -> Quota {
     let caller = (cores / 2).max(1);
-    Quota { network: caller, ..Quota::new(u64::MAX, (cores * 3 / 4).max(caller + 1), caller) }
+    Quota {
+        network: caller,
+        ..Quota::new(u64::MAX, (cores * 3 / 4).max(caller + 1), caller)
+    }
 }
 
 impl Messages {
@@ -36,9 +39,12 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take too long.
+    /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take
+    /// too long.
     pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
-        let Some(keys) = current_keys().filter(|_| query.search.is_some()) else { return Ok(None) };
+        let Some(keys) = current_keys().filter(|_| query.search.is_some()) else {
+            return Ok(None);
+        };
         Ok(Some(
             self.searches
                 .0
@@ -63,28 +69,43 @@ mod tests {
     fn a_caller_leaves_half_of_the_cores_to_others() {
         for (cores, caller, organization) in [(1, 1, 2), (2, 1, 2), (4, 2, 3), (16, 8, 12)] {
             let quota = searches(cores);
-            assert_eq!((quota.caller, quota.organization), (caller, organization), "{cores} cores");
+            assert_eq!(
+                (quota.caller, quota.organization),
+                (caller, organization),
+                "{cores} cores"
+            );
         }
     }
 
     #[tokio::test]
     async fn searches_of_a_caller_wait_for_each_other() {
         let world = World::new().await;
-        let search = MessageQuery { search: Some(vec!["tea".into()]), ..MessageQuery::default() };
+        let search = MessageQuery {
+            search: Some(vec!["tea".into()]),
+            ..MessageQuery::default()
+        };
         let begin = |last: u8, query: &MessageQuery| {
             let (app, query) = (world.app.clone(), query.clone());
             let counting = async move { app.messages().search_permit(&query).await.unwrap() };
             Box::pin(as_client(IpAddr::from([192, 0, 2, last]), counting))
         };
         let own = searches(cores()).network;
-        let mut held: Vec<_> = (0..own).map(|_| begin(1, &search).now_or_never().unwrap()).collect();
+        let mut held: Vec<_> = (0..own)
+            .map(|_| begin(1, &search).now_or_never().unwrap())
+            .collect();
         let mut waiting = begin(1, &search);
         assert!((&mut waiting).now_or_never().is_none());
         assert!(
-            begin(1, &MessageQuery::default()).now_or_never().unwrap().is_none(),
+            begin(1, &MessageQuery::default())
+                .now_or_never()
+                .unwrap()
+                .is_none(),
             "a list needs no permit"
         );
-        assert!(begin(2, &search).now_or_never().unwrap().is_some(), "another caller does not wait");
+        assert!(
+            begin(2, &search).now_or_never().unwrap().is_some(),
+            "another caller does not wait"
+        );
         held.pop();
         assert!(waiting.await.is_some());
     }

@@ -67,7 +67,9 @@ impl ApplicationChanges {
     fn apply(&self, application: &mut Application) {
         application.name.clone_from(&self.name);
         application.redirect_uris.clone_from(&self.redirect_uris);
-        application.configuration_uri.clone_from(&self.configuration_uri);
+        application
+            .configuration_uri
+            .clone_from(&self.configuration_uri);
         application.setup_uri.clone_from(&self.setup_uri);
         application.icon_url.clone_from(&self.icon_url);
         application.password_grant = self.password_grant;
@@ -83,7 +85,12 @@ struct Draft {
 }
 
 impl Draft {
-    fn new(new: &NewApplication, creator: Option<UserId>, now: Timestamp, key: &SealingKey) -> Self {
+    fn new(
+        new: &NewApplication,
+        creator: Option<UserId>,
+        now: Timestamp,
+        key: &SealingKey,
+    ) -> Self {
         let client_id = Secret::generate().expose().to_owned();
         let secret = (!new.public).then(Secret::generate_long);
         let sealed = secret.as_ref().map(|secret| key.seal(&client_id, secret));
@@ -103,7 +110,11 @@ impl Draft {
             created_at: now,
         };
         new.about.apply(&mut application);
-        Self { application, secret, sealed }
+        Self {
+            application,
+            secret,
+            sealed,
+        }
     }
 }
 
@@ -115,18 +126,23 @@ impl OAuth {
         new: NewApplication,
     ) -> Result<(Application, Option<Secret>)> {
         let name = organization.to_lowercase();
-        let found =
-            self.core.store().read(move |reader| reader.organizations().find_id_by_name(&name)).await?;
-        self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None).await
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.organizations().find_id_by_name(&name))
+            .await?;
+        self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None)
+            .await
     }
 
-    /// Registers an application for an organization of the caller's, and gives its secret, unless it is
-    /// one that has none. The secret is told here only.
+    /// Registers an application for an organization of the caller's, and gives its secret, unless
+    /// it is one that has none. The secret is told here only.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an organization that is not the caller's, [`Error::Denied`] for one that
-    /// is inactive, [`Error::Conflict`] for one with a hundred applications, [`Error::Invalid`].
+    /// [`Error::NotFound`] for an organization that is not the caller's, [`Error::Denied`] for one
+    /// that is inactive, [`Error::Conflict`] for one with a hundred applications,
+    /// [`Error::Invalid`].
     pub async fn register_application(
         &self,
         actor: &Actor,
@@ -135,7 +151,8 @@ impl OAuth {
     ) -> Result<(Application, Option<Secret>)> {
         let caller = actor.user()?;
         policy::organization(caller.role_in(organization), OrganizationAction::See)?;
-        self.lock_application_shared(organization, new, Some(actor)).await
+        self.lock_application_shared(organization, new, Some(actor))
+            .await
     }
 
     /// The organization for which a user registers applications by the API: the first of theirs.
@@ -158,13 +175,26 @@ impl OAuth {
         actor: Option<&Actor>,
     ) -> Result<(Application, Option<Secret>)> {
         let creator = actor.and_then(Actor::user_id);
-        let new = NewApplication { about: new.about.checked()?, ..new };
-        let Draft { application, secret, sealed } = Draft::new(&new, creator, self.core.now(), &self.sealing);
-        let application = Application { organization, ..application };
+        let new = NewApplication {
+            about: new.about.checked()?,
+            ..new
+        };
+        let Draft {
+            application,
+            secret,
+            sealed,
+        } = Draft::new(&new, creator, self.core.now(), &self.sealing);
+        let application = Application {
+            organization,
+            ..application
+        };
         let sealing = self.sealing.clone();
         let insert = move |tx: &mut Tx<'_>| {
             // Held, so that the applications can be counted.
-            let organization = tx.organizations().lock(organization)?.ok_or(Error::NotFound)?;
+            let organization = tx
+                .organizations()
+                .lock(organization)?
+                .ok_or(Error::NotFound)?;
             if let Some(creator) = creator {
                 may_register(tx, &organization, creator)?;
             }
@@ -172,10 +202,17 @@ impl OAuth {
                 check_key(tx, &sealing)?;
             }
             let id = tx.applications().insert(&application, sealed.as_deref())?;
-            Ok(Application { id, ..application.clone() })
+            Ok(Application {
+                id,
+                ..application.clone()
+            })
         };
         let (application, _) = match actor {
-            Some(actor) => self.core.transaction_as(actor, move |tx, _| insert(tx)).await?,
+            Some(actor) => {
+                self.core
+                    .transaction_as(actor, move |tx, _| insert(tx))
+                    .await?
+            }
             None => self.core.transaction(NoCaller::Operator, insert).await?,
         };
         Ok((application, secret))
@@ -217,7 +254,12 @@ impl OAuth {
             .await?
             .ok_or(Error::NotFound)?;
         let caller = actor.user()?;
-        policy::application(caller.user.id, caller.role_in(found.organization), &found, action)?;
+        policy::application(
+            caller.user.id,
+            caller.role_in(found.organization),
+            &found,
+            action,
+        )?;
         Ok(found)
     }
 
@@ -226,7 +268,8 @@ impl OAuth {
     pub fn may_change_application(&self, actor: &Actor, application: &Application) -> bool {
         actor.user().is_ok_and(|caller| {
             let role = caller.role_in(application.organization);
-            policy::application(caller.user.id, role, application, ApplicationAction::Change).is_ok()
+            policy::application(caller.user.id, role, application, ApplicationAction::Change)
+                .is_ok()
         })
     }
 
@@ -259,8 +302,14 @@ impl OAuth {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`], [`Error::Conflict`] for one that has no secret.
-    pub async fn rotate_application_secret(&self, actor: &Actor, id: ApplicationId) -> Result<Secret> {
-        let before = self.application(actor, id, ApplicationAction::Change).await?;
+    pub async fn rotate_application_secret(
+        &self,
+        actor: &Actor,
+        id: ApplicationId,
+    ) -> Result<Secret> {
+        let before = self
+            .application(actor, id, ApplicationAction::Change)
+            .await?;
         if before.public {
             return Err(Error::Conflict("the application has no secret".into()));
         }
@@ -275,28 +324,33 @@ impl OAuth {
         Ok(secret)
     }
 
-    /// Removes an application. All that users allowed it ends, and its sources go with it, which is told in
-    /// their flows.
+    /// Removes an application. All that users allowed it ends, and its sources go with it, which is
+    /// told in their flows.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
         let by = actor.user_id();
-        // Also in an organization that can only be read: things may become fewer there. First of all nobody
-        // acts for it any more; then its sources go flow by flow, so that others write meanwhile, however
-        // many there are.
+        // Also in an organization that can only be read: things may become fewer there. First of
+        // all nobody acts for it any more; then its sources go flow by flow, so that others write
+        // meanwhile, however many there are.
         let end = |tx: &mut Tx<'_>, application: &mut Application| {
             end_grants(tx, GrantsOf::Application(application.id))
         };
-        self.with_application(actor, id, Needs::Nothing, end).await?;
-        for room in
-            self.core.store().read(move |reader| reader.sources().list_rooms_of_application(id)).await?
+        self.with_application(actor, id, Needs::Nothing, end)
+            .await?;
+        for room in self
+            .core
+            .store()
+            .read(move |reader| reader.sources().list_rooms_of_application(id))
+            .await?
         {
             let remove = move |tx: &mut Tx<'_>, application: &mut Application| {
                 sources::remove_in(tx, application.id, room, by)
             };
-            self.with_application(actor, id, Needs::Flow(room), remove).await?;
+            self.with_application(actor, id, Needs::Flow(room), remove)
+                .await?;
         }
         self.with_application(actor, id, Needs::Flows, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
@@ -330,7 +384,8 @@ impl OAuth {
                 let mut application = tx.applications().find(id)?.ok_or(Error::NotFound)?;
                 let (caller, change) = (actor.user()?, ApplicationAction::Change);
                 let role = caller.role_in(application.organization);
-                policy::application(caller.user.id, role, &application, change).map_err(Error::from)?;
+                policy::application(caller.user.id, role, &application, change)
+                    .map_err(Error::from)?;
                 if needs == Needs::Writing
                     && let Some(organization) = tx.organizations().find(application.organization)?
                 {
@@ -365,10 +420,16 @@ fn may_register(tx: &mut Tx<'_>, organization: &Organization, user: UserId) -> T
         .iter()
         .find(|m| m.organization == organization.id)
         .map(|m| m.role);
-    let allowed =
-        policy::organization(role, OrganizationAction::See).and_then(|()| policy::write(organization));
-    if tx.applications().list_of_organization(organization.id)?.len() >= MAX_APPLICATIONS {
-        let text = format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
+    let allowed = policy::organization(role, OrganizationAction::See)
+        .and_then(|()| policy::write(organization));
+    if tx
+        .applications()
+        .list_of_organization(organization.id)?
+        .len()
+        >= MAX_APPLICATIONS
+    {
+        let text =
+            format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
         return Err(Error::Conflict(text).into());
     }
     Ok(allowed.map_err(Error::from)?)

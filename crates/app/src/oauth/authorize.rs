@@ -1,7 +1,9 @@
 //! The consent: what an application asks a user for, and the code that it gets.
 
 use eddyline_auth::Secret;
-use eddyline_auth::oauth::{AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback};
+use eddyline_auth::oauth::{
+    AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback,
+};
 use eddyline_model::Timestamp;
 use eddyline_model::applications::{Application, RedirectUri};
 use eddyline_model::grants::AuthorizationCode;
@@ -52,9 +54,13 @@ impl OAuth {
         &self,
         parameters: &AuthorizationParameters,
     ) -> std::result::Result<AuthorizationPrompt, AuthorizeError> {
-        let client_id = parameters.client_id().map_err(|error| self.asking_failure(error))?.to_owned();
+        let client_id = parameters
+            .client_id()
+            .map_err(|error| self.asking_failure(error))?
+            .to_owned();
         let found = self.core.store().read(move |reader| {
-            let Some((application, _)) = reader.applications().find_by_client_id(&client_id)? else {
+            let Some((application, _)) = reader.applications().find_by_client_id(&client_id)?
+            else {
                 return Ok(None);
             };
             let organization = reader.organizations().find(application.organization)?;
@@ -64,22 +70,39 @@ impl OAuth {
             return Err(AuthorizeError::Tell("There is no such application."));
         };
         application.out_of_band &= self.core.config().oauth.out_of_band;
-        let request = parameters.check(&application).map_err(|error| self.asking_failure(error))?;
-        Ok(AuthorizationPrompt { application, organization_name, request })
+        let request = parameters
+            .check(&application)
+            .map_err(|error| self.asking_failure(error))?;
+        Ok(AuthorizationPrompt {
+            application,
+            organization_name,
+            request,
+        })
     }
 
     fn asking_failure(&self, error: AuthorizationError) -> AuthorizeError {
         match error {
             AuthorizationError::Tell(text) => AuthorizeError::Tell(text),
-            AuthorizationError::SendBack { redirect_uri, description, .. }
-                if redirect_uri.is_out_of_band() =>
-            {
-                AuthorizeError::TellOutOfBand(description)
-            }
-            AuthorizationError::SendBack { redirect_uri, state, error, description } => {
-                let answer = [("error", error), ("error_description", description.as_str())];
+            AuthorizationError::SendBack {
+                redirect_uri,
+                description,
+                ..
+            } if redirect_uri.is_out_of_band() => AuthorizeError::TellOutOfBand(description),
+            AuthorizationError::SendBack {
+                redirect_uri,
+                state,
+                error,
+                description,
+            } => {
+                let answer = [
+                    ("error", error),
+                    ("error_description", description.as_str()),
+                ];
                 let address = callback(&redirect_uri, &answer, state.as_deref(), self.issuer());
-                AuthorizeError::SendBack { redirect_uri, address }
+                AuthorizeError::SendBack {
+                    redirect_uri,
+                    address,
+                }
             }
         }
     }
@@ -88,8 +111,8 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the application is gone, [`Error::Unauthenticated`] when what the caller
-    /// has shown ended meanwhile.
+    /// [`Error::NotFound`] when the application is gone, [`Error::Unauthenticated`] when what the
+    /// caller has shown ended meanwhile.
     pub async fn consent(&self, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Secret> {
         let code = Secret::generate_long();
         let (hash, id) = (code.hash(), asked.application.id);
@@ -101,21 +124,30 @@ impl OAuth {
             scopes: asked.request.scopes,
             redirect_uri: asked.request.redirect_uri.to_string(),
             redirect_named: asked.request.redirect_named,
-            challenge: asked.request.challenge.as_ref().map(|challenge| challenge.as_str().to_owned()),
+            challenge: asked
+                .request
+                .challenge
+                .as_ref()
+                .map(|challenge| challenge.as_str().to_owned()),
             expires_at: Timestamp(0),
             grant: None,
         };
         self.core
             .transaction_as(actor, move |tx, _| {
-                // A transaction that ends all that was allowed locks the user too, and no code must come after that.
+                // A transaction that ends all that was allowed locks the user too, and no code must
+                // come after that.
                 tx.users().lock(user)?;
                 if !tx.applications().lock_shared(id)? {
                     return Err(Error::NotFound.into());
                 }
                 let expires_at = tx.now().plus_millis(code_millis);
-                Ok(tx
-                    .oauth_tokens()
-                    .insert_code(&hash.0, &AuthorizationCode { expires_at, ..record.clone() })?)
+                Ok(tx.oauth_tokens().insert_code(
+                    &hash.0,
+                    &AuthorizationCode {
+                        expires_at,
+                        ..record.clone()
+                    },
+                )?)
             })
             .await?;
         Ok(code)
@@ -139,16 +171,26 @@ impl OAuth {
     #[must_use]
     pub fn denied_at(&self, asked: &AuthorizationPrompt) -> Option<String> {
         let request = &asked.request;
-        let answer = [("error", "access_denied"), ("error_description", "the user said no")];
-        (!request.redirect_uri.is_out_of_band())
-            .then(|| callback(&request.redirect_uri, &answer, request.state.as_deref(), self.issuer()))
+        let answer = [
+            ("error", "access_denied"),
+            ("error_description", "the user said no"),
+        ];
+        (!request.redirect_uri.is_out_of_band()).then(|| {
+            callback(
+                &request.redirect_uri,
+                &answer,
+                request.state.as_deref(),
+                self.issuer(),
+            )
+        })
     }
 
     /// The application that waits for this code, which the caller is to copy to it.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent elsewhere.
+    /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent
+    /// elsewhere.
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
         let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.core.now());
         let found = self.core.store().read(move |reader| {
@@ -156,7 +198,9 @@ impl OAuth {
                 let shown = code.redirect_uri == eddyline_model::applications::OUT_OF_BAND;
                 code.user == user && code.grant.is_none() && code.expires_at > now && shown
             });
-            code.map_or(Ok(None), |code| reader.applications().find(code.application))
+            code.map_or(Ok(None), |code| {
+                reader.applications().find(code.application)
+            })
         });
         found.await?.ok_or(Error::NotFound)
     }

@@ -1,5 +1,5 @@
-//! What applications are allowed now, for the users who allowed it and for the administrators of their
-//! organizations, and ending it.
+//! What applications are allowed now, for the users who allowed it and for the administrators of
+//! their organizations, and ending it.
 
 use std::collections::HashMap;
 
@@ -39,8 +39,8 @@ pub struct AuthorizedByMember {
     pub authorized: Authorized,
 }
 
-/// Ends grants with all that came of them, and codes that would lead to more. Users are locked first,
-/// if at all.
+/// Ends grants with all that came of them, and codes that would lead to more. Users are locked
+/// first, if at all.
 pub(crate) fn end_grants(tx: &mut Tx<'_>, whose: GrantsOf) -> StoreResult<()> {
     tx.oauth_tokens().delete_codes(whose)?;
     for Grant { id, user, .. } in tx.grants().list(whose)? {
@@ -59,7 +59,10 @@ fn organization_names<'a>(
     applications: impl Iterator<Item = &'a Application>,
 ) -> StoreResult<OrganizationNames> {
     let mut names = OrganizationNames::new();
-    for Application { organization: id, .. } in applications {
+    for Application {
+        organization: id, ..
+    } in applications
+    {
         if !names.contains_key(id)
             && let Some(organization) = reader.organizations().find(*id)?
         {
@@ -72,7 +75,10 @@ fn organization_names<'a>(
 impl Authorized {
     fn of(grant: Grant, application: Application, names: &OrganizationNames) -> Self {
         Self {
-            organization_name: names.get(&application.organization).cloned().unwrap_or_default(),
+            organization_name: names
+                .get(&application.organization)
+                .cloned()
+                .unwrap_or_default(),
             application,
             scopes: grant.scopes,
             since: grant.created_at,
@@ -97,13 +103,17 @@ impl OAuth {
         let (user, now) = (actor.user()?.user.id, self.core.now());
         let found = self.core.store().read(move |reader| {
             let found = reader.grants().list_of_user(user, now)?;
-            let names = organization_names(reader, found.iter().map(|(_, application)| application))?;
+            let names =
+                organization_names(reader, found.iter().map(|(_, application)| application))?;
             Ok((found, names))
         });
         let (found, names) = found.await?;
         let mut all: Vec<Authorized> = Vec::new();
         for (grant, application) in found {
-            match all.iter_mut().find(|one| one.application.id == application.id) {
+            match all
+                .iter_mut()
+                .find(|one| one.application.id == application.id)
+            {
                 Some(one) => one.join(grant),
                 None => all.push(Authorized::of(grant, application, &names)),
             }
@@ -122,11 +132,15 @@ impl OAuth {
         actor: &Actor,
         organization: OrganizationId,
     ) -> Result<Vec<AuthorizedByMember>> {
-        policy::organization(actor.user()?.role_in(organization), OrganizationAction::Administer)?;
+        policy::organization(
+            actor.user()?.role_in(organization),
+            OrganizationAction::Administer,
+        )?;
         let now = self.core.now();
         let found = self.core.store().read(move |reader| {
             let found = reader.grants().list_of_organization(organization, now)?;
-            let names = organization_names(reader, found.iter().map(|(.., application)| application))?;
+            let names =
+                organization_names(reader, found.iter().map(|(.., application)| application))?;
             Ok((found, names))
         });
         let (found, names) = found.await?;
@@ -146,8 +160,8 @@ impl OAuth {
         Ok(all)
     }
 
-    /// Takes back all that the caller has allowed an application. Its tokens are dead in every process
-    /// once this answers, and streams opened with them end.
+    /// Takes back all that the caller has allowed an application. Its tokens are dead in every
+    /// process once this answers, and streams opened with them end.
     ///
     /// # Errors
     ///
@@ -166,8 +180,8 @@ impl OAuth {
         self.core.wait_until_end_applied(event).await
     }
 
-    /// The same, for somebody of an organization that the caller administers. It ends what was allowed
-    /// there and anywhere else: tokens are not made for one organization.
+    /// The same, for somebody of an organization that the caller administers. It ends what was
+    /// allowed there and anywhere else: tokens are not made for one organization.
     ///
     /// # Errors
     ///

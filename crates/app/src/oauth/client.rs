@@ -18,8 +18,8 @@ pub struct AuthenticatedClient {
 }
 
 impl OAuth {
-    /// Finds out which application shows these credentials, from this address. One that has a secret
-    /// must show it; one that has none, and then shows something, is not who it says.
+    /// Finds out which application shows these credentials, from this address. One that has a
+    /// secret must show it; one that has none, and then shows something, is not who it says.
     ///
     /// # Errors
     ///
@@ -32,8 +32,11 @@ impl OAuth {
         let guard = &self.client_guard;
         waits_for(guard.check(address, self.core.now()))?;
         let client_id = credentials.client_id.clone();
-        let found =
-            self.core.store().read(move |reader| reader.applications().find_by_client_id(&client_id)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.applications().find_by_client_id(&client_id))
+            .await?;
         // Looked at again: otherwise guesses made side by side all pass before any fails.
         waits_for(guard.check(address, self.core.now()))?;
         let Some((application, sealed)) = found else {
@@ -43,7 +46,8 @@ impl OAuth {
             None => None,
             Some(sealed) => {
                 let opened = self.sealing.open(&application.client_id, &sealed);
-                let broken = || Error::Internal("the secret of an application cannot be opened".to_owned());
+                let broken =
+                    || Error::Internal("the secret of an application cannot be opened".to_owned());
                 Some(opened.ok_or_else(broken)?)
             }
         };
@@ -54,7 +58,14 @@ impl OAuth {
             (None, None) => application.public,
             _ => false,
         };
-        if good { Ok(AuthenticatedClient { application, address }) } else { Err(self.is_no_client(address)) }
+        if good {
+            Ok(AuthenticatedClient {
+                application,
+                address,
+            })
+        } else {
+            Err(self.is_no_client(address))
+        }
     }
 
     fn is_no_client(&self, address: IpAddr) -> ClientFailure {
@@ -67,6 +78,9 @@ impl OAuth {
 pub(super) fn waits_for(verdict: Result<(), RetryAfter>) -> Result<(), ClientFailure> {
     verdict.map_err(|wait| {
         let limit = Limit::ApplicationSecrets;
-        ClientFailure::App(Error::TooMany { retry_after: wait.seconds, limit })
+        ClientFailure::App(Error::TooMany {
+            retry_after: wait.seconds,
+            limit,
+        })
     })
 }

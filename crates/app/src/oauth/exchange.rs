@@ -18,20 +18,21 @@ use crate::authenticate::still_opens;
 use crate::core::transaction::NoCaller;
 use crate::{Error, OAuth};
 
-/// What the text is found by is unknown, or was shown by another client than it was given to: perhaps a
-/// guess.
-const UNKNOWN: Refused =
-    Refused::Guess(OAuthError::InvalidGrant("it is not known, or was given to another client"));
+/// What the text is found by is unknown, or was shown by another client than it was given to:
+/// perhaps a guess.
+const UNKNOWN: Refused = Refused::Guess(OAuthError::InvalidGrant(
+    "it is not known, or was given to another client",
+));
 
-/// How many grants of one user to one application live at once. The next ends the one that was not used
-/// for longest, so that nobody can fill the database, and no list of them grows long.
+/// How many grants of one user to one application live at once. The next ends the one that was not
+/// used for longest, so that nobody can fill the database, and no list of them grows long.
 const MAX_GRANTS: usize = 100;
 
 /// The application was removed since it showed who it is.
 const GONE: Refused = Refused::NoGuess(OAuthError::InvalidClient);
 
-/// What an exchange came to. A refusal that stands here is committed, with what it ended; one that is an
-/// [`Abort`] takes everything back.
+/// What an exchange came to. A refusal that stands here is committed, with what it ended; one that
+/// is an [`Abort`] takes everything back.
 type Outcome = std::result::Result<TokenGrant, Refused>;
 
 /// Why no tokens are issued.
@@ -52,8 +53,9 @@ impl From<Refused> for Abort<Refused> {
 impl OAuth {
     /// Issues tokens to a client (RFC 6749, sections 4.1.3, 4.3.2, 6).
     ///
-    /// A code that is used a second time ends what it gave the first time, and a refresh token whose
-    /// successor was used ends its family; both have ended in every process once this answers.
+    /// A code that is used a second time ends what it gave the first time, and a refresh token
+    /// whose successor was used ends its family; both have ended in every process once this
+    /// answers.
     ///
     /// # Errors
     ///
@@ -63,16 +65,33 @@ impl OAuth {
         client: &AuthenticatedClient,
         request: TokenRequest,
     ) -> Result<Tokens, ClientFailure> {
-        let AuthenticatedClient { application, address } = client;
+        let AuthenticatedClient {
+            application,
+            address,
+        } = client;
         let new_tokens = NewTokens::new(&self.core.config().oauth);
         if !matches!(request, TokenRequest::Password { .. }) {
             waits_for(self.code_guard.check(*address, self.core.now()))?;
         }
         let outcome = match request {
-            TokenRequest::Code { code, redirect_uri, verifier } => {
-                self.exchange_code(application, &code, (redirect_uri, verifier), new_tokens.clone()).await?
+            TokenRequest::Code {
+                code,
+                redirect_uri,
+                verifier,
+            } => {
+                self.exchange_code(
+                    application,
+                    &code,
+                    (redirect_uri, verifier),
+                    new_tokens.clone(),
+                )
+                .await?
             }
-            TokenRequest::Password { username, password, scopes } => {
+            TokenRequest::Password {
+                username,
+                password,
+                scopes,
+            } => {
                 if !(application.password_grant && self.core.config().oauth.password_grant)
                     || application.public
                 {
@@ -80,10 +99,12 @@ impl OAuth {
                     return Err(OAuthError::UnauthorizedClient(why).into());
                 }
                 let person = (username.as_str(), &password, *address);
-                self.exchange_password(application, person, scopes, new_tokens.clone()).await?
+                self.exchange_password(application, person, scopes, new_tokens.clone())
+                    .await?
             }
             TokenRequest::Refresh { token, scopes } => {
-                self.refresh(application, &token, scopes, new_tokens.clone()).await?
+                self.refresh(application, &token, scopes, new_tokens.clone())
+                    .await?
             }
         };
         match outcome {
@@ -112,19 +133,29 @@ impl OAuth {
                 return Err(GONE.into());
             }
             let now = tx.now();
-            let code =
-                tx.oauth_tokens().lock_code(&hash.0)?.filter(|code| code.application == id).ok_or(UNKNOWN)?;
+            let code = tx
+                .oauth_tokens()
+                .lock_code(&hash.0)?
+                .filter(|code| code.application == id)
+                .ok_or(UNKNOWN)?;
             if let Some(grant) = code.grant {
                 if tx.grants().delete(grant)? {
-                    tx.record_event(Control::GrantEnd { user: code.user, grant });
+                    tx.record_event(Control::GrantEnd {
+                        user: code.user,
+                        grant,
+                    });
                 }
                 let why = "the code was used before; what it gave has ended";
                 return Ok(Err(Refused::NoGuess(OAuthError::InvalidGrant(why))));
             }
-            check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now).map_err(Refused::Guess)?;
+            check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now)
+                .map_err(Refused::Guess)?;
             // The place may have been taken from the application since, for good reasons.
             let application = tx.applications().find(id)?;
-            if application.and_then(|one| one.redirect_uri(Some(&code.redirect_uri))).is_none() {
+            if application
+                .and_then(|one| one.redirect_uri(Some(&code.redirect_uri)))
+                .is_none()
+            {
                 let why = "the application is not sent codes there any more";
                 return Err(Refused::NoGuess(OAuthError::InvalidGrant(why)).into());
             }
@@ -142,9 +173,14 @@ impl OAuth {
         scopes: Scopes,
         new_tokens: NewTokens,
     ) -> Result<Outcome, ClientFailure> {
-        const WRONG: Refused =
-            Refused::NoGuess(OAuthError::InvalidGrant("the address or the password is wrong"));
-        let known = match self.authentication.check_password(username, password, address).await {
+        const WRONG: Refused = Refused::NoGuess(OAuthError::InvalidGrant(
+            "the address or the password is wrong",
+        ));
+        let known = match self
+            .authentication
+            .check_password(username, password, address)
+            .await
+        {
             Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
             other => other?,
         };
@@ -194,14 +230,19 @@ impl OAuth {
         .await
     }
 
-    /// Runs an exchange, and waits until everybody knows what it ended: a grant that made room for the new
-    /// one, or, when it was refused, the grant of a code or token that was shown again, maybe not for the
-    /// first time.
+    /// Runs an exchange, and waits until everybody knows what it ended: a grant that made room for
+    /// the new one, or, when it was refused, the grant of a code or token that was shown again,
+    /// maybe not for the first time.
     async fn exchange(
         &self,
         work: impl FnMut(&mut Tx<'_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
     ) -> Result<Outcome, ClientFailure> {
-        let (outcome, event) = match self.core.store().transaction(NoCaller::OAuthClient, work).await {
+        let (outcome, event) = match self
+            .core
+            .store()
+            .transaction(NoCaller::OAuthClient, work)
+            .await
+        {
             Ok(done) => done,
             Err(Abort::Rejected(refused)) => (Err(refused), None),
             Err(Abort::Store(error)) => return Err(error.into()),
@@ -223,13 +264,21 @@ fn begin(
 ) -> StoreResult<TokenGrant> {
     let mut others = tx.grants().list(GrantsOf::UserAt(user, application))?;
     others.sort_by_key(|grant| (grant.used_at, grant.id));
-    for Grant { id, .. } in others.iter().take((others.len() + 1).saturating_sub(MAX_GRANTS)) {
+    for Grant { id, .. } in others
+        .iter()
+        .take((others.len() + 1).saturating_sub(MAX_GRANTS))
+    {
         tx.grants().delete(*id)?;
         tx.record_event(Control::GrantEnd { user, grant: *id });
     }
     let now = tx.now();
     let grant = tx.grants().insert(application, user, scopes, now)?;
-    let share = TokenGrant { grant, granted: scopes, scopes, generation: 0 };
+    let share = TokenGrant {
+        grant,
+        granted: scopes,
+        scopes,
+        generation: 0,
+    };
     new_tokens.issue(tx, share)?;
     Ok(share)
 }
@@ -240,13 +289,20 @@ fn rotate(
     wanted: Option<Scopes>,
     new_tokens: &NewTokens,
 ) -> std::result::Result<TokenGrant, Abort<Refused>> {
-    let scopes = wanted.filter(|scopes| !scopes.is_empty()).unwrap_or(grant.scopes);
+    let scopes = wanted
+        .filter(|scopes| !scopes.is_empty())
+        .unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
         return Err(Refused::NoGuess(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.grants().advance(grant.id, generation, now)?;
-    let share = TokenGrant { grant: grant.id, granted: grant.scopes, scopes, generation };
+    let share = TokenGrant {
+        grant: grant.id,
+        granted: grant.scopes,
+        scopes,
+        generation,
+    };
     new_tokens.issue(tx, share)?;
     Ok(share)
 }

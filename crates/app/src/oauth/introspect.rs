@@ -28,8 +28,8 @@ pub struct Introspection {
 }
 
 impl OAuth {
-    /// What a token is worth; `None` for one that has ended, never was, or is another client's. Only
-    /// clients with a secret may ask.
+    /// What a token is worth; `None` for one that has ended, never was, or is another client's.
+    /// Only clients with a secret may ask.
     ///
     /// # Errors
     ///
@@ -46,16 +46,22 @@ impl OAuth {
         let (hash, id, now) = (token.hash(), application.id, self.core.now());
         let client_id = application.client_id.clone();
         let found = self.core.store().read(move |reader| {
-            let (grant, scopes, issued_at, expires_at) = match reader.oauth_tokens().find_access(&hash.0)? {
-                Some((token, grant)) => (grant, token.scopes, Some(token.created_at), token.expires_at),
-                None => match reader.oauth_tokens().find_refresh(&hash.0)? {
-                    Some((token, grant)) if token.generation == grant.generation => {
-                        let scopes = grant.scopes;
-                        (grant, scopes, None, token.expires_at)
-                    }
-                    _ => return Ok(None),
-                },
-            };
+            let (grant, scopes, issued_at, expires_at) =
+                match reader.oauth_tokens().find_access(&hash.0)? {
+                    Some((token, grant)) => (
+                        grant,
+                        token.scopes,
+                        Some(token.created_at),
+                        token.expires_at,
+                    ),
+                    None => match reader.oauth_tokens().find_refresh(&hash.0)? {
+                        Some((token, grant)) if token.generation == grant.generation => {
+                            let scopes = grant.scopes;
+                            (grant, scopes, None, token.expires_at)
+                        }
+                        _ => return Ok(None),
+                    },
+                };
             if grant.application != id || expires_at <= now {
                 return Ok(None);
             }

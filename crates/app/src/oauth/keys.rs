@@ -19,9 +19,9 @@ const KEY_SETTING: &str = "sealing_key";
 /// How many applications are named in a text.
 const NAMED: usize = 5;
 
-/// Opens the key that secrets are sealed with, and makes sure that it is the one that the database knows; beside it
-/// the one that links to files are signed with, which follows from the same bytes. Where nothing is sealed and no
-/// server runs, another key takes the place of the one before.
+/// Opens the key that secrets are sealed with, and makes sure that it is the one that the database
+/// knows; beside it the one that links to files are signed with, which follows from the same bytes.
+/// Where nothing is sealed and no server runs, another key takes the place of the one before.
 ///
 /// # Errors
 ///
@@ -35,12 +35,18 @@ pub(crate) async fn keys(
     let proof = shared_setting(store, PROOF_SETTING, new_proof).await?;
     if key.open(PROOF, &proof).is_none() {
         let new_proof = new_proof();
-        store.transaction(NoCaller::Process, move |tx| adopt(tx, &new_proof)).await.map_err(Error::from)?;
+        store
+            .transaction(NoCaller::Process, move |tx| adopt(tx, &new_proof))
+            .await
+            .map_err(Error::from)?;
     }
     Ok((key, links))
 }
 
-async fn derive(store: &Database, material: Option<&KeyMaterial>) -> Result<(SealingKey, DownloadKey)> {
+async fn derive(
+    store: &Database,
+    material: Option<&KeyMaterial>,
+) -> Result<(SealingKey, DownloadKey)> {
     let bytes = match material {
         Some(KeyMaterial(bytes)) => bytes.clone(),
         None => {
@@ -50,7 +56,10 @@ async fn derive(store: &Database, material: Option<&KeyMaterial>) -> Result<(Sea
     };
     let too_short =
         |error: eddyline_auth::seal::TooShort| Error::Conflict(format!("the secret key: {error}"));
-    Ok((SealingKey::derive(&bytes).map_err(too_short)?, DownloadKey::derive(&bytes).map_err(too_short)?))
+    Ok((
+        SealingKey::derive(&bytes).map_err(too_short)?,
+        DownloadKey::derive(&bytes).map_err(too_short)?,
+    ))
 }
 
 fn prove(key: &SealingKey) -> Vec<u8> {
@@ -88,16 +97,27 @@ fn sealed(reader: &mut Reader<'_>) -> StoreResult<Option<String>> {
         let page = reader.applications().list_page(None, after, NAMED as i64)?;
         let Some(last) = page.last() else { break };
         after = last.id;
-        names.extend(page.into_iter().filter(|known| !known.public).map(|known| known.name));
+        names.extend(
+            page.into_iter()
+                .filter(|known| !known.public)
+                .map(|known| known.name),
+        );
     }
     names.truncate(NAMED);
-    let more = if count > names.len() as i64 { ", …" } else { "" };
+    let more = if count > names.len() as i64 {
+        ", …"
+    } else {
+        ""
+    };
     let plural = if count == 1 { "" } else { "s" };
-    Ok(Some(format!("the secrets of {count} application{plural} ({}{more})", names.join(", "))))
+    Ok(Some(format!(
+        "the secrets of {count} application{plural} ({}{more})",
+        names.join(", ")
+    )))
 }
 
-/// What is sealed in a database, as a text such as "the secrets of 2 applications (Calendar, Robot)"; `None` when
-/// nothing is, so that any key will do.
+/// What is sealed in a database, as a text such as "the secrets of 2 applications (Calendar,
+/// Robot)"; `None` when nothing is, so that any key will do.
 ///
 /// # Errors
 ///
@@ -106,7 +126,8 @@ pub async fn what_is_sealed(store: &Store) -> Result<Option<String>> {
     Ok(store.read(sealed).await?)
 }
 
-/// Makes sure that a secret is sealed with the key of the database, in the transaction that keeps it.
+/// Makes sure that a secret is sealed with the key of the database, in the transaction that keeps
+/// it.
 ///
 /// # Errors
 ///
@@ -114,7 +135,9 @@ pub async fn what_is_sealed(store: &Store) -> Result<Option<String>> {
 pub(super) fn check_key(reader: &mut Reader<'_>, key: &SealingKey) -> StoreResult<()> {
     match is_present(reader, key)? {
         true => Ok(()),
-        false => Err(StoreError::Refused("the secret key was replaced; the server must be started again")),
+        false => Err(StoreError::Refused(
+            "the secret key was replaced; the server must be started again",
+        )),
     }
 }
 
@@ -137,13 +160,16 @@ pub struct RenewedSecret {
     pub secret: Secret,
 }
 
-/// Gives up everything that was sealed with a key that is lost: each application with a secret gets another one,
-/// sealed with the present key. Tokens stay.
+/// Gives up everything that was sealed with a key that is lost: each application with a secret gets
+/// another one, sealed with the present key. Tokens stay.
 ///
 /// # Errors
 ///
 /// [`Error::Conflict`] when nothing is lost, and while a server runs on the database.
-pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> Result<Vec<RenewedSecret>> {
+pub async fn renew_secret_key(
+    store: &Store,
+    material: Option<&KeyMaterial>,
+) -> Result<Vec<RenewedSecret>> {
     let store = Database::new(store.clone());
     let (key, _) = derive(&store, material).await?;
     let (renewed, _) = store
@@ -174,9 +200,21 @@ pub async fn renew_secret_key(store: &Store, material: Option<&KeyMaterial>) -> 
     Ok(renewed)
 }
 
-fn renew(tx: &mut Tx<'_>, key: &SealingKey, id: ApplicationId) -> StoreResult<Option<RenewedSecret>> {
-    let Some(known) = tx.applications().lock(id)? else { return Ok(None) };
+fn renew(
+    tx: &mut Tx<'_>,
+    key: &SealingKey,
+    id: ApplicationId,
+) -> StoreResult<Option<RenewedSecret>> {
+    let Some(known) = tx.applications().lock(id)? else {
+        return Ok(None);
+    };
     let secret = Secret::generate_long();
-    tx.applications().set_secret(id, &key.seal(&known.client_id, &secret))?;
-    Ok(Some(RenewedSecret { id, client_id: known.client_id, name: known.name, secret }))
+    tx.applications()
+        .set_secret(id, &key.seal(&known.client_id, &secret))?;
+    Ok(Some(RenewedSecret {
+        id,
+        client_id: known.client_id,
+        name: known.name,
+        secret,
+    }))
 }

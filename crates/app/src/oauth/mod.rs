@@ -1,9 +1,9 @@
 //! OAuth 2.0: what users allow applications, and the tokens that follow from it (RFC 6749;
 //! specification, section 5).
 //!
-//! One consent leads to one code, one code to one grant, and one grant to a family of tokens which all
-//! end with it. Every secret is found by its digest; only the secrets of applications can be read
-//! again, since they sign what is sent to them.
+//! One consent leads to one code, one code to one grant, and one grant to a family of tokens which
+//! all end with it. Every secret is found by its digest; only the secrets of applications can be
+//! read again, since they sign what is sent to them.
 
 mod applications;
 mod authorize;
@@ -44,18 +44,28 @@ pub struct OAuth {
     sealing: Arc<SealingKey>,
     /// Limits guesses at secrets of applications.
     client_guard: Arc<AddressGuard>,
-    /// Limits guesses at codes and refresh tokens. It counts apart, since a visitor of an application's site can
-    /// have the application show wrong codes.
+    /// Limits guesses at codes and refresh tokens. It counts apart, since a visitor of an
+    /// application's site can have the application show wrong codes.
     code_guard: Arc<AddressGuard>,
 }
 
 crate::core::opaque_debug!(OAuth);
 
 impl OAuth {
-    pub(crate) fn new(core: Core, authentication: Authentication, sealing: Arc<SealingKey>) -> Self {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        sealing: Arc<SealingKey>,
+    ) -> Self {
         let attempts = core.config().oauth.attempts_per_address;
         let guard = || Arc::new(AddressGuard::new(attempts));
-        Self { core, authentication, sealing, client_guard: guard(), code_guard: guard() }
+        Self {
+            core,
+            authentication,
+            sealing,
+            client_guard: guard(),
+            code_guard: guard(),
+        }
     }
 }
 

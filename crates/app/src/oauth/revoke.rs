@@ -11,8 +11,8 @@ use crate::core::transaction::NoCaller;
 
 impl OAuth {
     /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family
-    /// ends; with an access token only that. What is not known has ended. Once this answers, the tokens
-    /// are dead in every process.
+    /// ends; with an access token only that. What is not known has ended. Once this answers, the
+    /// tokens are dead in every process.
     ///
     /// # Errors
     ///
@@ -27,12 +27,20 @@ impl OAuth {
             .core
             .store()
             .transaction(NoCaller::OAuthClient, move |tx| {
-                let refresh = tx.oauth_tokens().find_refresh(&hash.0)?.map(|(_, grant)| (grant, true));
+                let refresh = tx
+                    .oauth_tokens()
+                    .find_refresh(&hash.0)?
+                    .map(|(_, grant)| (grant, true));
                 let found = match refresh {
                     Some(found) => Some(found),
-                    None => tx.oauth_tokens().find_access(&hash.0)?.map(|(_, grant)| (grant, false)),
+                    None => tx
+                        .oauth_tokens()
+                        .find_access(&hash.0)?
+                        .map(|(_, grant)| (grant, false)),
                 };
-                let Some((grant, family)) = found else { return Ok(()) };
+                let Some((grant, family)) = found else {
+                    return Ok(());
+                };
                 if grant.application != id {
                     let why = "the token was given to another client";
                     return Err(Abort::Rejected(OAuthError::UnauthorizedClient(why)));
@@ -40,10 +48,16 @@ impl OAuth {
                 let user = grant.user;
                 if family {
                     if tx.grants().delete(grant.id)? {
-                        tx.record_event(Control::GrantEnd { user, grant: grant.id });
+                        tx.record_event(Control::GrantEnd {
+                            user,
+                            grant: grant.id,
+                        });
                     }
                 } else if tx.oauth_tokens().delete_access(&hash.0)? {
-                    tx.record_event(Control::CredentialEnd { user, credential: hash.credential() });
+                    tx.record_event(Control::CredentialEnd {
+                        user,
+                        credential: hash.credential(),
+                    });
                 }
                 Ok(())
             })

@@ -21,8 +21,8 @@ pub struct Tokens {
     pub expires_in: i64,
 }
 
-/// Secrets of tokens that are about to be issued. They are made before the transaction, which may run
-/// again.
+/// Secrets of tokens that are about to be issued. They are made before the transaction, which may
+/// run again.
 #[derive(Clone, Debug)]
 pub(super) struct NewTokens {
     access: Secret,
@@ -58,12 +58,23 @@ impl NewTokens {
         let now = tx.now();
         let ends = |millis| Timestamp(now.0.saturating_add(millis));
         let (grant, scopes) = (share.grant, share.scopes);
-        let access = AccessToken { grant, scopes, created_at: now, expires_at: ends(self.access_millis) };
-        tx.oauth_tokens().insert_access(&hash(&self.access), access)?;
+        let access = AccessToken {
+            grant,
+            scopes,
+            created_at: now,
+            expires_at: ends(self.access_millis),
+        };
+        tx.oauth_tokens()
+            .insert_access(&hash(&self.access), access)?;
         if share.granted.contains(Scope::OfflineAccess) {
             let expires_at = ends(self.refresh_millis);
-            let refresh = RefreshToken { grant, generation: share.generation, expires_at };
-            tx.oauth_tokens().insert_refresh(&hash(&self.refresh), refresh)?;
+            let refresh = RefreshToken {
+                grant,
+                generation: share.generation,
+                expires_at,
+            };
+            tx.oauth_tokens()
+                .insert_refresh(&hash(&self.refresh), refresh)?;
         }
         Ok(())
     }
@@ -72,7 +83,10 @@ impl NewTokens {
     pub(super) fn into_tokens(self, share: TokenGrant) -> Tokens {
         Tokens {
             access: self.access,
-            refresh: share.granted.contains(Scope::OfflineAccess).then_some(self.refresh),
+            refresh: share
+                .granted
+                .contains(Scope::OfflineAccess)
+                .then_some(self.refresh),
             scopes: share.scopes,
             expires_in: self.access_millis / 1000,
         }

@@ -1,4 +1,5 @@
-//! Giving domains of e-mail addresses to organizations: within them an identity provider's word proves addresses.
+//! Giving domains of e-mail addresses to organizations: within them an identity provider's word
+//! proves addresses.
 
 use eddyline_model::OrganizationId;
 use eddyline_model::names::Domain;
@@ -12,14 +13,14 @@ use crate::core::transaction::TxResult;
 use crate::{Error, Operator, Result};
 
 impl Operator {
-    /// Gives a domain to an organization, for its identity provider and those of the organizations below it.
-    /// The addresses there that they stated before, and that wait to be proved, are proved by that; tells how
-    /// many. Doing it twice does nothing.
+    /// Gives a domain to an organization, for its identity provider and those of the organizations
+    /// below it. The addresses there that they stated before, and that wait to be proved, are
+    /// proved by that; tells how many. Doing it twice does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the domain belongs to another
-    /// one.
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the domain
+    /// belongs to another one.
     pub async fn add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let belongs = format!("the domain {domain} belongs to another organization");
@@ -31,7 +32,8 @@ impl Operator {
                 None => {}
             }
             let now = tx.now();
-            tx.organizations().insert_domain(&domain, organization, now)?;
+            tx.organizations()
+                .insert_domain(&domain, organization, now)?;
             set_proved(tx, organization, &domain, true)
         };
         let (proved, _) = self
@@ -43,8 +45,8 @@ impl Operator {
         Ok(proved)
     }
 
-    /// Takes a domain from an organization. The addresses there that only its word had proved are no longer
-    /// proved; tells how many.
+    /// Takes a domain from an organization. The addresses there that only its word had proved are
+    /// no longer proved; tells how many.
     ///
     /// # Errors
     ///
@@ -84,7 +86,11 @@ fn held_by(
     domain: &str,
     holder: OrganizationId,
 ) -> TxResult<eddyline_storage::Abort<Error>> {
-    let name = reader.organizations().find(holder)?.ok_or(Error::NotFound)?.parameterized_name;
+    let name = reader
+        .organizations()
+        .find(holder)?
+        .ok_or(Error::NotFound)?
+        .parameterized_name;
     let text = format!(
         "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
          first"
@@ -92,14 +98,29 @@ fn held_by(
     Ok(Error::Conflict(text).into())
 }
 
-/// Has the domain count for what the providers of an organization and of those below it stated, or no longer
-/// count, and records that. Processes that remember a user need not be told: an address that waits for a
-/// mailed link is that of an account which was not used yet.
-fn set_proved(tx: &mut Tx<'_>, organization: OrganizationId, domain: &str, proved: bool) -> TxResult<usize> {
+/// Has the domain count for what the providers of an organization and of those below it stated, or
+/// no longer count, and records that. Processes that remember a user need not be told: an address
+/// that waits for a mailed link is that of an account which was not used yet.
+fn set_proved(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    domain: &str,
+    proved: bool,
+) -> TxResult<usize> {
     let mut tree = vec![organization];
     tree.extend(tx.organizations().list_below(organization)?);
     let changed = tx.emails().set_stated_proved(domain, &tree, proved)?;
-    let (action, count) = if proved { ("domain.add", "proved") } else { ("domain.remove", "unproved") };
-    note(tx, organization, (OPERATOR, action), None, &json!({"domain": domain, count: changed}))?;
+    let (action, count) = if proved {
+        ("domain.add", "proved")
+    } else {
+        ("domain.remove", "unproved")
+    };
+    note(
+        tx,
+        organization,
+        (OPERATOR, action),
+        None,
+        &json!({"domain": domain, count: changed}),
+    )?;
     Ok(changed)
 }

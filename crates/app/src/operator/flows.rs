@@ -47,14 +47,22 @@ impl Operator {
     ///
     /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
     /// not of the organization, or has the address unproved.
-    pub async fn add_flow_user(&self, organization: &str, flow: &str, email: &Email) -> Result<UserId> {
+    pub async fn add_flow_user(
+        &self,
+        organization: &str,
+        flow: &str,
+        email: &Email,
+    ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.rooms().lock(room)?;
-                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?;
                 let organization = find_organization(tx, &organization)?;
                 if !holds_address(tx, &account.user, organization)? {
                     return Err(unproved().into());
@@ -66,7 +74,10 @@ impl Operator {
                     .iter()
                     .any(|m| m.organization == organization)
                 {
-                    return Err(Error::Conflict("the user is not a member of the organization".into()).into());
+                    return Err(Error::Conflict(
+                        "the user is not a member of the organization".into(),
+                    )
+                    .into());
                 }
                 if tx.members().find(room, user)?.is_none() {
                     admit_member(tx, room, &account.user)?;
@@ -78,12 +89,18 @@ impl Operator {
         Ok(user)
     }
 
-    /// Archives a flow, which ends all streams of it, or brings it back. Gives its id. Doing it twice does nothing.
+    /// Archives a flow, which ends all streams of it, or brings it back. Gives its id. Doing it
+    /// twice does nothing.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow.
-    pub async fn archive_flow(&self, organization: &str, flow: &str, archived: bool) -> Result<String> {
+    pub async fn archive_flow(
+        &self,
+        organization: &str,
+        flow: &str,
+        archived: bool,
+    ) -> Result<String> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let (id, event) = self
             .core
@@ -91,7 +108,10 @@ impl Operator {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.rooms().lock(room)?;
                 let before = tx.flows().find(room)?.ok_or(Error::NotFound)?;
-                let after = Flow { disabled: archived, ..before.clone() };
+                let after = Flow {
+                    disabled: archived,
+                    ..before.clone()
+                };
                 write_flow(tx, &before, &after)?;
                 Ok(after.id.0)
             })

@@ -19,10 +19,13 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization; [`Error::Conflict`] when a user or a group there has the
-    /// name, or there are as many groups as may be.
+    /// [`Error::NotFound`] without such an organization; [`Error::Conflict`] when a user or a group
+    /// there has the name, or there are as many groups as may be.
     pub async fn create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
-        let new = NewGroup { name, users: Vec::new() };
+        let new = NewGroup {
+            name,
+            users: Vec::new(),
+        };
         self.operate_on_groups(organization, move |tx, organization| {
             let id = change::create(tx, organization, &new, OPERATOR)?;
             change::find(tx, organization, id)
@@ -56,21 +59,27 @@ impl Operator {
             .read(move |reader| {
                 let organization = find_organization(reader, &organization)?;
                 let group = find(reader, organization, &name)?;
-                let people =
-                    reader.organization_members().list_users(organization)?.into_iter().map(|(user, _)| user);
-                let users = people.filter(|user| group.users.contains(&user.id)).collect();
+                let people = reader
+                    .organization_members()
+                    .list_users(organization)?
+                    .into_iter()
+                    .map(|(user, _)| user);
+                let users = people
+                    .filter(|user| group.users.contains(&user.id))
+                    .collect();
                 Ok((group, users))
             })
             .await
     }
 
-    /// Brings a user of an organization into one of its groups, or takes a user out of it, and gives the group as it
-    /// was before. Doing it twice does nothing.
+    /// Brings a user of an organization into one of its groups, or takes a user out of it, and
+    /// gives the group as it was before. Doing it twice does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when a user
-    /// who is added does not belong to the organization or has not proved the address, or when the group is full.
+    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when
+    /// a user who is added does not belong to the organization or has not proved the address, or
+    /// when the group is full.
     pub async fn set_group_member(
         &self,
         organization: &str,
@@ -81,12 +90,22 @@ impl Operator {
         let (name, key) = (name.to_owned(), email.key());
         self.operate_on_groups(organization, move |tx, organization| {
             let group = find(tx, organization, &name)?;
-            let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user;
+            let user = tx
+                .users()
+                .find_account_by_email(&key)?
+                .ok_or(Error::NotFound)?
+                .user;
             if is_member && !holds_address(tx, &user, organization)? {
                 return Err(unproved().into());
             }
-            if tx.organization_members().list_among(organization, &[user.id])?.is_empty() {
-                return Err(Error::Conflict("the user is not a member of the organization".into()).into());
+            if tx
+                .organization_members()
+                .list_among(organization, &[user.id])?
+                .is_empty()
+            {
+                return Err(
+                    Error::Conflict("the user is not a member of the organization".into()).into(),
+                );
             }
             change::set_member(tx, &group, user.id, is_member, OPERATOR)?;
             Ok((group, user.id))
@@ -131,6 +150,9 @@ impl Operator {
 
 /// A group by its name, in any case.
 fn find(reader: &mut Reader<'_>, organization: OrganizationId, name: &str) -> TxResult<Group> {
-    let id = reader.groups().find_by_name(organization, &nick_key(name))?.ok_or(Error::NotFound)?;
+    let id = reader
+        .groups()
+        .find_by_name(organization, &nick_key(name))?
+        .ok_or(Error::NotFound)?;
     change::find(reader, organization, id)
 }

@@ -1,5 +1,5 @@
-//! What there is: organizations, users, flows, applications and sources, for operators to look at. Long lists are
-//! read by pages: so many entries behind the one with a number.
+//! What there is: organizations, users, flows, applications and sources, for operators to look at.
+//! Long lists are read by pages: so many entries behind the one with a number.
 
 use eddyline_model::applications::Application;
 use eddyline_model::audit::AuditEntry;
@@ -39,7 +39,8 @@ pub struct UserDetails {
     pub user: User,
     /// Whether there is a password.
     pub has_password: bool,
-    /// The organizations that they belong to, by their names in URLs, each with whether they administer it.
+    /// The organizations that they belong to, by their names in URLs, each with whether they
+    /// administer it.
     pub organizations: Vec<(String, bool)>,
     /// How many flows they are in.
     pub flows: usize,
@@ -57,8 +58,14 @@ impl Operator {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn organizations(&self, after: OrganizationId, limit: i64) -> Result<Vec<Organization>> {
-        self.core.read(move |reader| Ok(reader.organizations().list_page(after, limit)?)).await
+    pub async fn organizations(
+        &self,
+        after: OrganizationId,
+        limit: i64,
+    ) -> Result<Vec<Organization>> {
+        self.core
+            .read(move |reader| Ok(reader.organizations().list_page(after, limit)?))
+            .await
     }
 
     /// An organization, by its name in URLs.
@@ -73,9 +80,10 @@ impl Operator {
                 let id = find_organization(reader, &name)?;
                 let organization = reader.organizations().find(id)?.ok_or(Error::NotFound)?;
                 let parent = match organization.parent {
-                    Some(parent) => {
-                        reader.organizations().find(parent)?.map(|parent| parent.parameterized_name)
-                    }
+                    Some(parent) => reader
+                        .organizations()
+                        .find(parent)?
+                        .map(|parent| parent.parameterized_name),
                     None => None,
                 };
                 let administrators = reader.organization_members().list_administrators(id)?;
@@ -96,8 +104,8 @@ impl Operator {
             .await
     }
 
-    /// Users, ordered by number: all of them, or those of an organization, named by its name in URLs, each with
-    /// whether they administer it.
+    /// Users, ordered by number: all of them, or those of an organization, named by its name in
+    /// URLs, each with whether they administer it.
     ///
     /// # Errors
     ///
@@ -113,12 +121,22 @@ impl Operator {
             .read(move |reader| match name {
                 Some(name) => {
                     let organization = find_organization(reader, &name)?;
-                    let page = reader.organization_members().list_users_page(organization, after, limit)?;
-                    Ok(page.into_iter().map(|(user, admin)| (user, Some(admin))).collect())
+                    let page = reader.organization_members().list_users_page(
+                        organization,
+                        after,
+                        limit,
+                    )?;
+                    Ok(page
+                        .into_iter()
+                        .map(|(user, admin)| (user, Some(admin)))
+                        .collect())
                 }
-                None => {
-                    Ok(reader.users().list_page(after, limit)?.into_iter().map(|user| (user, None)).collect())
-                }
+                None => Ok(reader
+                    .users()
+                    .list_page(after, limit)?
+                    .into_iter()
+                    .map(|user| (user, None))
+                    .collect()),
             })
             .await
     }
@@ -132,21 +150,34 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let account = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = reader
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?;
                 let id = account.user.id;
                 let mut organizations = Vec::new();
                 for membership in reader.organization_members().list_of_user(id)? {
-                    let admin =
-                        membership.role == eddyline_model::organizations::OrganizationRole::Administrator;
-                    organizations.extend(name_of(reader, membership.organization)?.map(|name| (name, admin)));
+                    let admin = membership.role
+                        == eddyline_model::organizations::OrganizationRole::Administrator;
+                    organizations.extend(
+                        name_of(reader, membership.organization)?.map(|name| (name, admin)),
+                    );
                 }
-                let known = reader.identities().find(id)?.filter(|known| known.removed_at.is_none());
+                let known = reader
+                    .identities()
+                    .find(id)?
+                    .filter(|known| known.removed_at.is_none());
                 let provided_by = match known {
                     Some(known) => name_of(reader, known.organization)?,
                     None => None,
                 };
                 let (api_tokens, sessions) = reader.users().count_credentials(id)?;
-                let flows = reader.members().list_of_user(id)?.iter().filter(|place| !place.blocked).count();
+                let flows = reader
+                    .members()
+                    .list_of_user(id)?
+                    .iter()
+                    .filter(|place| !place.blocked)
+                    .count();
                 let has_password = account.password_hash.is_some();
                 let user = account.user;
                 Ok(UserDetails {
@@ -171,10 +202,19 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let id = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let id = reader
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
                 let mut alone = Vec::new();
                 for membership in reader.organization_members().list_of_user(id)? {
-                    if reader.organization_members().list_administrators(membership.organization)? == [id] {
+                    if reader
+                        .organization_members()
+                        .list_administrators(membership.organization)?
+                        == [id]
+                    {
                         alone.extend(name_of(reader, membership.organization)?);
                     }
                 }
@@ -183,13 +223,18 @@ impl Operator {
             .await
     }
 
-    /// Flows of an organization, named by its name in URLs, ordered by room, archived ones among them; each with how
-    /// many people are in it.
+    /// Flows of an organization, named by its name in URLs, ordered by room, archived ones among
+    /// them; each with how many people are in it.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without such an organization.
-    pub async fn flows(&self, organization: &str, after: RoomId, limit: i64) -> Result<Vec<(Flow, i64)>> {
+    pub async fn flows(
+        &self,
+        organization: &str,
+        after: RoomId,
+        limit: i64,
+    ) -> Result<Vec<(Flow, i64)>> {
         let name = organization.to_owned();
         self.core
             .read(move |reader| {
@@ -199,8 +244,8 @@ impl Operator {
             .await
     }
 
-    /// Applications, ordered by number: all, or those of an organization, named by its name in URLs; each with that
-    /// name.
+    /// Applications, ordered by number: all, or those of an organization, named by its name in
+    /// URLs; each with that name.
     ///
     /// # Errors
     ///
@@ -214,9 +259,14 @@ impl Operator {
         let name = organization.map(str::to_owned);
         self.core
             .read(move |reader| {
-                let organization = name.map(|name| find_organization(reader, &name)).transpose()?;
+                let organization = name
+                    .map(|name| find_organization(reader, &name))
+                    .transpose()?;
                 let mut found = Vec::new();
-                for application in reader.applications().list_page(organization, after, limit)? {
+                for application in reader
+                    .applications()
+                    .list_page(organization, after, limit)?
+                {
                     let name = name_of(reader, application.organization)?.unwrap_or_default();
                     found.push((application, name));
                 }
@@ -230,7 +280,11 @@ impl Operator {
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow.
-    pub async fn sources(&self, organization: &str, flow: &str) -> Result<Vec<(Source, Option<String>)>> {
+    pub async fn sources(
+        &self,
+        organization: &str,
+        flow: &str,
+    ) -> Result<Vec<(Source, Option<String>)>> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         self.core
             .read(move |reader| {
@@ -238,7 +292,10 @@ impl Operator {
                 let mut found = Vec::new();
                 for source in reader.sources().list_of_rooms(&[room])? {
                     let application = match source.application {
-                        Some(id) => reader.applications().find(id)?.map(|application| application.name),
+                        Some(id) => reader
+                            .applications()
+                            .find(id)?
+                            .map(|application| application.name),
                         None => None,
                     };
                     found.push((source, application));
@@ -247,8 +304,8 @@ impl Operator {
             })
             .await
     }
-    /// What was done to the users of an organization by its provider and by operators, the latest first:
-    /// so many records before the one with this number, each with its number.
+    /// What was done to the users of an organization by its provider and by operators, the latest
+    /// first: so many records before the one with this number, each with its number.
     ///
     /// # Errors
     ///
@@ -269,6 +326,12 @@ impl Operator {
     }
 }
 
-fn name_of(reader: &mut Reader<'_>, id: OrganizationId) -> eddyline_storage::Result<Option<String>> {
-    Ok(reader.organizations().find(id)?.map(|organization| organization.parameterized_name))
+fn name_of(
+    reader: &mut Reader<'_>,
+    id: OrganizationId,
+) -> eddyline_storage::Result<Option<String>> {
+    Ok(reader
+        .organizations()
+        .find(id)?
+        .map(|organization| organization.parameterized_name))
 }

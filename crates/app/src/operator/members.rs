@@ -16,14 +16,19 @@ use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{Error, Operator, Result};
 
 impl Operator {
-    /// Has a user administer an organization, named by its name in URLs, or no longer. It holds in every process
-    /// once this answers. Doing it twice does nothing.
+    /// Has a user administer an organization, named by its name in URLs, or no longer. It holds in
+    /// every process once this answers. Doing it twice does nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
-    /// administrator.
-    pub async fn set_admin(&self, organization: &str, email: &Email, admin: bool) -> Result<UserId> {
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the
+    /// last administrator.
+    pub async fn set_admin(
+        &self,
+        organization: &str,
+        email: &Email,
+        admin: bool,
+    ) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let (user, event) = self.core
             .transaction(NoCaller::Operator, move |tx| {
@@ -52,21 +57,29 @@ impl Operator {
         Ok(user)
     }
 
-    /// Takes a user out of an organization, named by its name in URLs, with everything they had there; or, without a
-    /// name, out of all of them, and ends all that lets them in. The account and what they wrote stay. It holds in
-    /// every process once this answers.
+    /// Takes a user out of an organization, named by its name in URLs, with everything they had
+    /// there; or, without a name, out of all of them, and ends all that lets them in. The account
+    /// and what they wrote stay. It holds in every process once this answers.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the last
-    /// administrator of one of the organizations.
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the
+    /// last administrator of one of the organizations.
     pub async fn remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.map(str::to_owned), email.key());
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let id = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                let known = tx.identities().find(id)?.filter(|known| known.removed_at.is_none());
+                let id = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
+                let known = tx
+                    .identities()
+                    .find(id)?
+                    .filter(|known| known.removed_at.is_none());
                 let organizations = match &name {
                     Some(name) => vec![find_organization(tx, name)?],
                     // That of the provider too: it may have suspended the membership.
@@ -76,23 +89,34 @@ impl Operator {
                             .list_of_user(id)?
                             .into_iter()
                             .map(|membership| membership.organization);
-                        of.chain(known.as_ref().map(|known| known.organization)).collect()
+                        of.chain(known.as_ref().map(|known| known.organization))
+                            .collect()
                     }
                 };
                 lock_for_removal(tx, &organizations, id)?;
                 let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 let memberships = tx.organization_members().list_of_user(id)?;
-                if name.is_none() && memberships.iter().any(|now| !organizations.contains(&now.organization))
+                if name.is_none()
+                    && memberships
+                        .iter()
+                        .any(|now| !organizations.contains(&now.organization))
                 {
                     let text = "the user has just come into another organization; ask again";
                     return Err(Error::Unavailable(text.into()).into());
                 }
                 for membership in memberships {
-                    let is_noted =
-                        known.as_ref().is_some_and(|known| known.organization == membership.organization);
+                    let is_noted = known
+                        .as_ref()
+                        .is_some_and(|known| known.organization == membership.organization);
                     if organizations.contains(&membership.organization) && !is_noted {
                         let action = (OPERATOR, "user.remove");
-                        note(tx, membership.organization, action, Some(id), &json!({"email": user.email}))?;
+                        note(
+                            tx,
+                            membership.organization,
+                            action,
+                            Some(id),
+                            &json!({"email": user.email}),
+                        )?;
                     }
                 }
                 let was_in = offboard(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
@@ -112,19 +136,30 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown flow, or a user who is not in it; [`Error::Conflict`] for one who is
-    /// blocked: a block outlasts leaving.
-    pub async fn remove_flow_user(&self, organization: &str, flow: &str, email: &Email) -> Result<UserId> {
+    /// [`Error::NotFound`] for an unknown flow, or a user who is not in it; [`Error::Conflict`] for
+    /// one who is blocked: a block outlasts leaving.
+    pub async fn remove_flow_user(
+        &self,
+        organization: &str,
+        flow: &str,
+        email: &Email,
+    ) -> Result<UserId> {
         let (organization, flow, key) = (organization.to_owned(), flow.to_owned(), email.key());
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.rooms().lock(room)?;
-                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let user = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
                 let place = tx.members().find(room, user)?.ok_or(Error::NotFound)?;
                 if place.blocked {
-                    let text = "the user is blocked from the flow, which is more than being out of it";
+                    let text =
+                        "the user is blocked from the flow, which is more than being out of it";
                     return Err(Error::Conflict(text.into()).into());
                 }
                 take_out(tx, room, user, None)?;

@@ -1,6 +1,6 @@
-//! What operators do from the command line: making organizations, users, flows and tokens,
-//! changing organizations, giving them domains, letting identity providers in, and looking at what there is. They post
-//! no action message and send no mail.
+//! What operators do from the command line: making organizations, users, flows and tokens, changing
+//! organizations, giving them domains, letting identity providers in, and looking at what there is.
+//! They post no action message and send no mail.
 
 mod domains;
 mod flows;
@@ -49,7 +49,13 @@ impl Operator {
         oauth: OAuth,
         sources: Sources,
     ) -> Self {
-        Self { core, authentication, accounts, oauth, sources }
+        Self {
+            core,
+            authentication,
+            accounts,
+            oauth,
+            sources,
+        }
     }
 }
 
@@ -57,7 +63,10 @@ pub use users::NewPerson;
 
 /// The organization with this name, as in URLs.
 fn find_organization(reader: &mut Reader<'_>, name: &str) -> TxResult<OrganizationId> {
-    Ok(reader.organizations().find_id_by_name(name)?.ok_or(Error::NotFound)?)
+    Ok(reader
+        .organizations()
+        .find_id_by_name(name)?
+        .ok_or(Error::NotFound)?)
 }
 
 /// Who it is in records of what was done.

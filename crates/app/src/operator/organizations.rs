@@ -49,7 +49,9 @@ impl Operator {
     pub async fn create_organization(&self, new: NewOrganization) -> Result<Organization> {
         let wanted = new.parameterized_name.as_deref().unwrap_or(&new.name);
         let random = Secret::generate_hex::<4>();
-        let name = parameterized_candidates(wanted, random.expose()).next().unwrap_or_default();
+        let name = parameterized_candidates(wanted, random.expose())
+            .next()
+            .unwrap_or_default();
         if let Some(given) = &new.parameterized_name {
             check_parameterized(given)?;
         }
@@ -69,9 +71,13 @@ impl Operator {
                     return Err(Error::Conflict(text.clone()).into());
                 }
                 let now = tx.now();
-                let id = tx.organizations().insert(&display, &name, new.user_limit, now)?;
-                let mut made =
-                    tx.organizations().find(id)?.ok_or(StoreError::Corrupt("a new organization"))?;
+                let id = tx
+                    .organizations()
+                    .insert(&display, &name, new.user_limit, now)?;
+                let mut made = tx
+                    .organizations()
+                    .find(id)?
+                    .ok_or(StoreError::Corrupt("a new organization"))?;
                 if parent.is_some() {
                     made.parent = parent;
                     tx.organizations().update(&made)?;
@@ -87,8 +93,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the new name in URLs
-    /// is or was another's, [`Error::Invalid`].
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the new name in
+    /// URLs is or was another's, [`Error::Invalid`].
     pub async fn update_organization(
         &self,
         organization: &str,
@@ -100,7 +106,12 @@ impl Operator {
         if let Some(limit) = changes.user_limit {
             check_limit(limit)?;
         }
-        let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
+        let name = changes
+            .name
+            .as_deref()
+            .map(display_name)
+            .transpose()
+            .map_err(Error::wrong_name)?;
         let changes = OrganizationChanges { name, ..changes };
         let organization = organization.to_owned();
         let (changed, event) = self
@@ -120,7 +131,9 @@ impl Operator {
                 }
                 let before = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
                 let after = changes.applied_to(&before);
-                if let Some(owner) = tx.organizations().find_id_by_name(&after.parameterized_name)?
+                if let Some(owner) = tx
+                    .organizations()
+                    .find_id_by_name(&after.parameterized_name)?
                     && owner != id
                 {
                     let text = format!("the name {} is taken", after.parameterized_name);
@@ -172,15 +185,24 @@ fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreR
 }
 
 fn check_limit(limit: i64) -> Result<()> {
-    if limit < 1 { Err(Error::field("user_limit", "must be at least 1")) } else { Ok(()) }
+    if limit < 1 {
+        Err(Error::field("user_limit", "must be at least 1"))
+    } else {
+        Ok(())
+    }
 }
 
 /// A name in URLs that was given must be one as it stands.
 fn check_parameterized(given: &str) -> Result<()> {
     let random = Secret::generate_hex::<4>();
-    let name = parameterized_candidates(given, random.expose()).next().unwrap_or_default();
+    let name = parameterized_candidates(given, random.expose())
+        .next()
+        .unwrap_or_default();
     if given == name {
         return Ok(());
     }
-    Err(Error::field("parameterized_name", format!("is not a name for URLs; {name:?} would be")))
+    Err(Error::field(
+        "parameterized_name",
+        format!("is not a name for URLs; {name:?} would be"),
+    ))
 }

@@ -46,17 +46,25 @@ impl Provisioning {
         Self { core }
     }
 
-    /// Lets an identity provider make and change the users of an organization, and gives the uid in its
-    /// addresses, its address and its token, which is shown only now. Where one is let in already, `rotate` gives it
-    /// another token; the one before is refused once this answers, and the uid stays.
+    /// Lets an identity provider make and change the users of an organization, and gives the uid in
+    /// its addresses, its address and its token, which is shown only now. Where one is let in
+    /// already, `rotate` gives it another token; the one before is refused once this answers, and
+    /// the uid stays.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in already and its token
-    /// is not to be replaced.
-    pub async fn enable(&self, organization: &str, rotate: bool) -> Result<(String, String, Secret)> {
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in
+    /// already and its token is not to be replaced.
+    pub async fn enable(
+        &self,
+        organization: &str,
+        rotate: bool,
+    ) -> Result<(String, String, Secret)> {
         let (name, token) = (organization.to_owned(), Secret::generate_long());
-        let (hash, uid) = (token.hash(), Secret::generate_hex::<10>().expose().to_owned());
+        let (hash, uid) = (
+            token.hash(),
+            Secret::generate_hex::<10>().expose().to_owned(),
+        );
         let (uid, _) = self.core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
@@ -102,12 +110,14 @@ impl Provisioning {
         Ok(found.await?.map(of))
     }
 
-    /// Lets the identity provider of an organization in no longer: its token is refused once this answers. The users
-    /// stay as they are, also linked to the provider, which sees them again when it is let in again.
+    /// Lets the identity provider of an organization in no longer: its token is refused once this
+    /// answers. The users stay as they are, also linked to the provider, which sees them again when
+    /// it is let in again.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is let in.
+    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is
+    /// let in.
     pub async fn disable(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
         let (uid, _) = self
@@ -115,13 +125,21 @@ impl Provisioning {
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.organizations().lock(organization)?;
-                let known =
-                    tx.identities().find_provider_details(organization)?.filter(|known| known.enabled);
+                let known = tx
+                    .identities()
+                    .find_provider_details(organization)?
+                    .filter(|known| known.enabled);
                 let none = || Error::Conflict("no identity provider is let in".into());
                 let uid = known.ok_or_else(none)?.uid;
                 let now = tx.now();
                 tx.identities().clear_provider_token(organization, now)?;
-                note(tx, organization, (OPERATOR, "scim.disable"), None, &json!({"uid": uid}))?;
+                note(
+                    tx,
+                    organization,
+                    (OPERATOR, "scim.disable"),
+                    None,
+                    &json!({"uid": uid}),
+                )?;
                 Ok(uid)
             })
             .await?;
@@ -133,8 +151,9 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a bot, for
-    /// somebody whom the provider of another organization knows, and where there is no provider.
+    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a
+    /// bot, for somebody whom the provider of another organization knows, and where there is no
+    /// provider.
     pub async fn link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, email) = (organization.to_owned(), email.clone());
         let (user, _) = self
@@ -173,18 +192,25 @@ impl Provisioning {
         Ok(user)
     }
 
-    /// Unlinks a user from the identity provider of an organization: the provider neither sees nor changes the
-    /// user any more. The account and its memberships stay; memberships that the provider has suspended end. The
-    /// provider links the account again by creating the user, as after a removal.
+    /// Unlinks a user from the identity provider of an organization: the provider neither sees nor
+    /// changes the user any more. The account and its memberships stay; memberships that the
+    /// provider has suspended end. The provider links the account again by creating the user, as
+    /// after a removal.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user, or when the provider does not know the user.
+    /// [`Error::NotFound`] without such an organization or user, or when the provider does not know
+    /// the user.
     pub async fn unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
-            let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+            let user = tx
+                .users()
+                .find_account_by_email(&key)?
+                .ok_or(Error::NotFound)?
+                .user
+                .id;
             tx.users().lock(user)?;
             match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
                 true => Ok(user),
@@ -198,7 +224,10 @@ impl Provisioning {
 
 /// Notes that the provider knows a user by an address.
 fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str) -> TxResult<()> {
-    match tx.identities().find_by_subject(organization, &email_key(email))? {
+    match tx
+        .identities()
+        .find_by_subject(organization, &email_key(email))?
+    {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";
             return Err(Error::Conflict(text.into()).into());
@@ -224,6 +253,12 @@ fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str
         suspended_at: None,
         removed_at: None,
     })?;
-    note(tx, organization, (OPERATOR, "user.link"), Some(user), &json!({"userName": email}))?;
+    note(
+        tx,
+        organization,
+        (OPERATOR, "user.link"),
+        Some(user),
+        &json!({"userName": email}),
+    )?;
     Ok(())
 }

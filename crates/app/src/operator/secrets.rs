@@ -10,8 +10,8 @@ use crate::sources::NewSource;
 use crate::{Operator, Result};
 
 impl Operator {
-    /// Makes the address of a page that signs a user in, once, within [`SIGN_IN_MINUTES`](eddyline_model::mail::SIGN_IN_MINUTES). Links that were made
-    /// before end.
+    /// Makes the address of a page that signs a user in, once, within
+    /// [`SIGN_IN_MINUTES`](eddyline_model::mail::SIGN_IN_MINUTES). Links that were made before end.
     ///
     /// # Errors
     ///
@@ -20,12 +20,13 @@ impl Operator {
         self.accounts.create_sign_in_link(email).await
     }
 
-    /// Registers an application for an organization, named by its name in URLs, and gives its secret,
-    /// unless it is one that has none. The secret is told here only.
+    /// Registers an application for an organization, named by its name in URLs, and gives its
+    /// secret, unless it is one that has none. The secret is told here only.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) without such an organization, [`Error::Invalid`](crate::Error::Invalid).
+    /// [`Error::NotFound`](crate::Error::NotFound) without such an organization,
+    /// [`Error::Invalid`](crate::Error::Invalid).
     pub async fn create_application(
         &self,
         organization: &str,
@@ -38,8 +39,9 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) without such a flow or application, which is named by its number or its
-    /// `client_id`; [`Error::Invalid`](crate::Error::Invalid), [`Error::Conflict`](crate::Error::Conflict) when the flow has too many.
+    /// [`Error::NotFound`](crate::Error::NotFound) without such a flow or application, which is
+    /// named by its number or its `client_id`; [`Error::Invalid`](crate::Error::Invalid),
+    /// [`Error::Conflict`](crate::Error::Conflict) when the flow has too many.
     pub async fn create_source(
         &self,
         organization: &str,
@@ -47,6 +49,8 @@ impl Operator {
         application: &str,
         new: NewSource,
     ) -> Result<Source> {
-        self.sources.create_by_operator(organization, flow, application, new).await
+        self.sources
+            .create_by_operator(organization, flow, application, new)
+            .await
     }
 }

@@ -31,14 +31,22 @@ impl Operator {
         let key = email.key();
         self.core
             .read(move |reader| {
-                let user = reader.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
-                Ok(tokens_of(reader, user)?.into_iter().map(|(_, token)| token).collect())
+                let user = reader
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
+                Ok(tokens_of(reader, user)?
+                    .into_iter()
+                    .map(|(_, token)| token)
+                    .collect())
             })
             .await
     }
 
-    /// Ends an API token of a user. It is dead in every process once this answers, and streams opened with it have
-    /// ended.
+    /// Ends an API token of a user. It is dead in every process once this answers, and streams
+    /// opened with it have ended.
     ///
     /// # Errors
     ///
@@ -48,10 +56,18 @@ impl Operator {
         let ((), event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let user = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
                 tx.users().lock(user)?;
                 let all = tokens_of(tx, user)?;
-                let (hash, _) = all.iter().find(|(_, token)| token.id == id).ok_or(Error::NotFound)?;
+                let (hash, _) = all
+                    .iter()
+                    .find(|(_, token)| token.id == id)
+                    .ok_or(Error::NotFound)?;
                 Ok(end_token(tx, user, hash)?)
             })
             .await?;
@@ -71,40 +87,58 @@ impl Operator {
                 let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
                 let mut found = Vec::new();
                 for token in reader.sources().list_tokens(room)? {
-                    let Some(hash) = TokenHash::from_bytes(&token.hash) else { continue };
+                    let Some(hash) = TokenHash::from_bytes(&token.hash) else {
+                        continue;
+                    };
                     let source = match token.source {
                         Some(id) => reader.sources().find(id)?,
                         None => None,
                     };
                     // Its token is refused already.
-                    if source.as_ref().is_some_and(|source| source.removed_at.is_some()) {
+                    if source
+                        .as_ref()
+                        .is_some_and(|source| source.removed_at.is_some())
+                    {
                         continue;
                     }
                     let source = source.map(|source| (source.id, source.name));
-                    found.push(FlowToken { id: hash.credential(), source, created_at: token.created_at });
+                    found.push(FlowToken {
+                        id: hash.credential(),
+                        source,
+                        created_at: token.created_at,
+                    });
                 }
                 Ok(found)
             })
             .await
     }
 
-    /// Ends a token of a flow, or of one of its sources, which stays without one. It is dead in every process once
-    /// this answers.
+    /// Ends a token of a flow, or of one of its sources, which stays without one. It is dead in
+    /// every process once this answers.
     ///
     /// # Errors
     ///
     /// [`Error::NotFound`] without such a flow, or when the flow has no such token.
-    pub async fn end_flow_token(&self, organization: &str, flow: &str, id: CredentialId) -> Result<()> {
+    pub async fn end_flow_token(
+        &self,
+        organization: &str,
+        flow: &str,
+        id: CredentialId,
+    ) -> Result<()> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         let ((), event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
                 tx.rooms().lock(room)?;
-                let named =
-                    |hash: &[u8]| TokenHash::from_bytes(hash).is_some_and(|hash| hash.credential() == id);
+                let named = |hash: &[u8]| {
+                    TokenHash::from_bytes(hash).is_some_and(|hash| hash.credential() == id)
+                };
                 let all = tx.sources().list_tokens(room)?;
-                let token = all.iter().find(|token| named(&token.hash)).ok_or(Error::NotFound)?;
+                let token = all
+                    .iter()
+                    .find(|token| named(&token.hash))
+                    .ok_or(Error::NotFound)?;
                 tx.sources().delete_token(&token.hash)?;
                 // Posts that were let in before are looked at again.
                 tx.rooms().advance_access(room)?;

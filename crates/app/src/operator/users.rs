@@ -25,7 +25,8 @@ use crate::{Error, Operator, Result};
 /// Somebody to be brought into an organization.
 #[derive(Clone, Debug)]
 pub struct NewPerson {
-    /// The user's number, by which bots and archives may know them already; `None` for the next one.
+    /// The user's number, by which bots and archives may know them already; `None` for the next
+    /// one.
     pub id: Option<UserId>,
     /// The organization's name in URLs.
     pub organization: String,
@@ -49,10 +50,14 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when the organization is full, the person is in it, the nick or the number is
-    /// taken, or a known account is given a password; [`Error::NotFound`] without such an organization.
+    /// [`Error::Conflict`] when the organization is full, the person is in it, the nick or the
+    /// number is taken, or a known account is given a password; [`Error::NotFound`] without such an
+    /// organization.
     pub async fn create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
-        let new = NewPerson { name: names::display_name(&new.name).map_err(Error::wrong_name)?, ..new };
+        let new = NewPerson {
+            name: names::display_name(&new.name).map_err(Error::wrong_name)?,
+            ..new
+        };
         let password_hash = match &new.password {
             Some(password) => Some(self.authentication.hash_password(password).await?),
             None => None,
@@ -77,7 +82,11 @@ impl Operator {
                     let text = format!("{} is in the organization already", new.email.as_str());
                     return Err(Error::Conflict(text).into());
                 }
-                let role = if new.admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
+                let role = if new.admin {
+                    OrganizationRole::Administrator
+                } else {
+                    OrganizationRole::Member
+                };
                 let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 if !user.active {
                     return Err(inactive().into());
@@ -104,21 +113,29 @@ impl Operator {
         let (id, _) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?;
                 tx.users().lock(account.user.id)?;
-                if !tx.users().find(account.user.id)?.is_some_and(|user| user.active) {
+                if !tx
+                    .users()
+                    .find(account.user.id)?
+                    .is_some_and(|user| user.active)
+                {
                     return Err(inactive().into());
                 }
                 let now = tx.now();
-                tx.api_tokens().insert(&hash.0, account.user.id, "command line", now)?;
+                tx.api_tokens()
+                    .insert(&hash.0, account.user.id, "command line", now)?;
                 Ok(account.user.id)
             })
             .await?;
         Ok((id, token))
     }
 
-    /// Sets a user's password, and gives the user. The old one is refused once this answers, and all sessions and links
-    /// to a new one have ended.
+    /// Sets a user's password, and gives the user. The old one is refused once this answers, and
+    /// all sessions and links to a new one have ended.
     ///
     /// # Errors
     ///
@@ -129,7 +146,10 @@ impl Operator {
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let account = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?;
+                let account = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user)
             })
@@ -138,8 +158,8 @@ impl Operator {
         Ok(user)
     }
 
-    /// Makes a user inactive, which ends all that lets them in before this answers, or lets them be used
-    /// again: whom a provider has made inactive and does not know any more, for instance.
+    /// Makes a user inactive, which ends all that lets them in before this answers, or lets them be
+    /// used again: whom a provider has made inactive and does not know any more, for instance.
     ///
     /// # Errors
     ///
@@ -149,10 +169,16 @@ impl Operator {
         let (id, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let id = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let id = tx
+                    .users()
+                    .find_account_by_email(&key)?
+                    .ok_or(Error::NotFound)?
+                    .user
+                    .id;
                 if !active {
                     let memberships = tx.organization_members().list_of_user(id)?;
-                    let organizations: Vec<_> = memberships.iter().map(|m| m.organization).collect();
+                    let organizations: Vec<_> =
+                        memberships.iter().map(|m| m.organization).collect();
                     lock_for_removal(tx, &organizations, id)?;
                 }
                 tx.users().lock(id)?;
@@ -174,12 +200,21 @@ fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Re
     tx.identities().touch(id, now)?;
     // Where a provider knows the user, and wherever else the user belongs.
     let known = tx.identities().find(id)?.map(|known| known.organization);
-    let member =
-        tx.organization_members().list_of_user(id)?.into_iter().map(|membership| membership.organization);
+    let member = tx
+        .organization_members()
+        .list_of_user(id)?
+        .into_iter()
+        .map(|membership| membership.organization);
     let concerned: BTreeSet<OrganizationId> = known.into_iter().chain(member).collect();
     for organization in concerned {
         let detail = json!({"active": [!active, active]});
-        note(tx, organization, (OPERATOR, "user.update"), Some(id), &detail)?;
+        note(
+            tx,
+            organization,
+            (OPERATOR, "user.update"),
+            Some(id),
+            &detail,
+        )?;
     }
     tx.record_event(Control::UserEdit { user: id });
     if active {
@@ -203,7 +238,11 @@ fn inactive() -> Error {
     Error::Conflict("this user is inactive; `user set-active` lets them in again".into())
 }
 
-fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<String>) -> TxResult<UserId> {
+fn find_or_insert_user(
+    tx: &mut Tx<'_>,
+    new: &NewPerson,
+    password_hash: Option<String>,
+) -> TxResult<UserId> {
     if let Some(account) = tx.users().find_account_by_email(&new.email.key())? {
         if !account.user.email_proved {
             return Err(unproved().into());
@@ -212,7 +251,10 @@ fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<S
             return Err(inactive().into());
         }
         if new.id.is_some_and(|id| id != account.user.id) {
-            let text = format!("the user with this address has the number {}", account.user.id.0);
+            let text = format!(
+                "the user with this address has the number {}",
+                account.user.id.0
+            );
             return Err(Error::Conflict(text).into());
         }
         if new.password.is_some() {
@@ -223,7 +265,10 @@ fn find_or_insert_user(tx: &mut Tx<'_>, new: &NewPerson, password_hash: Option<S
         return Ok(account.user.id);
     }
     let created_at = tx.now();
-    if tx.emails().is_claimed(&new.email.key(), UserId(0), created_at)? {
+    if tx
+        .emails()
+        .is_claimed(&new.email.key(), UserId(0), created_at)?
+    {
         let text = "the address was given up lately by a user who may still take it back";
         return Err(Error::Conflict(text.into()).into());
     }

@@ -35,7 +35,11 @@ impl Elsewhere {
     /// How other servers show a user in a room.
     pub(super) fn state(&self, user: UserId, room: RoomId) -> PresenceState {
         let shown = |node: &Node| node.users.get(&user).map(|places| find(places, room).state);
-        self.nodes.values().filter_map(shown).max().unwrap_or_default()
+        self.nodes
+            .values()
+            .filter_map(shown)
+            .max()
+            .unwrap_or_default()
     }
 
     /// How far the rows of a server have been read; 0 when none has.
@@ -43,7 +47,8 @@ impl Elsewhere {
         self.nodes.get(node).map_or(Timestamp(0), |node| node.read)
     }
 
-    /// The rows of a server, which showed a sign of life at `heartbeat`, have been read up to `read`.
+    /// The rows of a server, which showed a sign of life at `heartbeat`, have been read up to
+    /// `read`.
     pub(super) fn note(&mut self, node: &str, read: Timestamp, heartbeat: Timestamp) {
         let node = self.nodes.entry(node.to_owned()).or_default();
         (node.read, node.heartbeat) = (read, heartbeat);
@@ -51,13 +56,18 @@ impl Elsewhere {
 
     /// The users that a server shows.
     pub(super) fn users_of(&self, node: &str) -> Vec<UserId> {
-        self.nodes.get(node).map(|node| node.users.keys().copied().collect()).unwrap_or_default()
+        self.nodes
+            .get(node)
+            .map(|node| node.users.keys().copied().collect())
+            .unwrap_or_default()
     }
 
     /// The known servers that are not `listed` any more, with their last signs of life.
     pub(super) fn missing(&self, listed: impl Fn(&str) -> bool) -> Vec<(String, Timestamp)> {
         let missing = self.nodes.iter().filter(|(id, _)| !listed(id));
-        missing.map(|(id, node)| (id.clone(), node.heartbeat)).collect()
+        missing
+            .map(|(id, node)| (id.clone(), node.heartbeat))
+            .collect()
     }
 
     /// Forgets a server, whose users have been taken away.
@@ -65,11 +75,21 @@ impl Elsewhere {
         self.nodes.remove(node);
     }
 
-    /// A server shows a user in these places, which are in the order of rooms, and nowhere else. Gives what changes.
-    pub(super) fn take(&mut self, node: &str, user: UserId, places: Box<[Place]>) -> Vec<Difference> {
+    /// A server shows a user in these places, which are in the order of rooms, and nowhere else.
+    /// Gives what changes.
+    pub(super) fn take(
+        &mut self,
+        node: &str,
+        user: UserId,
+        places: Box<[Place]>,
+    ) -> Vec<Difference> {
         let users = &mut self.nodes.entry(node.to_owned()).or_default().users;
         let before = users.remove(&user).unwrap_or_default();
-        let rooms: BTreeSet<RoomId> = before.iter().chain(&places).map(|place| place.room).collect();
+        let rooms: BTreeSet<RoomId> = before
+            .iter()
+            .chain(&places)
+            .map(|place| place.room)
+            .collect();
         let difference = |room| {
             let (was, is) = (find(&before, room), find(&places, room));
             let opened = (is.opened > was.opened).then_some(is.opened);
@@ -77,7 +97,10 @@ impl Elsewhere {
             (was.state != is.state || opened.is_some()).then_some(Difference { room, left, opened })
         };
         let differences = rooms.into_iter().filter_map(difference).collect();
-        if places.iter().any(|place| place.state != PresenceState::Offline) {
+        if places
+            .iter()
+            .any(|place| place.state != PresenceState::Offline)
+        {
             users.insert(user, places);
         }
         differences
@@ -99,7 +122,13 @@ mod tests {
     const SIDE: RoomId = RoomId(2);
 
     fn places<const N: usize>(places: [(RoomId, PresenceState, i64); N]) -> Box<[Place]> {
-        places.map(|(room, state, opened)| Place { room, state, opened: Timestamp(opened) }).into()
+        places
+            .map(|(room, state, opened)| Place {
+                room,
+                state,
+                opened: Timestamp(opened),
+            })
+            .into()
     }
 
     #[test]
@@ -107,11 +136,23 @@ mod tests {
         let mut elsewhere = Elsewhere::default();
         let first = elsewhere.take("two", ANN, places([(MAIN, Idle, 0), (SIDE, Active, 5)]));
         let changed = |room, left, opened| Difference { room, left, opened };
-        assert_eq!(first, [changed(MAIN, false, None), changed(SIDE, false, Some(Timestamp(5)))]);
+        assert_eq!(
+            first,
+            [
+                changed(MAIN, false, None),
+                changed(SIDE, false, Some(Timestamp(5)))
+            ]
+        );
         let same = elsewhere.take("two", ANN, places([(MAIN, Idle, 0), (SIDE, Active, 5)]));
         assert_eq!(same, []);
         let opened = elsewhere.take("two", ANN, places([(MAIN, Idle, 7), (SIDE, Idle, 0)]));
-        assert_eq!(opened, [changed(MAIN, false, Some(Timestamp(7))), changed(SIDE, false, None)]);
+        assert_eq!(
+            opened,
+            [
+                changed(MAIN, false, Some(Timestamp(7))),
+                changed(SIDE, false, None)
+            ]
+        );
         let gone = elsewhere.take("two", ANN, places([(MAIN, Offline, 7)]));
         assert_eq!(gone, [changed(MAIN, true, None), changed(SIDE, true, None)]);
         assert_eq!(elsewhere.users_of("two"), []);
@@ -122,13 +163,25 @@ mod tests {
         let mut elsewhere = Elsewhere::default();
         elsewhere.take("two", ANN, places([(MAIN, Active, 0)]));
         elsewhere.take("three", ANN, places([(MAIN, Idle, 0)]));
-        assert_eq!((elsewhere.state(ANN, MAIN), elsewhere.state(ANN, SIDE)), (Active, Offline));
+        assert_eq!(
+            (elsewhere.state(ANN, MAIN), elsewhere.state(ANN, SIDE)),
+            (Active, Offline)
+        );
         elsewhere.note("two", Timestamp(9), Timestamp(8));
-        assert_eq!((elsewhere.read_up_to("two"), elsewhere.read_up_to("four")), (Timestamp(9), Timestamp(0)));
+        assert_eq!(
+            (elsewhere.read_up_to("two"), elsewhere.read_up_to("four")),
+            (Timestamp(9), Timestamp(0))
+        );
         let listed = |node: &str| node == "three";
-        assert_eq!(elsewhere.missing(listed), [("two".to_owned(), Timestamp(8))]);
+        assert_eq!(
+            elsewhere.missing(listed),
+            [("two".to_owned(), Timestamp(8))]
+        );
         assert_eq!(elsewhere.take("two", ANN, Box::default()).len(), 1);
         elsewhere.remove("two");
-        assert_eq!((elsewhere.state(ANN, MAIN), elsewhere.missing(listed)), (Idle, vec![]));
+        assert_eq!(
+            (elsewhere.state(ANN, MAIN), elsewhere.missing(listed)),
+            (Idle, vec![])
+        );
     }
 }

@@ -1,9 +1,9 @@
-//! Presence between servers on one database: once a second each publishes what changed among its users and reads
-//! what changed at the others.
+//! Presence between servers on one database: once a second each publishes what changed among its
+//! users and reads what changed at the others.
 //!
-//! Each server has rows of its own (`node_presence`), one for each user present, so that a server which starts late
-//! or misses a round reads the present state, and what a killed server published is left out with that server. A
-//! server that knows of no other neither writes nor reads.
+//! Each server has rows of its own (`node_presence`), one for each user present, so that a server
+//! which starts late or misses a round reads the present state, and what a killed server published
+//! is left out with that server. A server that knows of no other neither writes nor reads.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -24,8 +24,8 @@ use crate::{PresenceTracker, Result};
 
 /// How often a server publishes and reads.
 const EVERY: Duration = Duration::from_secs(1);
-/// How many batches are written at once, as long as there are more. All users of a server that begins are mostly
-/// among these, so that others do not take them for absent meanwhile.
+/// How many batches are written at once, as long as there are more. All users of a server that
+/// begins are mostly among these, so that others do not take them for absent meanwhile.
 const BATCHES: usize = 16;
 /// How many rows are read at once.
 const ROWS: i64 = 512;
@@ -59,8 +59,15 @@ impl PresenceTracker {
         if !self.online.others.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let (node, since) = (self.core.node.clone(), self.core.now().plus_millis(-SILENCE_MILLIS));
-        let others = self.core.store().read(move |reader| reader.nodes().list_others(&node, since)).await?;
+        let (node, since) = (
+            self.core.node.clone(),
+            self.core.now().plus_millis(-SILENCE_MILLIS),
+        );
+        let others = self
+            .core
+            .store()
+            .read(move |reader| reader.nodes().list_others(&node, since))
+            .await?;
         self.forget_missing(&others).await;
         if others.is_empty() {
             return self.end_publishing(published).await;
@@ -80,7 +87,14 @@ impl PresenceTracker {
         if batches.is_empty() && from.is_some() && !clear {
             return Ok(());
         }
-        match self.write_batches(&batches, from, clear.then(|| now.plus_millis(-MINUTE_MILLIS))).await {
+        match self
+            .write_batches(
+                &batches,
+                from,
+                clear.then(|| now.plus_millis(-MINUTE_MILLIS)),
+            )
+            .await
+        {
             Ok(at) => {
                 published.at = at;
                 if clear || from.is_none() {
@@ -104,8 +118,9 @@ impl PresenceTracker {
         state.next_batches(BATCHES, now)
     }
 
-    /// Writes rows, and removes those of users who left before `clear`. Returns the time of the new rows; `None` when
-    /// other servers do not count this one among those that live, or its rows are gone.
+    /// Writes rows, and removes those of users who left before `clear`. Returns the time of the new
+    /// rows; `None` when other servers do not count this one among those that live, or its rows are
+    /// gone.
     async fn write_batches(
         &self,
         batches: &[Batch],
@@ -113,7 +128,10 @@ impl PresenceTracker {
         clear: Option<Timestamp>,
     ) -> Result<Option<Timestamp>> {
         let node = self.core.node.clone();
-        let rows: Vec<Vec<_>> = batches.iter().map(|batch| batch.iter().map(row).collect()).collect();
+        let rows: Vec<Vec<_>> = batches
+            .iter()
+            .map(|batch| batch.iter().map(row).collect())
+            .collect();
         let written = self.core.store().write(NoCaller::Process, move |tx| {
             // Later than all rows before, whatever the clock does.
             let at = tx.now().max(from.unwrap_or_default().plus_millis(1));
@@ -125,19 +143,25 @@ impl PresenceTracker {
                 tx.nodes().delete_absent(&node, before)?;
             }
             if is_listed {
-                rows.iter().try_for_each(|rows| tx.nodes().upsert_presence(&node, at, rows))?;
+                rows.iter()
+                    .try_for_each(|rows| tx.nodes().upsert_presence(&node, at, rows))?;
             }
             Ok(is_listed.then_some(at))
         });
         Ok(written.await?.0)
     }
 
-    /// Removes what was published, since there is no other server to read it. One that starts later would find users
-    /// who have left.
+    /// Removes what was published, since there is no other server to read it. One that starts later
+    /// would find users who have left.
     async fn end_publishing(&self, published: &mut Published) -> Result<()> {
         if published.at.is_some() {
             let node = self.core.node.clone();
-            self.core.store().write(NoCaller::Process, move |tx| tx.nodes().delete_presence(&node)).await?;
+            self.core
+                .store()
+                .write(NoCaller::Process, move |tx| {
+                    tx.nodes().delete_presence(&node)
+                })
+                .await?;
             published.at = None;
         }
         self.online.state().outgoing = None;
@@ -150,12 +174,21 @@ impl PresenceTracker {
         // From the beginning, where rows have been removed that were not read.
         let whole = read < other.presence_from || read > other.presence_at;
         if !whole && read == other.presence_at {
-            self.online.state().elsewhere.note(&other.id, read, other.heartbeat);
+            self.online
+                .state()
+                .elsewhere
+                .note(&other.id, read, other.heartbeat);
             return Ok(());
         }
         let after = if whole { Timestamp(0) } else { read };
         let mut gone: BTreeSet<UserId> = match whole {
-            true => self.online.state().elsewhere.users_of(&other.id).into_iter().collect(),
+            true => self
+                .online
+                .state()
+                .elsewhere
+                .users_of(&other.id)
+                .into_iter()
+                .collect(),
             false => BTreeSet::new(),
         };
         let (mut events, mut last) = (0, UserId(0));
@@ -172,26 +205,42 @@ impl PresenceTracker {
                 last = user;
                 // A later version may write what this one does not know; then the user is absent.
                 let places = decode(&places).unwrap_or_default();
-                self.apply_paced(&mut events, &other.id, user, places, self.core.now()).await;
+                self.apply_paced(&mut events, &other.id, user, places, self.core.now())
+                    .await;
             }
             if is_last {
                 break;
             }
         }
         for user in gone {
-            self.apply_paced(&mut events, &other.id, user, Box::default(), self.core.now()).await;
+            self.apply_paced(
+                &mut events,
+                &other.id,
+                user,
+                Box::default(),
+                self.core.now(),
+            )
+            .await;
         }
         let node = other.id.clone();
-        let from = self.core.store().read(move |reader| reader.nodes().find_presence_start(&node)).await?;
-        // Otherwise rows that were not read may have been removed meanwhile: the next round reads all.
+        let from = self
+            .core
+            .store()
+            .read(move |reader| reader.nodes().find_presence_start(&node))
+            .await?;
+        // Otherwise rows that were not read may have been removed meanwhile: the next round reads
+        // all.
         if whole || from.is_none_or(|from| from <= read) {
-            self.online.state().elsewhere.note(&other.id, other.presence_at, other.heartbeat);
+            self.online
+                .state()
+                .elsewhere
+                .note(&other.id, other.presence_at, other.heartbeat);
         }
         Ok(())
     }
 
-    /// Takes away the users of servers that are not on the list any more: they were last there when their server
-    /// last showed a sign of life.
+    /// Takes away the users of servers that are not on the list any more: they were last there when
+    /// their server last showed a sign of life.
     async fn forget_missing(&self, others: &[OtherNode]) {
         let listed = |id: &str| others.iter().any(|other| other.id == id);
         let missing = self.online.state().elsewhere.missing(listed);
@@ -199,7 +248,8 @@ impl PresenceTracker {
             let users = self.online.state().elsewhere.users_of(&id);
             let mut events = 0;
             for user in users {
-                self.apply_paced(&mut events, &id, user, Box::default(), heartbeat).await;
+                self.apply_paced(&mut events, &id, user, Box::default(), heartbeat)
+                    .await;
             }
             self.online.state().elsewhere.remove(&id);
         }
@@ -223,6 +273,12 @@ impl PresenceTracker {
 }
 
 fn row((user, places): &(UserId, Vec<Place>)) -> PresenceRow {
-    let present = places.iter().any(|place| place.state != PresenceState::Offline);
-    PresenceRow { user: *user, present, places: encode(places) }
+    let present = places
+        .iter()
+        .any(|place| place.state != PresenceState::Offline);
+    PresenceRow {
+        user: *user,
+        present,
+        places: encode(places),
+    }
 }

@@ -1,8 +1,8 @@
 //! Who is there: what streams show of their users, and when users last did something. Kept in
 //! memory, where the lists of a flow's people find it, and written once a minute.
 //!
-//! Where several servers serve one database, each publishes there who is present, and reads what the others
-//! published ([`exchange`]).
+//! Where several servers serve one database, each publishes there who is present, and reads what
+//! the others published ([`exchange`]).
 
 mod elsewhere;
 mod exchange;
@@ -80,7 +80,8 @@ impl Online {
 }
 
 impl State {
-    /// Changes how a user appears in a room. Returns the change to send to the room, if there is one.
+    /// Changes how a user appears in a room. Returns the change to send to the room, if there is
+    /// one.
     fn change(
         &mut self,
         user: UserId,
@@ -108,10 +109,21 @@ impl State {
 
     /// Takes the next users to publish, in at most `count` batches.
     fn next_batches(&mut self, count: usize, now: Timestamp) -> Vec<Batch> {
-        let Self { presence, here, outgoing, .. } = self;
-        let state_of =
-            |user, room| presence.get(&room).map(|presence| presence.own_state(user)).unwrap_or_default();
-        let Some(outgoing) = outgoing else { return Vec::new() };
+        let Self {
+            presence,
+            here,
+            outgoing,
+            ..
+        } = self;
+        let state_of = |user, room| {
+            presence
+                .get(&room)
+                .map(|presence| presence.own_state(user))
+                .unwrap_or_default()
+        };
+        let Some(outgoing) = outgoing else {
+            return Vec::new();
+        };
         outgoing.forget_opened(now);
         let batches = (0..count).map(|_| outgoing.next_batch(here, state_of));
         batches.take_while(|batch| !batch.is_empty()).collect()
@@ -137,7 +149,9 @@ pub(crate) struct Connected {
 impl Drop for Connected {
     fn drop(&mut self) {
         self.tracker
-            .change_presence(self.user, &self.rooms, |presence| presence.disconnect(self.user, self.state));
+            .change_presence(self.user, &self.rooms, |presence| {
+                presence.disconnect(self.user, self.state)
+            });
         self.tracker.note_leaving(self.user, &self.rooms);
     }
 }
@@ -169,11 +183,19 @@ crate::core::opaque_debug!(PresenceTracker);
 
 impl PresenceTracker {
     pub(crate) fn new(core: Core) -> Self {
-        Self { core, online: Arc::default() }
+        Self {
+            core,
+            online: Arc::default(),
+        }
     }
 
     /// Notes that a stream shows its user as present in these rooms.
-    pub(crate) fn connect(&self, user: UserId, state: PresenceState, rooms: Box<[RoomId]>) -> Connected {
+    pub(crate) fn connect(
+        &self,
+        user: UserId,
+        state: PresenceState,
+        rooms: Box<[RoomId]>,
+    ) -> Connected {
         self.change_presence(user, &rooms, |presence| presence.connect(user, state));
         if state == PresenceState::Active {
             let now = self.core.now();
@@ -181,11 +203,17 @@ impl PresenceTracker {
                 self.note_opened(user, *room, now);
             }
         }
-        Connected { tracker: self.clone(), user, state, rooms }
+        Connected {
+            tracker: self.clone(),
+            user,
+            state,
+            rooms,
+        }
     }
 
-    /// Changes how a user appears, sends the change to each room, and queues it for the other servers. The events
-    /// are sent while the state is locked, so that a room receives them in the order of the changes.
+    /// Changes how a user appears, sends the change to each room, and queues it for the other
+    /// servers. The events are sent while the state is locked, so that a room receives them in the
+    /// order of the changes.
     fn change_presence(
         &self,
         user: UserId,
@@ -205,7 +233,8 @@ impl PresenceTracker {
 
     fn send_presence(&self, room: RoomId, change: PresenceChange) {
         let content = shown(self.core.config().profile, change, self.core.now());
-        let object = json!({"event": "presence", "user": change.user.to_string(), "content": content});
+        let object =
+            json!({"event": "presence", "user": change.user.to_string(), "content": content});
         self.core.hub.publish_transient(Transient {
             kind: TransientKind::Presence,
             audience: Audience::Room(room),
@@ -214,7 +243,8 @@ impl PresenceTracker {
         });
     }
 
-    /// Notes that a user opened an active stream, sends it to the room and queues it for the other servers.
+    /// Notes that a user opened an active stream, sends it to the room and queues it for the other
+    /// servers.
     fn note_opened(&self, user: UserId, room: RoomId, at: Timestamp) {
         self.note_activity(user, room, at);
         if self.send_activity(user, room, at, Seq(0))
@@ -234,7 +264,13 @@ impl PresenceTracker {
     /// When a user last did something in a room, as far as this process has seen it.
     #[cfg(test)]
     pub(crate) fn activity_of(&self, user: UserId, room: RoomId) -> Timestamp {
-        self.online.state().seen.get(&(room, user)).copied().unwrap_or_default().activity
+        self.online
+            .state()
+            .seen
+            .get(&(room, user))
+            .copied()
+            .unwrap_or_default()
+            .activity
     }
 
     fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
@@ -245,15 +281,16 @@ impl PresenceTracker {
         }
     }
 
-    /// Applies how another server shows a user, as it was at a time. Returns how many rooms got events.
+    /// Applies how another server shows a user, as it was at a time. Returns how many rooms got
+    /// events.
     fn apply_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
         let mut state = self.online.state();
         let differences = state.elsewhere.take(node, user, places);
         for difference in &differences {
             let shown = state.elsewhere.state(user, difference.room);
-            if let Some(change) =
-                state.change(user, difference.room, |presence| presence.set_elsewhere(user, shown))
-            {
+            if let Some(change) = state.change(user, difference.room, |presence| {
+                presence.set_elsewhere(user, shown)
+            }) {
                 self.send_presence(difference.room, change);
             }
             if difference.left {
@@ -279,8 +316,10 @@ impl PresenceTracker {
         let presence = state.presence.get(&room);
         for person in people {
             let user = UserId(person.id);
-            let Seen { ping, activity } = state.seen.get(&(room, user)).copied().unwrap_or_default();
-            let is_present = presence.is_some_and(|presence| presence.state(user) != PresenceState::Offline);
+            let Seen { ping, activity } =
+                state.seen.get(&(room, user)).copied().unwrap_or_default();
+            let is_present =
+                presence.is_some_and(|presence| presence.state(user) != PresenceState::Offline);
             let ping = if is_present { now } else { ping };
             person.last_ping = person.last_ping.max(ping.0);
             person.last_activity = person.last_activity.max(activity.0);
@@ -297,13 +336,19 @@ impl PresenceTracker {
     /// Sends to a room that a user did something, at most once a minute. Never before the log entry
     /// at `after`, which is what the user did. `false` when it was sent within the last minute.
     fn send_activity(&self, user: UserId, room: RoomId, at: Timestamp, after: Seq) -> bool {
-        if !self.online.state().throttle.due(user, room, self.core.now()) {
+        if !self
+            .online
+            .state()
+            .throttle
+            .due(user, room, self.core.now())
+        {
             return false;
         }
-        let Some(flow) = self.core.entry_encoder.known_flow_id(room) else { return true };
+        let Some(flow) = self.core.entry_encoder.known_flow_id(room) else {
+            return true;
+        };
         let content = json!({"last_activity": at.0});
-        let object =
-            json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});
+        let object = json!({"event": "activity.user", "flow": flow.0, "user": user.to_string(), "content": content});
         self.core.hub.publish_transient(Transient {
             kind: TransientKind::Activity,
             audience: Audience::Room(room),
@@ -317,7 +362,9 @@ impl PresenceTracker {
     pub(crate) fn note_posts(&self, items: &[LogItem]) {
         let now = self.core.now();
         for item in items {
-            let LogBody::Message(Some(view)) = &item.body else { continue };
+            let LogBody::Message(Some(view)) = &item.body else {
+                continue;
+            };
             // What was posted long ago, as at a start, is no news.
             let is_news = is_news(view.message.sent, now);
             if let (Some(user), true) = (view.message.author.user, is_news) {
@@ -341,21 +388,30 @@ impl PresenceTracker {
         if seen.is_empty() {
             return;
         }
-        let mut rows: Vec<_> =
-            seen.iter().map(|((room, user), at)| (*room, *user, at.ping, at.activity)).collect();
-        // In order and in parts: several processes do this at once, and posts shall not wait for it.
+        let mut rows: Vec<_> = seen
+            .iter()
+            .map(|((room, user), at)| (*room, *user, at.ping, at.activity))
+            .collect();
+        // In order and in parts: several processes do this at once, and posts shall not wait for
+        // it.
         rows.sort_unstable_by_key(|row| (row.0, row.1));
         for part in rows.chunks(FLUSH_PART) {
             let part = part.to_vec();
-            if let Err(error) =
-                self.core.store().write(NoCaller::Process, move |tx| tx.members().touch(&part)).await
+            if let Err(error) = self
+                .core
+                .store()
+                .write(NoCaller::Process, move |tx| tx.members().touch(&part))
+                .await
             {
                 tracing::debug!(%error, "who was seen could not be written down");
                 return;
             }
         }
         // Kept until here, so that at no time it is found neither in memory nor in the store.
-        self.online.state().seen.retain(|key, at| seen.get(key) != Some(at));
+        self.online
+            .state()
+            .seen
+            .retain(|key, at| seen.get(key) != Some(at));
     }
 
     /// What is to be written down, with those who are there now.

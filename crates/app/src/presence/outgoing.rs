@@ -13,7 +13,8 @@ use super::place::Place;
 const USERS: usize = 512;
 /// A batch that has so many rooms takes no further user.
 const PLACES: usize = 16 * 1024;
-/// In how many rooms other servers show a user as present at this one, those with the lowest numbers.
+/// In how many rooms other servers show a user as present at this one, those with the lowest
+/// numbers.
 const PLACES_OF_USER: usize = 1_000;
 
 /// Users with the places in which they are present.
@@ -23,7 +24,8 @@ pub(super) type Batch = Vec<(UserId, Vec<Place>)>;
 #[derive(Debug, Default)]
 pub(super) struct Outgoing {
     changed: BTreeSet<UserId>,
-    /// The user who was published last. Those after it come next, so that nobody is passed over for ever.
+    /// The user who was published last. Those after it come next, so that nobody is passed over for
+    /// ever.
     last: Option<UserId>,
     /// When users opened active streams, where that event was sent here within the last minute.
     opened: BTreeMap<(UserId, RoomId), Timestamp>,
@@ -43,19 +45,28 @@ impl Outgoing {
 
     /// Forgets the streams that were opened more than a minute ago.
     pub(super) fn forget_opened(&mut self, now: Timestamp) {
-        self.opened.retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
+        self.opened
+            .retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
     }
 
     fn next(&mut self) -> Option<UserId> {
-        let after = (self.last.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
-        let user = self.changed.range(after).next().or_else(|| self.changed.first()).copied()?;
+        let after = (
+            self.last.map_or(Bound::Unbounded, Bound::Excluded),
+            Bound::Unbounded,
+        );
+        let user = self
+            .changed
+            .range(after)
+            .next()
+            .or_else(|| self.changed.first())
+            .copied()?;
         self.changed.remove(&user);
         self.last = Some(user);
         Some(user)
     }
 
-    /// Takes the next users with their places, within the bounds of a batch. `here` has the rooms in which users are
-    /// present, and `state_of` tells how.
+    /// Takes the next users with their places, within the bounds of a batch. `here` has the rooms
+    /// in which users are present, and `state_of` tells how.
     pub(super) fn next_batch(
         &mut self,
         here: &BTreeSet<(UserId, RoomId)>,
@@ -71,11 +82,18 @@ impl Outgoing {
                 .range(rooms.clone())
                 .map(|((_, room), _)| (*room, Place::absent(*room)))
                 .collect();
-            places.extend(here.range(rooms).map(|(_, room)| (*room, Place::absent(*room))));
+            places.extend(
+                here.range(rooms)
+                    .map(|(_, room)| (*room, Place::absent(*room))),
+            );
             let mut places: Vec<Place> = places.into_values().take(PLACES_OF_USER).collect();
             for place in &mut places {
                 place.state = state_of(user, place.room);
-                place.opened = self.opened.get(&(user, place.room)).copied().unwrap_or_default();
+                place.opened = self
+                    .opened
+                    .get(&(user, place.room))
+                    .copied()
+                    .unwrap_or_default();
             }
             size += places.len();
             batch.push((user, places));
@@ -92,21 +110,40 @@ mod tests {
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
     fn idle_everywhere(outgoing: &mut Outgoing, here: &BTreeSet<(UserId, RoomId)>) -> Batch {
-        outgoing.next_batch(here, |user, room| if here.contains(&(user, room)) { Idle } else { Offline })
+        outgoing.next_batch(here, |user, room| {
+            if here.contains(&(user, room)) {
+                Idle
+            } else {
+                Offline
+            }
+        })
     }
 
     #[test]
     fn a_batch_has_who_changed_with_all_their_rooms() {
         let mut outgoing = Outgoing::default();
-        let here = BTreeSet::from([(UserId(1), RoomId(1)), (UserId(1), RoomId(3)), (UserId(2), RoomId(1))]);
+        let here = BTreeSet::from([
+            (UserId(1), RoomId(1)),
+            (UserId(1), RoomId(3)),
+            (UserId(2), RoomId(1)),
+        ]);
         outgoing.add([UserId(1), UserId(3)]);
         outgoing.note_opened(UserId(1), RoomId(2), NOW);
         outgoing.note_opened(UserId(1), RoomId(3), NOW.plus_millis(-MINUTE_MILLIS));
         outgoing.forget_opened(NOW);
-        let idle = |room| Place { state: Idle, ..Place::absent(RoomId(room)) };
-        let left = Place { opened: NOW, ..Place::absent(RoomId(2)) };
+        let idle = |room| Place {
+            state: Idle,
+            ..Place::absent(RoomId(room))
+        };
+        let left = Place {
+            opened: NOW,
+            ..Place::absent(RoomId(2))
+        };
         let first = (UserId(1), vec![idle(1), left, idle(3)]);
-        assert_eq!(idle_everywhere(&mut outgoing, &here), [first, (UserId(3), vec![])]);
+        assert_eq!(
+            idle_everywhere(&mut outgoing, &here),
+            [first, (UserId(3), vec![])]
+        );
         assert_eq!(idle_everywhere(&mut outgoing, &here), []);
     }
 
@@ -120,7 +157,9 @@ mod tests {
             lengths.push(batch.len());
         }
         assert_eq!(lengths, [512, 512, 176]);
-        here = (1..=20).flat_map(|user| (1..=1_500).map(move |room| (UserId(user), RoomId(room)))).collect();
+        here = (1..=20)
+            .flat_map(|user| (1..=1_500).map(move |room| (UserId(user), RoomId(room))))
+            .collect();
         outgoing.add((1..=20).map(UserId));
         let batch = outgoing.next_batch(&here, |_, _| Active);
         assert_eq!((batch.len(), batch[0].1.len()), (17, PLACES_OF_USER));

@@ -13,14 +13,19 @@ pub(super) struct Place {
     pub(super) room: RoomId,
     /// How the user appears there by the streams of that server.
     pub(super) state: PresenceState,
-    /// When the user last opened an active stream, if that event was sent within the last minute; otherwise 0.
+    /// When the user last opened an active stream, if that event was sent within the last minute;
+    /// otherwise 0.
     pub(super) opened: Timestamp,
 }
 
 impl Place {
     /// Nothing known of a user in a room.
     pub(super) const fn absent(room: RoomId) -> Self {
-        Self { room, state: PresenceState::Offline, opened: Timestamp(0) }
+        Self {
+            room,
+            state: PresenceState::Offline,
+            opened: Timestamp(0),
+        }
     }
 }
 
@@ -56,7 +61,11 @@ fn decode_one(bytes: &[u8; BYTES]) -> Option<Place> {
         _ => return None,
     };
     let opened = Timestamp(i64::from_le_bytes(*opened.first_chunk()?));
-    Some(Place { room: RoomId(i64::from_le_bytes(*room)), state, opened })
+    Some(Place {
+        room: RoomId(i64::from_le_bytes(*room)),
+        state,
+        opened,
+    })
 }
 
 #[cfg(test)]
@@ -66,8 +75,16 @@ mod tests {
     #[test]
     fn places_are_read_as_they_were_written() {
         let places = [
-            Place { room: RoomId(7), state: PresenceState::Active, opened: Timestamp(1_700_000_000_123) },
-            Place { room: RoomId(i64::MAX), state: PresenceState::Idle, opened: Timestamp(0) },
+            Place {
+                room: RoomId(7),
+                state: PresenceState::Active,
+                opened: Timestamp(1_700_000_000_123),
+            },
+            Place {
+                room: RoomId(i64::MAX),
+                state: PresenceState::Idle,
+                opened: Timestamp(0),
+            },
             Place::absent(RoomId(9)),
         ];
         assert_eq!(decode(&encode(&places)).as_deref(), Some(&places[..]));

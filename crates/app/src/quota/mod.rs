@@ -1,5 +1,5 @@
-//! Bounds on how much of a resource is in use at the same time: in the process, by one organization and by
-//! one caller, so that no caller and no organization can take all of it.
+//! Bounds on how much of a resource is in use at the same time: in the process, by one organization
+//! and by one caller, so that no caller and no organization can take all of it.
 
 mod payer;
 mod semaphore;
@@ -7,8 +7,8 @@ mod semaphore;
 pub use self::payer::{Owner, QuotaKey, QuotaKeys};
 pub use self::semaphore::{KeyedSemaphore, Permit, QuotaExceeded};
 
-/// How much of a resource may be in use at the same time, in units that the resource defines: requests, or
-/// bytes.
+/// How much of a resource may be in use at the same time, in units that the resource defines:
+/// requests, or bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     /// In the whole process.
@@ -27,7 +27,13 @@ impl Quota {
     /// The bounds of a resource that only callers and organizations use.
     #[must_use]
     pub const fn new(total: u64, organization: u64, caller: u64) -> Self {
-        Self { total, organization, caller, application: u64::MAX, network: u64::MAX }
+        Self {
+            total,
+            organization,
+            caller,
+            application: u64::MAX,
+            network: u64::MAX,
+        }
     }
 
     /// How much may be in use under this key.

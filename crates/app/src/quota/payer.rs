@@ -34,8 +34,8 @@ impl QuotaKey {
     }
 }
 
-/// The keys that one use of a resource counts for: a caller, the caller's organization, and one more. They are
-/// stored inline, because every stream and every post has them.
+/// The keys that one use of a resource counts for: a caller, the caller's organization, and one
+/// more. They are stored inline, because every stream and every post has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuotaKeys {
     caller: QuotaKey,
@@ -46,13 +46,20 @@ pub struct QuotaKeys {
 impl QuotaKeys {
     /// Those of a caller and its organization.
     pub(super) const fn of(caller: QuotaKey, organization: QuotaKey) -> Self {
-        Self { caller, organization: Some(organization), other: None }
+        Self {
+            caller,
+            organization: Some(organization),
+            other: None,
+        }
     }
 
     /// The same, and one other key besides, in the place of an earlier one.
     #[must_use]
     pub fn and(self, other: QuotaKey) -> Self {
-        Self { other: Some(other), ..self }
+        Self {
+            other: Some(other),
+            ..self
+        }
     }
 
     /// The key of the caller.
@@ -73,20 +80,26 @@ impl QuotaKeys {
 
     /// The keys, of which the first is the caller.
     pub fn iter(self) -> impl Iterator<Item = QuotaKey> {
-        [Some(self.caller), self.organization, self.other].into_iter().flatten()
+        [Some(self.caller), self.organization, self.other]
+            .into_iter()
+            .flatten()
     }
 }
 
 impl From<QuotaKey> for QuotaKeys {
     fn from(only: QuotaKey) -> Self {
-        Self { caller: only, organization: None, other: None }
+        Self {
+            caller: only,
+            organization: None,
+            other: None,
+        }
     }
 }
 
 /// The user and the organization that pay for what an [`Actor`](crate::Actor) uses.
 ///
-/// The organization is the first that the user belongs to, not the one a request is about: otherwise the
-/// members of one organization could use the shares of many by making flows in each.
+/// The organization is the first that the user belongs to, not the one a request is about:
+/// otherwise the members of one organization could use the shares of many by making flows in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// The user; `None` for tokens that an operator made.
@@ -99,17 +112,30 @@ impl Owner {
     /// An organization as a whole: its identity provider, or all of its imports.
     #[must_use]
     pub const fn organization(id: OrganizationId) -> Self {
-        Self { user: None, organization: Some(id) }
+        Self {
+            user: None,
+            organization: Some(id),
+        }
     }
 
     /// The keys under which the use of a resource is counted.
     #[must_use]
     pub fn quota_keys(self) -> QuotaKeys {
-        let organization = self.organization.map_or(QuotaKey::Outsiders, QuotaKey::Organization);
+        let organization = self
+            .organization
+            .map_or(QuotaKey::Outsiders, QuotaKey::Organization);
         let caller = match self {
-            Self { user: Some(user), .. } => QuotaKey::User(user),
-            Self { user: None, organization: Some(organization) } => QuotaKey::Tokens(organization),
-            Self { user: None, organization: None } => return organization.into(),
+            Self {
+                user: Some(user), ..
+            } => QuotaKey::User(user),
+            Self {
+                user: None,
+                organization: Some(organization),
+            } => QuotaKey::Tokens(organization),
+            Self {
+                user: None,
+                organization: None,
+            } => return organization.into(),
         };
         QuotaKeys::of(caller, organization)
     }
@@ -132,10 +158,20 @@ mod tests {
     fn tokens_without_a_user_are_charged_to_their_organization() {
         let organization = Some(OrganizationId(1));
         let keys = |caller| QuotaKeys::of(caller, QuotaKey::Organization(OrganizationId(1)));
-        let tokens = Owner { user: None, organization };
-        assert_eq!(tokens.quota_keys(), keys(QuotaKey::Tokens(OrganizationId(1))));
+        let tokens = Owner {
+            user: None,
+            organization,
+        };
         assert_eq!(
-            Owner { user: Some(UserId(1)), organization }.quota_keys(),
+            tokens.quota_keys(),
+            keys(QuotaKey::Tokens(OrganizationId(1)))
+        );
+        assert_eq!(
+            Owner {
+                user: Some(UserId(1)),
+                organization
+            }
+            .quota_keys(),
             keys(QuotaKey::User(UserId(1)))
         );
     }

@@ -32,7 +32,10 @@ impl QuotaExceeded {
     #[must_use]
     pub fn of(self, limit: Limit) -> Error {
         match self {
-            Self::Share(_) => Error::TooManyRequests { retry_after: RETRY_SECONDS, limit },
+            Self::Share(_) => Error::TooManyRequests {
+                retry_after: RETRY_SECONDS,
+                limit,
+            },
             Self::Total => Error::Unavailable(format!("the process is at its bound: {limit}")),
         }
     }
@@ -81,26 +84,34 @@ impl KeyedSemaphore {
     /// A semaphore of which nothing is in use.
     #[must_use]
     pub fn new(quota: Quota) -> Self {
-        Self { state: Arc::new(State { quota, ledger: Mutex::default() }) }
+        Self {
+            state: Arc::new(State {
+                quota,
+                ledger: Mutex::default(),
+            }),
+        }
     }
 
-    /// Acquires `amount` under all of these keys, or says at once why that is not possible. An amount that
-    /// is larger than a share counts as the whole share, so that it can be acquired when the share is free.
+    /// Acquires `amount` under all of these keys, or says at once why that is not possible. An
+    /// amount that is larger than a share counts as the whole share, so that it can be acquired
+    /// when the share is free.
     ///
     /// # Errors
     ///
     /// [`QuotaExceeded`]; then nothing is acquired.
     pub fn acquire(&self, keys: QuotaKeys, amount: u64) -> Result<Permit, QuotaExceeded> {
-        self.state.take(&mut lock(&self.state.ledger).used, keys, amount)
+        self.state
+            .take(&mut lock(&self.state.ledger).used, keys, amount)
     }
 
-    /// The same, but waits for others to release as much as is needed, for at most `wait`. What is released goes
-    /// to those who wait for it, in turn: to an organization after the others, within it to a caller after the
-    /// others, and within a caller to the task that waits longest.
+    /// The same, but waits for others to release as much as is needed, for at most `wait`. What is
+    /// released goes to those who wait for it, in turn: to an organization after the others, within
+    /// it to a caller after the others, and within a caller to the task that waits longest.
     ///
     /// # Errors
     ///
-    /// [`QuotaExceeded`], as it was before the wait; at once where 512 tasks of the caller wait already.
+    /// [`QuotaExceeded`], as it was before the wait; at once where 512 tasks of the caller wait
+    /// already.
     pub async fn acquire_within(
         &self,
         keys: QuotaKeys,
@@ -112,12 +123,24 @@ impl KeyedSemaphore {
             let mut ledger = lock(&self.state.ledger);
             match self.state.take(&mut ledger.used, keys, amount) {
                 Ok(permit) => return Ok(permit),
-                Err(exceeded) if !ledger.lines.join(Waiter { keys, amount, grant }) => return Err(exceeded),
+                Err(exceeded)
+                    if !ledger.lines.join(Waiter {
+                        keys,
+                        amount,
+                        grant,
+                    }) =>
+                {
+                    return Err(exceeded);
+                }
                 Err(exceeded) => exceeded,
             }
         };
         // A permit that is granted after the wait is released by its drop.
-        timeout(wait, granted).await.ok().and_then(Result::ok).ok_or(exceeded)
+        timeout(wait, granted)
+            .await
+            .ok()
+            .and_then(Result::ok)
+            .ok_or(exceeded)
     }
 }
 
@@ -143,7 +166,11 @@ impl State {
         for key in keys.iter() {
             *used.by_key.entry(key).or_default() += amount.min(quota.share(key));
         }
-        Ok(Permit(Some(Held { amount, keys, state: Arc::clone(self) })))
+        Ok(Permit(Some(Held {
+            amount,
+            keys,
+            state: Arc::clone(self),
+        })))
     }
 
     fn give_back(&self, used: &mut Used, keys: QuotaKeys, amount: u64) {
@@ -159,9 +186,13 @@ impl State {
         }
     }
 
-    /// Takes what those who wait can have, now that something of these keys was released. The permits are to be sent
-    /// when the ledger is not locked any more.
-    fn grant_waiting(self: &Arc<Self>, ledger: &mut Ledger, released: QuotaKeys) -> Vec<(Waiter, Permit)> {
+    /// Takes what those who wait can have, now that something of these keys was released. The
+    /// permits are to be sent when the ledger is not locked any more.
+    fn grant_waiting(
+        self: &Arc<Self>,
+        ledger: &mut Ledger,
+        released: QuotaKeys,
+    ) -> Vec<(Waiter, Permit)> {
         let Ledger { used, lines } = ledger;
         let mut give = |waiter: &Waiter| self.take(used, waiter.keys, waiter.amount);
         // Without a bound on all, most of those who wait have nothing to do with what was released.
@@ -176,10 +207,15 @@ impl State {
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        // Waiters may give up between a grant and its sending, and return their permits. The loop releases those
-        // permits: their own drop would recurse, as deep as there are such waiters.
+        // Waiters may give up between a grant and its sending, and return their permits. The loop
+        // releases those permits: their own drop would recurse, as deep as there are such waiters.
         let (mut released, mut returned) = (self.0.take(), Vec::new());
-        while let Some(Held { amount, keys, state }) = released.take().or_else(|| returned.pop()) {
+        while let Some(Held {
+            amount,
+            keys,
+            state,
+        }) = released.take().or_else(|| returned.pop())
+        {
             let grants = {
                 let mut ledger = lock(&state.ledger);
                 state.give_back(&mut ledger.used, keys, amount);

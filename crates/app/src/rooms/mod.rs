@@ -75,17 +75,33 @@ impl Room {
     /// The room as the store has it now, where no groups are mentioned; [`Rooms::load_room`] and
     /// [`Rooms::change_room`] give it those of its organization.
     pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {
-        let Some(flow) = reader.flows().find(id)? else { return Ok(None) };
-        let Some(organization) = reader.organizations().find(flow.organization)? else { return Ok(None) };
+        let Some(flow) = reader.flows().find(id)? else {
+            return Ok(None);
+        };
+        let Some(organization) = reader.organizations().find(flow.organization)? else {
+            return Ok(None);
+        };
         let mut members = HashMap::new();
         let mut nicks = HashMap::new();
         for (membership, user) in reader.members().list_of_rooms(&[id])? {
             if !membership.blocked {
                 add_nick(&mut nicks, &user.nick, user.id);
             }
-            members.insert(user.id, Member { nick: user.nick, blocked: membership.blocked });
+            members.insert(
+                user.id,
+                Member {
+                    nick: user.nick,
+                    blocked: membership.blocked,
+                },
+            );
         }
-        Ok(Some(Self { flow, organization, members, nicks, groups: Arc::default() }))
+        Ok(Some(Self {
+            flow,
+            organization,
+            members,
+            nicks,
+            groups: Arc::default(),
+        }))
     }
 }
 
@@ -107,8 +123,8 @@ impl Actor {
     }
 }
 
-/// Of several nicks that look the same, which could be taken once, the one without invisible characters is
-/// mentioned.
+/// Of several nicks that look the same, which could be taken once, the one without invisible
+/// characters is mentioned.
 fn add_nick(nicks: &mut HashMap<String, UserId>, nick: &str, user: UserId) {
     let key = nick_key(nick);
     if nick.chars().any(is_ignorable) {
@@ -128,7 +144,10 @@ impl Roster for Room {
     }
 
     fn users(&self) -> impl Iterator<Item = UserId> {
-        self.members.iter().filter(|(_, member)| !member.blocked).map(|(id, _)| *id)
+        self.members
+            .iter()
+            .filter(|(_, member)| !member.blocked)
+            .map(|(id, _)| *id)
     }
 
     fn group(&self, key: &str) -> Option<&[UserId]> {
@@ -142,8 +161,9 @@ pub(crate) struct RoomCache {
     /// By `organization/flow` in lower case: no name has a slash.
     by_name: LoadingCache<String, RoomId>,
     by_public_id: LoadingCache<String, RoomId>,
-    /// Of organizations. Each room remembers its own too, so that a post looks at nothing else; they are forgotten
-    /// before the rooms are, so that no room is cached with those from before a change.
+    /// Of organizations. Each room remembers its own too, so that a post looks at nothing else;
+    /// they are forgotten before the rooms are, so that no room is cached with those from before a
+    /// change.
     groups: LoadingCache<OrganizationId, Arc<MentionGroups>>,
     /// Private conversations, which are forgotten with everything else.
     pub(crate) private: Pairs,
@@ -167,17 +187,21 @@ impl RoomCache {
         self.by_id.invalidate(&room);
     }
 
-    /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they are in now;
-    /// who leaves one later has it forgotten then.
+    /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they
+    /// are in now; who leaves one later has it forgotten then.
     pub(crate) fn forget_user(&self, user: UserId, rooms: &[RoomId]) {
-        self.by_id.retain_both(|_, room| room.member(user).is_none(), |id| !rooms.contains(id));
+        self.by_id.retain_both(
+            |_, room| room.member(user).is_none(),
+            |id| !rooms.contains(id),
+        );
         self.private.forget_user(user);
     }
 
     /// Forgets the groups of an organization.
     pub(crate) fn forget_groups(&self, organization: OrganizationId) {
         self.groups.invalidate(&organization);
-        self.by_id.retain(|_, room| room.organization.id != organization);
+        self.by_id
+            .retain(|_, room| room.organization.id != organization);
     }
 
     /// Forgets everything.
@@ -190,7 +214,8 @@ impl RoomCache {
     }
 }
 
-/// The rooms of requests: who may do what in a flow or a private conversation. See [`crate::App::rooms`].
+/// The rooms of requests: who may do what in a flow or a private conversation. See
+/// [`crate::App::rooms`].
 #[derive(Clone)]
 pub struct Rooms {
     core: Core,
@@ -201,7 +226,10 @@ crate::core::opaque_debug!(Rooms);
 
 impl Rooms {
     pub(crate) fn new(core: Core) -> Self {
-        Self { core, cache: Arc::default() }
+        Self {
+            core,
+            cache: Arc::default(),
+        }
     }
 
     /// The room of a flow named by organization and flow, for a caller who may do `action` there.
@@ -226,7 +254,12 @@ impl Rooms {
     /// # Errors
     ///
     /// [`Error::NotFound`], [`Error::Denied`].
-    pub async fn find_named(&self, actor: &Actor, name: &str, action: FlowAction) -> Result<Arc<Room>> {
+    pub async fn find_named(
+        &self,
+        actor: &Actor,
+        name: &str,
+        action: FlowAction,
+    ) -> Result<Arc<Room>> {
         let id = match name.split_once(['/', ':']) {
             Some((organization, flow)) => self.room_id_by_name(organization, flow).await?,
             None => self.room_id_by_public_id(name).await?,
@@ -244,7 +277,12 @@ impl Rooms {
     }
 
     /// The room, if the caller may do `action` there.
-    pub(crate) async fn admit(&self, actor: &Actor, id: RoomId, action: FlowAction) -> Result<Arc<Room>> {
+    pub(crate) async fn admit(
+        &self,
+        actor: &Actor,
+        id: RoomId,
+        action: FlowAction,
+    ) -> Result<Arc<Room>> {
         let room = self.load_room(id).await?;
         charge_reads_to(room.flow.organization);
         policy::flow(actor.standing(&room), &room.flow, action)?;
@@ -252,9 +290,10 @@ impl Rooms {
     }
 
     /// Changes something about a room in one transaction: holds it against others, loads it and the
-    /// caller's organizations anew, checks that the caller may do `action` and that the organization
-    /// takes changes, and lets `change` do the rest. Gives the position of the last log entry that was
-    /// written. The groups that can be mentioned come from the cache: no right depends on them.
+    /// caller's organizations anew, checks that the caller may do `action` and that the
+    /// organization takes changes, and lets `change` do the rest. Gives the position of the last
+    /// log entry that was written. The groups that can be mentioned come from the cache: no right
+    /// depends on them.
     pub(crate) async fn change_room<R, F>(
         &self,
         actor: &Actor,
@@ -271,7 +310,10 @@ impl Rooms {
         self.core
             .locked_transaction_as(actor, lock, move |tx, actor| {
                 let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
-                let room = Room { groups: groups.clone(), ..loaded };
+                let room = Room {
+                    groups: groups.clone(),
+                    ..loaded
+                };
                 let allowed = policy::flow(actor.standing(&room), &room.flow, action);
                 let possible = match action {
                     // One's own mark is no change of the organization.
@@ -286,13 +328,22 @@ impl Rooms {
 
     pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
         let load = || async {
-            let Some(loaded) = self.core.store().read(move |reader| Room::load(reader, id)).await? else {
+            let Some(loaded) = self
+                .core
+                .store()
+                .read(move |reader| Room::load(reader, id))
+                .await?
+            else {
                 return Ok::<_, StoreError>(None);
             };
             let groups = self.load_groups(loaded.organization.id).await?;
             Ok(Some(Arc::new(Room { groups, ..loaded })))
         };
-        let room = self.cache.by_id.find(self.core.caches_current(), id, load).await?;
+        let room = self
+            .cache
+            .by_id
+            .find(self.core.caches_current(), id, load)
+            .await?;
         room.ok_or(Error::NotFound)
     }
 
@@ -303,7 +354,11 @@ impl Rooms {
                 .store()
                 .read(move |reader| Ok(Some(Arc::new(MentionGroups::load(reader, organization)?))))
         };
-        let groups = self.cache.groups.find(self.core.caches_current(), organization, load).await?;
+        let groups = self
+            .cache
+            .groups
+            .find(self.core.caches_current(), organization, load)
+            .await?;
         Ok(groups.unwrap_or_default())
     }
 
@@ -318,14 +373,27 @@ impl Rooms {
                 }
             })
         };
-        // What a name led to lately may lead astray for a moment, but nobody in: that is decided anew.
-        self.cache.by_name.find(true, key, load).await?.ok_or(Error::NotFound)
+        // What a name led to lately may lead astray for a moment, but nobody in: that is decided
+        // anew.
+        self.cache
+            .by_name
+            .find(true, key, load)
+            .await?
+            .ok_or(Error::NotFound)
     }
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
         let wanted = public_id.to_owned();
-        let load = || self.core.store().read(move |reader| reader.flows().find_room_by_id(&wanted));
-        self.cache.by_public_id.find(true, public_id.to_owned(), load).await?.ok_or(Error::NotFound)
+        let load = || {
+            self.core
+                .store()
+                .read(move |reader| reader.flows().find_room_by_id(&wanted))
+        };
+        self.cache
+            .by_public_id
+            .find(true, public_id.to_owned(), load)
+            .await?
+            .ok_or(Error::NotFound)
     }
 }
 
@@ -349,9 +417,17 @@ mod tests {
     #[test]
     fn a_nick_that_looks_like_another_is_not_mentioned_in_its_place() {
         let mut nicks = HashMap::new();
-        for (nick, user) in [("ad\u{200c}a", 1), ("Ada", 2), ("a\u{200d}da", 3), ("ben", 4)] {
+        for (nick, user) in [
+            ("ad\u{200c}a", 1),
+            ("Ada", 2),
+            ("a\u{200d}da", 3),
+            ("ben", 4),
+        ] {
             add_nick(&mut nicks, nick, UserId(user));
         }
-        assert_eq!(nicks, HashMap::from([("ada".to_owned(), UserId(2)), ("ben".to_owned(), UserId(4))]));
+        assert_eq!(
+            nicks,
+            HashMap::from([("ada".to_owned(), UserId(2)), ("ben".to_owned(), UserId(4))])
+        );
     }
 }

@@ -36,10 +36,14 @@ impl Pair {
         let common = reader.organization_members().list_common(one, other)?;
         let mut people = Vec::with_capacity(2);
         for id in [one, other] {
-            let Some(user) = reader.users().find(id)? else { return Ok(None) };
+            let Some(user) = reader.users().find(id)? else {
+                return Ok(None);
+            };
             people.push((id, nick_key(&user.nick)));
         }
-        let Ok(people) = people.try_into() else { return Ok(None) };
+        let Ok(people) = people.try_into() else {
+            return Ok(None);
+        };
         Ok(Some(Self {
             people,
             share_organization: !common.is_empty(),
@@ -72,7 +76,10 @@ impl Pair {
 
 impl Roster for Pair {
     fn by_nick(&self, key: &str) -> Option<UserId> {
-        self.people.iter().find(|(_, nick)| nick == key).map(|(user, _)| *user)
+        self.people
+            .iter()
+            .find(|(_, nick)| nick == key)
+            .map(|(user, _)| *user)
     }
 
     fn contains(&self, user: UserId) -> bool {
@@ -81,7 +88,9 @@ impl Roster for Pair {
 
     fn users(&self) -> impl Iterator<Item = UserId> {
         let [(one, _), (other, _)] = &self.people;
-        [Some(*one), Some(*other).filter(|other| other != one)].into_iter().flatten()
+        [Some(*one), Some(*other).filter(|other| other != one)]
+            .into_iter()
+            .flatten()
     }
 }
 
@@ -92,7 +101,9 @@ pub(crate) struct Pairs {
 
 impl Default for Pairs {
     fn default() -> Self {
-        Self { known: LoadingCache::new(REMEMBERED) }
+        Self {
+            known: LoadingCache::new(REMEMBERED),
+        }
     }
 }
 
@@ -133,14 +144,22 @@ impl Rooms {
 
     async fn pair(&self, one: UserId, other: UserId) -> Result<Option<Arc<Pair>>> {
         let (low, high) = pair_key(one, other);
-        let load = || self.core.store().read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)));
+        let load = || {
+            self.core
+                .store()
+                .read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)))
+        };
         // No event says that a conversation began, so its absence is not cached.
         let begun = |pair: &Arc<Pair>| pair.room.is_some();
         let pairs = &self.cache.private;
-        Ok(pairs.known.find_if(self.core.caches_current(), (low, high), begun, load).await?)
+        Ok(pairs
+            .known
+            .find_if(self.core.caches_current(), (low, high), begun, load)
+            .await?)
     }
 
-    /// The conversation's room, which is made if there is none yet. The pair is the one that decides.
+    /// The conversation's room, which is made if there is none yet. The pair is the one that
+    /// decides.
     pub(crate) async fn private_room(
         &self,
         actor: &Actor,
@@ -152,7 +171,8 @@ impl Rooms {
         if pair.room.is_none() {
             self.core
                 .transaction_as(actor, move |tx, _| {
-                    // Locked, so that neither user leaves meanwhile: leaving ends only the conversations that exist.
+                    // Locked, so that neither user leaves meanwhile: leaving ends only the
+                    // conversations that exist.
                     for (organization, _) in tx.organization_members().list_common(own, other)? {
                         tx.organizations().lock(organization)?;
                     }
@@ -170,8 +190,8 @@ impl Rooms {
         Ok((pair, room))
     }
 
-    /// Changes something in an existing conversation in one transaction: holds it against others, loads
-    /// it anew, checks that the caller may do `action`, and lets `change` do the rest.
+    /// Changes something in an existing conversation in one transaction: holds it against others,
+    /// loads it anew, checks that the caller may do `action`, and lets `change` do the rest.
     pub(crate) async fn change_private<R, F>(
         &self,
         actor: &Actor,

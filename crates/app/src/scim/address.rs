@@ -10,9 +10,9 @@ use super::reach::vouches;
 use crate::core::transaction::TxResult;
 use crate::email_addresses::{displace, follow_up_change};
 
-/// Makes an address available to a user. No other user may have proved it, or have given it up so recently that
-/// the change can still be undone. An account that has the address unproved loses it if the organization has the
-/// domain.
+/// Makes an address available to a user. No other user may have proved it, or have given it up so
+/// recently that the change can still be undone. An account that has the address unproved loses it
+/// if the organization has the domain.
 ///
 /// # Errors
 ///
@@ -42,14 +42,14 @@ pub(super) fn reserve_email(
     Ok(())
 }
 
-/// Follows up a change of the address of a user, who is held and was `before`, as when users change their own:
-/// the owner of an old address that was proved gets a letter, and may undo the change.
+/// Follows up a change of the address of a user, who is held and was `before`, as when users change
+/// their own: the owner of an old address that was proved gets a letter, and may undo the change.
 ///
-/// The new address counts as proved if it is within the domains of the organization, and the account either was
-/// not in use or had an address within those domains before. Otherwise it is unproved, and password reset links
-/// still go to the owner's address: reading the mail of the new address does not give access to the account. This
-/// holds through all further changes, even back to the owner's address, until a mailed link proves the address or
-/// the owner enters another.
+/// The new address counts as proved if it is within the domains of the organization, and the
+/// account either was not in use or had an address within those domains before. Otherwise it is
+/// unproved, and password reset links still go to the owner's address: reading the mail of the new
+/// address does not give access to the account. This holds through all further changes, even back
+/// to the owner's address, until a mailed link proves the address or the owner enters another.
 pub(super) fn follow_up(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -68,5 +68,6 @@ pub(super) fn follow_up(
             None => true,
         };
     tx.emails().set_proved(id, is_proved)?;
-    tx.passwords().set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
+    tx.passwords()
+        .set_recovery_key(id, owned.filter(|_| !is_proved).as_deref())
 }

@@ -15,10 +15,14 @@ use super::update::{apply, everywhere};
 use crate::Error;
 use crate::core::transaction::TxResult;
 
-/// Whether a user whom the provider had removed may come back with the account: if that still has the
-/// address, which was proved or is the one that the provider had stated, and belongs to no other organization
-/// by now, whose matter it would be as well.
-pub(super) fn may_come_back(tx: &mut Tx<'_>, identity: &Identity, wanted: &ValidUser) -> StoreResult<bool> {
+/// Whether a user whom the provider had removed may come back with the account: if that still has
+/// the address, which was proved or is the one that the provider had stated, and belongs to no
+/// other organization by now, whose matter it would be as well.
+pub(super) fn may_come_back(
+    tx: &mut Tx<'_>,
+    identity: &Identity,
+    wanted: &ValidUser,
+) -> StoreResult<bool> {
     let here = identity.organization;
     let elsewhere = tx
         .organization_members()
@@ -28,7 +32,8 @@ pub(super) fn may_come_back(tx: &mut Tx<'_>, identity: &Identity, wanted: &Valid
     let key = wanted.email.key();
     let is_stated = identity.stated_email.as_ref() == Some(&key);
     let user = tx.users().find(identity.user)?;
-    let same = user.is_some_and(|user| email_key(&user.email) == key && (user.email_proved || is_stated));
+    let same =
+        user.is_some_and(|user| email_key(&user.email) == key && (user.email_proved || is_stated));
     Ok(same && !elsewhere)
 }
 
@@ -52,7 +57,10 @@ pub(super) fn bring_back(
         nick = Some(old);
     }
     let nick = nick_for(tx, &everywhere, id, (nick.as_ref(), &wanted.name), random)?;
-    let organization = tx.organizations().find(identity.organization)?.ok_or(Error::NotFound)?;
+    let organization = tx
+        .organizations()
+        .find(identity.organization)?
+        .ok_or(Error::NotFound)?;
     if !tx
         .organization_members()
         .list_of_user(id)?
@@ -63,9 +71,14 @@ pub(super) fn bring_back(
             return Err(full().into());
         }
         let role = OrganizationRole::Member;
-        let membership = OrganizationMembership { organization: organization.id, user: id, role };
+        let membership = OrganizationMembership {
+            organization: organization.id,
+            user: id,
+            role,
+        };
         let now = tx.now();
-        tx.organization_members().insert(membership, &nick.key(), now)?;
+        tx.organization_members()
+            .insert(membership, &nick.key(), now)?;
         tx.rooms().advance_private_access_of_user(id)?;
         tx.record_event(Control::UserEdit { user: id });
         // It counts one more.
@@ -76,6 +89,16 @@ pub(super) fn bring_back(
     if !user.email_proved && !is_owned && vouches(tx, organization.id, &wanted.email.key())? {
         tx.emails().set_proved(id, true)?;
     }
-    let wanted = ValidUser { nick: Some(nick), ..wanted.clone() };
-    apply(tx, provider, (user, identity), &wanted, Change::Nothing, ("user.return", random))
+    let wanted = ValidUser {
+        nick: Some(nick),
+        ..wanted.clone()
+    };
+    apply(
+        tx,
+        provider,
+        (user, identity),
+        &wanted,
+        Change::Nothing,
+        ("user.return", random),
+    )
 }

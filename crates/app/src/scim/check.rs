@@ -36,17 +36,31 @@ impl ValidUser {
 /// [`Error::Scim`] with status 400 that names the attribute.
 pub(super) fn check(state: State) -> Result<ValidUser> {
     let user_name = named(&state.user_name, "userName")?;
-    let external_id = state.external_id.map(|id| named(&id, "externalId")).transpose()?;
-    let name = names::display_name(&state.name).map_err(|wrong| invalid("name", &wrong.to_string()))?;
-    let email: Email =
-        state.email.parse().map_err(|wrong: names::InvalidName| invalid("emails", &wrong.to_string()))?;
+    let external_id = state
+        .external_id
+        .map(|id| named(&id, "externalId"))
+        .transpose()?;
+    let name =
+        names::display_name(&state.name).map_err(|wrong| invalid("name", &wrong.to_string()))?;
+    let email: Email = state
+        .email
+        .parse()
+        .map_err(|wrong: names::InvalidName| invalid("emails", &wrong.to_string()))?;
     let nick = match state.nick.as_str() {
         "" => None,
-        nick => {
-            Some(nick.parse().map_err(|wrong: names::InvalidName| invalid("nickName", &wrong.to_string()))?)
-        }
+        nick => Some(
+            nick.parse()
+                .map_err(|wrong: names::InvalidName| invalid("nickName", &wrong.to_string()))?,
+        ),
     };
-    Ok(ValidUser { user_name, external_id, name, email, nick, active: state.active })
+    Ok(ValidUser {
+        user_name,
+        external_id,
+        name,
+        email,
+        nick,
+        active: state.active,
+    })
 }
 
 /// A name that only the provider gives a meaning.
@@ -56,10 +70,16 @@ pub(super) fn named(text: &str, attribute: &str) -> Result<String> {
         return Err(invalid(attribute, "can't be blank"));
     }
     if text.chars().nth(MAX_SUBJECT_CHARS).is_some() {
-        return Err(invalid(attribute, &format!("is too long (maximum is {MAX_SUBJECT_CHARS} characters)")));
+        return Err(invalid(
+            attribute,
+            &format!("is too long (maximum is {MAX_SUBJECT_CHARS} characters)"),
+        ));
     }
     if text.chars().any(|c| c.is_control() || is_unseen(c)) {
-        return Err(invalid(attribute, "can't contain characters that nobody sees"));
+        return Err(invalid(
+            attribute,
+            "can't contain characters that nobody sees",
+        ));
     }
     Ok(text.to_owned())
 }
@@ -76,11 +96,15 @@ pub(super) fn full() -> Error {
 
 /// Somebody else has what must be unique.
 pub(super) fn taken(text: &str) -> Error {
-    ScimError { scim_type: Some(ScimType::Uniqueness), ..ScimError::new(409, text) }.into()
+    ScimError {
+        scim_type: Some(ScimType::Uniqueness),
+        ..ScimError::new(409, text)
+    }
+    .into()
 }
 
-/// The nick for a user, which must be free in all of these organizations: the one that is wanted, or one made
-/// from the name.
+/// The nick for a user, which must be free in all of these organizations: the one that is wanted,
+/// or one made from the name.
 ///
 /// # Errors
 ///
@@ -114,7 +138,10 @@ pub(super) fn is_taken(
     nick: &Nick,
 ) -> StoreResult<bool> {
     for organization in organizations {
-        if tx.organization_members().has_nick(*organization, &nick.key(), user)? {
+        if tx
+            .organization_members()
+            .has_nick(*organization, &nick.key(), user)?
+        {
             return Ok(true);
         }
     }

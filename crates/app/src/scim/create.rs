@@ -19,22 +19,27 @@ use crate::core::transaction::TxResult;
 use crate::{Error, Result, Scim};
 
 impl Scim {
-    /// Makes a user, with an account that has no password. Its address is proved within the domains of the
-    /// organization; elsewhere it becomes so by a mailed link, and a person who signs up by one is given it. A user
-    /// whom the provider removed before comes back with the account it had, if that still has the address.
+    /// Makes a user, with an account that has no password. Its address is proved within the domains
+    /// of the organization; elsewhere it becomes so by a mailed link, and a person who signs up by
+    /// one is given it. A user whom the provider removed before comes back with the account it had,
+    /// if that still has the address.
     ///
-    /// Without an address, a `userName` that is one is taken; without a name, what stands before the `@`.
+    /// Without an address, a `userName` that is one is taken; without a name, what stands before
+    /// the `@`.
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is full, and
-    /// with 409 when somebody has the `userName`, the address or the nick.
+    /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is
+    /// full, and with 409 when somebody has the `userName`, the address or the nick.
     pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);
-        let ((user, identity), event) =
-            self.core.transaction_as_provider(provider, work).await.map_err(raced)?;
+        let ((user, identity), event) = self
+            .core
+            .transaction_as_provider(provider, work)
+            .await
+            .map_err(raced)?;
         self.core.wait_until_applied(event).await;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
@@ -42,16 +47,26 @@ impl Scim {
 
 /// What a new user is to be.
 fn newcomer(wanted: Wanted) -> Result<State> {
-    let user_name = wanted.user_name.ok_or_else(|| invalid("userName", "is required"))?;
+    let user_name = wanted
+        .user_name
+        .ok_or_else(|| invalid("userName", "is required"))?;
     let user_name = named(&user_name, "userName")?;
     let email = match wanted.email {
         Some(email) => email,
         None if user_name.parse::<names::Email>().is_ok() => user_name.clone(),
-        None => return Err(invalid("emails", "is required where userName is no address")),
+        None => {
+            return Err(invalid(
+                "emails",
+                "is required where userName is no address",
+            ));
+        }
     };
     let before_at = email.split('@').next().unwrap_or_default();
     Ok(State {
-        name: wanted.name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| before_at.to_owned()),
+        name: wanted
+            .name
+            .filter(|name| !name.trim().is_empty())
+            .unwrap_or_else(|| before_at.to_owned()),
         external_id: wanted.external_id,
         nick: wanted.nick.unwrap_or_default(),
         active: wanted.active.unwrap_or(true),
@@ -60,14 +75,16 @@ fn newcomer(wanted: Wanted) -> Result<State> {
     })
 }
 
-/// The identity of the user who has the address, if this provider has removed them: the names by which providers
-/// sign people in change.
+/// The identity of the user who has the address, if this provider has removed them: the names by
+/// which providers sign people in change.
 fn removed_with_address(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     new: &ValidUser,
 ) -> StoreResult<Option<Identity>> {
-    let Some(account) = tx.users().find_account_by_email(&new.email.key())? else { return Ok(None) };
+    let Some(account) = tx.users().find_account_by_email(&new.email.key())? else {
+        return Ok(None);
+    };
     let known = tx.identities().find(account.user.id)?;
     Ok(known.filter(|known| known.organization == organization && known.removed_at.is_some()))
 }
@@ -79,13 +96,22 @@ fn create(
     random: &str,
 ) -> TxResult<(User, Identity)> {
     // Held, so that nobody else takes the subject, the nick or the last place.
-    let organization = tx.organizations().lock(provider.organization)?.ok_or(Error::NotFound)?;
+    let organization = tx
+        .organizations()
+        .lock(provider.organization)?
+        .ok_or(Error::NotFound)?;
     policy::write(&organization).map_err(Error::from)?;
-    let before = match tx.identities().find_by_subject(organization.id, &new.subject_key())? {
+    let before = match tx
+        .identities()
+        .find_by_subject(organization.id, &new.subject_key())?
+    {
         None => removed_with_address(tx, organization.id, new)?,
         known => known,
     };
-    if before.as_ref().is_some_and(|identity| identity.removed_at.is_none()) {
+    if before
+        .as_ref()
+        .is_some_and(|identity| identity.removed_at.is_none())
+    {
         return Err(taken("there is a user with this userName").into());
     }
     if let Some(identity) = before {
@@ -96,8 +122,10 @@ fn create(
         // The account has gone its own way since.
         tx.identities().delete(identity.user)?;
     }
-    let named =
-        tx.users().find_account_by_email(&new.subject_key())?.filter(|account| account.user.email_proved);
+    let named = tx
+        .users()
+        .find_account_by_email(&new.subject_key())?
+        .filter(|account| account.user.email_proved);
     if named.is_some() {
         return Err(taken("there is a user with this userName as address already").into());
     }
@@ -105,8 +133,14 @@ fn create(
     if organization.user_count >= organization.user_limit {
         return Err(full().into());
     }
-    let nick =
-        nick_for(tx, &[organization.id], UserId(0), (new.nick.as_ref(), &new.name), random)?.into_string();
+    let nick = nick_for(
+        tx,
+        &[organization.id],
+        UserId(0),
+        (new.nick.as_ref(), &new.name),
+        random,
+    )?
+    .into_string();
     let now = tx.now();
     let id = tx.users().insert(&NewUser {
         id: None,
@@ -122,9 +156,13 @@ fn create(
     })?;
     let is_proved = vouches(tx, organization.id, &new.email.key())?;
     tx.emails().set_proved(id, is_proved)?;
-    let membership =
-        OrganizationMembership { organization: organization.id, user: id, role: OrganizationRole::Member };
-    tx.organization_members().insert(membership, &nick_key(&nick), now)?;
+    let membership = OrganizationMembership {
+        organization: organization.id,
+        user: id,
+        role: OrganizationRole::Member,
+    };
+    tx.organization_members()
+        .insert(membership, &nick_key(&nick), now)?;
     let identity = Identity {
         user: id,
         organization: organization.id,
@@ -141,7 +179,16 @@ fn create(
     let detail = json!({
         "userName": new.user_name, "email": new.email.as_str(), "proved": is_proved, "active": new.active,
     });
-    note(tx, organization.id, (&provider.actor(), "user.create"), Some(id), &detail)?;
-    let user = tx.users().find(id)?.ok_or(StoreError::Corrupt("a new user"))?;
+    note(
+        tx,
+        organization.id,
+        (&provider.actor(), "user.create"),
+        Some(id),
+        &detail,
+    )?;
+    let user = tx
+        .users()
+        .find(id)?
+        .ok_or(StoreError::Corrupt("a new user"))?;
     Ok((user, identity))
 }

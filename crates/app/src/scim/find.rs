@@ -20,8 +20,8 @@ pub struct UsersWanted {
     pub skip: i64,
     /// How many at most; `None` for all.
     pub limit: Option<i64>,
-    /// Whether the `externalId` is the `userName`, as the specification has it, rather than what the
-    /// provider gave as one.
+    /// Whether the `externalId` is the `userName`, as the specification has it, rather than what
+    /// the provider gave as one.
     pub external_is_subject: bool,
 }
 
@@ -31,15 +31,27 @@ impl Scim {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn users(&self, provider: &ScimProvider, wanted: UsersWanted) -> Result<(Vec<Shown>, i64)> {
-        let Some(query) = query(&wanted) else { return Ok((Vec::new(), 0)) };
+    pub async fn users(
+        &self,
+        provider: &ScimProvider,
+        wanted: UsersWanted,
+    ) -> Result<(Vec<Shown>, i64)> {
+        let Some(query) = query(&wanted) else {
+            return Ok((Vec::new(), 0));
+        };
         let organization = provider.organization;
         let (found, total) = self
             .core
             .store()
             .read(move |reader| reader.identities().list_users(organization, &query))
             .await?;
-        Ok((found.iter().map(|(user, identity)| self.shown(&provider.uid, user, identity)).collect(), total))
+        Ok((
+            found
+                .iter()
+                .map(|(user, identity)| self.shown(&provider.uid, user, identity))
+                .collect(),
+            total,
+        ))
     }
 
     /// A user of a provider.
@@ -49,7 +61,10 @@ impl Scim {
     /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
     pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
         let who = provider.clone();
-        let (user, identity) = self.core.read(move |reader| provided(reader, &who, id)).await?;
+        let (user, identity) = self
+            .core
+            .read(move |reader| provided(reader, &who, id))
+            .await?;
         Ok(self.shown(&provider.uid, &user, &identity))
     }
 }
@@ -64,17 +79,28 @@ pub(super) fn provided(
     provider: &ScimProvider,
     id: UserId,
 ) -> TxResult<(User, Identity)> {
-    Ok(reader.identities().find_user(provider.organization, id)?.ok_or(Error::NotFound)?)
+    Ok(reader
+        .identities()
+        .find_user(provider.organization, id)?
+        .ok_or(Error::NotFound)?)
 }
 
 /// The query of a filter; `None` for one that nobody can meet.
 fn query(wanted: &UsersWanted) -> Option<ProvidedQuery> {
-    let mut query = ProvidedQuery { skip: wanted.skip, limit: wanted.limit, ..ProvidedQuery::default() };
+    let mut query = ProvidedQuery {
+        skip: wanted.skip,
+        limit: wanted.limit,
+        ..ProvidedQuery::default()
+    };
     for term in wanted.filter.iter().flat_map(Filter::terms) {
         let external = || term.value.clone();
         let (slot, value) = match term.attribute {
-            Attribute::ExternalId if !wanted.external_is_subject => (&mut query.external_id, external()),
-            Attribute::UserName | Attribute::ExternalId => (&mut query.subject_key, email_key(&term.value)),
+            Attribute::ExternalId if !wanted.external_is_subject => {
+                (&mut query.external_id, external())
+            }
+            Attribute::UserName | Attribute::ExternalId => {
+                (&mut query.subject_key, email_key(&term.value))
+            }
             Attribute::Email => (&mut query.email_key, email_key(&term.value)),
         };
         if slot.as_ref().is_some_and(|other| *other != value) {

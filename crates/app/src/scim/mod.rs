@@ -1,11 +1,12 @@
-//! What identity providers do with the users of their organizations: SCIM (specification, section 4; RFC
-//! 7644).
+//! What identity providers do with the users of their organizations: SCIM (specification, section
+//! 4; RFC 7644).
 //!
-//! A provider shows a token of its own and sees the users that it knows: those it made, and those that an
-//! operator has linked to it. It decides about the whole account of each that belongs to its organization alone
-//! ([`reach`]): names, address, and whether it may be used. Of an account that belongs to another organization
-//! too, it ends and restores the membership in its own ([`suspension`]). Its word proves an address within the
-//! domains that an operator gave to the organization, and nowhere else ([`address`]).
+//! A provider shows a token of its own and sees the users that it knows: those it made, and those
+//! that an operator has linked to it. It decides about the whole account of each that belongs to
+//! its organization alone ([`reach`]): names, address, and whether it may be used. Of an account
+//! that belongs to another organization too, it ends and restores the membership in its own
+//! ([`suspension`]). Its word proves an address within the domains that an operator gave to the
+//! organization, and nowhere else ([`address`]).
 
 mod address;
 mod bring_back;
@@ -48,19 +49,23 @@ crate::core::opaque_debug!(Scim);
 impl Scim {
     pub(crate) fn new(core: Core, mail: Mail) -> Self {
         let failures = Arc::new(FailureLimiter::new(core.config().scim_attempts));
-        Self { core, mail, failures }
+        Self {
+            core,
+            mail,
+            failures,
+        }
     }
 
     /// Finds out which provider asks at the addresses of `uid`, with this `Authorization` header.
     ///
-    /// A right token is never refused because of wrong ones that others have shown, since there is no
-    /// guessing it: who shows wrong ones is only slowed down.
+    /// A right token is never refused because of wrong ones that others have shown, since there is
+    /// no guessing it: who shows wrong ones is only slowed down.
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read, a wrong
-    /// token, and a provider that there is not; [`Error::TooMany`] after too many of those for this uid
-    /// from this address.
+    /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read,
+    /// a wrong token, and a provider that there is not; [`Error::TooMany`] after too many of those
+    /// for this uid from this address.
     pub async fn provider(
         &self,
         uid: &str,
@@ -68,11 +73,18 @@ impl Scim {
         address: IpAddr,
     ) -> Result<ScimProvider> {
         let Some(header) = authorization else {
-            return Err(ScimError::new(401, "Authentication is required: send the token as a Bearer").into());
+            return Err(ScimError::new(
+                401,
+                "Authentication is required: send the token as a Bearer",
+            )
+            .into());
         };
         let wanted = uid.to_owned();
-        let provider =
-            self.core.store().read(move |reader| reader.identities().find_provider(&wanted)).await?;
+        let provider = self
+            .core
+            .store()
+            .read(move |reader| reader.identities().find_provider(&wanted))
+            .await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,
@@ -80,10 +92,15 @@ impl Scim {
         match (provider, token) {
             (Some(provider), Some(token)) if is_token_of(&provider, &token) => {
                 charge_provider(provider.organization);
-                Ok(ScimProvider { organization: provider.organization, uid: provider.uid, token })
+                Ok(ScimProvider {
+                    organization: provider.organization,
+                    uid: provider.uid,
+                    token,
+                })
             }
             _ => {
-                let (failures, key, now) = (&self.failures, (uid, network_of(address)), self.core.now());
+                let (failures, key, now) =
+                    (&self.failures, (uid, network_of(address)), self.core.now());
                 failures.check(&key, now).map_err(|wait| Error::TooMany {
                     retry_after: wait.seconds,
                     limit: Limit::ProviderTokens,
@@ -123,7 +140,8 @@ fn random_end() -> String {
     format!("-{}", Secret::generate_hex::<4>().expose())
 }
 
-/// Names the attribute of a conflict: two requests may both find a name free, and the store refuses the second.
+/// Names the attribute of a conflict: two requests may both find a name free, and the store refuses
+/// the second.
 fn raced(error: Error) -> Error {
     match error {
         Error::Conflict(text) => check::taken(&text),

@@ -1,29 +1,42 @@
-//! How far a provider reaches: for which addresses its word is enough, and which accounts are its organization's
-//! alone.
+//! How far a provider reaches: for which addresses its word is enough, and which accounts are its
+//! organization's alone.
 
 use eddyline_model::OrganizationId;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::domain_of;
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
-/// Whether the word of an organization's provider proves an address, given in the form by which addresses are
-/// compared: when its domain belongs to the organization, or to one above it. It stays so until the transaction
-/// ends.
-pub(super) fn vouches(tx: &mut Tx<'_>, organization: OrganizationId, email_key: &str) -> StoreResult<bool> {
-    let Some(holder) = tx.organizations().lock_domain(domain_of(email_key))? else { return Ok(false) };
-    Ok(holder == organization || tx.organizations().list_below(holder)?.contains(&organization))
+/// Whether the word of an organization's provider proves an address, given in the form by which
+/// addresses are compared: when its domain belongs to the organization, or to one above it. It
+/// stays so until the transaction ends.
+pub(super) fn vouches(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    email_key: &str,
+) -> StoreResult<bool> {
+    let Some(holder) = tx.organizations().lock_domain(domain_of(email_key))? else {
+        return Ok(false);
+    };
+    Ok(holder == organization
+        || tx
+            .organizations()
+            .list_below(holder)?
+            .contains(&organization))
 }
 
 /// The organizations that a provider reaches: its own, which comes first, and all below it.
-pub(super) fn tree(reader: &mut Reader<'_>, own: OrganizationId) -> StoreResult<Vec<OrganizationId>> {
+pub(super) fn tree(
+    reader: &mut Reader<'_>,
+    own: OrganizationId,
+) -> StoreResult<Vec<OrganizationId>> {
     let mut tree = vec![own];
     tree.extend(reader.organizations().list_below(own)?);
     Ok(tree)
 }
 
-/// Whether an account is not the provider's organization's alone: because it belongs to an organization that
-/// the provider does not reach, or because the provider has suspended the membership for that reason. It stays
-/// so while the user is held.
+/// Whether an account is not the provider's organization's alone: because it belongs to an
+/// organization that the provider does not reach, or because the provider has suspended the
+/// membership for that reason. It stays so while the user is held.
 pub(super) fn is_shared(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<bool> {
     if identity.suspended_at.is_some() {
         return Ok(true);
@@ -35,5 +48,7 @@ pub(super) fn is_shared(reader: &mut Reader<'_>, identity: &Identity) -> StoreRe
         return Ok(false);
     }
     let below = reader.organizations().list_below(own)?;
-    Ok(others.iter().any(|membership| !below.contains(&membership.organization)))
+    Ok(others
+        .iter()
+        .any(|membership| !below.contains(&membership.organization)))
 }

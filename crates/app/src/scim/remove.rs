@@ -13,15 +13,16 @@ use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{Result, Scim};
 
 impl Scim {
-    /// Takes a user out of the provider's organization and of all below it, with everything they had
-    /// there; what they wrote stays. They are signed out everywhere, and every token of theirs has ended,
-    /// in every process once this answers. The account stays, for other organizations; the provider does
-    /// not see it any more.
+    /// Takes a user out of the provider's organization and of all below it, with everything they
+    /// had there; what they wrote stays. They are signed out everywhere, and every token of theirs
+    /// has ended, in every process once this answers. The account stays, for other organizations;
+    /// the provider does not see it any more.
     ///
     /// # Errors
     ///
     /// [`crate::Error::NotFound`] as in [`Scim::user`], [`crate::Error::Conflict`] when nobody else
-    /// administers one of these organizations, [`crate::Error::Scim`] with status 412 for another version.
+    /// administers one of these organizations, [`crate::Error::Scim`] with status 412 for another
+    /// version.
     pub async fn remove(
         &self,
         provider: &ScimProvider,
@@ -48,7 +49,13 @@ fn remove(
     lock_for_removal(tx, &organizations, id)?;
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
-    offboard(tx, &organizations, &user, &provider.actor(), Leaving::Announced)?;
+    offboard(
+        tx,
+        &organizations,
+        &user,
+        &provider.actor(),
+        Leaving::Announced,
+    )?;
     end_access(tx, id)?;
     Ok(())
 }

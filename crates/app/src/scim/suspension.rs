@@ -1,5 +1,5 @@
-//! A provider ends and restores the membership of a user whose account is not its organization's alone, and
-//! which therefore stays active.
+//! A provider ends and restores the membership of a user whose account is not its organization's
+//! alone, and which therefore stays active.
 
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
@@ -51,19 +51,23 @@ pub(super) fn lock_memberships(tx: &mut Tx<'_>, identity: &Identity) -> StoreRes
 }
 
 /// Ends the memberships of a user in the organizations that the provider reaches, also as the last
-/// administrator, and keeps them to be restored. Returns whether all access ends too: that happens at most once
-/// in 24 hours, also across restorations. Otherwise a provider could keep the user out of other organizations by
-/// suspending and restoring in turn.
+/// administrator, and keeps them to be restored. Returns whether all access ends too: that happens
+/// at most once in 24 hours, also across restorations. Otherwise a provider could keep the user out
+/// of other organizations by suspending and restoring in turn.
 pub(super) fn suspend(tx: &mut Tx<'_>, user: &User, own: OrganizationId) -> StoreResult<bool> {
     let tree = tree(tx, own)?;
-    let (now, last) = (tx.now(), tx.organization_members().find_access_end(user.id)?);
+    let (now, last) = (
+        tx.now(),
+        tx.organization_members().find_access_end(user.id)?,
+    );
     let ends = ends_access(last, now);
     let ended_at = last.filter(|_| !ends).unwrap_or(now);
     tx.organization_members().delete_suspended(user.id)?;
     let mut memberships = tx.organization_members().list_of_user(user.id)?;
     memberships.retain(|membership| tree.contains(&membership.organization));
     for membership in &memberships {
-        tx.organization_members().insert_suspended(*membership, ended_at)?;
+        tx.organization_members()
+            .insert_suspended(*membership, ended_at)?;
     }
     end_memberships(tx, &memberships, user, Leaving::Announced)?;
     Ok(ends)
@@ -75,10 +79,19 @@ fn ends_access(last: Option<Timestamp>, now: Timestamp) -> bool {
 }
 
 /// The memberships that a user gets back.
-fn to_restore(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<Vec<OrganizationMembership>> {
+fn to_restore(
+    reader: &mut Reader<'_>,
+    identity: &Identity,
+) -> StoreResult<Vec<OrganizationMembership>> {
     let present = reader.organization_members().list_of_user(identity.user)?;
-    let mut kept = reader.organization_members().list_suspended(identity.user)?;
-    kept.retain(|kept| present.iter().all(|membership| membership.organization != kept.organization));
+    let mut kept = reader
+        .organization_members()
+        .list_suspended(identity.user)?;
+    kept.retain(|kept| {
+        present
+            .iter()
+            .all(|membership| membership.organization != kept.organization)
+    });
     Ok(kept)
 }
 
@@ -86,16 +99,21 @@ fn to_restore(reader: &mut Reader<'_>, identity: &Identity) -> StoreResult<Vec<O
 ///
 /// # Errors
 ///
-/// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user there has the
-/// same nick.
+/// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user
+/// there has the same nick.
 pub(super) fn restore(tx: &mut Tx<'_>, user: &User, identity: &Identity) -> TxResult<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));
     for membership in to_restore(tx, identity)? {
         let organization = tx.organizations().find(membership.organization)?;
-        if organization.is_none_or(|organization| organization.user_count >= organization.user_limit) {
+        if organization
+            .is_none_or(|organization| organization.user_count >= organization.user_limit)
+        {
             return Err(full().into());
         }
-        if tx.organization_members().has_nick(membership.organization, &nick, user.id)? {
+        if tx
+            .organization_members()
+            .has_nick(membership.organization, &nick, user.id)?
+        {
             return Err(taken(&format!("nickName {} is taken", user.nick)).into());
         }
         tx.organization_members().insert(membership, &nick, now)?;

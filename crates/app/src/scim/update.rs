@@ -39,13 +39,13 @@ impl UserUpdate {
 }
 
 impl Scim {
-    /// Changes what a whole resource says about a user; what it does not say stays. `matches` is asked
-    /// first whether the version that there is may be changed.
+    /// Changes what a whole resource says about a user; what it does not say stays. `matches` is
+    /// asked first whether the version that there is may be changed.
     ///
-    /// Somebody made inactive is signed out everywhere, and every token of theirs has ended, in every
-    /// process once this answers. Where the account belongs to another organization too, that ends the
-    /// membership in the provider's, until the user is made active again, and all access the first time only;
-    /// the name, nick and address of such an account stay as they are.
+    /// Somebody made inactive is signed out everywhere, and every token of theirs has ended, in
+    /// every process once this answers. Where the account belongs to another organization too, that
+    /// ends the membership in the provider's, until the user is made active again, and all access
+    /// the first time only; the name, nick and address of such an account stay as they are.
     ///
     /// # Errors
     ///
@@ -59,7 +59,8 @@ impl Scim {
         wanted: Wanted,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
-        self.scim_update(provider, id, UserUpdate::Replace(wanted), matches).await
+        self.scim_update(provider, id, UserUpdate::Replace(wanted), matches)
+            .await
     }
 
     /// The same for a list of changes, of which all are made or none.
@@ -74,7 +75,8 @@ impl Scim {
         patch: Patch,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
-        self.scim_update(provider, id, UserUpdate::Patch(patch), matches).await
+        self.scim_update(provider, id, UserUpdate::Patch(patch), matches)
+            .await
     }
 
     async fn scim_update(
@@ -85,9 +87,14 @@ impl Scim {
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<Shown> {
         let random = random_end();
-        let work = move |tx: &mut Tx<'_>, who: &ScimProvider| update(tx, who, id, &wish, &matches, &random);
-        let ((user, identity), event) =
-            self.core.transaction_as_provider(provider, work).await.map_err(raced)?;
+        let work = move |tx: &mut Tx<'_>, who: &ScimProvider| {
+            update(tx, who, id, &wish, &matches, &random)
+        };
+        let ((user, identity), event) = self
+            .core
+            .transaction_as_provider(provider, work)
+            .await
+            .map_err(raced)?;
         // There may be a letter to the owner of the address before.
         self.mail.mail_is_queued();
         match event {
@@ -107,15 +114,19 @@ fn update(
     matches: impl Fn(i64) -> bool,
     random: &str,
 ) -> TxResult<(User, Identity)> {
-    // Decided before any lock: only a change of memberships and the end of join links and invitations need the
-    // locks of the whole organization.
+    // Decided before any lock: only a change of memberships and the end of join links and
+    // invitations need the locks of the whole organization.
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let wanted = wish.apply(state(&user, &identity))?;
     let expected = Change::of(tx, &user, &identity, wanted.active)?;
     match expected {
         Change::Nothing if wanted.active || !user.active => {
-            if wanted.nick.as_ref().is_none_or(|nick| nick.key() != nick_key(&user.nick)) {
+            if wanted
+                .nick
+                .as_ref()
+                .is_none_or(|nick| nick.key() != nick_key(&user.nick))
+            {
                 lock_names(tx, id)?;
             }
             tx.users().lock(id)?;
@@ -128,10 +139,18 @@ fn update(
     let wanted = wish.apply(state(&user, &identity))?;
     let change = Change::of(tx, &user, &identity, wanted.active)?;
     if change != Change::Nothing && expected == Change::Nothing {
-        let text = "the user joined another organization, or was changed, at the same moment; ask again";
+        let text =
+            "the user joined another organization, or was changed, at the same moment; ask again";
         return Err(Error::Unavailable(text.into()).into());
     }
-    apply(tx, provider, (user, identity), &wanted, change, ("user.update", random))
+    apply(
+        tx,
+        provider,
+        (user, identity),
+        &wanted,
+        change,
+        ("user.update", random),
+    )
 }
 
 /// Refuses to change another version than the one that the provider knows.
@@ -194,7 +213,8 @@ pub(super) fn apply(
     let detail = differences((&before, &known), (&after, &identity), change);
     if detail.is_empty() && known.removed_at.is_none() {
         if !before.active {
-            // Logged again: this answer too waits until every process has read it. Nothing is left to end.
+            // Logged again: this answer too waits until every process has read it. Nothing is left
+            // to end.
             tx.record_event(Control::Revoked { user: before.id });
         }
         return Ok((before, known));
@@ -218,11 +238,18 @@ pub(super) fn apply(
     identity.version += 1;
     identity.updated_at = tx.now();
     tx.identities().update(&identity)?;
-    note(tx, identity.organization, (&provider.actor(), action), Some(before.id), &Value::Object(detail))?;
+    note(
+        tx,
+        identity.organization,
+        (&provider.actor(), action),
+        Some(before.id),
+        &Value::Object(detail),
+    )?;
     Ok((after, identity))
 }
 
-/// The user, whose account is not shared, as wanted, with an address and a nick that nobody else has.
+/// The user, whose account is not shared, as wanted, with an address and a nick that nobody else
+/// has.
 fn person(
     tx: &mut Tx<'_>,
     before: &User,
@@ -251,7 +278,12 @@ fn person(
 }
 
 /// Ends or restores memberships. Tells whether all access is to end with them.
-fn change_memberships(tx: &mut Tx<'_>, user: &User, identity: &Identity, change: Change) -> TxResult<bool> {
+fn change_memberships(
+    tx: &mut Tx<'_>,
+    user: &User,
+    identity: &Identity,
+    change: Change,
+) -> TxResult<bool> {
     match change {
         Change::Nothing => Ok(false),
         Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
@@ -264,11 +296,16 @@ fn reserve_subject(tx: &mut Tx<'_>, known: &Identity, subject: &str) -> TxResult
     if subject == email_key(&known.subject) {
         return Ok(());
     }
-    let named = tx.users().find_account_by_email(subject)?.map(|account| account.user);
+    let named = tx
+        .users()
+        .find_account_by_email(subject)?
+        .map(|account| account.user);
     if named.is_some_and(|user| user.id != known.user && user.email_proved) {
         return Err(taken("there is a user with this userName as address already").into());
     }
-    let other = tx.identities().find_by_subject(known.organization, subject)?;
+    let other = tx
+        .identities()
+        .find_by_subject(known.organization, subject)?;
     match other.filter(|other| other.user != known.user) {
         Some(other) if other.removed_at.is_some() => {
             tx.users().lock(other.user)?;
@@ -282,7 +319,11 @@ fn reserve_subject(tx: &mut Tx<'_>, known: &Identity, subject: &str) -> TxResult
 fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
-        tx.users().update(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+        tx.users().update(
+            id,
+            (&after.nick, &nick_key(&after.nick)),
+            (&after.email, &email),
+        )?;
     }
     if before.name != after.name {
         tx.users().set_name(id, &after.name)?;
@@ -296,20 +337,32 @@ fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
     Ok(())
 }
 
-/// What is different, by attribute: what it was, and what it is. Where only the membership in the provider's
-/// organization ends or begins, that is said too.
-fn differences(before: (&User, &Identity), after: (&User, &Identity), change: Change) -> Map<String, Value> {
+/// What is different, by attribute: what it was, and what it is. Where only the membership in the
+/// provider's organization ends or begins, that is said too.
+fn differences(
+    before: (&User, &Identity),
+    after: (&User, &Identity),
+    change: Change,
+) -> Map<String, Value> {
     let (before, after) = (state(before.0, before.1), state(after.0, after.1));
     let (was_member, is_member) = (change == Change::Suspend, change == Change::Restore);
     let pairs = [
         ("userName", json!(before.user_name), json!(after.user_name)),
-        ("externalId", json!(before.external_id), json!(after.external_id)),
+        (
+            "externalId",
+            json!(before.external_id),
+            json!(after.external_id),
+        ),
         ("name", json!(before.name), json!(after.name)),
         ("email", json!(before.email), json!(after.email)),
         ("nickName", json!(before.nick), json!(after.nick)),
         ("active", json!(before.active), json!(after.active)),
         ("member", json!(was_member), json!(is_member)),
     ];
-    let changed = pairs.into_iter().filter(|(_, before, after)| before != after);
-    changed.map(|(name, before, after)| (name.to_owned(), json!([before, after]))).collect()
+    let changed = pairs
+        .into_iter()
+        .filter(|(_, before, after)| before != after);
+    changed
+        .map(|(name, before, after)| (name.to_owned(), json!([before, after])))
+        .collect()
 }

@@ -40,7 +40,9 @@ impl Around {
             None => None,
         };
         let place = self.flow(reader, source.room)?;
-        let url = place.as_ref().map(|(flow, organization)| addresses.source(organization, flow, source.id));
+        let url = place
+            .as_ref()
+            .map(|(flow, organization)| addresses.source(organization, flow, source.id));
         let flow_id = place.map(|(flow, _)| flow.id.0).unwrap_or_default();
         let own = source.configuration_url.clone();
         let by_application =
@@ -53,7 +55,9 @@ impl Around {
             application: application.map(|application| SourceApplication {
                 id: application.id.to_string(),
                 name: application.name,
-                configuration_uri: application.configuration_uri.map(|uri| uri.as_str().to_owned()),
+                configuration_uri: application
+                    .configuration_uri
+                    .map(|uri| uri.as_str().to_owned()),
             }),
             error_message: source.error_message.clone(),
             url: url.unwrap_or_default(),
@@ -79,14 +83,19 @@ impl Around {
         Ok(found)
     }
 
-    fn flow(&mut self, reader: &mut Reader<'_>, room: RoomId) -> StoreResult<Option<(Flow, Organization)>> {
+    fn flow(
+        &mut self,
+        reader: &mut Reader<'_>,
+        room: RoomId,
+    ) -> StoreResult<Option<(Flow, Organization)>> {
         if let Some(known) = self.flows.get(&room) {
             return Ok(known.clone());
         }
         let found = match reader.flows().find(room)? {
-            Some(flow) => {
-                reader.organizations().find(flow.organization)?.map(|organization| (flow, organization))
-            }
+            Some(flow) => reader
+                .organizations()
+                .find(flow.organization)?
+                .map(|organization| (flow, organization)),
             None => None,
         };
         self.flows.insert(room, found.clone());

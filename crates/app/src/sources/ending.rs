@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::action_message::action;
 
-/// Holds the flows in which an application has sources. To be called before the application is held.
+/// Holds the flows in which an application has sources. To be called before the application is
+/// held.
 pub(crate) fn lock_flows(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
     tx.sources()
         .list_rooms_of_application(application)?
@@ -15,8 +16,8 @@ pub(crate) fn lock_flows(tx: &mut Tx<'_>, application: ApplicationId) -> StoreRe
         .try_for_each(|room| tx.rooms().lock(room))
 }
 
-/// Removes what sources an application that goes has in a flow, which is held, and tells the flow who did
-/// that, if they are of its organization: others there learn of nobody elsewhere.
+/// Removes what sources an application that goes has in a flow, which is held, and tells the flow
+/// who did that, if they are of its organization: others there learn of nobody elsewhere.
 pub(crate) fn remove_in(
     tx: &mut Tx<'_>,
     application: ApplicationId,
@@ -24,13 +25,25 @@ pub(crate) fn remove_in(
     by: Option<UserId>,
 ) -> StoreResult<()> {
     let now = tx.now();
-    let Some(flow) = tx.flows().find(room)? else { return Ok(()) };
+    let Some(flow) = tx.flows().find(room)? else {
+        return Ok(());
+    };
     let by = match by {
-        Some(user) if tx.organization_members().find_user(flow.organization, user)?.is_some() => Some(user),
+        Some(user)
+            if tx
+                .organization_members()
+                .find_user(flow.organization, user)?
+                .is_some() =>
+        {
+            Some(user)
+        }
         _ => None,
     };
     let mut told = Vec::new();
-    for source in tx.sources().list_of_application(application, room, i64::MAX)? {
+    for source in tx
+        .sources()
+        .list_of_application(application, room, i64::MAX)?
+    {
         told.push(action(tx, room, by, "source-remove", &json!(source.name)));
     }
     tx.sources().delete_of_application(application, room, now)?;
@@ -42,7 +55,11 @@ pub(crate) fn remove_in(
 }
 
 /// Removes what sources an application has left, and parts all from it.
-pub(crate) fn remove_all(tx: &mut Tx<'_>, application: ApplicationId, by: Option<UserId>) -> StoreResult<()> {
+pub(crate) fn remove_all(
+    tx: &mut Tx<'_>,
+    application: ApplicationId,
+    by: Option<UserId>,
+) -> StoreResult<()> {
     for room in tx.sources().list_rooms_of_application(application)? {
         // Another server may have made a source there since the flows were held.
         tx.rooms().lock(room)?;
@@ -51,7 +68,8 @@ pub(crate) fn remove_all(tx: &mut Tx<'_>, application: ApplicationId, by: Option
     tx.sources().clear_application(application)
 }
 
-/// Invalidates what is cached of an application's sources, since the application is shown differently.
+/// Invalidates what is cached of an application's sources, since the application is shown
+/// differently.
 pub(crate) fn forget_all(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
     for room in tx.sources().list_rooms_of_application(application)? {
         tx.record_event(Control::FlowTokens { room });

@@ -75,9 +75,10 @@ impl SourceChanges {
                 format!("is too long (maximum is {MAX_ERROR_CHARS} characters)"),
             )),
             // It may have several lines.
-            Some(text) if text.chars().any(|c| is_unseen(c) && c != '\n') => {
-                Err(Error::field("error_message", "can't contain control characters"))
-            }
+            Some(text) if text.chars().any(|c| is_unseen(c) && c != '\n') => Err(Error::field(
+                "error_message",
+                "can't contain control characters",
+            )),
             _ => Ok(()),
         }
     }
@@ -86,10 +87,13 @@ impl SourceChanges {
 fn check_name(name: &str) -> Result<()> {
     match name.chars().count() {
         _ if name.trim().is_empty() => Err(Error::field("name", "can't be blank")),
-        count if count > MAX_NAME_CHARS => {
-            Err(Error::field("name", format!("is too long (maximum is {MAX_NAME_CHARS} characters)")))
+        count if count > MAX_NAME_CHARS => Err(Error::field(
+            "name",
+            format!("is too long (maximum is {MAX_NAME_CHARS} characters)"),
+        )),
+        _ if name.chars().any(is_unseen) => {
+            Err(Error::field("name", "can't contain control characters"))
         }
-        _ if name.chars().any(is_unseen) => Err(Error::field("name", "can't contain control characters")),
         _ => Ok(()),
     }
 }
@@ -108,13 +112,13 @@ impl Sources {
         Self { core, rooms }
     }
 
-    /// Makes a source of the application through which the caller asks, and gives it with its token,
-    /// which nobody is shown again.
+    /// Makes a source of the application through which the caller asks, and gives it with its
+    /// token, which nobody is shown again.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for callers without an application, [`Error::Invalid`], [`Error::Conflict`] when
-    /// the flow has too many.
+    /// [`Error::Denied`] for callers without an application, [`Error::Invalid`],
+    /// [`Error::Conflict`] when the flow has too many.
     pub async fn create(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
         let application = actor.application().ok_or(Error::Denied)?;
         check_name(&new.name)?;
@@ -123,15 +127,23 @@ impl Sources {
         // Nobody remembers anything of a source that is new, so nobody is waited for.
         let (made, _) = self
             .rooms
-            .change_room(actor, room.id(), FlowAction::ManageSources, move |tx, actor, room| {
-                let creator = actor.user_id();
-                let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
-                let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
-                tx.messages().append(&[draft])?;
-                Ok(describe(tx, &addresses, &source)?)
-            })
+            .change_room(
+                actor,
+                room.id(),
+                FlowAction::ManageSources,
+                move |tx, actor, room| {
+                    let creator = actor.user_id();
+                    let source = insert(tx, room.id(), application, &new, creator, &hash.0)?;
+                    let draft = action(tx, room.id(), creator, "source-add", &json!(source.name));
+                    tx.messages().append(&[draft])?;
+                    Ok(describe(tx, &addresses, &source)?)
+                },
+            )
             .await?;
-        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
+        Ok(WireSource {
+            flow_token: Some(token.expose().to_owned()),
+            ..made
+        })
     }
 
     /// See [`Operator::create_source`](crate::Operator::create_source).
@@ -152,9 +164,10 @@ impl Sources {
                 tx.rooms().lock(room)?;
                 let found = match application.parse::<ApplicationId>() {
                     Ok(id) => tx.applications().find(id)?,
-                    Err(_) => {
-                        tx.applications().find_by_client_id(&application)?.map(|(application, _)| application)
-                    }
+                    Err(_) => tx
+                        .applications()
+                        .find_by_client_id(&application)?
+                        .map(|(application, _)| application),
                 };
                 let application = found.ok_or(Error::NotFound)?;
                 let source = insert(tx, room, application.id, &new, None, &hash.0)?;
@@ -162,7 +175,10 @@ impl Sources {
             })
             .await?;
         self.core.wait_until_applied(event).await;
-        Ok(WireSource { flow_token: Some(token.expose().to_owned()), ..made })
+        Ok(WireSource {
+            flow_token: Some(token.expose().to_owned()),
+            ..made
+        })
     }
 
     /// The sources of a flow that the caller was admitted to for [`FlowAction::ManageSources`].
@@ -174,14 +190,17 @@ impl Sources {
         self.describe_sources(vec![room.id()]).await
     }
 
-    /// All sources that the caller can see: those of the flows they are in, or the one whose token they
-    /// show.
+    /// All sources that the caller can see: those of the flows they are in, or the one whose token
+    /// they show.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
     pub async fn list(&self, actor: &Actor) -> Result<Vec<WireSource>> {
-        if let Actor::FlowToken { room, thread_owner, .. } = actor {
+        if let Actor::FlowToken {
+            room, thread_owner, ..
+        } = actor
+        {
             let room = self.rooms.admit(actor, *room, FlowAction::Post).await?;
             return match thread_owner.source {
                 Some(source) => Ok(vec![self.get(&room, source).await?]),
@@ -210,7 +229,10 @@ impl Sources {
         let found = self.core.store().read(move |reader| {
             let sources = reader.sources().list_of_rooms(&rooms)?;
             let mut around = Around::default();
-            sources.iter().map(|source| around.describe(reader, &addresses, source)).collect()
+            sources
+                .iter()
+                .map(|source| around.describe(reader, &addresses, source))
+                .collect()
         });
         Ok(found.await?)
     }
@@ -222,12 +244,15 @@ impl Sources {
     /// [`Error::NotFound`].
     pub async fn get(&self, room: &Room, id: SourceId) -> Result<WireSource> {
         let (addresses, room) = (self.core.config().addresses.clone(), room.id());
-        let found = self.core.store().read(move |reader| match reader.sources().find(id)? {
-            Some(source) if source.room == room && source.removed_at.is_none() => {
-                describe(reader, &addresses, &source).map(Some)
-            }
-            _ => Ok(None),
-        });
+        let found = self
+            .core
+            .store()
+            .read(move |reader| match reader.sources().find(id)? {
+                Some(source) if source.room == room && source.removed_at.is_none() => {
+                    describe(reader, &addresses, &source).map(Some)
+                }
+                _ => Ok(None),
+            });
         found.await?.ok_or(Error::NotFound)
     }
 
@@ -238,9 +263,9 @@ impl Sources {
     /// [`Error::Denied`] for everybody else.
     pub fn own(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
         match actor {
-            Actor::FlowToken { room, thread_owner, .. } => {
-                Ok((*room, thread_owner.source.ok_or(Error::Denied)?))
-            }
+            Actor::FlowToken {
+                room, thread_owner, ..
+            } => Ok((*room, thread_owner.source.ok_or(Error::Denied)?)),
             Actor::User { .. } => Err(Error::Denied),
         }
     }
@@ -286,7 +311,13 @@ impl Sources {
             // Posts that were let in before are looked at again.
             tx.rooms().advance_access(room)?;
             tx.record_event(Control::FlowTokens { room });
-            let draft = action(tx, room, actor.user_id(), "source-remove", &json!(source.name));
+            let draft = action(
+                tx,
+                room,
+                actor.user_id(),
+                "source-remove",
+                &json!(source.name),
+            );
             tx.messages().append(&[draft]).map(drop)
         })
         .await

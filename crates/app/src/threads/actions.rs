@@ -29,17 +29,17 @@ struct Ready {
 }
 
 impl Threads {
-    /// Has the integration that keeps a thread do what one of its actions says, the one at this position,
-    /// counted from 0, for a user who was admitted to the room for posting. With a `name` it must be the
-    /// one of that name: the thread may have changed since it was shown.
+    /// Has the integration that keeps a thread do what one of its actions says, the one at this
+    /// position, counted from 0, for a user who was admitted to the room for posting. With a `name`
+    /// it must be the one of that name: the thread may have changed since it was shown.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, [`Error::NotFound`], [`Error::Conflict`] when the action has
-    /// another name, [`Error::Invalid`] when it is a link only, [`Error::Gone`] when the thread's source was
-    /// removed, [`Error::Integration`] when the integration cannot be asked or does not agree,
-    /// [`Error::TooManyRequests`] when the caller or the application has too many actions under way, and
-    /// [`Error::Unavailable`] when all together have.
+    /// [`Error::Denied`] for flow tokens, [`Error::NotFound`], [`Error::Conflict`] when the action
+    /// has another name, [`Error::Invalid`] when it is a link only, [`Error::Gone`] when the
+    /// thread's source was removed, [`Error::Integration`] when the integration cannot be asked or
+    /// does not agree, [`Error::TooManyRequests`] when the caller or the application has too many
+    /// actions under way, and [`Error::Unavailable`] when all together have.
     pub async fn trigger_action(
         &self,
         actor: &Actor,
@@ -51,13 +51,28 @@ impl Threads {
         let (user, owner) = (&actor.user()?.user, actor.owner());
         policy::write(&room.organization)?;
         let root = self.messages.thread_root(room, thread_id)?;
-        let ready = self.ready_action(actor, room.id(), root, position, name.map(str::to_owned)).await?;
+        let ready = self
+            .ready_action(actor, room.id(), root, position, name.map(str::to_owned))
+            .await?;
         let body = with_agent(&ready.action, user).to_string().into_bytes();
-        let parties = Parties { issuer: &self.core.config().addresses.base, audience: &ready.client_id };
+        let parties = Parties {
+            issuer: &self.core.config().addresses.base,
+            audience: &ready.client_id,
+        };
         let token = action::sign(&ready.secret, parties, user.id, &body, self.core.now());
         let EntryPoint::EntryPoint { url, method } = ready.target;
         let (application, thread) = (ready.application, thread_id.to_owned());
-        self.integrations.ask(Asked { application, owner, thread, url, method, token, body }).await
+        self.integrations
+            .ask(Asked {
+                application,
+                owner,
+                thread,
+                url,
+                method,
+                token,
+                body,
+            })
+            .await
     }
 
     async fn ready_action(
@@ -79,7 +94,13 @@ impl Threads {
                 };
                 let target = target.clone();
                 let (of, secret) = signed_with(reader, thread_owner, &sealing)?;
-                Ok(Ready { action, target, application: of.id, client_id: of.client_id, secret })
+                Ok(Ready {
+                    action,
+                    target,
+                    application: of.id,
+                    client_id: of.client_id,
+                    secret,
+                })
             })
             .await
     }
@@ -93,16 +114,22 @@ fn chosen(
     position: usize,
     name: Option<&str>,
 ) -> TxResult<(Action, Option<ThreadOwner>)> {
-    let item = reader.threads().find(room, root)?.and_then(|thread| thread.item);
-    let action = item.and_then(|item| item.actions.get(position).cloned()).ok_or(Error::NotFound)?;
+    let item = reader
+        .threads()
+        .find(room, root)?
+        .and_then(|thread| thread.item);
+    let action = item
+        .and_then(|item| item.actions.get(position).cloned())
+        .ok_or(Error::NotFound)?;
     if name.is_some_and(|name| name != action.name()) {
         return Err(Error::Conflict("The thread has changed".into()).into());
     }
     Ok((action, reader.threads().find_owner(room, root)?))
 }
 
-/// The application whose secret signs requests for a thread owner: the one that named their address. No other
-/// may name it (see [`ThreadOwner::keeps`]), so a signature never reaches another application's address.
+/// The application whose secret signs requests for a thread owner: the one that named their
+/// address. No other may name it (see [`ThreadOwner::keeps`]), so a signature never reaches another
+/// application's address.
 fn signed_with(
     reader: &mut Reader<'_>,
     thread_owner: Option<ThreadOwner>,
@@ -111,26 +138,37 @@ fn signed_with(
     let cannot = |text: &str| Error::from(IntegrationFailed::unasked(text));
     let thread_owner = thread_owner.ok_or_else(|| cannot("No integration keeps this thread"))?;
     if let Some(source) = thread_owner.source
-        && reader.sources().find(source)?.is_none_or(|source| source.removed_at.is_some())
+        && reader
+            .sources()
+            .find(source)?
+            .is_none_or(|source| source.removed_at.is_some())
     {
         return Err(Error::Gone.into());
     }
     let unsigned = "No application keeps this thread, so its requests cannot be signed";
     let application = thread_owner.application.ok_or_else(|| cannot(unsigned))?;
     let gone = "The application that keeps this thread is gone";
-    let application = reader.applications().find(application)?.ok_or_else(|| cannot(gone))?;
-    let without = "The application that keeps this thread has no secret, so its requests cannot be signed";
-    let sealed = reader.applications().find_secret(application.id)?.ok_or_else(|| cannot(without))?;
+    let application = reader
+        .applications()
+        .find(application)?
+        .ok_or_else(|| cannot(gone))?;
+    let without =
+        "The application that keeps this thread has no secret, so its requests cannot be signed";
+    let sealed = reader
+        .applications()
+        .find_secret(application.id)?
+        .ok_or_else(|| cannot(without))?;
     let secret = sealing
         .open(&application.client_id, &sealed)
         .ok_or_else(|| Error::Internal("the secret of an application cannot be opened".into()))?;
     Ok((application, secret))
 }
 
-/// The action as it is shown, and who does it. The owner of the thread sees no more of the user than
-/// everybody in the flow does by looking at a message: no address, no other flows.
+/// The action as it is shown, and who does it. The owner of the thread sees no more of the user
+/// than everybody in the flow does by looking at a message: no address, no other flows.
 fn with_agent(action: &Action, user: &User) -> Value {
     let mut body = json!(action);
-    body["agent"] = json!({"@type": "Person", "id": user.id.0, "name": user.name, "nick": user.nick});
+    body["agent"] =
+        json!({"@type": "Person", "id": user.id.0, "name": user.name, "nick": user.nick});
     body
 }

@@ -1,5 +1,5 @@
-//! How an integration is asked to do something, and what its answer means (specification, sections 5
-//! and 6).
+//! How an integration is asked to do something, and what its answer means (specification, sections
+//! 5 and 6).
 
 use std::sync::Arc;
 
@@ -16,10 +16,13 @@ use crate::jobs::Jobs;
 use crate::quota::{KeyedSemaphore, Owner, Quota, QuotaKey};
 use crate::{Error, Limit, Result};
 
-/// How many integrations are asked at the same time. Each may take as long as the timeout allows. The
-/// actions of one application have a share, so that a slow one leaves the others alone, and one user has
-/// less than a whole application.
-const ACTIONS: Quota = Quota { application: 8, ..Quota::new(64, 32, 4) };
+/// How many integrations are asked at the same time. Each may take as long as the timeout allows.
+/// The actions of one application have a share, so that a slow one leaves the others alone, and one
+/// user has less than a whole application.
+const ACTIONS: Quota = Quota {
+    application: 8,
+    ..Quota::new(64, 32, 4)
+};
 /// The longest address at which users may be told to sign in, in bytes.
 const MAX_AUTHENTICATION_URL: usize = 4096;
 /// What the challenge of an integration is called, here and in the original service.
@@ -62,12 +65,23 @@ impl Integrations {
         }
     }
 
-    /// Asks, once, and judges the answer. A caller who stops waiting ends nothing: what was begun is
-    /// brought to its end, and its permit with it.
+    /// Asks, once, and judges the answer. A caller who stops waiting ends nothing: what was begun
+    /// is brought to its end, and its permit with it.
     pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
-        let Asked { application, owner, thread, url, method, token, body } = asked;
+        let Asked {
+            application,
+            owner,
+            thread,
+            url,
+            method,
+            token,
+            body,
+        } = asked;
         let keys = owner.quota_keys().and(QuotaKey::Application(application));
-        let permit = self.actions.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Actions))?;
+        let permit = self
+            .actions
+            .acquire(keys, 1)
+            .map_err(|exceeded| exceeded.of(Limit::Actions))?;
         let mut token = HeaderValue::try_from(token)
             .map_err(|_| Error::Internal("a signed token does not fit a header".into()))?;
         token.set_sensitive(true);
@@ -75,11 +89,20 @@ impl Integrations {
             (self.token.clone(), token),
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
             (ACCEPT, HeaderValue::from_static("application/json")),
-            (USER_AGENT, HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION")))),
+            (
+                USER_AGENT,
+                HeaderValue::from_static(concat!("Eddyline/", env!("CARGO_PKG_VERSION"))),
+            ),
         ]);
         // The token covers the body, so every method has one.
         let (method, body, held) = (as_sent(method), body.into(), Arc::new(permit));
-        let request = Request { method, url, headers, body, held: Some(held) };
+        let request = Request {
+            method,
+            url,
+            headers,
+            body,
+            held: Some(held),
+        };
         let outbound = self.outbound.clone();
         let asking = async move {
             // What else the answer says is nobody's concern, and may be long or slow.
@@ -114,19 +137,27 @@ fn judge(answer: &Response) -> std::result::Result<(), IntegrationFailed> {
         _ => None,
     };
     let message = match status {
-        _ if authentication_url.is_some() => "The integration wants you to sign in there first".to_owned(),
+        _ if authentication_url.is_some() => {
+            "The integration wants you to sign in there first".to_owned()
+        }
         _ if status.is_redirection() => "The integration answered with a redirect".to_owned(),
         _ => format!("The integration answered with status {}", status.as_u16()),
     };
-    Err(IntegrationFailed { message, status: Some(status.as_u16()), authentication_url })
+    Err(IntegrationFailed {
+        message,
+        status: Some(status.as_u16()),
+        authentication_url,
+    })
 }
 
-/// What a user is told of a request without an answer: not what the system said about it, which may name
-/// hosts.
+/// What a user is told of a request without an answer: not what the system said about it, which may
+/// name hosts.
 fn told(failure: &Failure) -> String {
     match failure {
         Failure::BadUrl(why) => format!("The address of the action {why}"),
-        Failure::ForbiddenAddress => "The address of the action must not be asked from here".to_owned(),
+        Failure::ForbiddenAddress => {
+            "The address of the action must not be asked from here".to_owned()
+        }
         Failure::Timeout => "The integration did not answer in time".to_owned(),
         Failure::Connect(_) => "The integration could not be reached".to_owned(),
         Failure::TooLarge => "The integration's answer is too large".to_owned(),
@@ -137,16 +168,20 @@ fn told(failure: &Failure) -> String {
 /// Where a challenge sends users to sign in.
 fn authentication_url(headers: &HeaderMap) -> Option<String> {
     let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
-    challenges.filter_map(|value| value.to_str().ok()).find_map(url_of_challenge)
+    challenges
+        .filter_map(|value| value.to_str().ok())
+        .find_map(url_of_challenge)
 }
 
-/// The URL that one header names, which may hold other challenges and other parameters. It stands in
-/// quotation marks or not, and is where browsers may be sent.
+/// The URL that one header names, which may hold other challenges and other parameters. It stands
+/// in quotation marks or not, and is where browsers may be sent.
 fn url_of_challenge(header: &str) -> Option<String> {
     let mut rest = header.trim_start();
     let mut ours = false;
     while !rest.is_empty() {
-        let end = rest.find(|c: char| c == '=' || c == ',' || c.is_whitespace()).unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| c == '=' || c == ',' || c.is_whitespace())
+            .unwrap_or(rest.len());
         let (word, after) = rest.split_at(end);
         if let Some(value) = after.strip_prefix('=') {
             let (value, after) = parameter(value)?;
@@ -156,7 +191,9 @@ fn url_of_challenge(header: &str) -> Option<String> {
             rest = after;
         } else {
             if !word.is_empty() {
-                ours = SCHEMES.iter().any(|scheme| scheme.eq_ignore_ascii_case(word));
+                ours = SCHEMES
+                    .iter()
+                    .any(|scheme| scheme.eq_ignore_ascii_case(word));
             }
             rest = after;
         }
@@ -165,8 +202,8 @@ fn url_of_challenge(header: &str) -> Option<String> {
     None
 }
 
-/// A parameter's value, and what follows. Without quotation marks it ends at a space, or at a comma before
-/// one, since addresses have commas in them.
+/// A parameter's value, and what follows. Without quotation marks it ends at a space, or at a comma
+/// before one, since addresses have commas in them.
 fn parameter(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text.find(char::is_whitespace).unwrap_or(text.len());
@@ -184,7 +221,9 @@ fn parameter(text: &str) -> Option<(String, &str)> {
 }
 
 fn where_browsers_may_go(text: &str) -> Option<String> {
-    let url = Url::parse(text).ok().filter(|_| text.len() <= MAX_AUTHENTICATION_URL)?;
+    let url = Url::parse(text)
+        .ok()
+        .filter(|_| text.len() <= MAX_AUTHENTICATION_URL)?;
     let plain = url.username().is_empty() && url.password().is_none();
     (matches!(url.scheme(), "http" | "https") && plain).then(|| url.into())
 }
@@ -228,12 +267,18 @@ mod tests {
         ] {
             assert_eq!(url_of_challenge(header), None, "{header}");
         }
-        let long = format!("Service-Token url=https://tracker.example/{}", "x".repeat(5000));
+        let long = format!(
+            "Service-Token url=https://tracker.example/{}",
+            "x".repeat(5000)
+        );
         assert_eq!(url_of_challenge(&long), None);
     }
 
     fn owner(user: i64, organization: i64) -> Owner {
-        Owner { user: Some(UserId(user)), organization: Some(OrganizationId(organization)) }
+        Owner {
+            user: Some(UserId(user)),
+            organization: Some(OrganizationId(organization)),
+        }
     }
 
     /// The permits for the actions of an organization that may run at the same time.
@@ -241,7 +286,10 @@ mod tests {
         let permit = |number: i64| {
             let user = owner(100 * organization + number / 4, organization);
             let application = QuotaKey::Application(ApplicationId(100 * organization + number / 8));
-            integrations.actions.acquire(user.quota_keys().and(application), 1).unwrap()
+            integrations
+                .actions
+                .acquire(user.quota_keys().and(application), 1)
+                .unwrap()
         };
         (0..32).map(permit).collect()
     }
@@ -263,11 +311,22 @@ mod tests {
     async fn actions_under_way_are_bounded_for_an_organization_and_for_all() {
         let integrations = Integrations::new(Config::default(), Profile::Spec, Jobs::default());
         let first = as_many_as_possible(&integrations, 1);
-        assert!(matches!(ask(&integrations, owner(1, 1)).await, Some(Error::TooManyRequests { .. })));
+        assert!(matches!(
+            ask(&integrations, owner(1, 1)).await,
+            Some(Error::TooManyRequests { .. })
+        ));
         let second = as_many_as_possible(&integrations, 2);
-        assert!(matches!(ask(&integrations, owner(3, 3)).await, Some(Error::Unavailable(_))));
+        assert!(matches!(
+            ask(&integrations, owner(3, 3)).await,
+            Some(Error::Unavailable(_))
+        ));
         drop(first);
-        assert!(integrations.actions.acquire(owner(3, 3).quota_keys(), 1).is_ok());
+        assert!(
+            integrations
+                .actions
+                .acquire(owner(3, 3).quota_keys(), 1)
+                .is_ok()
+        );
         drop(second);
     }
 
@@ -281,7 +340,10 @@ mod tests {
         assert_eq!(judge(&answer(200)), Ok(()));
         for status in [201, 204, 302, 401, 404, 500] {
             let failed = judge(&answer(status)).unwrap_err();
-            assert_eq!((failed.status, failed.authentication_url), (Some(status), None));
+            assert_eq!(
+                (failed.status, failed.authentication_url),
+                (Some(status), None)
+            );
         }
     }
 }

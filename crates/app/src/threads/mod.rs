@@ -46,7 +46,12 @@ impl Threads {
     pub(crate) fn new(core: Core, messages: Messages, sealing: Arc<SealingKey>) -> Self {
         let config = core.config();
         let integrations = Integrations::new(config.outbound, config.profile, core.jobs().clone());
-        Self { core, messages, sealing, integrations }
+        Self {
+            core,
+            messages,
+            sealing,
+            integrations,
+        }
     }
 
     /// The threads of a room that the caller may read, those that changed last first.
@@ -54,7 +59,12 @@ impl Threads {
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub async fn list(&self, room: &Room, of: ThreadsOf, mut query: ThreadQuery) -> Result<ThreadPage> {
+    pub async fn list(
+        &self,
+        room: &Room,
+        of: ThreadsOf,
+        mut query: ThreadQuery,
+    ) -> Result<ThreadPage> {
         let room = room.id();
         let found = self.core.store().read(move |reader| {
             query.threads = match &of {
@@ -81,7 +91,10 @@ impl Threads {
     /// [`Error::NotFound`].
     pub async fn get(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
         let (root, room) = (self.messages.thread_root(room, thread_id)?, room.id());
-        let found = self.core.store().read(move |reader| reader.threads().find(room, root));
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.threads().find(room, root));
         found.await?.ok_or(Error::NotFound)
     }
 }

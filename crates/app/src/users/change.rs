@@ -23,8 +23,8 @@ use crate::{Error, Limit, Result, Users};
 pub struct UserChanges {
     /// Short name, unique within each of the user's organizations.
     pub nick: Option<Nick>,
-    /// Address, unique in the whole server. The new one counts at once. It needs the present password, or a
-    /// fresh sign-in.
+    /// Address, unique in the whole server. The new one counts at once. It needs the present
+    /// password, or a fresh sign-in.
     pub email: Option<Email>,
     /// Full name.
     pub name: Option<String>,
@@ -50,16 +50,16 @@ impl Users {
     /// sessions and streams end. After a change of address its former owner gets a mail with which
     /// to undo it.
     ///
-    /// A new address needs the present password: with it goes the way to a new one. Credentials that are
-    /// the password show it, and a session that has just begun counts as much
+    /// A new address needs the present password: with it goes the way to a new one. Credentials
+    /// that are the password show it, and a session that has just begun counts as much
     /// ([`crate::Accounts::has_signed_in_lately`]).
     ///
     /// # Errors
     ///
     /// [`Error::Invalid`] naming what is wrong, a missing or wrong `current_password` among it;
-    /// [`Error::TooMany`] after too many wrong ones, and [`Error::TooManyRequests`] for a user who tries
-    /// too many addresses; [`Error::Conflict`] for a nick or an address that is somebody else's;
-    /// [`Error::Denied`] when an application asks for another address or password.
+    /// [`Error::TooMany`] after too many wrong ones, and [`Error::TooManyRequests`] for a user who
+    /// tries too many addresses; [`Error::Conflict`] for a nick or an address that is somebody
+    /// else's; [`Error::Denied`] when an application asks for another address or password.
     pub async fn update(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
         // With another address comes another password: an application would have the whole account.
@@ -68,11 +68,21 @@ impl Users {
         {
             return Err(Error::Denied);
         }
-        let name = changes.name.as_deref().map(display_name).transpose().map_err(Error::wrong_name)?;
+        let name = changes
+            .name
+            .as_deref()
+            .map(display_name)
+            .transpose()
+            .map_err(Error::wrong_name)?;
         let changes = UserChanges { name, ..changes };
         let (id, quotas) = (caller.user.id, self.core.config().mail_quotas);
-        let moves = changes.email.as_ref().is_some_and(|email| email.key() != email_key(&caller.user.email));
-        let evidence = self.evidence(actor, &caller.user, &changes, moves, address).await?;
+        let moves = changes
+            .email
+            .as_ref()
+            .is_some_and(|email| email.key() != email_key(&caller.user.email));
+        let evidence = self
+            .evidence(actor, &caller.user, &changes, moves, address)
+            .await?;
         if moves {
             self.count_new_address(id)?;
         }
@@ -89,7 +99,11 @@ impl Users {
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, evidence.checked.as_deref())?;
                 if email_key(&before.email) != email_key(&after.email) && before.email_proved {
-                    let cause = MailCause { kind: MailKind::Account, sender: Some(id), organization: None };
+                    let cause = MailCause {
+                        kind: MailKind::Account,
+                        sender: Some(id),
+                        organization: None,
+                    };
                     quotas.record_one(tx, cause, &email_key(&before.email))?;
                 }
                 apply(tx, &before, &after, evidence.new.as_deref()).map_err(taken)?;
@@ -112,7 +126,9 @@ impl Users {
         moves: bool,
         address: IpAddr,
     ) -> Result<Evidence> {
-        if changes.password.is_none() && (!moves || self.accounts.has_signed_in_lately(actor).await?) {
+        if changes.password.is_none()
+            && (!moves || self.accounts.has_signed_in_lately(actor).await?)
+        {
             return Ok(Evidence::default());
         }
         let present = changes.current_password.as_ref().ok_or_else(|| {
@@ -125,26 +141,42 @@ impl Users {
             };
             Error::field("current_password", text)
         })?;
-        let known = match self.authentication.check_password(&user.email, present, address).await {
+        let known = match self
+            .authentication
+            .check_password(&user.email, present, address)
+            .await
+        {
             Err(Error::Unauthenticated(_)) => {
-                return Err(Error::field("current_password", "is not your present password"));
+                return Err(Error::field(
+                    "current_password",
+                    "is not your present password",
+                ));
             }
             other => other?,
         };
         let new = match &changes.password {
-            Some(new) => Some(self.accounts.hash_new_password(new, &personal(user)).await?),
+            Some(new) => Some(
+                self.accounts
+                    .hash_new_password(new, &personal(user))
+                    .await?,
+            ),
             None => None,
         };
-        Ok(Evidence { checked: known.0.password_hash.clone(), new })
+        Ok(Evidence {
+            checked: known.0.password_hash.clone(),
+            new,
+        })
     }
 
     /// Counts that a user tries an address, which tells whether another account has it.
     fn count_new_address(&self, user: UserId) -> Result<()> {
         let (tried, now) = (&self.new_addresses, self.core.now());
-        tried.check(&user, now).map_err(|wait| Error::TooManyRequests {
-            retry_after: wait.seconds,
-            limit: Limit::NewAddresses,
-        })?;
+        tried
+            .check(&user, now)
+            .map_err(|wait| Error::TooManyRequests {
+                retry_after: wait.seconds,
+                limit: Limit::NewAddresses,
+            })?;
         tried.failed(&user, now);
         Ok(())
     }
@@ -179,7 +211,10 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
         for membership in tx.organization_members().list_of_user(before.id)? {
-            if tx.organization_members().has_nick(membership.organization, &nick, before.id)? {
+            if tx
+                .organization_members()
+                .has_nick(membership.organization, &nick, before.id)?
+            {
                 let text = format!("the nick {} is taken in your organization", after.nick);
                 return Err(Error::Conflict(text).into());
             }
@@ -187,14 +222,21 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
     }
     let email = email_key(&after.email);
     let now = tx.now();
-    if tx.users().find_account_by_email(&email)?.is_some_and(|account| account.user.id != before.id)
+    if tx
+        .users()
+        .find_account_by_email(&email)?
+        .is_some_and(|account| account.user.id != before.id)
         || tx.emails().is_claimed(&email, before.id, now)?
     {
         return Err(Error::Conflict("the email is the address of another account".into()).into());
     }
     if checked.is_some() {
-        let account = tx.users().find_account_by_email(&email_key(&before.email))?;
-        if !account.is_some_and(|now| now.user.id == before.id && now.password_hash.as_deref() == checked) {
+        let account = tx
+            .users()
+            .find_account_by_email(&email_key(&before.email))?;
+        if !account
+            .is_some_and(|now| now.user.id == before.id && now.password_hash.as_deref() == checked)
+        {
             return Err(Error::Conflict("the password was changed meanwhile".into()).into());
         }
     }
@@ -204,7 +246,11 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
 fn apply(tx: &mut Tx<'_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
-        tx.users().update(id, (&after.nick, &nick_key(&after.nick)), (&after.email, &email))?;
+        tx.users().update(
+            id,
+            (&after.nick, &nick_key(&after.nick)),
+            (&after.email, &email),
+        )?;
     }
     if (&before.name, &before.website) != (&after.name, &after.website) {
         tx.users().set_profile(id, &after.name, &after.website)?;

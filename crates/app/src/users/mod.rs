@@ -17,8 +17,8 @@ pub use change::UserChanges;
 use crate::actor::Actor;
 use crate::{Error, Result};
 
-/// How many addresses a user may try for the account in a day. The answer tells whether another account has the
-/// address, so the number of guesses is limited.
+/// How many addresses a user may try for the account in a day. The answer tells whether another
+/// account has the address, so the number of guesses is limited.
 const NEW_ADDRESSES: u32 = 10;
 
 /// Users as they see each other. See [`crate::App::users`].
@@ -35,9 +35,20 @@ pub struct Users {
 crate::core::opaque_debug!(Users);
 
 impl Users {
-    pub(crate) fn new(core: Core, authentication: Authentication, accounts: Accounts, mail: Mail) -> Self {
+    pub(crate) fn new(
+        core: Core,
+        authentication: Authentication,
+        accounts: Accounts,
+        mail: Mail,
+    ) -> Self {
         let new_addresses = Arc::new(FailureLimiter::a_day(NEW_ADDRESSES));
-        Self { core, authentication, accounts, mail, new_addresses }
+        Self {
+            core,
+            authentication,
+            accounts,
+            mail,
+            new_addresses,
+        }
     }
 
     /// The caller.
@@ -46,18 +57,25 @@ impl Users {
     ///
     /// [`Error::Denied`] for flow tokens.
     pub fn me(&self, actor: &Actor) -> Result<User> {
-        Ok(User::of(&actor.user()?.user, &self.core.config().addresses.base))
+        Ok(User::of(
+            &actor.user()?.user,
+            &self.core.config().addresses.base,
+        ))
     }
 
-    /// The users whom the caller sees in lists: all of the organizations that the caller administers,
-    /// those in a flow with the caller, and the caller.
+    /// The users whom the caller sees in lists: all of the organizations that the caller
+    /// administers, those in a flow with the caller, and the caller.
     ///
     /// # Errors
     ///
     /// [`Error::Denied`] for flow tokens.
     pub async fn list(&self, actor: &Actor) -> Result<Vec<User>> {
         let own = actor.user()?.user.id;
-        let found = self.core.store().read(move |reader| reader.users().list_seen_by(own)).await?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.users().list_seen_by(own))
+            .await?;
         let base = &self.core.config().addresses.base;
         Ok(found.iter().map(|user| User::of(user, base)).collect())
     }
@@ -66,8 +84,8 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for everybody else, [`Error::MissingScope`] when the caller's token covers
-    /// no other user.
+    /// [`Error::NotFound`] for everybody else, [`Error::MissingScope`] when the caller's token
+    /// covers no other user.
     pub async fn get(&self, actor: &Actor, id: UserId) -> Result<User> {
         let own = actor.user()?.user.id;
         if own != id {
@@ -94,8 +112,15 @@ impl Users {
         if own == id {
             return Ok(());
         }
-        let known =
-            self.core.store().read(move |reader| reader.organization_members().have_common(own, id)).await?;
-        Err(if known { Error::Denied } else { Error::NotFound })
+        let known = self
+            .core
+            .store()
+            .read(move |reader| reader.organization_members().have_common(own, id))
+            .await?;
+        Err(if known {
+            Error::Denied
+        } else {
+            Error::NotFound
+        })
     }
 }

@@ -7,7 +7,10 @@ use super::*;
 
 const BODY: &[u8] = br#"{"@type":"UpdateAction","name":"Close"}"#;
 const NOW: Timestamp = Timestamp(1_800_000_000_999);
-const PARTIES: Parties<'_> = Parties { issuer: "https://chat.example", audience: "robot" };
+const PARTIES: Parties<'_> = Parties {
+    issuer: "https://chat.example",
+    audience: "robot",
+};
 
 fn key() -> Secret {
     Secret::presented("s3cret")
@@ -22,7 +25,9 @@ fn judged(token: &str, body: &[u8], now: Timestamp) -> Result<ActionClaims, Refu
 }
 
 fn part(token: &str, at: usize) -> Vec<u8> {
-    URL_SAFE_NO_PAD.decode(token.split('.').nth(at).unwrap()).unwrap()
+    URL_SAFE_NO_PAD
+        .decode(token.split('.').nth(at).unwrap())
+        .unwrap()
 }
 
 fn json_part(token: &str, at: usize) -> Value {
@@ -32,9 +37,15 @@ fn json_part(token: &str, at: usize) -> Value {
 /// A token as somebody would make it who knows the key and the rules, without the library.
 fn by_hand(header: &Value, claims: &Value, key: &str) -> String {
     let encode = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
-    let message =
-        format!("{}.{}", encode(header.to_string().as_bytes()), encode(claims.to_string().as_bytes()));
-    let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()), message.as_bytes());
+    let message = format!(
+        "{}.{}",
+        encode(header.to_string().as_bytes()),
+        encode(claims.to_string().as_bytes())
+    );
+    let tag = hmac::sign(
+        &hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes()),
+        message.as_bytes(),
+    );
     format!("{message}.{}", encode(tag.as_ref()))
 }
 
@@ -64,13 +75,19 @@ fn the_signature_is_that_of_rfc_7515() {
     let token = token();
     let (message, _) = token.rsplit_once('.').unwrap();
     let key = hmac::Key::new(hmac::HMAC_SHA256, b"s3cret");
-    assert_eq!(hmac::verify(&key, message.as_bytes(), &part(&token, 2)), Ok(()));
+    assert_eq!(
+        hmac::verify(&key, message.as_bytes(), &part(&token, 2)),
+        Ok(())
+    );
 }
 
 #[test]
 fn the_receiver_learns_who_it_was() {
     let claims = judged(&token(), BODY, NOW).unwrap();
-    assert_eq!((claims.sub.as_str(), claims.exp - claims.iat), ("42", LIFETIME_SECONDS));
+    assert_eq!(
+        (claims.sub.as_str(), claims.exp - claims.iat),
+        ("42", LIFETIME_SECONDS)
+    );
     let by_hand = by_hand(&json!({"alg": "HS256"}), &json_part(&token(), 1), "s3cret");
     assert!(judged(&by_hand, BODY, NOW).is_ok());
 }
@@ -93,19 +110,38 @@ fn another_body_is_refused() {
 #[test]
 fn a_token_is_good_for_thirty_seconds() {
     assert!(judged(&token(), BODY, Timestamp(1_800_000_029_999)).is_ok());
-    assert_eq!(judged(&token(), BODY, Timestamp(1_800_000_030_000)), Err(Refusal::Expired));
+    assert_eq!(
+        judged(&token(), BODY, Timestamp(1_800_000_030_000)),
+        Err(Refusal::Expired)
+    );
 }
 
 #[test]
 fn another_key_or_party_is_refused() {
-    let refused = |key: &str, parties| verify(&token(), &Secret::presented(key), parties, BODY, NOW);
+    let refused =
+        |key: &str, parties| verify(&token(), &Secret::presented(key), parties, BODY, NOW);
     assert_eq!(refused("s3creT", PARTIES), Err(Refusal::Forged));
     assert_eq!(refused("", PARTIES), Err(Refusal::Forged));
     assert_eq!(
-        refused("s3cret", Parties { issuer: "https://other.example", ..PARTIES }),
+        refused(
+            "s3cret",
+            Parties {
+                issuer: "https://other.example",
+                ..PARTIES
+            }
+        ),
         Err(Refusal::Forged)
     );
-    assert_eq!(refused("s3cret", Parties { audience: "other", ..PARTIES }), Err(Refusal::Forged));
+    assert_eq!(
+        refused(
+            "s3cret",
+            Parties {
+                audience: "other",
+                ..PARTIES
+            }
+        ),
+        Err(Refusal::Forged)
+    );
 }
 
 #[test]
@@ -115,18 +151,38 @@ fn a_token_that_somebody_changed_is_refused() {
     let signed = token();
     let parts: Vec<&str> = signed.split('.').collect();
     let later = URL_SAFE_NO_PAD.encode(claims.to_string());
-    assert_eq!(judged(&format!("{}.{later}.{}", parts[0], parts[2]), BODY, NOW), Err(Refusal::Forged));
-    assert_eq!(judged(&by_hand(&json!({"alg": "HS256"}), &claims, "guess"), BODY, NOW), Err(Refusal::Forged));
+    assert_eq!(
+        judged(&format!("{}.{later}.{}", parts[0], parts[2]), BODY, NOW),
+        Err(Refusal::Forged)
+    );
+    assert_eq!(
+        judged(
+            &by_hand(&json!({"alg": "HS256"}), &claims, "guess"),
+            BODY,
+            NOW
+        ),
+        Err(Refusal::Forged)
+    );
 }
 
 #[test]
 fn other_algorithms_are_refused() {
     let claims = json_part(&token(), 1);
-    for algorithm in ["none", "None", "HS384", "HS512", "RS256", "ES256", "EdDSA", ""] {
+    for algorithm in [
+        "none", "None", "HS384", "HS512", "RS256", "ES256", "EdDSA", "",
+    ] {
         let token = by_hand(&json!({"alg": algorithm}), &claims, "s3cret");
-        assert_eq!(judged(&token, BODY, NOW), Err(Refusal::Forged), "{algorithm}");
+        assert_eq!(
+            judged(&token, BODY, NOW),
+            Err(Refusal::Forged),
+            "{algorithm}"
+        );
         let (unsigned, _) = token.rsplit_once('.').unwrap();
-        assert_eq!(judged(&format!("{unsigned}."), BODY, NOW), Err(Refusal::Forged), "{algorithm}");
+        assert_eq!(
+            judged(&format!("{unsigned}."), BODY, NOW),
+            Err(Refusal::Forged),
+            "{algorithm}"
+        );
     }
 }
 

@@ -31,8 +31,8 @@ pub struct AuthorizationRequest {
 /// What is wrong with an authorization request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AuthorizationError {
-    /// It cannot be told where the user should be sent back to, so the user is told (RFC 6749, section
-    /// 4.1.2.1).
+    /// It cannot be told where the user should be sent back to, so the user is told (RFC 6749,
+    /// section 4.1.2.1).
     Tell(&'static str),
     /// The application is told, at an address that is its own.
     SendBack {
@@ -62,10 +62,12 @@ impl AuthorizationParameters {
     pub fn client_id(&self) -> Result<&str, AuthorizationError> {
         match self.0.get("client_id") {
             Ok(Some(client_id)) => Ok(client_id),
-            Ok(None) => {
-                Err(AuthorizationError::Tell("The address does not say which application it is for."))
-            }
-            Err(_) => Err(AuthorizationError::Tell("The address names more than one application.")),
+            Ok(None) => Err(AuthorizationError::Tell(
+                "The address does not say which application it is for.",
+            )),
+            Err(_) => Err(AuthorizationError::Tell(
+                "The address names more than one application.",
+            )),
         }
     }
 
@@ -74,41 +76,74 @@ impl AuthorizationParameters {
     /// # Errors
     ///
     /// [`AuthorizationError`].
-    pub fn check(&self, application: &Application) -> Result<AuthorizationRequest, AuthorizationError> {
+    pub fn check(
+        &self,
+        application: &Application,
+    ) -> Result<AuthorizationRequest, AuthorizationError> {
         let Ok(named) = self.0.get("redirect_uri") else {
-            return Err(AuthorizationError::Tell("The address names more than one place to come back to."));
+            return Err(AuthorizationError::Tell(
+                "The address names more than one place to come back to.",
+            ));
         };
         let Some(redirect_uri) = application.redirect_uri(named) else {
             return Err(AuthorizationError::Tell(match named {
-                Some(_) => "The application asks to send you to a place that is not registered for it.",
+                Some(_) => {
+                    "The application asks to send you to a place that is not registered for it."
+                }
                 None => "The application does not say where to send you back to.",
             }));
         };
         // Of two states none is sent back.
-        let state = self.0.get("state").ok().flatten().filter(|state| state.len() <= MAX_STATE);
+        let state = self
+            .0
+            .get("state")
+            .ok()
+            .flatten()
+            .filter(|state| state.len() <= MAX_STATE);
         let state = state.map(str::to_owned);
         match self.rest(application) {
             Ok((scopes, challenge)) => {
                 let redirect_named = named.is_some();
-                Ok(AuthorizationRequest { redirect_uri, redirect_named, scopes, state, challenge })
+                Ok(AuthorizationRequest {
+                    redirect_uri,
+                    redirect_named,
+                    scopes,
+                    state,
+                    challenge,
+                })
             }
-            Err(Wrong { error, description }) => {
-                Err(AuthorizationError::SendBack { redirect_uri, state, error, description })
-            }
+            Err(Wrong { error, description }) => Err(AuthorizationError::SendBack {
+                redirect_uri,
+                state,
+                error,
+                description,
+            }),
         }
     }
 
     /// What is asked for, once it is known where to say that something is wrong with it.
     fn rest(&self, application: &Application) -> Result<(Scopes, Option<Challenge>), Wrong> {
-        if self.0.get("state")?.is_some_and(|state| state.len() > MAX_STATE) {
-            return Err(Wrong::request(format!("state is too long (maximum is {MAX_STATE} characters)")));
+        if self
+            .0
+            .get("state")?
+            .is_some_and(|state| state.len() > MAX_STATE)
+        {
+            return Err(Wrong::request(format!(
+                "state is too long (maximum is {MAX_STATE} characters)"
+            )));
         }
         match self.0.get("response_type")? {
             Some("code") => {}
             None => return Err(Wrong::request("response_type is missing")),
-            Some(_) => return Err(Wrong::new("unsupported_response_type", "response_type must be code")),
+            Some(_) => {
+                return Err(Wrong::new(
+                    "unsupported_response_type",
+                    "response_type must be code",
+                ));
+            }
         }
-        // Only what would be answered otherwise is refused; in all else, what is not known is ignored.
+        // Only what would be answered otherwise is refused; in all else, what is not known is
+        // ignored.
         match self.0.get("response_mode")? {
             None | Some("query") => {}
             Some(_) => return Err(Wrong::request("response_mode must be query")),
@@ -123,9 +158,14 @@ impl AuthorizationParameters {
 
     fn scopes(&self) -> Result<Scopes, Wrong> {
         let text = self.0.get("scope")?.unwrap_or_default();
-        let scopes =
-            text.parse::<Scopes>().map_err(|unknown| Wrong::new("invalid_scope", unknown.to_string()))?;
-        Ok(if scopes.is_empty() { Scopes::DEFAULT } else { scopes })
+        let scopes = text
+            .parse::<Scopes>()
+            .map_err(|unknown| Wrong::new("invalid_scope", unknown.to_string()))?;
+        Ok(if scopes.is_empty() {
+            Scopes::DEFAULT
+        } else {
+            scopes
+        })
     }
 
     fn challenge(&self) -> Result<Option<Challenge>, Wrong> {
@@ -149,7 +189,10 @@ struct Wrong {
 
 impl Wrong {
     fn new(error: &'static str, description: impl Into<String>) -> Self {
-        Self { error, description: description.into() }
+        Self {
+            error,
+            description: description.into(),
+        }
     }
 
     fn request(description: impl Into<String>) -> Self {
@@ -163,8 +206,8 @@ impl From<RepeatedParameter> for Wrong {
     }
 }
 
-/// Where the user is sent with an answer: these parameters, the state, and who answers (RFC 9207), so
-/// that a client of several servers cannot mistake one for another.
+/// Where the user is sent with an answer: these parameters, the state, and who answers (RFC 9207),
+/// so that a client of several servers cannot mistake one for another.
 #[must_use]
 pub fn callback(
     redirect_uri: &RedirectUri,

@@ -28,11 +28,16 @@ impl ClientCredentials {
         let (named, shown) = (body.get("client_id")?, body.get("client_secret")?);
         let Some(header) = authorization else {
             let client_id = named.ok_or(OAuthError::InvalidClient)?.to_owned();
-            return Ok(Self { client_id, secret: shown.map(Secret::presented) });
+            return Ok(Self {
+                client_id,
+                secret: shown.map(Secret::presented),
+            });
         };
         let credentials = Self::read_basic(header).ok_or(OAuthError::InvalidClient)?;
         if shown.is_some() {
-            return Err(OAuthError::InvalidRequest("the client's secret is given in two ways".into()));
+            return Err(OAuthError::InvalidRequest(
+                "the client's secret is given in two ways".into(),
+            ));
         }
         if named.is_some_and(|named| named != credentials.client_id) {
             return Err(OAuthError::InvalidRequest(
@@ -42,8 +47,8 @@ impl ClientCredentials {
         Ok(credentials)
     }
 
-    /// Name and secret are form-encoded before they are put together. Many clients do not know that, but
-    /// ours have no character that is read in two ways.
+    /// Name and secret are form-encoded before they are put together. Many clients do not know
+    /// that, but ours have no character that is read in two ways.
     fn read_basic(header: &[u8]) -> Option<Self> {
         let (scheme, rest) = basic::scheme(header);
         if !scheme.eq_ignore_ascii_case(b"basic") {
@@ -70,12 +75,22 @@ mod tests {
     use super::*;
 
     fn body(pairs: &[(&str, &str)]) -> Parameters {
-        Parameters::new(pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())))
+        Parameters::new(
+            pairs
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
+        )
     }
 
-    fn read(header: Option<&str>, pairs: &[(&str, &str)]) -> Result<(String, Option<String>), OAuthError> {
+    fn read(
+        header: Option<&str>,
+        pairs: &[(&str, &str)],
+    ) -> Result<(String, Option<String>), OAuthError> {
         let found = ClientCredentials::read(header.map(str::as_bytes), &body(pairs))?;
-        Ok((found.client_id, found.secret.map(|secret| secret.expose().to_owned())))
+        Ok((
+            found.client_id,
+            found.secret.map(|secret| secret.expose().to_owned()),
+        ))
     }
 
     fn basic(text: &str) -> String {
@@ -85,12 +100,24 @@ mod tests {
     #[test]
     fn a_client_names_itself_in_the_body_or_the_header() {
         let whole = Ok(("robot".to_owned(), Some("s3cret".to_owned())));
-        assert_eq!(read(None, &[("client_id", "robot"), ("client_secret", "s3cret")]), whole);
+        assert_eq!(
+            read(None, &[("client_id", "robot"), ("client_secret", "s3cret")]),
+            whole
+        );
         assert_eq!(read(Some(&basic("robot:s3cret")), &[]), whole);
-        assert_eq!(read(Some(&basic("robot:s3cret")), &[("client_id", "robot")]), whole);
-        assert_eq!(read(None, &[("client_id", "app")]), Ok(("app".to_owned(), None)));
+        assert_eq!(
+            read(Some(&basic("robot:s3cret")), &[("client_id", "robot")]),
+            whole
+        );
+        assert_eq!(
+            read(None, &[("client_id", "app")]),
+            Ok(("app".to_owned(), None))
+        );
         assert_eq!(read(Some(&basic("ro%62ot:s3c%72et")), &[]), whole);
-        assert_eq!(read(Some(&basic("app:")), &[]), Ok(("app".to_owned(), None)));
+        assert_eq!(
+            read(Some(&basic("app:")), &[]),
+            Ok(("app".to_owned(), None))
+        );
     }
 
     #[test]
@@ -103,7 +130,11 @@ mod tests {
             Some(&*basic("robot")),
             Some(&*basic(":x")),
         ] {
-            assert_eq!(read(header, &[]), Err(OAuthError::InvalidClient), "{header:?}");
+            assert_eq!(
+                read(header, &[]),
+                Err(OAuthError::InvalidClient),
+                "{header:?}"
+            );
         }
     }
 
@@ -111,9 +142,15 @@ mod tests {
     fn a_secret_is_shown_in_one_place() {
         let header = basic("robot:s3cret");
         for pairs in [[("client_secret", "s3cret")], [("client_id", "other")]] {
-            assert!(matches!(read(Some(&header), &pairs), Err(OAuthError::InvalidRequest(_))));
+            assert!(matches!(
+                read(Some(&header), &pairs),
+                Err(OAuthError::InvalidRequest(_))
+            ));
         }
         let twice = [("client_id", "robot"), ("client_id", "robot")];
-        assert!(matches!(read(None, &twice), Err(OAuthError::InvalidRequest(_))));
+        assert!(matches!(
+            read(None, &twice),
+            Err(OAuthError::InvalidRequest(_))
+        ));
     }
 }

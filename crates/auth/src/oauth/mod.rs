@@ -1,5 +1,5 @@
-//! OAuth 2.0 as functions over values (RFC 6749; specification, section 5): what requests say, what is
-//! wrong with them, and what becomes of them.
+//! OAuth 2.0 as functions over values (RFC 6749; specification, section 5): what requests say, what
+//! is wrong with them, and what becomes of them.
 //!
 //! Nothing here looks anything up; it is given the application and judges.
 

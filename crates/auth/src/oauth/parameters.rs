@@ -18,7 +18,12 @@ impl Parameters {
     /// Takes parameters as they came. Those without a value count as left out (RFC 6749, section
     /// 3.1).
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
-        Self(pairs.into_iter().filter(|(_, value)| !value.is_empty()).collect())
+        Self(
+            pairs
+                .into_iter()
+                .filter(|(_, value)| !value.is_empty())
+                .collect(),
+        )
     }
 
     /// The only value of this name.
@@ -27,7 +32,11 @@ impl Parameters {
     ///
     /// [`RepeatedParameter`].
     pub fn get(&self, name: &str) -> Result<Option<&str>, RepeatedParameter> {
-        let mut values = self.0.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str());
+        let mut values = self
+            .0
+            .iter()
+            .filter(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
             _ => Err(RepeatedParameter(name.to_owned())),
@@ -37,6 +46,8 @@ impl Parameters {
 
 impl fmt::Debug for Parameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+        f.debug_list()
+            .entries(self.0.iter().map(|(name, _)| name))
+            .finish()
     }
 }

@@ -1,4 +1,5 @@
-//! Proof Key for Code Exchange (RFC 7636): the client that exchanges a code proves that it asked for it.
+//! Proof Key for Code Exchange (RFC 7636): the client that exchanges a code proves that it asked
+//! for it.
 //!
 //! Only the method S256 is taken: with `plain`, a reader of the request knows the proof.
 
@@ -14,8 +15,9 @@ impl Challenge {
     /// Reads a challenge; `None` unless it is one of the method S256.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let well_formed =
-            text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
+        let well_formed = text
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
         (text.len() == 43 && well_formed).then(|| Self(text.to_owned()))
     }
 
@@ -33,7 +35,9 @@ impl Challenge {
         if !(43..=128).contains(&verifier.len()) || !verifier.bytes().all(unreserved) {
             return false;
         }
-        let made = PkceCodeChallenge::from_code_verifier_sha256(&PkceCodeVerifier::new(verifier.to_owned()));
+        let made = PkceCodeChallenge::from_code_verifier_sha256(&PkceCodeVerifier::new(
+            verifier.to_owned(),
+        ));
         constant_time_eq(made.as_str().as_bytes(), self.0.as_bytes())
     }
 }
@@ -56,18 +60,27 @@ mod tests {
     #[test]
     fn another_verifier_does_not_meet_it() {
         let challenge = Challenge::parse(CHALLENGE).expect("a challenge");
-        for other in
-            ["", CHALLENGE, &VERIFIER[1..], &format!("{VERIFIER}x"), &"a".repeat(43), &"a".repeat(129)]
-        {
+        for other in [
+            "",
+            CHALLENGE,
+            &VERIFIER[1..],
+            &format!("{VERIFIER}x"),
+            &"a".repeat(43),
+            &"a".repeat(129),
+        ] {
             assert!(!challenge.is_met_by(other), "{other}");
         }
     }
 
     #[test]
     fn a_challenge_has_43_characters_of_url_safe_base64() {
-        for bad in
-            ["", &CHALLENGE[1..], &format!("{CHALLENGE}A"), &format!("{}=", &CHALLENGE[1..]), &"+".repeat(43)]
-        {
+        for bad in [
+            "",
+            &CHALLENGE[1..],
+            &format!("{CHALLENGE}A"),
+            &format!("{}=", &CHALLENGE[1..]),
+            &"+".repeat(43),
+        ] {
             assert_eq!(Challenge::parse(bad), None, "{bad}");
         }
     }

@@ -51,7 +51,8 @@ impl TokenRequest {
         let text = |name| Ok::<_, OAuthError>(body.get(name)?.map(str::to_owned));
         let scopes = || {
             let text = body.get("scope")?;
-            text.map(|text| text.parse::<Scopes>().map_err(|_| OAuthError::InvalidScope)).transpose()
+            text.map(|text| text.parse::<Scopes>().map_err(|_| OAuthError::InvalidScope))
+                .transpose()
         };
         match needed("grant_type")? {
             "authorization_code" => Ok(Self::Code {
@@ -62,20 +63,23 @@ impl TokenRequest {
             "password" => Ok(Self::Password {
                 username: needed("username")?.to_owned(),
                 password: Password::new(needed("password")?),
-                scopes: scopes()?.filter(|scopes| !scopes.is_empty()).unwrap_or(Scopes::DEFAULT),
+                scopes: scopes()?
+                    .filter(|scopes| !scopes.is_empty())
+                    .unwrap_or(Scopes::DEFAULT),
             }),
-            "refresh_token" => {
-                Ok(Self::Refresh { token: Secret::presented(needed("refresh_token")?), scopes: scopes()? })
-            }
+            "refresh_token" => Ok(Self::Refresh {
+                token: Secret::presented(needed("refresh_token")?),
+                scopes: scopes()?,
+            }),
             _ => Err(OAuthError::UnsupportedGrantType),
         }
     }
 }
 
-/// Whether a code that was not used yet is good for the client that presents it: it must not have ended, must
-/// be presented with the place it was sent to, and with proof where there was a challenge. Proof
-/// without a challenge is refused too: the challenge may have been taken out of the request on its way
-/// (RFC 9700, section 4.8.2).
+/// Whether a code that was not used yet is good for the client that presents it: it must not have
+/// ended, must be presented with the place it was sent to, and with proof where there was a
+/// challenge. Proof without a challenge is refused too: the challenge may have been taken out of
+/// the request on its way (RFC 9700, section 4.8.2).
 ///
 /// # Errors
 ///
@@ -91,7 +95,9 @@ pub fn check_code(
     }
     match redirect_uri {
         Some(uri) if uri != code.redirect_uri => {
-            return Err(OAuthError::InvalidGrant("redirect_uri is not where the code was sent"));
+            return Err(OAuthError::InvalidGrant(
+                "redirect_uri is not where the code was sent",
+            ));
         }
         None if code.redirect_named => {
             return Err(OAuthError::InvalidGrant(
@@ -105,7 +111,9 @@ pub fn check_code(
         (Some(Some(challenge)), Some(verifier)) if challenge.is_met_by(verifier) => Ok(()),
         (Some(_), None) => Err(OAuthError::InvalidGrant("code_verifier is missing")),
         (None, Some(_)) => Err(OAuthError::InvalidGrant("there was no code_challenge")),
-        (Some(_), Some(_)) => Err(OAuthError::InvalidGrant("code_verifier does not fit the code_challenge")),
+        (Some(_), Some(_)) => Err(OAuthError::InvalidGrant(
+            "code_verifier does not fit the code_challenge",
+        )),
     }
 }
 
@@ -117,7 +125,9 @@ mod tests {
     use super::*;
 
     fn read(pairs: &[(&str, &str)]) -> Result<TokenRequest, OAuthError> {
-        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
         TokenRequest::read(&Parameters::new(pairs))
     }
 
@@ -129,15 +139,34 @@ mod tests {
             ("redirect_uri", "u"),
             ("code_verifier", "v"),
         ]);
-        let Ok(TokenRequest::Code { code, redirect_uri: Some(uri), verifier: Some(verifier) }) = code else {
+        let Ok(TokenRequest::Code {
+            code,
+            redirect_uri: Some(uri),
+            verifier: Some(verifier),
+        }) = code
+        else {
             panic!("{code:?}")
         };
         assert_eq!((code.expose(), &*uri, &*verifier), ("c", "u", "v"));
 
-        let password = read(&[("grant_type", "password"), ("username", "ann@x.example"), ("password", "p")]);
-        assert!(matches!(password, Ok(TokenRequest::Password { scopes: Scopes::DEFAULT, .. })));
+        let password = read(&[
+            ("grant_type", "password"),
+            ("username", "ann@x.example"),
+            ("password", "p"),
+        ]);
+        assert!(matches!(
+            password,
+            Ok(TokenRequest::Password {
+                scopes: Scopes::DEFAULT,
+                ..
+            })
+        ));
 
-        let refresh = read(&[("grant_type", "refresh_token"), ("refresh_token", "r"), ("scope", "flow")]);
+        let refresh = read(&[
+            ("grant_type", "refresh_token"),
+            ("refresh_token", "r"),
+            ("scope", "flow"),
+        ]);
         let wanted = Scopes::of(&[Scope::Flow]);
         assert!(
             matches!(refresh, Ok(TokenRequest::Refresh { scopes: Some(scopes), .. }) if scopes == wanted)
@@ -148,10 +177,22 @@ mod tests {
     fn what_is_missing_or_comes_twice_is_named() {
         let says = |pairs: &[(&str, &str)]| read(pairs).expect_err("is refused").to_string();
         assert_eq!(says(&[]), "grant_type is missing");
-        assert_eq!(says(&[("grant_type", "authorization_code")]), "code is missing");
-        assert_eq!(says(&[("grant_type", "authorization_code"), ("code", "")]), "code is missing");
-        assert_eq!(says(&[("grant_type", "password"), ("username", "ann")]), "password is missing");
-        assert_eq!(says(&[("grant_type", "refresh_token")]), "refresh_token is missing");
+        assert_eq!(
+            says(&[("grant_type", "authorization_code")]),
+            "code is missing"
+        );
+        assert_eq!(
+            says(&[("grant_type", "authorization_code"), ("code", "")]),
+            "code is missing"
+        );
+        assert_eq!(
+            says(&[("grant_type", "password"), ("username", "ann")]),
+            "password is missing"
+        );
+        assert_eq!(
+            says(&[("grant_type", "refresh_token")]),
+            "refresh_token is missing"
+        );
         assert_eq!(
             says(&[("grant_type", "password"), ("grant_type", "password")]),
             "grant_type is given more than once"
@@ -160,8 +201,15 @@ mod tests {
 
     #[test]
     fn unknown_grant_types_and_scopes_are_refused() {
-        assert_eq!(read(&[("grant_type", "implicit")]).err(), Some(OAuthError::UnsupportedGrantType));
-        let scope = [("grant_type", "refresh_token"), ("refresh_token", "r"), ("scope", "everything")];
+        assert_eq!(
+            read(&[("grant_type", "implicit")]).err(),
+            Some(OAuthError::UnsupportedGrantType)
+        );
+        let scope = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", "r"),
+            ("scope", "everything"),
+        ];
         assert_eq!(read(&scope).err(), Some(OAuthError::InvalidScope));
     }
 
@@ -185,9 +233,13 @@ mod tests {
     #[test]
     fn a_code_is_good_at_the_place_it_was_sent_to_until_it_ends() {
         let there = Some("https://a.example/");
-        let good = |named, uri, now| check_code(&code(named, None), uri, None, Timestamp(now)).is_ok();
+        let good =
+            |named, uri, now| check_code(&code(named, None), uri, None, Timestamp(now)).is_ok();
         assert!(good(true, there, 999) && good(false, there, 999) && good(false, None, 999));
-        assert!(!good(true, None, 999), "it was named, so it must be named again");
+        assert!(
+            !good(true, None, 999),
+            "it was named, so it must be named again"
+        );
         for named in [true, false] {
             assert!(!good(named, Some("https://a.example"), 999));
             assert!(!good(named, there, 1000));
@@ -196,8 +248,9 @@ mod tests {
 
     #[test]
     fn a_challenge_must_be_met_and_proof_without_one_is_refused() {
-        let good =
-            |challenge, verifier| check_code(&code(false, challenge), None, verifier, Timestamp(0)).is_ok();
+        let good = |challenge, verifier| {
+            check_code(&code(false, challenge), None, verifier, Timestamp(0)).is_ok()
+        };
         assert!(good(None, None));
         assert!(good(Some(CHALLENGE), Some(VERIFIER)));
         assert!(!good(Some(CHALLENGE), None));

@@ -7,7 +7,9 @@ const KEY: &str = "5f3a1c0b9d7e4f62a1b2c3d4e5f60718";
 
 /// What stands in the only text of a drawing.
 fn text(drawing: &str) -> &str {
-    let (_, rest) = drawing.split_once(r##"fill="#fff">"##).expect("there is a text");
+    let (_, rest) = drawing
+        .split_once(r##"fill="#fff">"##)
+        .expect("there is a text");
     rest.split_once("</text></svg>").expect("the text ends").0
 }
 
@@ -40,7 +42,10 @@ fn the_key_chooses_the_colour_and_the_name_does_not() {
         rest[..6].to_owned()
     };
     assert_eq!(colour("Ada", KEY), colour("Grace Hopper", KEY));
-    assert_ne!(colour("Ada", KEY), colour("Ada", "00000000000000000000000000000000"));
+    assert_ne!(
+        colour("Ada", KEY),
+        colour("Ada", "00000000000000000000000000000000")
+    );
 }
 
 #[test]

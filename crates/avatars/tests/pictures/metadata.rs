@@ -67,8 +67,14 @@ fn comments_profiles_and_previews_of_a_jpeg_are_forgotten() {
         &jpeg,
         &[
             (0xfe, SECRET),
-            (0xe1, &[b"http://ns.adobe.com/xap/1.0/\0".as_slice(), SECRET].concat()),
-            (0xe2, &[b"ICC_PROFILE\0\x01\x01".as_slice(), SECRET].concat()),
+            (
+                0xe1,
+                &[b"http://ns.adobe.com/xap/1.0/\0".as_slice(), SECRET].concat(),
+            ),
+            (
+                0xe2,
+                &[b"ICC_PROFILE\0\x01\x01".as_slice(), SECRET].concat(),
+            ),
             (0xed, &[b"Photoshop 3.0\0".as_slice(), SECRET].concat()),
         ],
     );
@@ -82,7 +88,10 @@ fn comments_profiles_and_previews_of_a_jpeg_are_forgotten() {
 fn texts_and_times_of_a_png_are_forgotten() {
     let extra = [
         png_chunk(b"tEXt", &[b"Comment\0".as_slice(), SECRET].concat()),
-        png_chunk(b"iTXt", &[b"XML:com.adobe.xmp\0\0\0\0\0".as_slice(), SECRET].concat()),
+        png_chunk(
+            b"iTXt",
+            &[b"XML:com.adobe.xmp\0\0\0\0\0".as_slice(), SECRET].concat(),
+        ),
         png_chunk(b"tIME", &[7, 0xe7, 1, 2, 3, 4, 5]),
         png_chunk(b"eXIf", &exif(1, 59)),
         png_chunk(b"gAMA", &45_455_u32.to_be_bytes()),

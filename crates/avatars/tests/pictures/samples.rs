@@ -30,13 +30,20 @@ pub(crate) fn disc(side: u32) -> RgbaImage {
     let middle = f64::from(side) / 2.0;
     RgbaImage::from_fn(side, side, |x, y| {
         let far = (f64::from(x) - middle).hypot(f64::from(y) - middle);
-        if far < middle * 0.7 { Rgba([30, 160, 30, 255]) } else { Rgba([0, 0, 0, 0]) }
+        if far < middle * 0.7 {
+            Rgba([30, 160, 30, 255])
+        } else {
+            Rgba([0, 0, 0, 0])
+        }
     })
 }
 
 pub(crate) fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
-    picture.into().write_to(&mut file, format).expect("a picture can be written to memory");
+    picture
+        .into()
+        .write_to(&mut file, format)
+        .expect("a picture can be written to memory");
     file.into_inner()
 }
 
@@ -48,7 +55,10 @@ pub(crate) fn decoded(picture: &Picture) -> DynamicImage {
         other => panic!("{other}"),
     };
     let decoded = image::load_from_memory_with_format(&picture.bytes, format).expect("it is whole");
-    assert_eq!((decoded.width(), decoded.height()), (picture.side, picture.side));
+    assert_eq!(
+        (decoded.width(), decoded.height()),
+        (picture.side, picture.side)
+    );
     decoded
 }
 
@@ -56,7 +66,11 @@ pub(crate) fn decoded(picture: &Picture) -> DynamicImage {
 #[track_caller]
 pub(crate) fn assert_near(picture: &DynamicImage, at: (u32, u32), expected: Rgb<u8>) {
     let found = *picture.to_rgb8().get_pixel(at.0, at.1);
-    let near = found.0.iter().zip(expected.0).all(|(a, b)| a.abs_diff(b) <= 24);
+    let near = found
+        .0
+        .iter()
+        .zip(expected.0)
+        .all(|(a, b)| a.abs_diff(b) <= 24);
     assert!(near, "{found:?} at {at:?} instead of {expected:?}");
 }
 
@@ -91,16 +105,27 @@ pub(crate) fn animated(width: u32, height: u32, frame: &[Vec<u8>]) -> Vec<u8> {
     let sides = [(width - 1).to_le_bytes(), (height - 1).to_le_bytes()];
     let head = [&[0; 6], &sides[0][..3], &sides[1][..3], &[100, 0, 0, 0]].concat();
     let frame = [head, frame.concat()].concat();
-    webp(&[canvas(2, width, height), chunk(b"ANIM", &[0; 6]), chunk(b"ANMF", &frame)])
+    webp(&[
+        canvas(2, width, height),
+        chunk(b"ANIM", &[0; 6]),
+        chunk(b"ANMF", &frame),
+    ])
 }
 
 /// One chunk of a PNG file.
 pub(crate) fn png_chunk(name: &[u8; 4], content: &[u8]) -> Vec<u8> {
     let named = [name.as_slice(), content].concat();
     let sum = named.iter().fold(u32::MAX, |sum, byte| {
-        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 * (sum & 1)))
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
+            (sum >> 1) ^ (0xedb8_8320 * (sum & 1))
+        })
     });
-    [&(content.len() as u32).to_be_bytes(), named.as_slice(), &(!sum).to_be_bytes()].concat()
+    [
+        &(content.len() as u32).to_be_bytes(),
+        named.as_slice(),
+        &(!sum).to_be_bytes(),
+    ]
+    .concat()
 }
 
 /// A PNG file with these chunks put in behind its header.
@@ -132,7 +157,13 @@ pub(crate) fn jpeg_with(jpeg: &[u8], segments: &[(u8, &[u8])]) -> Vec<u8> {
 /// An EXIF block as a camera writes it: how the picture was held, and where, in degrees north.
 pub(crate) fn exif(orientation: u16, degrees: u32) -> Vec<u8> {
     let entry = |tag: u16, kind: u16, count: u32, value: u32| {
-        [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &count.to_le_bytes(), &value.to_le_bytes()].concat()
+        [
+            &tag.to_le_bytes()[..],
+            &kind.to_le_bytes(),
+            &count.to_le_bytes(),
+            &value.to_le_bytes(),
+        ]
+        .concat()
     };
     let (directory, short, long, text, rational) = (8, 3, 4, 2, 5);
     let places = directory + 2 + 2 * 12 + 4;

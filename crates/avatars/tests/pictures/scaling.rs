@@ -7,11 +7,17 @@ use crate::samples::*;
 
 #[test]
 fn a_stored_picture_comes_in_every_smaller_size() {
-    for upload in [encoded(gradient(600, 600), ImageFormat::Png), encoded(disc(600), ImageFormat::Png)] {
+    for upload in [
+        encoded(gradient(600, 600), ImageFormat::Png),
+        encoded(disc(600), ImageFormat::Png),
+    ] {
         let stored = accept(&upload).unwrap();
         for side in [16, 40, 511] {
             let picture = scale(&stored.bytes, side).unwrap();
-            assert_eq!((picture.content_type, picture.side), (stored.content_type, side));
+            assert_eq!(
+                (picture.content_type, picture.side),
+                (stored.content_type, side)
+            );
             decoded(&picture);
             assert_eq!(stored.scaled(side), Ok(picture));
         }
@@ -21,7 +27,12 @@ fn a_stored_picture_comes_in_every_smaller_size() {
 #[test]
 fn a_side_out_of_range_is_rounded_into_it() {
     let stored = accept(&encoded(gradient(600, 600), ImageFormat::Png)).unwrap();
-    for (asked, given) in [(0, *SIDES.start()), (15, 16), (513, 512), (u32::MAX, *SIDES.end())] {
+    for (asked, given) in [
+        (0, *SIDES.start()),
+        (15, 16),
+        (513, 512),
+        (u32::MAX, *SIDES.end()),
+    ] {
         assert_eq!(scale(&stored.bytes, asked).unwrap().side, given);
     }
 }

@@ -45,7 +45,10 @@ impl UnderWay {
     /// Notes that one more has it; `true` when that was the last one.
     fn delivered(&mut self, sequence: usize) -> bool {
         let first = self.sent - self.waiting.len();
-        let Some(waiting) = sequence.checked_sub(first).and_then(|at| self.waiting.get_mut(at)) else {
+        let Some(waiting) = sequence
+            .checked_sub(first)
+            .and_then(|at| self.waiting.get_mut(at))
+        else {
             return false;
         };
         *waiting -= 1;
@@ -61,13 +64,21 @@ impl State {
     fn outstanding(&self) -> usize {
         self.under_way
             .iter()
-            .map(|under_way| under_way.waiting.iter().filter(|waiting| **waiting > 0).count())
+            .map(|under_way| {
+                under_way
+                    .waiting
+                    .iter()
+                    .filter(|waiting| **waiting > 0)
+                    .count()
+            })
             .sum()
     }
 
     fn arrived(&mut self, listener: usize, mark: Mark, now: Duration) -> bool {
-        let known =
-            self.under_way.get(mark.publisher).is_some_and(|under_way| mark.sequence < under_way.sent);
+        let known = self
+            .under_way
+            .get(mark.publisher)
+            .is_some_and(|under_way| mark.sequence < under_way.sent);
         if !known {
             self.faults.errors += 1;
             return false;
@@ -90,15 +101,25 @@ impl State {
 impl Gathering {
     /// So many listeners, who have heard nothing.
     pub(super) fn of(listeners: usize) -> Self {
-        let state = State { ledgers: vec![Ledger::default(); listeners], ..State::default() };
-        Self { began: Instant::now(), state: RefCell::new(state), changed: Notify::new() }
+        let state = State {
+            ledgers: vec![Ledger::default(); listeners],
+            ..State::default()
+        };
+        Self {
+            began: Instant::now(),
+            state: RefCell::new(state),
+            changed: Notify::new(),
+        }
     }
 
     /// Forgets what was, for another measurement with the same listeners.
     pub(super) fn begin(&self) {
         let mut state = self.state.borrow_mut();
         let ledgers = vec![Ledger::default(); state.ledgers.len()];
-        *state = State { ledgers, ..State::default() };
+        *state = State {
+            ledgers,
+            ..State::default()
+        };
     }
 
     /// What time it is.
@@ -172,8 +193,15 @@ impl Gathering {
     pub(super) fn faults(&self) -> Faults {
         let state = self.state.borrow();
         let sent = [0, 1].map(|publisher: usize| state.under_way[publisher].sent);
-        let missed = state.ledgers.iter().map(|ledger| ledger.missed(sent) as u64).sum();
-        Faults { missed, ..state.faults }
+        let missed = state
+            .ledgers
+            .iter()
+            .map(|ledger| ledger.missed(sent) as u64)
+            .sum();
+        Faults {
+            missed,
+            ..state.faults
+        }
     }
 
     /// Listens until the stream ends, which it should not.
@@ -209,23 +237,39 @@ mod tests {
     use super::*;
 
     fn mark(publisher: usize, sequence: usize) -> Mark {
-        Mark { publisher, sequence, at: Duration::ZERO }
+        Mark {
+            publisher,
+            sequence,
+            at: Duration::ZERO,
+        }
     }
 
     fn arrive(gathering: &Gathering, listener: usize, mark: Mark) -> bool {
-        gathering.state.borrow_mut().arrived(listener, mark, Duration::from_millis(1))
+        gathering
+            .state
+            .borrow_mut()
+            .arrived(listener, mark, Duration::from_millis(1))
     }
 
     #[test]
     fn a_message_is_under_way_until_everybody_has_it() {
         let gathering = Gathering::of(2);
-        assert_eq!((gathering.send(0), gathering.send(0), gathering.send(1)), (0, 1, 0));
+        assert_eq!(
+            (gathering.send(0), gathering.send(0), gathering.send(1)),
+            (0, 1, 0)
+        );
         assert!(!arrive(&gathering, 0, mark(0, 0)));
         assert!(!arrive(&gathering, 0, mark(0, 1)));
         assert!(!arrive(&gathering, 1, mark(1, 0)));
         assert!(arrive(&gathering, 1, mark(0, 0)));
         assert_eq!(gathering.state.borrow().outstanding(), 2);
-        assert_eq!(gathering.faults(), Faults { missed: 2, ..Faults::default() });
+        assert_eq!(
+            gathering.faults(),
+            Faults {
+                missed: 2,
+                ..Faults::default()
+            }
+        );
         assert!(arrive(&gathering, 1, mark(0, 1)) && arrive(&gathering, 0, mark(1, 0)));
         assert_eq!(gathering.faults(), Faults::default());
     }
@@ -238,6 +282,13 @@ mod tests {
         arrive(&gathering, 0, mark(0, 1));
         arrive(&gathering, 0, mark(7, 0));
         arrive(&gathering, 0, mark(0, 0));
-        assert_eq!(gathering.faults(), Faults { errors: 2, doubled: 1, ..Faults::default() });
+        assert_eq!(
+            gathering.faults(),
+            Faults {
+                errors: 2,
+                doubled: 1,
+                ..Faults::default()
+            }
+        );
     }
 }

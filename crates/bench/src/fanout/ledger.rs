@@ -28,14 +28,23 @@ pub(super) struct Ledger {
 impl Ledger {
     /// Notes a message. Its publisher is below [`PUBLISHERS`].
     pub(super) fn note(&mut self, mark: Mark) -> Arrival {
-        let Mark { publisher, sequence, .. } = mark;
+        let Mark {
+            publisher,
+            sequence,
+            ..
+        } = mark;
         let next = self.next[publisher];
         if sequence >= next {
-            self.holes.extend((next..sequence).map(|missing| (publisher, missing)));
+            self.holes
+                .extend((next..sequence).map(|missing| (publisher, missing)));
             self.next[publisher] = sequence + 1;
             return Arrival::InOrder;
         }
-        match self.holes.iter().position(|hole| *hole == (publisher, sequence)) {
+        match self
+            .holes
+            .iter()
+            .position(|hole| *hole == (publisher, sequence))
+        {
             Some(at) => {
                 self.holes.swap_remove(at);
                 Arrival::Late
@@ -46,7 +55,11 @@ impl Ledger {
 
     /// How many messages have not come, when each publisher has sent so many.
     pub(super) fn missed(&self, sent: [usize; PUBLISHERS]) -> usize {
-        let not_yet: usize = sent.iter().zip(self.next).map(|(sent, next)| sent.saturating_sub(next)).sum();
+        let not_yet: usize = sent
+            .iter()
+            .zip(self.next)
+            .map(|(sent, next)| sent.saturating_sub(next))
+            .sum();
         self.holes.len() + not_yet
     }
 }
@@ -57,7 +70,11 @@ mod tests {
     use std::time::Duration;
 
     fn note(ledger: &mut Ledger, publisher: usize, sequence: usize) -> Arrival {
-        ledger.note(Mark { publisher, sequence, at: Duration::ZERO })
+        ledger.note(Mark {
+            publisher,
+            sequence,
+            at: Duration::ZERO,
+        })
     }
 
     #[test]

@@ -54,8 +54,11 @@ fn write_digits(place: &mut [u8], mut number: u64) {
 }
 
 fn digits(text: &[u8]) -> Option<u64> {
-    text.iter()
-        .try_fold(0, |sum: u64, digit| digit.is_ascii_digit().then(|| sum * 10 + u64::from(digit - b'0')))
+    text.iter().try_fold(0, |sum: u64, digit| {
+        digit
+            .is_ascii_digit()
+            .then(|| sum * 10 + u64::from(digit - b'0'))
+    })
 }
 
 /// Finds marks in bytes that come in pieces.
@@ -81,11 +84,14 @@ impl Finder {
 
 /// Finds the marks that are whole. Gives where to go on when there is more.
 fn find_whole(text: &[u8], found: &mut impl FnMut(Mark)) -> usize {
-    static FINDER: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(BEFORE));
+    static FINDER: LazyLock<memmem::Finder<'static>> =
+        LazyLock::new(|| memmem::Finder::new(BEFORE));
     let mut from = 0;
     while let Some(at) = FINDER.find(&text[from..]) {
         let start = from + at + BEFORE.len();
-        let Some(mark) = text.get(start..start + LENGTH) else { return from + at };
+        let Some(mark) = text.get(start..start + LENGTH) else {
+            return from + at;
+        };
         match Mark::read(mark) {
             Some(mark) => {
                 found(mark);
@@ -95,7 +101,9 @@ fn find_whole(text: &[u8], found: &mut impl FnMut(Mark)) -> usize {
         }
     }
     let longest = (BEFORE.len() - 1).min(text.len() - from);
-    let begun = (1..=longest).rev().find(|&length| text.ends_with(&BEFORE[..length]));
+    let begun = (1..=longest)
+        .rev()
+        .find(|&length| text.ends_with(&BEFORE[..length]));
     text.len() - begun.unwrap_or(0)
 }
 
@@ -104,7 +112,11 @@ mod tests {
     use super::*;
 
     fn mark(publisher: usize, sequence: usize, at: u64) -> Mark {
-        Mark { publisher, sequence, at: Duration::from_nanos(at) }
+        Mark {
+            publisher,
+            sequence,
+            at: Duration::from_nanos(at),
+        }
     }
 
     fn frame(mark: Mark) -> String {
@@ -122,11 +134,20 @@ mod tests {
 
     #[test]
     fn marks_are_found_once_each_however_the_bytes_are_split() {
-        let marks = [mark(0, 7, 123_456_789), mark(1, 999_999_999, 1), mark(0, 8, 9_876_543_210_123)];
-        let text = marks.map(frame).concat().replace("id: 1", "data: {\"content\":\"none\"}\n\nid: 1");
+        let marks = [
+            mark(0, 7, 123_456_789),
+            mark(1, 999_999_999, 1),
+            mark(0, 8, 9_876_543_210_123),
+        ];
+        let text = marks
+            .map(frame)
+            .concat()
+            .replace("id: 1", "data: {\"content\":\"none\"}\n\nid: 1");
         for piece in 1..=text.len() {
             let (mut finder, mut found) = (Finder::default(), Vec::new());
-            text.as_bytes().chunks(piece).for_each(|bytes| finder.look(bytes, |mark| found.push(mark)));
+            text.as_bytes()
+                .chunks(piece)
+                .for_each(|bytes| finder.look(bytes, |mark| found.push(mark)));
             assert_eq!(found, marks, "in pieces of {piece}");
         }
     }

@@ -70,19 +70,27 @@ impl Fanout<'_> {
         }
         drop(opening);
         sleep(SETTLE).await;
-        let fastest = self.measure(plan, &gathering, &[Pace::Window(WINDOW); 2]).await?;
+        let fastest = self
+            .measure(plan, &gathering, &[Pace::Window(WINDOW); 2])
+            .await?;
         let gap = Duration::from_secs_f64(listeners as f64 / STEADY_DELIVERIES as f64);
         let steady = self.measure(plan, &gathering, &[Pace::Every(gap)]).await?;
         Ok(Outcome { fastest, steady })
     }
 
     /// Publishes at these paces, each on a connection of its own, until every message has arrived.
-    async fn measure(&self, plan: &Plan, gathering: &Rc<Gathering>, paces: &[Pace]) -> Result<Sample> {
+    async fn measure(
+        &self,
+        plan: &Plan,
+        gathering: &Rc<Gathering>,
+        paces: &[Pace],
+    ) -> Result<Sample> {
         gathering.begin();
         let mut publishers = JoinSet::new();
         for (number, pace) in paces.iter().enumerate() {
             let message = (self.message)(number);
-            let publisher = Publisher::open(self.publish, number, message, gathering.clone()).await?;
+            let publisher =
+                Publisher::open(self.publish, number, message, gathering.clone()).await?;
             publishers.spawn_local(publisher.run(*pace));
         }
         sleep(plan.warm_up).await;

@@ -37,7 +37,13 @@ impl Publisher {
     ) -> Result<Self> {
         let place = memchr::memmem::find(&request, Mark::PLACE.as_bytes());
         let place = place.ok_or("the message has no place for a mark")?;
-        Ok(Self { connection: Connection::open(address).await?, number, request, place, gathering })
+        Ok(Self {
+            connection: Connection::open(address).await?,
+            number,
+            request,
+            place,
+            gathering,
+        })
     }
 
     /// Publishes at this pace until all is to end.
@@ -48,7 +54,11 @@ impl Publisher {
             if self.gathering.is_stopped() {
                 return;
             }
-            let mark = Mark { publisher: self.number, sequence: self.gathering.send(self.number), at };
+            let mark = Mark {
+                publisher: self.number,
+                sequence: self.gathering.send(self.number),
+                at,
+            };
             mark.write(&mut self.request[self.place..]);
             match self.connection.exchange(&self.request).await {
                 Ok(response) if response.status / 100 == 2 => {}

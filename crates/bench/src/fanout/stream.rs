@@ -20,7 +20,11 @@ pub(crate) struct Stream {
 
 /// Asks for a stream and waits until it begins. An opening request, if there is one, is answered on
 /// the same connection before.
-pub(crate) async fn open(address: SocketAddr, opening: Option<&[u8]>, request: Vec<u8>) -> Result<Stream> {
+pub(crate) async fn open(
+    address: SocketAddr,
+    opening: Option<&[u8]>,
+    request: Vec<u8>,
+) -> Result<Stream> {
     let mut connection = Connection::open(address).await?;
     if let Some(opening) = opening {
         connection.exchange(opening).await?;
@@ -36,10 +40,17 @@ pub(crate) async fn open(address: SocketAddr, opening: Option<&[u8]>, request: V
         }
         if let Some(at) = memchr::memmem::find(&head, HEAD_END) {
             if !head.starts_with(b"HTTP/1.1 200 ") {
-                let line = String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned();
+                let line = String::from_utf8_lossy(&head)
+                    .lines()
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned();
                 return Err(format!("a stream was refused: {line}").into());
             }
-            return Ok(Stream { socket, rest: head.split_off(at + HEAD_END.len()) });
+            return Ok(Stream {
+                socket,
+                rest: head.split_off(at + HEAD_END.len()),
+            });
         }
     }
 }

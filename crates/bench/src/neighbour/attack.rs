@@ -1,6 +1,6 @@
-//! The ways of attacking. Each runs until it is stopped, in a thread of its own and from its own address. The
-//! thread has the lowest priority: attackers have machines of their own, so here they only take the processor
-//! time that the server and the measured work leave.
+//! The ways of attacking. Each runs until it is stopped, in a thread of its own and from its own
+//! address. The thread has the lowest priority: attackers have machines of their own, so here they
+//! only take the processor time that the server and the measured work leave.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
@@ -142,11 +142,17 @@ impl Attack {
             Self::Renames => renames(target).await,
             Self::FlowsOfOneName => {
                 let body = json!({"name": "a"}).to_string();
-                ask_on(target, 4, |_| target.request("POST", "/flows/acme", Some(&body))).await
+                ask_on(target, 4, |_| {
+                    target.request("POST", "/flows/acme", Some(&body))
+                })
+                .await
             }
             Self::PictureSizes => {
                 let path = |number: usize| format!("{}{}", target.avatar, 16 + number % 497);
-                ask_on(target, 4, |number| target.request("GET", &path(number), None)).await
+                ask_on(target, 4, |number| {
+                    target.request("GET", &path(number), None)
+                })
+                .await
             }
             Self::TalkingListeners => talk(target).await,
             Self::NestedNames => {
@@ -160,7 +166,11 @@ impl Attack {
             Self::ManyValues => {
                 let path = format!("/flows/{ATTACKERS_FLOW}/messages?limit=100");
                 let body = format!("{{\"x\":[{}0]}}", "{\"a\":0},".repeat(120_000));
-                hold(target.api, &vec![target.request("GET", &path, Some(&body)); 30]).await
+                hold(
+                    target.api,
+                    &vec![target.request("GET", &path, Some(&body)); 30],
+                )
+                .await
             }
             Self::UnreadPictures => {
                 let request = format!("GET {}512 HTTP/1.1\r\nHost: bench\r\n\r\n", target.avatar);
@@ -173,7 +183,14 @@ impl Attack {
 impl Target {
     fn request(&self, method: &'static str, path: &str, body: Option<&str>) -> Vec<u8> {
         let token = Some(Shown::ApiToken(&self.token));
-        Request { method, path, token, accept: JSON, body: body.map(|body| (JSON, body)) }.bytes()
+        Request {
+            method,
+            path,
+            token,
+            accept: JSON,
+            body: body.map(|body| (JSON, body)),
+        }
+        .bytes()
     }
 }
 
@@ -186,18 +203,22 @@ pub(crate) struct Attacker {
 impl Attacker {
     pub(crate) fn start(attack: Attack, target: Target) -> Result<Self> {
         let (stop, stopped) = oneshot::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let thread = std::thread::Builder::new().name("attacker".into()).spawn(move || {
-            priority::set(priority::LOWEST);
-            runtime.block_on(async {
-                tokio::select! {
-                    ended = attack.run(&target) => if let Err(error) = ended {
-                        crate::progress(&format!("the attack ended early: {error}"));
-                    },
-                    _ = stopped => {}
-                }
-            });
-        })?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let thread = std::thread::Builder::new()
+            .name("attacker".into())
+            .spawn(move || {
+                priority::set(priority::LOWEST);
+                runtime.block_on(async {
+                    tokio::select! {
+                        ended = attack.run(&target) => if let Err(error) = ended {
+                            crate::progress(&format!("the attack ended early: {error}"));
+                        },
+                        _ = stopped => {}
+                    }
+                });
+            })?;
         Ok(Self { stop, thread })
     }
 
@@ -218,7 +239,8 @@ async fn connect(address: SocketAddr) -> Result<TcpStream> {
     Ok(timeout(CONNECT_TIME, socket.connect(address)).await??)
 }
 
-/// Opens a connection for each request, sends it and reads nothing; opens those again that were closed.
+/// Opens a connection for each request, sends it and reads nothing; opens those again that were
+/// closed.
 async fn hold(address: SocketAddr, requests: &[Vec<u8>]) -> Result<()> {
     let mut held: Vec<Option<TcpStream>> = requests.iter().map(|_| None).collect();
     loop {
@@ -248,7 +270,11 @@ fn is_closed(socket: &TcpStream) -> bool {
 }
 
 /// Asks without pause on a number of connections, whatever the answers are.
-async fn ask_on(target: &Target, connections: usize, request: impl Fn(usize) -> Vec<u8>) -> Result<()> {
+async fn ask_on(
+    target: &Target,
+    connections: usize,
+    request: impl Fn(usize) -> Vec<u8>,
+) -> Result<()> {
     let asking = (0..connections).map(async |first| {
         let mut number = first;
         loop {
@@ -283,12 +309,17 @@ async fn searches(target: &Target) -> Result<()> {
 
 async fn imports(target: &Target) -> Result<()> {
     let list = |import: usize| {
-        let addresses = (0..10_000).map(|number| format!("a{import}-{number}@spam{}.example", number % 97));
+        let addresses =
+            (0..10_000).map(|number| format!("a{import}-{number}@spam{}.example", number % 97));
         addresses.collect::<Vec<_>>().join(",")
     };
     let path = format!("/flows/{ATTACKERS_FLOW}/invitations/import");
     ask_on(target, 1, |import| {
-        target.request("POST", &path, Some(&json!({"list": list(import)}).to_string()))
+        target.request(
+            "POST",
+            &path,
+            Some(&json!({"list": list(import)}).to_string()),
+        )
     })
     .await
 }
@@ -297,10 +328,20 @@ async fn pictures(target: &Target) -> Result<()> {
     let picture = png(8192)?;
     let token = Some(Shown::ApiToken(&target.token));
     let path = format!("/users/{}/avatar", target.user);
-    let head = Request { method: "PUT", path: &path, token, accept: JSON, body: Some(("image/png", "")) };
+    let head = Request {
+        method: "PUT",
+        path: &path,
+        token,
+        accept: JSON,
+        body: Some(("image/png", "")),
+    };
     let head = String::from_utf8(head.bytes())?;
     let length = format!("Content-Length: {}\r\n", picture.len());
-    let request = [head.replace("Content-Length: 0\r\n", &length).as_bytes(), &picture].concat();
+    let request = [
+        head.replace("Content-Length: 0\r\n", &length).as_bytes(),
+        &picture,
+    ]
+    .concat();
     loop {
         for _ in 0..150 {
             if let Ok(mut socket) = connect(target.api).await {
@@ -320,7 +361,11 @@ fn slow_forms(target: &Target) -> Vec<Vec<u8>> {
              Content-Type: multipart/form-data; boundary=B\r\nContent-Length: 50000000\r\n\r\n{begun}"
         )
     };
-    target.flow_tokens.iter().flat_map(|token| vec![form(token).into_bytes(); 16]).collect()
+    target
+        .flow_tokens
+        .iter()
+        .flat_map(|token| vec![form(token).into_bytes(); 16])
+        .collect()
 }
 
 async fn renames(target: &Target) -> Result<()> {
@@ -329,7 +374,11 @@ async fn renames(target: &Target) -> Result<()> {
     for number in 0.. {
         interval.tick().await;
         let body = json!({"name": format!("Name {number}")}).to_string();
-        if connection.exchange(&target.request("PUT", "/user", Some(&body))).await.is_err() {
+        if connection
+            .exchange(&target.request("PUT", "/user", Some(&body)))
+            .await
+            .is_err()
+        {
             connection = Connection::open(target.api).await?;
         }
     }

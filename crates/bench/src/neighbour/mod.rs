@@ -1,5 +1,6 @@
-//! A noisy neighbour: one organization works at a steady pace while a member of another, or a client
-//! without credentials, attacks the server. Each way of attacking is measured beside the quiet server.
+//! A noisy neighbour: one organization works at a steady pace while a member of another, or a
+//! client without credentials, attacks the server. Each way of attacking is measured beside the
+//! quiet server.
 
 mod attack;
 mod picture;
@@ -32,12 +33,25 @@ const MEMORY_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Measures on SQLite, and on PostgreSQL where that is installed.
 pub(crate) async fn measure(stage: &Stage<'_>, results: &mut Results) -> Result<()> {
-    let directory = || tempfile::Builder::new().prefix("neighbour-").tempdir_in(stage.scratch);
+    let directory = || {
+        tempfile::Builder::new()
+            .prefix("neighbour-")
+            .tempdir_in(stage.scratch)
+    };
     let data = directory()?;
     on("neighbour (SQLite)", stage, data.path(), None, results).await?;
-    let Some(database) = postgres::database() else { return Ok(()) };
+    let Some(database) = postgres::database() else {
+        return Ok(());
+    };
     let data = directory()?;
-    on("neighbour (PostgreSQL)", stage, data.path(), Some(database.url()), results).await
+    on(
+        "neighbour (PostgreSQL)",
+        stage,
+        data.path(),
+        Some(database.url()),
+        results,
+    )
+    .await
 }
 
 async fn on(
@@ -58,17 +72,32 @@ async fn on(
     progress(&format!("  {part}, {QUIET}"));
     let (quiet, peak) = observe(stage, &work, &server).await?;
     add(part, QUIET, &quiet, peak.saturating_sub(idle), results);
-    for attack in Attack::ALL.into_iter().filter(|attack| stage.arguments.wants_attack(attack.name())) {
+    for attack in Attack::ALL
+        .into_iter()
+        .filter(|attack| stage.arguments.wants_attack(attack.name()))
+    {
         progress(&format!("  {part}, {}", attack.name()));
         let attacker = Attacker::start(attack, target.clone())?;
         let (attacked, peak) = observe(stage, &work, &server).await?;
         attacker.stop();
-        add(part, attack.name(), &attacked, peak.saturating_sub(idle), results);
+        add(
+            part,
+            attack.name(),
+            &attacked,
+            peak.saturating_sub(idle),
+            results,
+        );
         sleep(PAUSE).await;
     }
     progress(&format!("  {part}, {QUIET_AGAIN}"));
     let (quiet, peak) = observe(stage, &work, &server).await?;
-    add(part, QUIET_AGAIN, &quiet, peak.saturating_sub(idle), results);
+    add(
+        part,
+        QUIET_AGAIN,
+        &quiet,
+        peak.saturating_sub(idle),
+        results,
+    );
     priority::set(priority::NORMAL);
     work.stop();
     server.stop().await
@@ -85,7 +114,13 @@ async fn observe(stage: &Stage<'_>, work: &Work, server: &Server) -> Result<(Wor
     Ok((work.end(), peak))
 }
 
-fn add(part: &'static str, subject: &'static str, worked: &Worked, memory: u64, results: &mut Results) {
+fn add(
+    part: &'static str,
+    subject: &'static str,
+    worked: &Worked,
+    memory: u64,
+    results: &mut Results,
+) {
     for (name, times, faults) in worked.kinds() {
         let mut sample = Sample::default();
         sample.add(Metric::Operations, times.total() as f64);
@@ -98,5 +133,8 @@ fn add(part: &'static str, subject: &'static str, worked: &Worked, memory: u64, 
         }
     }
     let megabytes = memory as f64 / 1e6;
-    results.add(Key::new(part, subject, "memory above idle"), Sample::single(Metric::Resident, megabytes));
+    results.add(
+        Key::new(part, subject, "memory above idle"),
+        Sample::single(Metric::Resident, megabytes),
+    );
 }

@@ -9,7 +9,8 @@ use crate::Result;
 
 /// Bytes of the whole file, the most that the server takes.
 const FILE_BYTES: usize = 5 * 1024 * 1024;
-/// Bytes that [`padding`](png) leaves for its own length, name and checksum, and for the end of the file.
+/// Bytes that [`padding`](png) leaves for its own length, name and checksum, and for the end of the
+/// file.
 const REST: usize = 40;
 
 /// A black PNG of `side` × `side` pixels, filled up to 5 MiB with a chunk that no reader knows.
@@ -48,7 +49,11 @@ mod tests {
     #[test]
     fn a_picture_is_as_large_as_the_server_takes() {
         let file = png(64).unwrap();
-        assert!(file.len() <= FILE_BYTES && file.len() > FILE_BYTES - REST, "{}", file.len());
+        assert!(
+            file.len() <= FILE_BYTES && file.len() > FILE_BYTES - REST,
+            "{}",
+            file.len()
+        );
         assert!(file.ends_with(b"IEND\xae\x42\x60\x82"));
     }
 }

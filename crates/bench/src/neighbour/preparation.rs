@@ -1,4 +1,5 @@
-//! What the attacks need beforehand: long searchable messages, a thread with a large state, large log entries.
+//! What the attacks need beforehand: long searchable messages, a thread with a large state, large
+//! log entries.
 
 use std::net::SocketAddr;
 
@@ -33,9 +34,12 @@ pub(crate) struct Target {
     pub(crate) avatar: String,
 }
 
-/// The text of [`LONG_MESSAGES`], and what is searched for: each of its characters is a word of its own.
+/// The text of [`LONG_MESSAGES`], and what is searched for: each of its characters is a word of its
+/// own.
 pub(crate) fn long_text() -> String {
-    (0..500).filter_map(|number| char::from_u32(0x4e00 + number)).collect()
+    (0..500)
+        .filter_map(|number| char::from_u32(0x4e00 + number))
+        .collect()
 }
 
 /// Posts what the attacks look for.
@@ -52,7 +56,11 @@ pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target
             "thread": {"title": "d"}, "author": {"name": "bench"}});
         post(&push, None, &content)
     };
-    repeat(server.api, &(0..DISCUSSIONS).map(discussion).collect::<Vec<_>>()).await?;
+    repeat(
+        server.api,
+        &(0..DISCUSSIONS).map(discussion).collect::<Vec<_>>(),
+    )
+    .await?;
     let field = json!({"label": "l", "value": "v".repeat(900)});
     let state = json!({"title": "t", "body": long, "fields": vec![field; 50]});
     let activity = json!({"event": "activity", "external_thread_id": "t", "title": "x", "thread": state,
@@ -76,7 +84,14 @@ pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target
 }
 
 fn post(path: &str, token: Option<Shown<'_>>, body: &Value) -> Vec<u8> {
-    Request { method: "POST", path, token, accept: JSON, body: Some((JSON, &body.to_string())) }.bytes()
+    Request {
+        method: "POST",
+        path,
+        token,
+        accept: JSON,
+        body: Some((JSON, &body.to_string())),
+    }
+    .bytes()
 }
 
 /// Sends requests over some connections, each of which must succeed.
@@ -101,13 +116,22 @@ async fn repeat(api: SocketAddr, requests: &[Vec<u8>]) -> Result<()> {
 
 async fn get(api: SocketAddr, path: &str, token: &str) -> Result<Value> {
     let token = Some(Shown::ApiToken(token));
-    let request = Request { method: "GET", path, token, accept: JSON, body: None }.bytes();
+    let request = Request {
+        method: "GET",
+        path,
+        token,
+        accept: JSON,
+        body: None,
+    }
+    .bytes();
     let mut socket = tokio::net::TcpStream::connect(api).await?;
     // HTTP/1.0 has no chunks and ends with the connection.
     let request = String::from_utf8(request)?.replace("HTTP/1.1", "HTTP/1.0");
     socket.write_all(request.as_bytes()).await?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await?;
-    let (_, body) = answer.split_once("\r\n\r\n").ok_or("an answer without an end of its head")?;
+    let (_, body) = answer
+        .split_once("\r\n\r\n")
+        .ok_or("an answer without an end of its head")?;
     Ok(serde_json::from_str(body)?)
 }

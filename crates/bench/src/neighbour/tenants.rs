@@ -32,8 +32,20 @@ impl Tenants {
         let admin = |arguments: &[&str]| binary.admin(data, arguments);
         let user = |organization: &str, nick: &str| -> Result<String> {
             let email = format!("{nick}@{organization}.example");
-            let who = ["--org", organization, "--email", &email, "--name", nick, "--nick", nick];
-            text(&admin(&[&["user", "create"], &who[..]].concat())?, "api_token")
+            let who = [
+                "--org",
+                organization,
+                "--email",
+                &email,
+                "--name",
+                nick,
+                "--nick",
+                nick,
+            ];
+            text(
+                &admin(&[&["user", "create"], &who[..]].concat())?,
+                "api_token",
+            )
         };
         let member = |flow: &str, nick: &str| {
             let organization = flow.split('/').next().unwrap_or_default();
@@ -47,9 +59,11 @@ impl Tenants {
         }
         let (worker, listener) = (user("beta", "worker")?, user("beta", "listener")?);
         let attacker = user("acme", "attacker")?;
-        for (flow, nick) in
-            [(WORKING_FLOW, "worker"), (WORKING_FLOW, "listener"), (ATTACKERS_FLOW, "attacker")]
-        {
+        for (flow, nick) in [
+            (WORKING_FLOW, "worker"),
+            (WORKING_FLOW, "listener"),
+            (ATTACKERS_FLOW, "attacker"),
+        ] {
             member(flow, nick)?;
         }
         let mut flow_tokens = vec![flow_token(binary, data, ATTACKERS_FLOW)?];
@@ -58,15 +72,25 @@ impl Tenants {
             admin(&["flow", "create", "--org", "acme", "--name", &name])?;
             flow_tokens.push(flow_token(binary, data, &format!("acme/{name}"))?);
         }
-        Ok(Self { worker, listener, attacker, flow_tokens })
+        Ok(Self {
+            worker,
+            listener,
+            attacker,
+            flow_tokens,
+        })
     }
 }
 
 fn flow_token(binary: &Binary, data: &Path, flow: &str) -> Result<String> {
-    text(&binary.admin(data, &["flow", "token", "--flow", flow])?, "flow_token")
+    text(
+        &binary.admin(data, &["flow", "token", "--flow", flow])?,
+        "flow_token",
+    )
 }
 
 fn text(answer: &Value, name: &str) -> Result<String> {
-    let value = answer[name].as_str().ok_or_else(|| format!("no {name} in {answer}"))?;
+    let value = answer[name]
+        .as_str()
+        .ok_or_else(|| format!("no {name} in {answer}"))?;
     Ok(value.to_owned())
 }

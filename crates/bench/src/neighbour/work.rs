@@ -1,4 +1,5 @@
-//! The steady work of one organization: it posts, lists on new connections, sends files and listens.
+//! The steady work of one organization: it posts, lists on new connections, sends files and
+//! listens.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -41,9 +42,17 @@ impl Worked {
     pub(crate) fn kinds(&self) -> [(&'static str, &Histogram, Faults); 4] {
         [
             ("posts", &self.posts.0, self.posts.1),
-            ("lists, each on a new connection", &self.lists.0, self.lists.1),
+            (
+                "lists, each on a new connection",
+                &self.lists.0,
+                self.lists.1,
+            ),
             ("files", &self.files.0, self.files.1),
-            ("from post to listener", &self.deliveries.0, self.deliveries.1),
+            (
+                "from post to listener",
+                &self.deliveries.0,
+                self.deliveries.1,
+            ),
         ]
     }
 }
@@ -70,11 +79,24 @@ impl Work {
         let path = format!("/flows/{WORKING_FLOW}/messages");
         let request = |method, path: &str, body| {
             let token = Some(Shown::ApiToken(&tenants.worker));
-            Request { method, path, token, accept: JSON, body }.bytes()
+            Request {
+                method,
+                path,
+                token,
+                accept: JSON,
+                body,
+            }
+            .bytes()
         };
         let stream_path = format!("/flows?filter={WORKING_FLOW}");
         let token = Some(Shown::ApiToken(&tenants.listener));
-        let listen = Request { method: "GET", path: &stream_path, token, accept: JSON, body: None };
+        let listen = Request {
+            method: "GET",
+            path: &stream_path,
+            token,
+            accept: JSON,
+            body: None,
+        };
         let stream = open(server.stream, None, listen.bytes()).await?;
         tasks.spawn_local(hear(stream, shared.clone()));
         let message = chat(&format!("{MARK}0000000000"));
@@ -84,7 +106,10 @@ impl Work {
         tasks.spawn_local(list_steadily(server.api, list, shared.clone()));
         let file = request("POST", &path, Some((FORM, FILE)));
         tasks.spawn_local(send_files_steadily(server.api, file, shared.clone()));
-        Ok(Self { shared, _tasks: tasks })
+        Ok(Self {
+            shared,
+            _tasks: tasks,
+        })
     }
 
     /// Records from now on.
@@ -94,11 +119,17 @@ impl Work {
         self.shared.recording.set(true);
     }
 
-    /// Records no more, and gives what was recorded. Messages that were posted and not delivered within a
-    /// deadline are counted as missed.
+    /// Records no more, and gives what was recorded. Messages that were posted and not delivered
+    /// within a deadline are counted as missed.
     pub(crate) fn end(&self) -> Worked {
         self.shared.recording.set(false);
-        let overdue = self.shared.sent.borrow().values().filter(|at| at.elapsed() > DEADLINE).count();
+        let overdue = self
+            .shared
+            .sent
+            .borrow()
+            .values()
+            .filter(|at| at.elapsed() > DEADLINE)
+            .count();
         let mut worked = self.shared.worked.borrow().clone();
         worked.deliveries.1.missed += overdue as u64;
         worked
@@ -141,7 +172,10 @@ struct Reopened {
 
 impl Reopened {
     fn new(address: SocketAddr) -> Self {
-        Self { address, connection: None }
+        Self {
+            address,
+            connection: None,
+        }
     }
 
     async fn exchange(&mut self, request: &[u8]) -> Result<u16> {
@@ -156,7 +190,9 @@ impl Reopened {
 }
 
 async fn within_deadline(work: impl Future<Output = Result<u16>>) -> Result<u16> {
-    timeout(DEADLINE, work).await.unwrap_or_else(|_| Err("no answer".into()))
+    timeout(DEADLINE, work)
+        .await
+        .unwrap_or_else(|_| Err("no answer".into()))
 }
 
 fn every(period: Duration) -> tokio::time::Interval {
@@ -215,8 +251,12 @@ async fn hear(mut stream: crate::fanout::Stream, shared: Rc<Shared>) {
         }
         let end = memchr::memrchr(b'\r', &text).map_or(0, |at| at + 1);
         for at in memchr::memmem::find_iter(&text[..end], MARK.as_bytes()) {
-            let digits = text.get(at + MARK.len()..at + MARK.len() + 10).unwrap_or_default();
-            let number = std::str::from_utf8(digits).ok().and_then(|digits| digits.parse().ok());
+            let digits = text
+                .get(at + MARK.len()..at + MARK.len() + 10)
+                .unwrap_or_default();
+            let number = std::str::from_utf8(digits)
+                .ok()
+                .and_then(|digits| digits.parse().ok());
             // A thread's title repeats the text of its first message.
             let sent = number.and_then(|number: u64| shared.sent.borrow_mut().remove(&number));
             if let Some(sent) = sent {

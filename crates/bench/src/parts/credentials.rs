@@ -23,8 +23,8 @@ const CONNECTIONS: usize = 16;
 const VARIANTS: usize = 256;
 const PASSWORD: &str = "measured posts need a password";
 
-/// Measures one beside the other, first the one and in the next round first the other: the room grows
-/// meanwhile.
+/// Measures one beside the other, first the one and in the next round first the other: the room
+/// grows meanwhile.
 pub(crate) async fn measure(
     stage: &Stage<'_>,
     (server, data): (&Server, &Path),
@@ -76,7 +76,14 @@ async fn access_tokens(stage: &Stage<'_>, server: &Server, data: &Path) -> Resul
     let mut tokens = Vec::new();
     for number in 0..CONNECTIONS {
         let email = format!("member{number}@bench.example");
-        admin(&["user", "set-password", "--email", &email, "--password", PASSWORD])?;
+        admin(&[
+            "user",
+            "set-password",
+            "--email",
+            &email,
+            "--password",
+            PASSWORD,
+        ])?;
         let wanted = json!({
             "grant_type": "password",
             "client_id": application["client_id"],
@@ -85,7 +92,9 @@ async fn access_tokens(stage: &Stage<'_>, server: &Server, data: &Path) -> Resul
             "password": PASSWORD,
         });
         let answer = ask(server, &wanted).await?;
-        let token = answer["access_token"].as_str().ok_or_else(|| format!("no access token: {answer}"))?;
+        let token = answer["access_token"]
+            .as_str()
+            .ok_or_else(|| format!("no access token: {answer}"))?;
         tokens.push(token.to_owned());
     }
     Ok(tokens)
@@ -103,6 +112,8 @@ async fn ask(server: &Server, wanted: &Value) -> Result<Value> {
     socket.write_all(format!("{head}{body}").as_bytes()).await?;
     let mut answer = String::new();
     socket.read_to_string(&mut answer).await?;
-    let (_, body) = answer.split_once("\r\n\r\n").ok_or("an answer without an end of its head")?;
+    let (_, body) = answer
+        .split_once("\r\n\r\n")
+        .ok_or("an answer without an end of its head")?;
     serde_json::from_str(body).map_err(Failure::from)
 }

@@ -17,7 +17,11 @@ const NCHAN: &str = "nchan";
 const TEXT: &str = "low water at the bridge, so take the upper road";
 
 /// Measures as many listeners as planned, ours and then nchan's.
-pub(crate) async fn measure(stage: &Stage<'_>, server: &Server, results: &mut Results) -> Result<()> {
+pub(crate) async fn measure(
+    stage: &Stage<'_>,
+    server: &Server,
+    results: &mut Results,
+) -> Result<()> {
     let path = format!("/flows/{FLOW}/messages");
     let streams = format!("/flows?filter={FLOW}");
     let message = |publisher| post(&path, Some(stage.homes.token(publisher)), &ours());
@@ -42,12 +46,28 @@ pub(crate) async fn measure(stage: &Stage<'_>, server: &Server, results: &mut Re
     Ok(())
 }
 
-async fn nchan(stage: &Stage<'_>, listeners: usize, frame: usize, results: &mut Results) -> Result<()> {
-    let Some(module) = &stage.nchan else { return Ok(()) };
-    let directory = tempfile::Builder::new().prefix("nchan-").tempdir_in(stage.scratch)?;
+async fn nchan(
+    stage: &Stage<'_>,
+    listeners: usize,
+    frame: usize,
+    results: &mut Results,
+) -> Result<()> {
+    let Some(module) = &stage.nchan else {
+        return Ok(());
+    };
+    let directory = tempfile::Builder::new()
+        .prefix("nchan-")
+        .tempdir_in(stage.scratch)?;
     let nchan = Nchan::start(module, directory.path()).await?;
     let body = of_length(frame)?;
-    let opening = Request { method: "GET", path: READY, token: None, accept: JSON, body: None }.bytes();
+    let opening = Request {
+        method: "GET",
+        path: READY,
+        token: None,
+        accept: JSON,
+        body: None,
+    }
+    .bytes();
     let fanout = Fanout {
         publish: nchan.address,
         listen: nchan.address,
@@ -63,7 +83,12 @@ async fn nchan(stage: &Stage<'_>, listeners: usize, frame: usize, results: &mut 
     nchan.stop().await
 }
 
-fn add(subject: &'static str, listeners: usize, outcome: crate::fanout::Outcome, results: &mut Results) {
+fn add(
+    subject: &'static str,
+    listeners: usize,
+    outcome: crate::fanout::Outcome,
+    results: &mut Results,
+) {
     let fastest = format!("{listeners} listeners");
     let steady = format!("{listeners} listeners, {STEADY_DELIVERIES}/s");
     results.add(Key::new(PART, subject, &*fastest), outcome.fastest);
@@ -81,22 +106,45 @@ fn ours() -> String {
 /// A message whose body has exactly this length.
 fn of_length(length: usize) -> Result<String> {
     let bare = ours().len();
-    let missing = length.checked_sub(bare).ok_or("a frame is shorter than its message")?;
-    Ok(chat(&format!("{} {TEXT}{}", Mark::PLACE, ".".repeat(missing))))
+    let missing = length
+        .checked_sub(bare)
+        .ok_or("a frame is shorter than its message")?;
+    Ok(chat(&format!(
+        "{} {TEXT}{}",
+        Mark::PLACE,
+        ".".repeat(missing)
+    )))
 }
 
 fn post(path: &str, token: Option<Shown<'_>>, body: &str) -> Vec<u8> {
-    Request { method: "POST", path, token, accept: JSON, body: Some((JSON, body)) }.bytes()
+    Request {
+        method: "POST",
+        path,
+        token,
+        accept: JSON,
+        body: Some((JSON, body)),
+    }
+    .bytes()
 }
 
 fn listen(path: &str, token: Option<Shown<'_>>) -> Vec<u8> {
-    Request { method: "GET", path, token, accept: EVENTS, body: None }.bytes()
+    Request {
+        method: "GET",
+        path,
+        token,
+        accept: EVENTS,
+        body: None,
+    }
+    .bytes()
 }
 
 /// How long the frame of a message is on our stream, found by posting one.
 async fn frame_length(server: &Server, message: &[u8], stream: Vec<u8>) -> Result<usize> {
     let mut stream = open(server.stream, None, stream).await?;
-    let answer = Connection::open(server.api).await?.exchange(message).await?;
+    let answer = Connection::open(server.api)
+        .await?
+        .exchange(message)
+        .await?;
     if answer.status / 100 != 2 {
         return Err(format!("a post was answered {}", answer.status).into());
     }

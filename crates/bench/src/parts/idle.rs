@@ -19,7 +19,10 @@ const REST: Duration = Duration::from_secs(1);
 
 /// Resident memory now.
 pub(crate) fn resident(server: &Server) -> Result<Sample> {
-    Ok(Sample::single(Metric::Resident, server.family.resident()? as f64 / 1e6))
+    Ok(Sample::single(
+        Metric::Resident,
+        server.family.resident()? as f64 / 1e6,
+    ))
 }
 
 /// Measures what a stream more takes when every member has one already, on a fresh server.
@@ -28,7 +31,14 @@ pub(crate) async fn streams(stage: &Stage<'_>, results: &mut Results) -> Result<
     let path = format!("/flows?filter={FLOW}");
     let request = |number| {
         let token = Some(stage.homes.token(number));
-        Request { method: "GET", path: &path, token, accept: EVENTS, body: None }.bytes()
+        Request {
+            method: "GET",
+            path: &path,
+            token,
+            accept: EVENTS,
+            body: None,
+        }
+        .bytes()
     };
     let few = open_all(server.stream, (0..MEMBERS).map(request)).await?;
     sleep(REST).await;
@@ -38,8 +48,10 @@ pub(crate) async fn streams(stage: &Stage<'_>, results: &mut Results) -> Result<
     sleep(REST).await;
     let bytes = server.family.resident()? as f64 - before as f64;
     let setting = format!("{count} streams");
-    results
-        .add(Key::new("memory", EMPTY, setting), Sample::single(Metric::StreamMemory, bytes / count as f64));
+    results.add(
+        Key::new("memory", EMPTY, setting),
+        Sample::single(Metric::StreamMemory, bytes / count as f64),
+    );
     drop((few, many));
     server.stop().await
 }

@@ -23,13 +23,32 @@ pub(crate) async fn measure(
     let path = format!("/flows/{FLOW}/messages?limit=30");
     for count in LISTING {
         let key = |subject| Key::new(PART, subject, connections(count));
-        let load =
-            |address, server| Load { address, server, connections: count, variants: 1, rate: Metric::Lists };
-        let get = |path, token| Request { method: "GET", path, token, accept: JSON, body: None }.bytes();
+        let load = |address, server| Load {
+            address,
+            server,
+            connections: count,
+            variants: 1,
+            rate: Metric::Lists,
+        };
+        let get = |path, token| {
+            Request {
+                method: "GET",
+                path,
+                token,
+                accept: JSON,
+                body: None,
+            }
+            .bytes()
+        };
         let reference = load(commit.address, &commit.family);
-        results.add(key(COMMIT), reference.run(&stage.plan, |_, _| get("/", None)).await?);
+        results.add(
+            key(COMMIT),
+            reference.run(&stage.plan, |_, _| get("/", None)).await?,
+        );
         let ours = load(filled.api, &filled.family);
-        let ours = ours.run(&stage.plan, |connection, _| get(&path, Some(stage.homes.token(connection))));
+        let ours = ours.run(&stage.plan, |connection, _| {
+            get(&path, Some(stage.homes.token(connection)))
+        });
         results.add(key(FILLED), ours.await?);
         for metric in [Metric::Lists, Metric::ServerCpu] {
             results.compare(key(FILLED), metric, COMMIT);

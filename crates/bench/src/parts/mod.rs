@@ -23,12 +23,19 @@ pub(crate) const HELLO: &str = "bare answer";
 
 /// Starts the reference that commits, on a new database.
 pub(crate) fn reference(stage: &Stage<'_>) -> Result<ReferenceServer> {
-    let file = tempfile::Builder::new().prefix("reference-").suffix(".db").tempfile_in(stage.scratch)?;
+    let file = tempfile::Builder::new()
+        .prefix("reference-")
+        .suffix(".db")
+        .tempfile_in(stage.scratch)?;
     // The file goes with the scratch directory; SQLite takes an empty one for a new database.
     let (_, path) = file.keep()?;
     ReferenceServer::commit(&path)
 }
 
 fn connections(count: usize) -> String {
-    if count == 1 { "1 connection".to_owned() } else { format!("{count} connections") }
+    if count == 1 {
+        "1 connection".to_owned()
+    } else {
+        format!("{count} connections")
+    }
 }

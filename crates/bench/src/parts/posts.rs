@@ -30,14 +30,20 @@ pub(crate) async fn measure(
     let hello = ReferenceServer::hello()?;
     for count in POSTING {
         let key = |subject| Key::new(PART, subject, connections(count));
-        results.add(key(RAW), raw::commits(&stage.scratch.join("raw.db"), &stage.plan)?);
+        results.add(
+            key(RAW),
+            raw::commits(&stage.scratch.join("raw.db"), &stage.plan)?,
+        );
         for (subject, reference) in [(HELLO, &hello), (COMMIT, commit)] {
             let load = load(reference.address, &reference.family, count);
             results.add(key(subject), load.run(&stage.plan, bare(count)).await?);
         }
         for (subject, server) in [(EMPTY, empty), (FILLED, filled)] {
             let load = load(server.api, &server.family, count);
-            results.add(key(subject), load.run(&stage.plan, whole(stage, count)).await?);
+            results.add(
+                key(subject),
+                load.run(&stage.plan, whole(stage, count)).await?,
+            );
         }
         for subject in [COMMIT, EMPTY] {
             results.compare(key(subject), Metric::Posts, HELLO);
@@ -50,8 +56,18 @@ pub(crate) async fn measure(
     hello.stop().await
 }
 
-fn load(address: std::net::SocketAddr, server: &crate::process::Family, connections: usize) -> Load<'_> {
-    Load { address, server, connections, variants: VARIANTS, rate: Metric::Posts }
+fn load(
+    address: std::net::SocketAddr,
+    server: &crate::process::Family,
+    connections: usize,
+) -> Load<'_> {
+    Load {
+        address,
+        server,
+        connections,
+        variants: VARIANTS,
+        rate: Metric::Posts,
+    }
 }
 
 /// What the references are sent: the same text, and nothing else to keep.
@@ -59,7 +75,14 @@ fn bare(seed: usize) -> impl FnMut(usize, usize) -> Vec<u8> {
     let (vocabulary, mut random) = (Vocabulary::new(), Random::new(seed as u64));
     move |_, _| {
         let text = vocabulary.sentence(&mut random);
-        Request { method: "POST", path: "/", token: None, accept: JSON, body: Some((PLAIN, &text)) }.bytes()
+        Request {
+            method: "POST",
+            path: "/",
+            token: None,
+            accept: JSON,
+            body: Some((PLAIN, &text)),
+        }
+        .bytes()
     }
 }
 
@@ -69,6 +92,13 @@ fn whole<'a>(stage: &'a Stage<'_>, seed: usize) -> impl FnMut(usize, usize) -> V
     move |connection, _| {
         let body = chat(&vocabulary.sentence(&mut random));
         let token = Some(stage.homes.token(connection));
-        Request { method: "POST", path: &path, token, accept: JSON, body: Some((JSON, &body)) }.bytes()
+        Request {
+            method: "POST",
+            path: &path,
+            token,
+            accept: JSON,
+            body: Some((JSON, &body)),
+        }
+        .bytes()
     }
 }

@@ -1,4 +1,5 @@
-//! An identity provider makes users, one after the other: the last thousand are to cost what the first did.
+//! An identity provider makes users, one after the other: the last thousand are to cost what the
+//! first did.
 
 use std::path::Path;
 use std::time::Instant;
@@ -34,7 +35,11 @@ pub(crate) async fn measure(
     let limit = ["--user-limit", "20000"];
     admin(&[&["org", "create", "--name", &organization][..], &limit].concat())?;
     let provider = admin(&["scim", "enable", "--org", &organization])?;
-    let text = |name: &str| provider[name].as_str().ok_or_else(|| format!("no {name}: {provider}"));
+    let text = |name: &str| {
+        provider[name]
+            .as_str()
+            .ok_or_else(|| format!("no {name}: {provider}"))
+    };
     let (path, token) = (format!("/scim/{}/Users", text("uid")?), text("token")?);
     let mut connection = Connection::open(server.api).await?;
     let request = |number: usize| user(&path, token, &organization, number);
@@ -84,5 +89,12 @@ fn user(path: &str, token: &str, organization: &str, number: usize) -> Vec<u8> {
     });
     let body = body.to_string();
     let token = Some(Shown::AccessToken(token));
-    Request { method: "POST", path, token, accept: SCIM_JSON, body: Some((SCIM_JSON, &body)) }.bytes()
+    Request {
+        method: "POST",
+        path,
+        token,
+        accept: SCIM_JSON,
+        body: Some((SCIM_JSON, &body)),
+    }
+    .bytes()
 }

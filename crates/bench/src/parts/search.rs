@@ -44,7 +44,10 @@ impl Class {
             Self::NeverTogether => return NEVER_TOGETHER,
         };
         loop {
-            let pair = [vocabulary.pick(one.clone(), random), vocabulary.pick(other.clone(), random)];
+            let pair = [
+                vocabulary.pick(one.clone(), random),
+                vocabulary.pick(other.clone(), random),
+            ];
             if pair[0] != pair[1] {
                 return pair;
             }
@@ -53,7 +56,11 @@ impl Class {
 }
 
 /// Measures searches in the filled room, one after the other.
-pub(crate) async fn measure(stage: &Stage<'_>, filled: &Server, results: &mut Results) -> Result<()> {
+pub(crate) async fn measure(
+    stage: &Stage<'_>,
+    filled: &Server,
+    results: &mut Results,
+) -> Result<()> {
     let vocabulary = Vocabulary::new();
     for class in Class::ALL {
         let mut random = Random::new(class as u64 + 1);
@@ -69,7 +76,14 @@ pub(crate) async fn measure(stage: &Stage<'_>, filled: &Server, results: &mut Re
                 let [one, other] = class.pair(&vocabulary, &mut random);
                 let path = format!("/flows/{FLOW}/messages?search={one}+{other}");
                 let token = Some(stage.homes.token(variant));
-                Request { method: "GET", path: &path, token, accept: JSON, body: None }.bytes()
+                Request {
+                    method: "GET",
+                    path: &path,
+                    token,
+                    accept: JSON,
+                    body: None,
+                }
+                .bytes()
             })
             .await?;
         results.add(Key::new(PART, FILLED, class.name()), sample);
@@ -85,8 +99,14 @@ mod tests {
     #[test]
     fn a_search_is_for_two_different_words_and_mostly_another_one_each_time() {
         let (vocabulary, mut random) = (Vocabulary::new(), Random::new(1));
-        for (class, at_least) in [(Class::Rare, 990), (Class::Mixed, 900), (Class::Frequent, 300)] {
-            let pairs: HashSet<_> = (0..1000).map(|_| class.pair(&vocabulary, &mut random)).collect();
+        for (class, at_least) in [
+            (Class::Rare, 990),
+            (Class::Mixed, 900),
+            (Class::Frequent, 300),
+        ] {
+            let pairs: HashSet<_> = (0..1000)
+                .map(|_| class.pair(&vocabulary, &mut random))
+                .collect();
             assert!(pairs.iter().all(|[one, other]| one != other));
             assert!(pairs.len() >= at_least, "{class:?}: {}", pairs.len());
         }

@@ -1,5 +1,5 @@
-//! Keeps what it is sent, and does nothing else: no callers, no checks, no tags, no words for search,
-//! no stream. Whatever waits is committed together.
+//! Keeps what it is sent, and does nothing else: no callers, no checks, no tags, no words for
+//! search, no stream. Whatever waits is committed together.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
@@ -41,8 +41,9 @@ impl Store {
         let reader = Arc::new(Mutex::new(database::open(path)?));
         let (vocabulary, mut random) = (Vocabulary::new(), crate::random::Random::new(1));
         writer.immediate_transaction(|writer| {
-            (0..AT_FIRST)
-                .try_for_each(|_| database::insert(writer, &vocabulary.sentence(&mut random)).map(drop))
+            (0..AT_FIRST).try_for_each(|_| {
+                database::insert(writer, &vocabulary.sentence(&mut random)).map(drop)
+            })
         })?;
         let (jobs, queue) = mpsc::channel();
         thread::spawn(move || write(&mut writer, &queue));
@@ -57,18 +58,25 @@ impl Store {
             self.keep(String::from_utf8(body.into())?).await?
         };
         let mut answer = Answer::new(Full::from(text));
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        answer
+            .headers_mut()
+            .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(answer)
     }
 
     fn list(&self) -> Result<String> {
         let mut reader = self.reader.lock().map_err(|_| "a reader panicked")?;
-        Ok(serde_json::to_string(&database::latest(&mut reader, LISTED)?)?)
+        Ok(serde_json::to_string(&database::latest(
+            &mut reader,
+            LISTED,
+        )?)?)
     }
 
     async fn keep(&self, content: String) -> Result<String> {
         let (done, kept) = oneshot::channel();
-        self.jobs.send(Job { content, done }).map_err(|_| "the writer has ended")?;
+        self.jobs
+            .send(Job { content, done })
+            .map_err(|_| "the writer has ended")?;
         kept.await.map_err(|_| "the note was not kept")?;
         Ok("{}".to_owned())
     }
@@ -80,7 +88,9 @@ fn write(connection: &mut SqliteConnection, queue: &mpsc::Receiver<Job>) {
         let mut batch = vec![first];
         batch.extend(queue.try_iter().take(BATCH - 1));
         let outcome = connection.immediate_transaction(|connection| {
-            batch.iter().try_for_each(|job| database::insert(connection, &job.content).map(drop))
+            batch
+                .iter()
+                .try_for_each(|job| database::insert(connection, &job.content).map(drop))
         });
         // Without an answer the request fails, and that is counted.
         if outcome.is_ok() {

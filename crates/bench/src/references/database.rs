@@ -36,8 +36,9 @@ pub(super) struct Note {
 pub(super) fn open(path: &Path) -> Result<SqliteConnection> {
     let name = path.to_str().ok_or("the path of a database is not text")?;
     let mut connection = SqliteConnection::establish(name)?;
-    connection
-        .batch_execute("pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full;")?;
+    connection.batch_execute(
+        "pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full;",
+    )?;
     connection.batch_execute(TABLE)?;
     Ok(connection)
 }
@@ -76,8 +77,11 @@ mod tests {
         for content in ["a", "b", "c"] {
             insert(&mut connection, content).unwrap();
         }
-        let found: Vec<_> =
-            latest(&mut connection, 2).unwrap().into_iter().map(|note| note.content).collect();
+        let found: Vec<_> = latest(&mut connection, 2)
+            .unwrap()
+            .into_iter()
+            .map(|note| note.content)
+            .collect();
         assert_eq!(found, ["b", "c"]);
     }
 }

@@ -43,12 +43,20 @@ impl ReferenceServer {
 
     /// Starts the one that commits, on a new database.
     pub(crate) fn commit(database: &Path) -> Result<Self> {
-        Self::start(Command::new(std::env::current_exe()?).args(["reference", "commit"]).arg(database))
+        Self::start(
+            Command::new(std::env::current_exe()?)
+                .args(["reference", "commit"])
+                .arg(database),
+        )
     }
 
     fn start(command: &mut Command) -> Result<Self> {
         let (running, line, _) = Running::start_listening(command)?;
-        Ok(Self { family: running.family()?, running, address: line.trim().parse()? })
+        Ok(Self {
+            family: running.family()?,
+            running,
+            address: line.trim().parse()?,
+        })
     }
 
     /// Ends it.
@@ -60,7 +68,9 @@ impl ReferenceServer {
 /// Is a reference, until it is ended.
 pub(crate) fn serve(reference: &Reference) -> Result<()> {
     // The runtime of our server is of this kind as well.
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
     match (reference.kind, &reference.database) {
         (ReferenceKind::Hello, _) => runtime.block_on(listen(hello::answer)),
         (ReferenceKind::Commit, Some(path)) => {
@@ -77,7 +87,11 @@ where
     A: Future<Output = Result<Answer>> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    writeln!(std::io::stdout().lock(), "listening {}", listener.local_addr()?)?;
+    writeln!(
+        std::io::stdout().lock(),
+        "listening {}",
+        listener.local_addr()?
+    )?;
     loop {
         let (stream, _) = listener.accept().await?;
         stream.set_nodelay(true)?;
@@ -87,7 +101,8 @@ where
             async move { Ok::<_, Infallible>(answer.await.unwrap_or_else(|failure| failed(&*failure))) }
         });
         tokio::spawn(
-            hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service),
+            hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service),
         );
     }
 }

@@ -8,7 +8,11 @@ use crate::plan::Plan;
 
 /// Everything that was measured, and on what.
 pub(super) fn of(machine: &Machine, plan: &Plan, quick: bool, results: &Results) -> Value {
-    let lines: Vec<Value> = results.lines().iter().map(|line| measurement(line, results)).collect();
+    let lines: Vec<Value> = results
+        .lines()
+        .iter()
+        .map(|line| measurement(line, results))
+        .collect();
     json!({
         "program": concat!("eddyline-bench ", env!("CARGO_PKG_VERSION")),
         "machine": machine,
@@ -61,7 +65,10 @@ mod tests {
     fn the_rounds_stand_beside_their_median() {
         let mut results = Results::default();
         for rate in [2.0, 1.0, 4.0] {
-            results.add(Key::new("posts", "ours", "1"), Sample::single(Metric::Posts, rate));
+            results.add(
+                Key::new("posts", "ours", "1"),
+                Sample::single(Metric::Posts, rate),
+            );
         }
         let value = measurement(&results.lines()[0], &results);
         let metric = &value["metrics"][0];

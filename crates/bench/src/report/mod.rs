@@ -22,7 +22,8 @@ pub(crate) fn write(arguments: &Arguments, results: &Results) -> Result<()> {
     let mut json = serde_json::to_vec_pretty(&document)?;
     json.push(b'\n');
     let path = arguments.json.display();
-    std::fs::write(&arguments.json, json).map_err(|error| format!("cannot write {path}: {error}"))?;
+    std::fs::write(&arguments.json, json)
+        .map_err(|error| format!("cannot write {path}: {error}"))?;
     let mut output = std::io::stdout().lock();
     writeln!(output, "{}", machine.describe())?;
     let (rounds, seconds) = (plan.rounds, plan.measured.as_secs_f64());

@@ -14,8 +14,16 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(part: &'static str, subject: &'static str, setting: impl Into<String>) -> Self {
-        Self { part, subject, setting: setting.into() }
+    pub(crate) fn new(
+        part: &'static str,
+        subject: &'static str,
+        setting: impl Into<String>,
+    ) -> Self {
+        Self {
+            part,
+            subject,
+            setting: setting.into(),
+        }
     }
 }
 
@@ -52,12 +60,18 @@ pub(crate) struct Line {
 
 impl Line {
     pub(super) fn median(&self, metric: Metric) -> Option<f64> {
-        self.series.iter().find(|series| series.metric == metric).map(|series| series.spread().0)
+        self.series
+            .iter()
+            .find(|series| series.metric == metric)
+            .map(|series| series.spread().0)
     }
 
     /// Whether the generator was as busy as it can be, in any round.
     pub(super) fn generator_bound(&self) -> bool {
-        let cores = self.series.iter().find(|series| series.metric == Metric::GeneratorCores);
+        let cores = self
+            .series
+            .iter()
+            .find(|series| series.metric == Metric::GeneratorCores);
         cores.is_some_and(|series| series.spread().2 >= GENERATOR_BOUND)
     }
 }
@@ -82,15 +96,26 @@ impl Results {
     pub(crate) fn add(&mut self, key: Key, sample: Sample) {
         let found = self.lines.iter().position(|line| line.key == key);
         let at = found.unwrap_or_else(|| {
-            self.lines.push(Line { key, series: Vec::new(), faults: Faults::default() });
+            self.lines.push(Line {
+                key,
+                series: Vec::new(),
+                faults: Faults::default(),
+            });
             self.lines.len() - 1
         });
         let line = &mut self.lines[at];
         line.faults += sample.faults;
         for (metric, value) in sample.metrics {
-            match line.series.iter_mut().find(|series| series.metric == metric) {
+            match line
+                .series
+                .iter_mut()
+                .find(|series| series.metric == metric)
+            {
                 Some(series) => series.values.push(value),
-                None => line.series.push(Series { metric, values: vec![value] }),
+                None => line.series.push(Series {
+                    metric,
+                    values: vec![value],
+                }),
             }
         }
     }
@@ -105,7 +130,9 @@ impl Results {
 
     /// Whether nothing went wrong.
     pub(crate) fn is_clean(&self) -> bool {
-        self.lines.iter().all(|line| line.faults == Faults::default())
+        self.lines
+            .iter()
+            .all(|line| line.faults == Faults::default())
     }
 
     pub(super) fn lines(&self) -> &[Line] {
@@ -117,10 +144,17 @@ impl Results {
         let wanted = self.comparisons.iter().filter(|(key, ..)| *key == line.key);
         wanted
             .filter_map(|&(ref key, metric, against)| {
-                let other = Key { subject: against, ..key.clone() };
+                let other = Key {
+                    subject: against,
+                    ..key.clone()
+                };
                 let other = self.lines.iter().find(|line| line.key == other)?;
                 let value = line.median(metric)? / other.median(metric)?;
-                value.is_finite().then_some(Ratio { metric, against, value })
+                value.is_finite().then_some(Ratio {
+                    metric,
+                    against,
+                    value,
+                })
             })
             .collect()
     }
@@ -144,13 +178,18 @@ mod tests {
         for rate in [3.0, 1.0, 10.0] {
             results.add(key("ours"), posts(rate));
         }
-        let [line] = results.lines() else { panic!("one line") };
+        let [line] = results.lines() else {
+            panic!("one line")
+        };
         assert_eq!(line.series[0].spread(), (3.0, 1.0, 10.0));
     }
 
     #[test]
     fn the_median_of_two_lies_between_them() {
-        let series = Series { metric: Metric::Posts, values: vec![4.0, 1.0] };
+        let series = Series {
+            metric: Metric::Posts,
+            values: vec![4.0, 1.0],
+        };
         assert_eq!(series.spread(), (2.5, 1.0, 4.0));
     }
 
@@ -164,7 +203,9 @@ mod tests {
             results.compare(key("ours"), Metric::Posts, "nobody's");
         }
         let ratios = results.ratios(&results.lines()[0]);
-        let [ratio] = &ratios[..] else { panic!("one ratio") };
+        let [ratio] = &ratios[..] else {
+            panic!("one ratio")
+        };
         assert_eq!((ratio.against, ratio.value), ("theirs", 0.75));
     }
 
@@ -173,7 +214,16 @@ mod tests {
         let mut results = Results::default();
         results.add(key("ours"), posts(1.0));
         assert!(results.is_clean());
-        results.add(key("ours"), Sample { faults: Faults { missed: 1, ..Faults::default() }, ..posts(1.0) });
+        results.add(
+            key("ours"),
+            Sample {
+                faults: Faults {
+                    missed: 1,
+                    ..Faults::default()
+                },
+                ..posts(1.0)
+            },
+        );
         assert!(!results.is_clean());
     }
 

@@ -68,7 +68,13 @@ pub(crate) struct Faults {
 impl Faults {
     /// Each kind with its name.
     pub(crate) fn kinds(&self) -> [(&'static str, u64); 5] {
-        let Self { refused, errors, missed, doubled, disordered } = *self;
+        let Self {
+            refused,
+            errors,
+            missed,
+            doubled,
+            disordered,
+        } = *self;
         [
             ("refused", refused),
             ("errors", errors),
@@ -99,7 +105,10 @@ pub(crate) struct Sample {
 impl Sample {
     /// Of one metric.
     pub(crate) fn single(metric: Metric, value: f64) -> Self {
-        Self { metrics: vec![(metric, value)], faults: Faults::default() }
+        Self {
+            metrics: vec![(metric, value)],
+            faults: Faults::default(),
+        }
     }
 
     /// Of operations that took these times, and what a stretch of time full of them cost.

@@ -58,7 +58,11 @@ fn remarks(line: &Line, results: &Results) -> String {
     if line.generator_bound() {
         remarks.push("generator bound".to_owned());
     }
-    let faults = line.faults.kinds().into_iter().filter(|(_, count)| *count > 0);
+    let faults = line
+        .faults
+        .kinds()
+        .into_iter()
+        .filter(|(_, count)| *count > 0);
     remarks.extend(faults.map(|(name, count)| format!("{count} {name}!")));
     remarks.join(", ")
 }
@@ -85,13 +89,25 @@ fn number(value: f64) -> String {
 }
 
 fn align<const N: usize>(rows: &[[String; N]]) -> String {
-    let widths: [usize; N] =
-        std::array::from_fn(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0));
+    let widths: [usize; N] = std::array::from_fn(|column| {
+        rows.iter()
+            .map(|row| row[column].chars().count())
+            .max()
+            .unwrap_or(0)
+    });
     let mut text = String::new();
     for row in rows {
-        let cells = row.iter().zip(widths).enumerate().map(|(column, (cell, width))| {
-            if LEFT.contains(&column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-        });
+        let cells = row
+            .iter()
+            .zip(widths)
+            .enumerate()
+            .map(|(column, (cell, width))| {
+                if LEFT.contains(&column) {
+                    format!("{cell:<width$}")
+                } else {
+                    format!("{cell:>width$}")
+                }
+            });
         let line = cells.collect::<Vec<_>>().join("  ");
         text.push_str(line.trim_end());
         text.push('\n');
@@ -123,7 +139,10 @@ mod tests {
 
     #[test]
     fn columns_stand_under_one_another() {
-        let rows = [["a".to_owned(), "long".to_owned()], ["much".to_owned(), "b".to_owned()]];
+        let rows = [
+            ["a".to_owned(), "long".to_owned()],
+            ["much".to_owned(), "b".to_owned()],
+        ];
         assert_eq!(align(&rows), "a     long\nmuch  b\n");
     }
 
@@ -132,12 +151,18 @@ mod tests {
         let mut results = Results::default();
         let key = |subject| Key::new("posts", subject, "1");
         let mut sample = Sample::single(Metric::Posts, 1500.0);
-        sample.faults = Faults { missed: 2, ..Faults::default() };
+        sample.faults = Faults {
+            missed: 2,
+            ..Faults::default()
+        };
         results.add(key("ours"), sample);
         results.add(key("theirs"), Sample::single(Metric::Posts, 3000.0));
         results.compare(key("ours"), Metric::Posts, "theirs");
         let table = of(&results);
         let ours = table.lines().nth(1).unwrap();
-        assert!(ours.contains(" 1,500 ") && ours.ends_with("0.50 × theirs, 2 missed!"), "{ours}");
+        assert!(
+            ours.contains(" 1,500 ") && ours.ends_with("0.50 × theirs, 2 missed!"),
+            "{ours}"
+        );
     }
 }

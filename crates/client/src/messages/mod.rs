@@ -69,10 +69,15 @@ pub struct NewMessage {
 impl NewMessage {
     /// A message of this kind.
     pub fn new(event: &str, content: impl Into<Json>) -> Self {
-        Self { event: event.to_owned(), content: content.into(), ..Self::default() }
+        Self {
+            event: event.to_owned(),
+            content: content.into(),
+            ..Self::default()
+        }
     }
 
-    /// A chat message of at most [`MAX_CONTENT_CHARS`](eddyline_model::messages::MAX_CONTENT_CHARS) characters.
+    /// A chat message of at most [`MAX_CONTENT_CHARS`](eddyline_model::messages::MAX_CONTENT_CHARS)
+    /// characters.
     pub fn chat(text: &str) -> Self {
         Self::new("message", text)
     }
@@ -80,13 +85,21 @@ impl NewMessage {
     /// Something that happened to an outside item, which has a thread of this id with the source.
     pub fn activity(external_thread_id: &str, title: &str) -> Self {
         let (thread, title) = (Some(external_thread_id.to_owned()), Some(title.to_owned()));
-        Self { external_thread_id: thread, title, ..Self::new("activity", Json::Null) }
+        Self {
+            external_thread_id: thread,
+            title,
+            ..Self::new("activity", Json::Null)
+        }
     }
 
     /// Something that was said of an outside item, in HTML.
     pub fn discussion(external_thread_id: &str, body: &str) -> Self {
         let (thread, body) = (Some(external_thread_id.to_owned()), Some(body.to_owned()));
-        Self { external_thread_id: thread, body, ..Self::new("discussion", Json::Null) }
+        Self {
+            external_thread_id: thread,
+            body,
+            ..Self::new("discussion", Json::Null)
+        }
     }
 
     /// Gives the thread a new state: an object with a `title`, as the specification shapes it.
@@ -200,7 +213,12 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
-        self.request(Method::PUT, "/read").json_of(&MarkRead { message: MessageId(message) }).done().await
+        self.request(Method::PUT, "/read")
+            .json_of(&MarkRead {
+                message: MessageId(message),
+            })
+            .done()
+            .await
     }
 
     /// Posts a comment on the message `parent`.
@@ -208,7 +226,11 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn comment(&self, parent: i64, comment: &NewMessage) -> Result<Posted, Error> {
-        send_message(self.request(Method::POST, &format!("/messages/{parent}/comments")), comment).await
+        send_message(
+            self.request(Method::POST, &format!("/messages/{parent}/comments")),
+            comment,
+        )
+        .await
     }
 
     /// The comments on the message `parent`, oldest first.
@@ -216,7 +238,9 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn comments(&self, parent: i64) -> Result<Vec<Message>, Error> {
-        self.request(Method::GET, &format!("/messages/{parent}/comments")).call().await
+        self.request(Method::GET, &format!("/messages/{parent}/comments"))
+            .call()
+            .await
     }
 
     /// Lists or searches the flow's messages.
@@ -224,14 +248,21 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn messages(&self, query: &MessageQuery) -> Result<Vec<Message>, Error> {
-        query.apply(self.request(Method::GET, "/messages")).call().await
+        query
+            .apply(self.request(Method::GET, "/messages"))
+            .call()
+            .await
     }
 
     /// Lists or searches the messages of a thread.
     ///
     /// # Errors
     /// See [`Error`].
-    pub async fn thread_messages(&self, id: &str, query: &MessageQuery) -> Result<Vec<Message>, Error> {
+    pub async fn thread_messages(
+        &self,
+        id: &str,
+        query: &MessageQuery,
+    ) -> Result<Vec<Message>, Error> {
         let path = format!("/threads/{}/messages", encode(id));
         query.apply(self.request(Method::GET, &path)).call().await
     }
@@ -241,7 +272,9 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn message(&self, id: i64) -> Result<Message, Error> {
-        self.request(Method::GET, &format!("/messages/{id}")).call().await
+        self.request(Method::GET, &format!("/messages/{id}"))
+            .call()
+            .await
     }
 
     /// Edits a message.
@@ -249,7 +282,10 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn edit(&self, id: i64, change: &EditMessage) -> Result<(), Error> {
-        self.request(Method::PUT, &format!("/messages/{id}")).json_of(change).done().await
+        self.request(Method::PUT, &format!("/messages/{id}"))
+            .json_of(change)
+            .done()
+            .await
     }
 
     /// Deletes a message: chat is emptied, inbox and file messages are removed.
@@ -257,13 +293,22 @@ impl FlowClient {
     /// # Errors
     /// See [`Error`].
     pub async fn delete(&self, id: i64) -> Result<(), Error> {
-        self.request(Method::DELETE, &format!("/messages/{id}")).done().await
+        self.request(Method::DELETE, &format!("/messages/{id}"))
+            .done()
+            .await
     }
 }
 
-pub(crate) async fn send_message(request: RequestBuilder, message: &NewMessage) -> Result<Posted, Error> {
+pub(crate) async fn send_message(
+    request: RequestBuilder,
+    message: &NewMessage,
+) -> Result<Posted, Error> {
     let request = request.json(message);
-    if message.wait { wait_for_message(request).await } else { posted(request).await }
+    if message.wait {
+        wait_for_message(request).await
+    } else {
+        posted(request).await
+    }
 }
 
 /// Sends what posts a message, and asks for the finished message as the answer.

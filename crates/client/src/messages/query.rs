@@ -5,7 +5,8 @@ use eddyline_wire::requests::{ListMessages, TagMode};
 
 use crate::request::RequestBuilder;
 
-/// Which messages of a flow to list: the latest, unless it says more. The list is always in ascending order of the ids.
+/// Which messages of a flow to list: the latest, unless it says more. The list is always in
+/// ascending order of the ids.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageQuery(
     /// The parameters.

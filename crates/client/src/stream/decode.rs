@@ -58,7 +58,11 @@ impl StreamDecoder {
     /// # Errors
     /// When an event is not readable. Those before it are appended; the decoder must not be used
     /// any more.
-    pub fn push(&mut self, chunk: &[u8], events: &mut VecDeque<StreamEvent>) -> Result<(), MalformedStream> {
+    pub fn push(
+        &mut self,
+        chunk: &[u8],
+        events: &mut VecDeque<StreamEvent>,
+    ) -> Result<(), MalformedStream> {
         match &mut self.0 {
             Kind::Json(decoder) => decoder.push(chunk, events),
             Kind::EventStream(decoder) => decoder.push(chunk, events),
@@ -190,7 +194,10 @@ mod tests {
         let endless = vec![b'x'; MAX_EVENT + 1];
         for format in [StreamFormat::Json, StreamFormat::EventStream] {
             let refused = StreamDecoder::new(format).push(&endless, &mut VecDeque::new());
-            assert!(matches!(refused, Err(MalformedStream::TooLong)), "{format:?}");
+            assert!(
+                matches!(refused, Err(MalformedStream::TooLong)),
+                "{format:?}"
+            );
         }
     }
 }

@@ -25,7 +25,8 @@ pub enum Event {
         message: i64,
         /// Tags that it has now.
         add: Vec<String>,
-        /// Tags that it has no more. When the event is heard later, only those that the server makes.
+        /// Tags that it has no more. When the event is heard later, only those that the server
+        /// makes.
         remove: Vec<String>,
         /// All its tags, when the event is heard later.
         tags: Option<Vec<String>>,
@@ -100,17 +101,36 @@ impl StreamEvent {
         }
         Some(match self.kind() {
             "message-edit" => {
-                let Edit { message, updated_content: content } = self.content()?;
+                let Edit {
+                    message,
+                    updated_content: content,
+                } = self.content()?;
                 Event::MessageEdit { message, content }
             }
             "tag-change" => {
-                let Tags { message, add, remove, tags } = self.content()?;
-                Event::TagChange { message, add, remove, tags }
+                let Tags {
+                    message,
+                    add,
+                    remove,
+                    tags,
+                } = self.content()?;
+                Event::TagChange {
+                    message,
+                    add,
+                    remove,
+                    tags,
+                }
             }
-            "message-delete" => Event::MessageDelete { message: self.content::<Of>()?.message },
-            "read" => Event::Read { message: self.content::<Of>()?.message },
+            "message-delete" => Event::MessageDelete {
+                message: self.content::<Of>()?.message,
+            },
+            "read" => Event::Read {
+                message: self.content::<Of>()?.message,
+            },
             "flow-add" => Event::FlowAdd(Box::new(self.content()?)),
-            "flow-remove" => Event::FlowRemove { id: self.content::<Gone>()?.id },
+            "flow-remove" => Event::FlowRemove {
+                id: self.content::<Gone>()?.id,
+            },
             "reset" => Event::Reset,
             // Only messages have a number.
             _ => Event::Message(Box::new(Message::deserialize(&self.json).ok()?)),

@@ -35,7 +35,11 @@ impl JsonDecoder {
 
     fn keep(&mut self, bytes: &[u8]) -> Result<(), MalformedStream> {
         // Keep-alives must not pile up in front of an object that is long in coming.
-        let bytes = if self.pending.is_empty() { bytes.trim_ascii_start() } else { bytes };
+        let bytes = if self.pending.is_empty() {
+            bytes.trim_ascii_start()
+        } else {
+            bytes
+        };
         if self.pending.len() + bytes.len() > MAX_EVENT {
             return Err(MalformedStream::TooLong);
         }
@@ -50,7 +54,10 @@ fn decode(object: &[u8], events: &mut VecDeque<StreamEvent>) -> Result<(), Malfo
         return Ok(());
     }
     let json: Json = serde_json::from_slice(object).map_err(MalformedStream::NotJson)?;
-    let id = json.get("event_id").and_then(Json::as_str).map(str::to_owned);
+    let id = json
+        .get("event_id")
+        .and_then(Json::as_str)
+        .map(str::to_owned);
     events.push_back(StreamEvent { id, json });
     Ok(())
 }
@@ -62,7 +69,10 @@ mod tests {
     fn decode_all(text: &str) -> Result<Vec<String>, MalformedStream> {
         let mut events = VecDeque::new();
         JsonDecoder::default().push(text.as_bytes(), &mut events)?;
-        Ok(events.into_iter().map(|event| event.json.to_string()).collect())
+        Ok(events
+            .into_iter()
+            .map(|event| event.json.to_string())
+            .collect())
     }
 
     #[test]
@@ -80,6 +90,9 @@ mod tests {
 
     #[test]
     fn what_is_not_json_is_an_error() {
-        assert!(matches!(decode_all("<html>\r\n"), Err(MalformedStream::NotJson(_))));
+        assert!(matches!(
+            decode_all("<html>\r\n"),
+            Err(MalformedStream::NotJson(_))
+        ));
     }
 }

@@ -151,8 +151,8 @@ impl Client {
     /// Opens a stream. It stays open until the server ends it or the value is dropped.
     ///
     /// # Errors
-    /// See [`Error`]; [`Error::Api`] for every status but 200, [`Error::NoStream`] for an answer of another
-    /// content type. Wait a few seconds before trying again.
+    /// See [`Error`]; [`Error::Api`] for every status but 200, [`Error::NoStream`] for an answer of
+    /// another content type. Wait a few seconds before trying again.
     pub async fn stream(&self, request: &StreamRequest) -> Result<EventStream, Error> {
         let (path, query) = request.path_and_query();
         let mut call = self.request_to(Method::GET, self.stream_url(), &path);
@@ -177,12 +177,21 @@ impl Client {
                 .map_err(|_| Error::Timeout(self.timeout()))?
                 .map_err(Error::Body)?
                 .to_bytes();
-            return Err(Error::Api(ApiError::read(head.status, &head.headers, &body)));
+            return Err(Error::Api(ApiError::read(
+                head.status,
+                &head.headers,
+                &body,
+            )));
         }
-        let content_type =
-            head.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+        let content_type = head
+            .headers
+            .get(CONTENT_TYPE)
+            .and_then(|value| value.to_str().ok())
+            .unwrap_or_default();
         if content_type.split(';').next().map(str::trim) != Some(request.format.content_type()) {
-            return Err(Error::NoStream { content_type: content_type.to_owned() });
+            return Err(Error::NoStream {
+                content_type: content_type.to_owned(),
+            });
         }
         Ok(EventStream {
             headers: head.headers,

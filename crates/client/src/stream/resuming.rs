@@ -21,9 +21,14 @@ const NO_EVENT: &str = "none";
 impl Client {
     /// Listens for as long as the caller may, and connects again when the connection ends.
     pub fn follow(&self, request: &StreamRequest) -> ResumingStream {
-        let mut request = StreamRequest { format: StreamFormat::EventStream, ..request.clone() };
+        let mut request = StreamRequest {
+            format: StreamFormat::EventStream,
+            ..request.clone()
+        };
         let is_new = request.last_event_id.is_none();
-        request.last_event_id.get_or_insert_with(|| NO_EVENT.to_owned());
+        request
+            .last_event_id
+            .get_or_insert_with(|| NO_EVENT.to_owned());
         ResumingStream {
             client: self.clone(),
             request,
@@ -39,8 +44,9 @@ impl Client {
 /// A stream that connects again when its connection ends, and misses and repeats nothing; made by
 /// [`Client::follow`].
 ///
-/// It waits from one second up to 30 before it tries again, or as long as the server asks. When the server no
-/// longer knows the place to continue from, it says so by an [`Event::Reset`](super::Event::Reset).
+/// It waits from one second up to 30 before it tries again, or as long as the server asks. When the
+/// server no longer knows the place to continue from, it says so by an
+/// [`Event::Reset`](super::Event::Reset).
 #[derive(Debug)]
 pub struct ResumingStream {
     client: Client,
@@ -57,8 +63,8 @@ impl ResumingStream {
     /// The next event. Dropping the future loses nothing.
     ///
     /// # Errors
-    /// What another attempt would not mend: [`Error::Api`] with a status below 500 other than 408 and 429,
-    /// [`Error::NoStream`], [`Error::Stream`], [`Error::Request`].
+    /// What another attempt would not mend: [`Error::Api`] with a status below 500 other than 408
+    /// and 429, [`Error::NoStream`], [`Error::Stream`], [`Error::Request`].
     pub async fn next(&mut self) -> Result<StreamEvent, Error> {
         loop {
             if let Some(at) = self.next_attempt {
@@ -99,15 +105,23 @@ impl ResumingStream {
 
     /// The id of the last event; `None` before the first.
     pub fn last_event_id(&self) -> Option<&str> {
-        self.request.last_event_id.as_deref().filter(|id| *id != NO_EVENT)
+        self.request
+            .last_event_id
+            .as_deref()
+            .filter(|id| *id != NO_EVENT)
     }
 
     fn failed(&mut self, error: Error) -> Result<(), Error> {
-        let refusal = error.api().map(|refusal| (refusal.status, refusal.retry_after));
+        let refusal = error
+            .api()
+            .map(|refusal| (refusal.status, refusal.retry_after));
         let again = match (&error, refusal) {
             (_, Some((status, _))) => {
                 status.is_server_error()
-                    || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS)
+                    || matches!(
+                        status,
+                        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
+                    )
             }
             (Error::Transport(_) | Error::Body(_) | Error::Timeout(_), None) => true,
             _ => false,
@@ -121,13 +135,16 @@ impl ResumingStream {
         Ok(())
     }
 
-    /// Sets the time of the next attempt. It varies, so that the clients of a server that starts again do not all
-    /// come at once.
+    /// Sets the time of the next attempt. It varies, so that the clients of a server that starts
+    /// again do not all come at once.
     fn wait(&mut self, asked: Option<Duration>) {
         self.open = None;
-        let pause = FIRST_PAUSE.saturating_mul(1 << self.failures.min(10)).min(LONGEST_PAUSE);
+        let pause = FIRST_PAUSE
+            .saturating_mul(1 << self.failures.min(10))
+            .min(LONGEST_PAUSE);
         self.failures = self.failures.saturating_add(1);
         let varied = pause.mul_f64(0.5 + (eddyline_random::number() % 1000) as f64 / 2000.0);
-        self.next_attempt = Some(Instant::now() + varied.max(asked.unwrap_or_default().min(LONGEST_ASKED)));
+        self.next_attempt =
+            Some(Instant::now() + varied.max(asked.unwrap_or_default().min(LONGEST_ASKED)));
     }
 }

@@ -31,7 +31,10 @@ impl SseDecoder {
                 chunk = &chunk[1..];
                 continue;
             }
-            let Some(end) = chunk.iter().position(|&byte| byte == b'\n' || byte == b'\r') else {
+            let Some(end) = chunk
+                .iter()
+                .position(|&byte| byte == b'\n' || byte == b'\r')
+            else {
                 return self.keep(chunk);
             };
             self.keep(&chunk[..end])?;
@@ -102,8 +105,13 @@ mod tests {
 
     fn decode(text: &str) -> Vec<(Option<String>, String)> {
         let mut events = VecDeque::new();
-        SseDecoder::default().push(text.as_bytes(), &mut events).unwrap();
-        events.into_iter().map(|event| (event.id, event.json.to_string())).collect()
+        SseDecoder::default()
+            .push(text.as_bytes(), &mut events)
+            .unwrap();
+        events
+            .into_iter()
+            .map(|event| (event.id, event.json.to_string()))
+            .collect()
     }
 
     fn event(id: &str, json: &str) -> (Option<String>, String) {
@@ -112,7 +120,10 @@ mod tests {
 
     #[test]
     fn an_event_has_an_id_and_data() {
-        assert_eq!(decode("id: 7\ndata: {\"a\":1}\n\n"), [event("7", r#"{"a":1}"#)]);
+        assert_eq!(
+            decode("id: 7\ndata: {\"a\":1}\n\n"),
+            [event("7", r#"{"a":1}"#)]
+        );
         assert_eq!(decode("id:7\r\ndata:1\r\n\r\n"), [event("7", "1")]);
     }
 
@@ -124,7 +135,10 @@ mod tests {
 
     #[test]
     fn comments_and_unknown_fields_are_passed_over() {
-        assert_eq!(decode(":\n\n: still here\nevent: x\nid: 7\ndata: 1\nretry: 9\n\n"), [event("7", "1")]);
+        assert_eq!(
+            decode(":\n\n: still here\nevent: x\nid: 7\ndata: 1\nretry: 9\n\n"),
+            [event("7", "1")]
+        );
     }
 
     #[test]

@@ -12,8 +12,14 @@ async fn a_key_that_is_in_use_is_not_written_over() {
     let store = Store::folder();
     let key = Key::random();
     store.upload(&key, b"first".as_slice()).await.unwrap();
-    assert!(matches!(store.files.begin(&key, LIMIT).await, Err(Error::Occupied)));
-    assert!(matches!(store.files.put(&key, b"second".as_slice().into()).await, Err(Error::Occupied)));
+    assert!(matches!(
+        store.files.begin(&key, LIMIT).await,
+        Err(Error::Occupied)
+    ));
+    assert!(matches!(
+        store.files.put(&key, b"second".as_slice().into()).await,
+        Err(Error::Occupied)
+    ));
     assert_eq!(store.read(&key, None).await.unwrap(), b"first");
 }
 
@@ -59,8 +65,16 @@ async fn nobody_else_on_the_machine_can_read_a_file() {
     let key = Key::random();
     files.put(&key, b"secret".as_slice().into()).await.unwrap();
     let part = root.join(&key.as_str()[..2]);
-    for (path, expected) in [(&root, 0o700), (&part, 0o700), (&part.join(key.as_str()), 0o600)] {
-        assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, expected, "{path:?}");
+    for (path, expected) in [
+        (&root, 0o700),
+        (&part, 0o700),
+        (&part.join(key.as_str()), 0o600),
+    ] {
+        assert_eq!(
+            fs::metadata(path).unwrap().permissions().mode() & 0o777,
+            expected,
+            "{path:?}"
+        );
     }
 }
 
@@ -70,8 +84,17 @@ async fn a_file_that_was_cut_ends_with_an_error() {
     let key = Key::random();
     store.upload(&key, bytes(600_000)).await.unwrap();
     let content = store.files.open(&key, None).await.unwrap();
-    let path = store.folder.path().join(&key.as_str()[..2]).join(key.as_str());
-    fs::OpenOptions::new().write(true).open(path).unwrap().set_len(300_000).unwrap();
+    let path = store
+        .folder
+        .path()
+        .join(&key.as_str()[..2])
+        .join(key.as_str());
+    fs::OpenOptions::new()
+        .write(true)
+        .open(path)
+        .unwrap()
+        .set_len(300_000)
+        .unwrap();
     let read: Result<Vec<_>, Error> = futures_util::TryStreamExt::try_collect(content).await;
     assert!(matches!(read, Err(Error::Io(_))));
 }
@@ -79,6 +102,14 @@ async fn a_file_that_was_cut_ends_with_an_error() {
 #[tokio::test]
 async fn a_folder_has_no_links() {
     let store = Store::folder();
-    let link = store.files.link(&Key::random(), Duration::from_secs(60), "text/plain", "inline").await;
+    let link = store
+        .files
+        .link(
+            &Key::random(),
+            Duration::from_secs(60),
+            "text/plain",
+            "inline",
+        )
+        .await;
     assert_eq!(link.unwrap(), None);
 }

@@ -15,7 +15,11 @@ async fn what_was_uploaded_is_read_back() {
             assert_eq!(stored.size, length as u64);
             assert_eq!(stored.digest, digest(&SHA256, &content).as_ref());
             assert_eq!((stored.content_type, stored.picture), (None, None));
-            assert!(store.read(&key, None).await.unwrap() == content, "{length} in {:?}", store.files);
+            assert!(
+                store.read(&key, None).await.unwrap() == content,
+                "{length} in {:?}",
+                store.files
+            );
         }
     }
 }
@@ -41,9 +45,18 @@ async fn a_range_is_read_alone() {
     for store in Store::all() {
         let (key, content) = (Key::random(), bytes(600_000));
         store.upload(&key, content.clone()).await.unwrap();
-        for range in [0..1, 0..600_000, 5..300_000, 300_000..600_000, 599_999..600_000] {
+        for range in [
+            0..1,
+            0..600_000,
+            5..300_000,
+            300_000..600_000,
+            599_999..600_000,
+        ] {
             let found = store.read(&key, Some(range.clone())).await.unwrap();
-            assert!(found == content[range.start as usize..range.end as usize], "{range:?}");
+            assert!(
+                found == content[range.start as usize..range.end as usize],
+                "{range:?}"
+            );
         }
         assert!(store.read(&key, Some(599_990..u64::MAX)).await.unwrap() == content[599_990..]);
         let content = store.files.open(&key, Some(5..9)).await.unwrap();
@@ -59,7 +72,11 @@ async fn a_range_without_bytes_is_an_error() {
         store.upload(&empty, bytes(0)).await.unwrap();
         for (key, range) in [(&key, 10..11), (&key, 5..5), (&key, 50..60), (&empty, 0..1)] {
             let read = store.read(key, Some(range.clone())).await;
-            assert!(matches!(read, Err(Error::Range)), "{range:?} in {:?}: {read:?}", store.files);
+            assert!(
+                matches!(read, Err(Error::Range)),
+                "{range:?} in {:?}: {read:?}",
+                store.files
+            );
         }
     }
 }
@@ -74,9 +91,18 @@ async fn the_limit_is_the_last_byte_that_is_taken() {
 
         let mut upload = store.files.begin(&Key::random(), 1000).await.unwrap();
         upload.write(bytes(1000).into()).await.unwrap();
-        assert!(matches!(upload.write(bytes(1).into()).await, Err(Error::TooLarge)));
-        assert!(matches!(upload.write(Bytes::new()).await, Err(Error::TooLarge)));
-        assert!(matches!(upload.finish(async |_| Some(())).await, Err(Error::TooLarge)));
+        assert!(matches!(
+            upload.write(bytes(1).into()).await,
+            Err(Error::TooLarge)
+        ));
+        assert!(matches!(
+            upload.write(Bytes::new()).await,
+            Err(Error::TooLarge)
+        ));
+        assert!(matches!(
+            upload.finish(async |_| Some(())).await,
+            Err(Error::TooLarge)
+        ));
         until_kept(&store, 1).await;
         assert_eq!(store.kept(), [key.as_str()]);
     }
@@ -119,7 +145,11 @@ async fn until_kept(store: &Store, count: usize) {
 async fn small_files_can_be_put_at_once() {
     for store in Store::all() {
         let key = Key::random();
-        let found = store.files.put(&key, Bytes::from_static(b"abc")).await.unwrap();
+        let found = store
+            .files
+            .put(&key, Bytes::from_static(b"abc"))
+            .await
+            .unwrap();
         assert_eq!(found, digest(&SHA256, b"abc").as_ref());
         assert_eq!(store.read(&key, None).await.unwrap(), b"abc");
         assert_eq!(store.kept(), [key.as_str()]);
@@ -136,7 +166,10 @@ async fn what_is_removed_is_gone_however_often() {
         store.files.remove(&key).await.unwrap();
         store.files.remove(&Key::random()).await.unwrap();
         assert!(matches!(store.read(&key, None).await, Err(Error::NotFound)));
-        assert!(matches!(store.read(&key, Some(0..1)).await, Err(Error::NotFound)));
+        assert!(matches!(
+            store.read(&key, Some(0..1)).await,
+            Err(Error::NotFound)
+        ));
         assert_eq!(store.kept(), [other.as_str()]);
     }
 }

@@ -42,7 +42,11 @@ impl Store {
         let server = eddyline_testing::s3::S3Server::start();
         let folder = tempfile::tempdir().unwrap();
         let config = s3::config(&server, folder.path());
-        Self { files: Files::in_s3(&config).unwrap(), folder, server: Some(server) }
+        Self {
+            files: Files::in_s3(&config).unwrap(),
+            folder,
+            server: Some(server),
+        }
     }
 
     /// One of each kind there is.
@@ -63,10 +67,16 @@ impl Store {
             assert_eq!(server.parts(), 0);
             return server.objects();
         }
-        let parts = self.folder.path().read_dir().unwrap().map(|part| part.unwrap().path());
+        let parts = self
+            .folder
+            .path()
+            .read_dir()
+            .unwrap()
+            .map(|part| part.unwrap().path());
         let files = parts.flat_map(|part| part.read_dir().unwrap());
-        let mut names: Vec<String> =
-            files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> = files
+            .map(|file| file.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }

@@ -26,7 +26,14 @@ pub(crate) fn config(server: &S3Server, spool: &Path) -> S3Config {
 
 /// A request without any credentials.
 async fn get(url: Url) -> reqwest::Response {
-    reqwest::Client::builder().no_proxy().build().unwrap().get(url).send().await.unwrap()
+    reqwest::Client::builder()
+        .no_proxy()
+        .build()
+        .unwrap()
+        .get(url)
+        .send()
+        .await
+        .unwrap()
 }
 
 #[tokio::test]
@@ -36,7 +43,10 @@ async fn a_large_file_is_sent_in_parts() {
     let stored = store.upload(&key, content.clone()).await.unwrap();
     assert_eq!(stored.size, content.len() as u64);
     assert!(store.read(&key, None).await.unwrap() == content);
-    assert!(store.read(&key, Some(8_388_600..8_388_700)).await.unwrap() == content[8_388_600..8_388_700]);
+    assert!(
+        store.read(&key, Some(8_388_600..8_388_700)).await.unwrap()
+            == content[8_388_600..8_388_700]
+    );
     assert_eq!(store.kept(), [key.as_str()]);
 }
 
@@ -56,7 +66,9 @@ async fn an_upload_given_up_halfway_leaves_nothing_behind() {
     upload.write(bytes(40 << 20).into()).await.unwrap();
     let finish = Box::pin(upload.finish(async |_| Some(())));
     let halfway = Box::pin(until(|| server.parts() > 0));
-    let Either::Right(((), finish)) = select(finish, halfway).await else { panic!("it was too fast") };
+    let Either::Right(((), finish)) = select(finish, halfway).await else {
+        panic!("it was too fast")
+    };
     drop(finish);
     until(|| server.parts() == 0 && server.objects().is_empty()).await;
 }
@@ -76,10 +88,16 @@ async fn a_link_is_enough_to_read_a_file() {
     let key = Key::random();
     store.upload(&key, b"hello".as_slice()).await.unwrap();
     let disposition = "attachment; filename*=UTF-8''gr%C3%BC%C3%9Fe%20%26%20mehr.txt";
-    let link = store.files.link(&key, MINUTE, "text/plain; charset=utf-8", disposition).await;
+    let link = store
+        .files
+        .link(&key, MINUTE, "text/plain; charset=utf-8", disposition)
+        .await;
     let answer = get(link.unwrap().unwrap()).await;
     assert_eq!(answer.status(), 200);
-    assert_eq!(answer.headers()["content-type"], "text/plain; charset=utf-8");
+    assert_eq!(
+        answer.headers()["content-type"],
+        "text/plain; charset=utf-8"
+    );
     assert_eq!(answer.headers()["content-disposition"], disposition);
     assert_eq!(answer.bytes().await.unwrap(), "hello");
 }
@@ -90,7 +108,12 @@ async fn a_link_that_was_changed_is_good_for_nothing() {
     let (key, other) = (Key::random(), Key::random());
     store.upload(&key, b"hello".as_slice()).await.unwrap();
     store.upload(&other, b"secret".as_slice()).await.unwrap();
-    let link = store.files.link(&key, MINUTE, "text/plain", "attachment").await.unwrap().unwrap();
+    let link = store
+        .files
+        .link(&key, MINUTE, "text/plain", "attachment")
+        .await
+        .unwrap()
+        .unwrap();
     for (from, to) in [
         (key.as_str(), other.as_str()),
         ("text%2Fplain", "text%2Fhtml"),
@@ -112,25 +135,46 @@ async fn a_link_that_was_changed_is_good_for_nothing() {
 async fn a_store_that_is_away_or_refuses_is_an_error() {
     let mut store = Store::s3();
     let server = store.server.take().unwrap();
-    let wrong = S3Config { secret_key: "wrong".to_owned(), ..config(&server, store.folder.path()) };
-    let stranger =
-        Store { files: Files::in_s3(&wrong).unwrap(), folder: tempfile::tempdir().unwrap(), server: None };
+    let wrong = S3Config {
+        secret_key: "wrong".to_owned(),
+        ..config(&server, store.folder.path())
+    };
+    let stranger = Store {
+        files: Files::in_s3(&wrong).unwrap(),
+        folder: tempfile::tempdir().unwrap(),
+        server: None,
+    };
     let refused = stranger.upload(&Key::random(), bytes(10)).await;
     assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
-    assert!(matches!(stranger.files.remove(&Key::random()).await, Err(Error::Store(_))));
+    assert!(matches!(
+        stranger.files.remove(&Key::random()).await,
+        Err(Error::Store(_))
+    ));
 
     drop(server);
     let failed = store.upload(&Key::random(), bytes(10)).await;
     assert!(matches!(failed, Err(Error::Store(_))), "{failed:?}");
-    assert!(matches!(store.read(&Key::random(), None).await, Err(Error::Store(_))));
+    assert!(matches!(
+        store.read(&Key::random(), None).await,
+        Err(Error::Store(_))
+    ));
 }
 
 #[tokio::test]
 async fn a_secret_is_not_printed() {
     let store = Store::s3();
     let server = store.server.as_ref().unwrap();
-    let printed = format!("{:?} {:?}", config(server, store.folder.path()), store.files);
+    let printed = format!(
+        "{:?} {:?}",
+        config(server, store.folder.path()),
+        store.files
+    );
     assert!(!printed.contains(server.secret_key()), "{printed}");
-    let link = store.files.link(&Key::random(), MINUTE, "text/plain", "inline").await.unwrap().unwrap();
+    let link = store
+        .files
+        .link(&Key::random(), MINUTE, "text/plain", "inline")
+        .await
+        .unwrap()
+        .unwrap();
     assert!(!link.as_str().contains(server.secret_key()));
 }

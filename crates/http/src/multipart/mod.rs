@@ -1,5 +1,5 @@
-//! Reading `multipart/form-data` (RFC 7578) as it comes, within bounds: no more is held of it than a
-//! part's head or a small piece of its content.
+//! Reading `multipart/form-data` (RFC 7578) as it comes, within bounds: no more is held of it than
+//! a part's head or a small piece of its content.
 
 mod disposition;
 
@@ -111,8 +111,18 @@ impl Multipart {
             return Err(Error::Boundary);
         }
         let waiting = Arc::new(AtomicUsize::new(0));
-        let pieces = Pieces { body, left: Bytes::new(), waiting: waiting.clone(), pauses: false };
-        Ok(Self { inner: multer::Multipart::new(pieces, boundary), waiting, parts: 0, text_bytes: 0 })
+        let pieces = Pieces {
+            body,
+            left: Bytes::new(),
+            waiting: waiting.clone(),
+            pauses: false,
+        };
+        Ok(Self {
+            inner: multer::Multipart::new(pieces, boundary),
+            waiting,
+            parts: 0,
+            text_bytes: 0,
+        })
     }
 
     /// The next part; `None` after the last.
@@ -122,15 +132,18 @@ impl Multipart {
     /// Any [`Error`].
     pub(crate) async fn next(&mut self) -> Result<Option<Part>, Error> {
         self.waiting.store(0, Ordering::Relaxed);
-        let Some(field) = self.inner.next_field().await.map_err(Error::of)? else { return Ok(None) };
+        let Some(field) = self.inner.next_field().await.map_err(Error::of)? else {
+            return Ok(None);
+        };
         self.waiting.store(0, Ordering::Relaxed);
         self.parts += 1;
         if self.parts > MAX_PARTS {
             return Err(Error::TooManyParts);
         }
         let header = field.headers().get(CONTENT_DISPOSITION);
-        let Disposition { name, file_name } =
-            header.map(|value| Disposition::parse(value.as_bytes())).unwrap_or_default();
+        let Disposition { name, file_name } = header
+            .map(|value| Disposition::parse(value.as_bytes()))
+            .unwrap_or_default();
         Ok(Some(Part {
             name: name.ok_or(Error::Nameless)?,
             file_name,
@@ -150,7 +163,9 @@ impl Multipart {
         let mut text = Vec::new();
         self.text_bytes += part.name.len();
         while self.text_bytes <= MAX_TEXT_BYTES {
-            let Some(chunk) = part.chunk().await? else { break };
+            let Some(chunk) = part.chunk().await? else {
+                break;
+            };
             self.text_bytes += chunk.len();
             text.extend_from_slice(&chunk);
         }
@@ -173,8 +188,8 @@ impl Part {
     }
 }
 
-/// Hands a body on in small pieces, one at a time, since the search for boundaries takes all there is;
-/// and not for ever while nothing comes of it.
+/// Hands a body on in small pieces, one at a time, since the search for boundaries takes all there
+/// is; and not for ever while nothing comes of it.
 struct Pieces<S> {
     body: S,
     left: Bytes,

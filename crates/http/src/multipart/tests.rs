@@ -11,8 +11,10 @@ type Read = Vec<(String, Option<String>, Vec<u8>)>;
 
 /// Reads a body that comes in pieces of this size.
 async fn read(body: &[u8], size: usize) -> Result<Read, Error> {
-    let pieces: Vec<_> =
-        body.chunks(size).map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece))).collect();
+    let pieces: Vec<_> = body
+        .chunks(size)
+        .map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece)))
+        .collect();
     let mut form = Multipart::new(stream::iter(pieces), KIND)?;
     let mut all = Vec::new();
     while let Some(mut part) = form.next().await? {
@@ -43,12 +45,19 @@ fn form(parts: &[String]) -> Vec<u8> {
 async fn parts_are_read_however_they_are_cut() {
     let body = form(&[
         part("name=\"event\"", "file"),
-        part("name=\"content\"; filename=\"grüße.txt\"", "a\r\n--edg\r\n\r\nb"),
+        part(
+            "name=\"content\"; filename=\"grüße.txt\"",
+            "a\r\n--edg\r\n\r\nb",
+        ),
         part("name=\"empty\"", ""),
     ]);
     let expected: Read = vec![
         ("event".into(), None, b"file".to_vec()),
-        ("content".into(), Some("grüße.txt".into()), b"a\r\n--edg\r\n\r\nb".to_vec()),
+        (
+            "content".into(),
+            Some("grüße.txt".into()),
+            b"a\r\n--edg\r\n\r\nb".to_vec(),
+        ),
         ("empty".into(), None, vec![]),
     ];
     for size in [1, 2, 3, 7, 50, 10_000] {
@@ -59,10 +68,16 @@ async fn parts_are_read_however_they_are_cut() {
 #[tokio::test]
 async fn a_file_is_one_however_its_name_is_written() {
     for (head, name) in [
-        (&b"filename*=UTF-8''gr%C3%BC%C3%9Fe.txt"[..], "gr\u{fc}\u{df}e.txt"),
+        (
+            &b"filename*=UTF-8''gr%C3%BC%C3%9Fe.txt"[..],
+            "gr\u{fc}\u{df}e.txt",
+        ),
         (b"filename=\"gr\xfc\xdfe.txt\"", "gr\u{fc}\u{df}e.txt"),
     ] {
-        let body = [&b"--edge\r\nContent-Disposition: form-data; name=\"content\"; "[..], head];
+        let body = [
+            &b"--edge\r\nContent-Disposition: form-data; name=\"content\"; "[..],
+            head,
+        ];
         let body = [&body.concat()[..], b"\r\n\r\nhello\r\n--edge--\r\n"].concat();
         let expected: Read = vec![("content".into(), Some(name.into()), b"hello".to_vec())];
         assert_eq!(read(&body, 64).await.unwrap(), expected);
@@ -73,7 +88,10 @@ async fn a_file_is_one_however_its_name_is_written() {
 async fn what_is_cut_off_is_broken() {
     let body = form(&[part("name=\"content\"; filename=\"a\"", "hello")]);
     for end in 0..body.len() - 4 {
-        assert!(matches!(read(&body[..end], 64).await, Err(Error::Broken)), "{end}");
+        assert!(
+            matches!(read(&body[..end], 64).await, Err(Error::Broken)),
+            "{end}"
+        );
     }
 }
 
@@ -94,13 +112,25 @@ async fn everything_is_bounded() {
 
 #[tokio::test]
 async fn a_part_has_a_name_and_a_text_is_utf8() {
-    assert!(matches!(read(&form(&[part("filename=\"a\"", "")]), 64).await, Err(Error::Nameless)));
+    assert!(matches!(
+        read(&form(&[part("filename=\"a\"", "")]), 64).await,
+        Err(Error::Nameless)
+    ));
     let body =
-        [&b"--edge\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\xff\r\n--edge--\r\n"[..]].concat();
+        [&b"--edge\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\xff\r\n--edge--\r\n"[..]]
+            .concat();
     assert!(matches!(read(&body, 64).await, Err(Error::Utf8(name)) if name == "a"));
-    for kind in ["multipart/form-data", "multipart/form-data; boundary=", "multipart/mixed; boundary=a", ""] {
+    for kind in [
+        "multipart/form-data",
+        "multipart/form-data; boundary=",
+        "multipart/mixed; boundary=a",
+        "",
+    ] {
         let nothing = stream::iter(Vec::<Result<Bytes, Infallible>>::new());
-        assert!(matches!(Multipart::new(nothing, kind), Err(Error::Boundary)), "{kind}");
+        assert!(
+            matches!(Multipart::new(nothing, kind), Err(Error::Boundary)),
+            "{kind}"
+        );
     }
 }
 

@@ -1,5 +1,5 @@
-//! Registering applications, as clients of the original service do. Only the classic profile has it; elsewhere people
-//! use the pages, and operators the command line.
+//! Registering applications, as clients of the original service do. Only the classic profile has
+//! it; elsewhere people use the pages, and operators the command line.
 
 use eddyline_app::{ApplicationChanges, NewApplication};
 use eddyline_model::applications::RedirectUri;
@@ -15,7 +15,13 @@ use crate::endpoint::Shape::One;
 use crate::handler::Unread;
 
 pub(crate) fn endpoint() -> Endpoint {
-    Endpoint::new(Method::POST, "/oauth/applications", "Register an application", register).answers(
+    Endpoint::new(
+        Method::POST,
+        "/oauth/applications",
+        "Register an application",
+        register,
+    )
+    .answers(
         201,
         "The application; no other answer shows its secret",
         Some(One("RegisteredApplication")),
@@ -26,18 +32,33 @@ async fn register(ctx: RequestContext, request: Unread<RegisterApplication>) -> 
     let actor = ctx.actor();
     let organization = ctx.app().oauth().registers_for(actor)?;
     let new = new_application(request.read()?.application);
-    let (application, secret) = ctx.app().oauth().register_application(actor, organization, new).await?;
-    let uris: Vec<&str> = application.redirect_uris.iter().map(RedirectUri::as_str).collect();
+    let (application, secret) = ctx
+        .app()
+        .oauth()
+        .register_application(actor, organization, new)
+        .await?;
+    let uris: Vec<&str> = application
+        .redirect_uris
+        .iter()
+        .map(RedirectUri::as_str)
+        .collect();
     let registered = RegisteredApplication {
         name: application.name,
         redirect_uri: uris.join("\n"),
         client_id: application.client_id,
-        client_secret: secret.map(|secret| secret.expose().to_owned()).unwrap_or_default(),
+        client_secret: secret
+            .map(|secret| secret.expose().to_owned())
+            .unwrap_or_default(),
     };
     json(StatusCode::CREATED, &registered).map(never_kept)
 }
 
-fn new_application(Registration { name, redirect_uris }: Registration) -> NewApplication {
+fn new_application(
+    Registration {
+        name,
+        redirect_uris,
+    }: Registration,
+) -> NewApplication {
     let about = ApplicationChanges {
         name,
         redirect_uris,
@@ -47,5 +68,8 @@ fn new_application(Registration { name, redirect_uris }: Registration) -> NewApp
         password_grant: true,
         out_of_band: true,
     };
-    NewApplication { public: false, about }
+    NewApplication {
+        public: false,
+        about,
+    }
 }

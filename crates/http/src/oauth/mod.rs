@@ -1,6 +1,6 @@
 //! What applications ask the server themselves: for tokens, to end them, and what they are worth
-//! (RFC 6749, 7009, 7662, 8414; specification, section 5). The pages where users consent are not the
-//! API's.
+//! (RFC 6749, 7009, 7662, 8414; specification, section 5). The pages where users consent are not
+//! the API's.
 
 pub(crate) mod applications;
 mod metadata;
@@ -22,8 +22,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let for_clients = |endpoint: Endpoint| {
         endpoint
             .raw_body()
-            .takes("client_id", "string", "Which application asks, unless HTTP Basic says so")
-            .takes("client_secret", "string", "Its secret, if it has one, unless HTTP Basic says so")
+            .takes(
+                "client_id",
+                "string",
+                "Which application asks, unless HTTP Basic says so",
+            )
+            .takes(
+                "client_secret",
+                "string",
+                "Its secret, if it has one, unless HTTP Basic says so",
+            )
             .answers(400, "What is wrong", Some(One("ClientErrorAnswer")))
             .answers(
                 401,
@@ -32,31 +40,86 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             )
     };
     vec![
-        for_clients(Endpoint::new(Method::POST, "/oauth/token", "Get an access token", token))
-            .needs("grant_type", "string", "authorization_code, password or refresh_token")
-            .takes("code", "string", "With authorization_code: the code")
-            .takes("redirect_uri", "string", "With authorization_code: where the code was sent")
-            .takes("code_verifier", "string", "With authorization_code: what the challenge was made of")
-            .takes("username", "string", "With password: the user's e-mail address")
-            .takes("password", "string", "With password: the user's password")
-            .takes("refresh_token", "string", "With refresh_token: the last one received")
-            .takes("scope", "string", "With password and refresh_token: what is wanted, between spaces")
-            .answers(200, "The tokens; as a form unless Accept names JSON", Some(OneOrForm("TokenAnswer"))),
-        for_clients(Endpoint::new(Method::POST, "/oauth/revoke", "End a token", revoke))
-            .needs("token", "string", "An access token; or a refresh token, which ends its family")
-            .takes("token_type_hint", "string", "Not needed")
-            .answers(200, "It has ended", Some(Empty)),
-        for_clients(Endpoint::new(Method::POST, "/oauth/introspect", "What a token is worth", introspect))
-            .needs("token", "string", "A token that was given to this application")
-            .takes("token_type_hint", "string", "Not needed")
-            .answers(200, "What is known of it", Some(One("IntrospectionAnswer"))),
+        for_clients(Endpoint::new(
+            Method::POST,
+            "/oauth/token",
+            "Get an access token",
+            token,
+        ))
+        .needs(
+            "grant_type",
+            "string",
+            "authorization_code, password or refresh_token",
+        )
+        .takes("code", "string", "With authorization_code: the code")
+        .takes(
+            "redirect_uri",
+            "string",
+            "With authorization_code: where the code was sent",
+        )
+        .takes(
+            "code_verifier",
+            "string",
+            "With authorization_code: what the challenge was made of",
+        )
+        .takes(
+            "username",
+            "string",
+            "With password: the user's e-mail address",
+        )
+        .takes("password", "string", "With password: the user's password")
+        .takes(
+            "refresh_token",
+            "string",
+            "With refresh_token: the last one received",
+        )
+        .takes(
+            "scope",
+            "string",
+            "With password and refresh_token: what is wanted, between spaces",
+        )
+        .answers(
+            200,
+            "The tokens; as a form unless Accept names JSON",
+            Some(OneOrForm("TokenAnswer")),
+        ),
+        for_clients(Endpoint::new(
+            Method::POST,
+            "/oauth/revoke",
+            "End a token",
+            revoke,
+        ))
+        .needs(
+            "token",
+            "string",
+            "An access token; or a refresh token, which ends its family",
+        )
+        .takes("token_type_hint", "string", "Not needed")
+        .answers(200, "It has ended", Some(Empty)),
+        for_clients(Endpoint::new(
+            Method::POST,
+            "/oauth/introspect",
+            "What a token is worth",
+            introspect,
+        ))
+        .needs(
+            "token",
+            "string",
+            "A token that was given to this application",
+        )
+        .takes("token_type_hint", "string", "Not needed")
+        .answers(200, "What is known of it", Some(One("IntrospectionAnswer"))),
         Endpoint::new(
             Method::GET,
             "/.well-known/oauth-authorization-server",
             "How OAuth works here",
             metadata::show,
         )
-        .answers(200, "Addresses, and what is supported", Some(One("AuthorizationServer"))),
+        .answers(
+            200,
+            "Addresses, and what is supported",
+            Some(One("AuthorizationServer")),
+        ),
     ]
 }
 
@@ -65,7 +128,11 @@ async fn token(ctx: RequestContext<Anybody>) -> Answer {
     answer(async {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        let tokens = ctx.app().oauth().issue_tokens(&client, TokenRequest::read(&asked.body)?).await?;
+        let tokens = ctx
+            .app()
+            .oauth()
+            .issue_tokens(&client, TokenRequest::read(&asked.body)?)
+            .await?;
         Ok(TokenAnswer::of(&tokens).response(as_json))
     })
     .await
@@ -75,7 +142,10 @@ async fn revoke(ctx: RequestContext<Anybody>) -> Answer {
     answer(async {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        ctx.app().oauth().revoke_token(&client, &Secret::presented(asked.needed("token")?)).await?;
+        ctx.app()
+            .oauth()
+            .revoke_token(&client, &Secret::presented(asked.needed("token")?))
+            .await?;
         Ok(json(StatusCode::OK, &serde_json::json!({})))
     })
     .await
@@ -85,8 +155,15 @@ async fn introspect(ctx: RequestContext<Anybody>) -> Answer {
     answer(async {
         let asked = ClientRequest::read(&ctx)?;
         let client = asked.client(&ctx).await?;
-        let found = ctx.app().oauth().introspect(&client, &Secret::presented(asked.needed("token")?)).await?;
-        Ok(json(StatusCode::OK, &IntrospectionAnswer::of(found, ctx.app().oauth().issuer())))
+        let found = ctx
+            .app()
+            .oauth()
+            .introspect(&client, &Secret::presented(asked.needed("token")?))
+            .await?;
+        Ok(json(
+            StatusCode::OK,
+            &IntrospectionAnswer::of(found, ctx.app().oauth().issuer()),
+        ))
     })
     .await
 }

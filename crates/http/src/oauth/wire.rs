@@ -13,7 +13,11 @@ use crate::answer::{Answer, encoded, json, with_header};
 use crate::media;
 
 /// All but what stands as it is in a form.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'*');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'*');
 
 /// Tokens (specification, section 5; RFC 6749, section 5.1).
 #[derive(Serialize, ToSchema)]
@@ -51,7 +55,10 @@ impl TokenAnswer {
             token_type: "Bearer",
             expires_in: tokens.expires_in,
             scope: tokens.scopes.joined(","),
-            refresh_token: tokens.refresh.as_ref().map(|token| token.expose().to_owned()),
+            refresh_token: tokens
+                .refresh
+                .as_ref()
+                .map(|token| token.expose().to_owned()),
         }
     }
 
@@ -71,7 +78,9 @@ impl TokenAnswer {
             form += &format!("&refresh_token={}", escaped(token));
         }
         let mut response = Response::new(Body::from(form));
-        response.headers_mut().insert(CONTENT_TYPE, media::in_utf8(media::FORM));
+        response
+            .headers_mut()
+            .insert(CONTENT_TYPE, media::in_utf8(media::FORM));
         Ok(response)
     }
 }
@@ -109,7 +118,9 @@ pub(crate) struct IntrospectionAnswer {
 
 impl IntrospectionAnswer {
     pub(super) fn of(found: Option<Introspection>, issuer: &str) -> Self {
-        let Some(found) = found else { return Self::default() };
+        let Some(found) = found else {
+            return Self::default();
+        };
         Self {
             active: true,
             scope: Some(found.scopes.joined(" ")),
@@ -135,7 +146,10 @@ pub(crate) struct ClientErrorAnswer {
 
 /// The answer to a request with something wrong. It is JSON whatever the client takes.
 pub(super) fn client_error(error: &OAuthError) -> Response {
-    let body = ClientErrorAnswer { error: error.code().to_owned(), error_description: error.to_string() };
+    let body = ClientErrorAnswer {
+        error: error.code().to_owned(),
+        error_description: error.to_string(),
+    };
     let body = serde_json::to_vec(&body).unwrap_or_default();
     match error {
         OAuthError::InvalidClient => {

@@ -11,15 +11,17 @@ pub(super) fn of_parameter(operation: &str, name: &str, schema: &Value) -> Optio
         return Some(example);
     }
     let kind = |schema: &Value| schema["type"].as_str().unwrap_or_default().to_owned();
-    Some(match (kind(schema).as_str(), kind(&schema["items"]).as_str()) {
-        ("boolean", _) => json!(true),
-        ("integer", _) => of_integer(name)?.into(),
-        ("array", "integer") => json!([17, 18]),
-        ("array", "object") => of_objects(name)?,
-        ("array", _) => json!(["coffee", "break"]),
-        ("object", _) => of_object(name)?,
-        _ => of_text(name)?.into(),
-    })
+    Some(
+        match (kind(schema).as_str(), kind(&schema["items"]).as_str()) {
+            ("boolean", _) => json!(true),
+            ("integer", _) => of_integer(name)?.into(),
+            ("array", "integer") => json!([17, 18]),
+            ("array", "object") => of_objects(name)?,
+            ("array", _) => json!(["coffee", "break"]),
+            ("object", _) => of_object(name)?,
+            _ => of_text(name)?.into(),
+        },
+    )
 }
 
 /// Parameters that mean another thing than those of the same name elsewhere.
@@ -73,7 +75,9 @@ fn of_integer(name: &str) -> Option<i64> {
 
 fn of_object(name: &str) -> Option<Value> {
     Some(match name {
-        "application" => json!({"name": "Deploy bot", "redirect_uri": "https://bot.example/callback"}),
+        "application" => {
+            json!({"name": "Deploy bot", "redirect_uri": "https://bot.example/callback"})
+        }
         "attachments" => json!({"log": "a file of the form"}),
         "author" => json!({"name": "Ada Lovelace", "avatar": "https://tracker.example/ada.png"}),
         "name" => json!({"givenName": "Ada", "familyName": "Lovelace"}),
@@ -158,12 +162,18 @@ pub(super) fn of_schema(name: &str) -> Option<Value> {
     Some(match name {
         "Author" => json!({"name": "Ada Lovelace", "avatar": null}),
         "Empty" => json!({}),
-        "ErrorBody" => json!({"message": "Validation error", "errors": {"content": ["is missing"]}}),
+        "ErrorBody" => {
+            json!({"message": "Validation error", "errors": {"content": ["is missing"]}})
+        }
         "StreamEvent" => {
             json!({"event": "activity.user", "content": {"last_activity": 1769846400000_i64}, "flow": FLOW_ID, "user": "17"})
         }
-        "Link" => json!({"url": "https://chat.example/flows/acme/main/messages", "methods": ["GET", "POST"]}),
-        "IntegrationError" => json!({"message": "The integration answered with status 500", "status": 500}),
+        "Link" => {
+            json!({"url": "https://chat.example/flows/acme/main/messages", "methods": ["GET", "POST"]})
+        }
+        "IntegrationError" => {
+            json!({"message": "The integration answered with status 500", "status": 500})
+        }
         "Flow" => flow(),
         "FlowUser" => flow_user(),
         "Group" => group(),
@@ -371,8 +381,12 @@ fn of_oauth(name: &str) -> Option<Value> {
             "token_endpoint": "https://chat.example/oauth/token",
             "response_types_supported": ["code"],
         }),
-        "ClientErrorAnswer" => json!({"error": "invalid_grant", "error_description": "The code has expired"}),
-        "IntrospectionAnswer" => json!({"active": true, "scope": "flow", "client_id": "8ae1f3c2d4b5"}),
+        "ClientErrorAnswer" => {
+            json!({"error": "invalid_grant", "error_description": "The code has expired"})
+        }
+        "IntrospectionAnswer" => {
+            json!({"active": true, "scope": "flow", "client_id": "8ae1f3c2d4b5"})
+        }
         "RegisteredApplication" => json!({
             "name": "Deploy bot",
             "redirect_uri": "https://bot.example/callback",

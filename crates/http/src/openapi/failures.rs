@@ -9,16 +9,48 @@ use crate::media;
 
 /// By the names under which answers refer to it.
 const FAILURES: &[(u16, &str, &str)] = &[
-    (400, "BadRequest", "The request cannot be read, or parameters are refused, each by name"),
-    (401, "Unauthenticated", "Credentials are missing, wrong or expired"),
-    (403, "Denied", "The caller may not do this, or the access token lacks the scope"),
+    (
+        400,
+        "BadRequest",
+        "The request cannot be read, or parameters are refused, each by name",
+    ),
+    (
+        401,
+        "Unauthenticated",
+        "Credentials are missing, wrong or expired",
+    ),
+    (
+        403,
+        "Denied",
+        "The caller may not do this, or the access token lacks the scope",
+    ),
     (404, "NotFound", "For this caller there is no such thing"),
-    (409, "Conflict", "It contradicts what is there, or a limit on how many there may be is reached"),
-    (410, "Gone", "The flow token is of a source that was removed"),
+    (
+        409,
+        "Conflict",
+        "It contradicts what is there, or a limit on how many there may be is reached",
+    ),
+    (
+        410,
+        "Gone",
+        "The flow token is of a source that was removed",
+    ),
     (413, "TooLarge", "The body, or a file in it, is too large"),
-    (429, "TooManyRequests", "The caller asks too often, or has too much under way"),
-    (503, "Unavailable", "The server is busy or cannot reach its database; nothing was done"),
-    (507, "Full", "There is no room for more data, or a quota on files is used up"),
+    (
+        429,
+        "TooManyRequests",
+        "The caller asks too often, or has too much under way",
+    ),
+    (
+        503,
+        "Unavailable",
+        "The server is busy or cannot reach its database; nothing was done",
+    ),
+    (
+        507,
+        "Full",
+        "There is no room for more data, or a quota on files is used up",
+    ),
 ];
 
 /// Each of them, by name.
@@ -26,7 +58,11 @@ pub(super) fn all() -> Value {
     let each = FAILURES.iter().map(|(status, name, text)| {
         (
             (*name).to_owned(),
-            response(*status, text, &json!({media::JSON: {"schema": reference("ErrorBody")}})),
+            response(
+                *status,
+                text,
+                &json!({media::JSON: {"schema": reference("ErrorBody")}}),
+            ),
         )
     });
     Value::Object(each.collect())
@@ -35,7 +71,9 @@ pub(super) fn all() -> Value {
 /// Those that an endpoint may answer with, by status.
 pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
     let is_scim = matches!(endpoint.takes, BodyKind::Resource);
-    let possible = FAILURES.iter().filter(|(status, ..)| can_fail_with(endpoint, *status));
+    let possible = FAILURES
+        .iter()
+        .filter(|(status, ..)| can_fail_with(endpoint, *status));
     let mut failures: Map<String, Value> = possible
         .map(|(status, name, text)| {
             let failure = match is_scim {
@@ -49,7 +87,10 @@ pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
         true => scim(),
         false => json!({media::JSON: {"schema": reference("ErrorBody")}}),
     };
-    failures.insert("default".into(), json!({"description": "What is wrong", "content": content}));
+    failures.insert(
+        "default".into(),
+        json!({"description": "What is wrong", "content": content}),
+    );
     failures
 }
 
@@ -64,10 +105,14 @@ pub(super) fn scim() -> Value {
 /// The header that a failure of this status has.
 pub(super) fn header(status: u16) -> Option<AnswerHeader> {
     match status {
-        401 => Some(("WWW-Authenticate", "How to authenticate (RFC 9110, section 11.6.1)")),
-        403 => {
-            Some(("WWW-Authenticate", "The scopes of which the access token lacks one (RFC 6750, section 3)"))
-        }
+        401 => Some((
+            "WWW-Authenticate",
+            "How to authenticate (RFC 9110, section 11.6.1)",
+        )),
+        403 => Some((
+            "WWW-Authenticate",
+            "The scopes of which the access token lacks one (RFC 6750, section 3)",
+        )),
         429 | 503 => Some(("Retry-After", "Seconds after which to try again")),
         _ => None,
     }

@@ -1,15 +1,18 @@
 //! The schemas of answers, with an example of each.
 
 use eddyline_wire::{
-    Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError, Invitation,
-    Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant, Picture,
-    PrivateActivity, PrivateConversation, Source, SourceApplication, Thread, Thumbnail, User,
+    Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError,
+    Invitation, Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant,
+    Picture, PrivateActivity, PrivateConversation, Source, SourceApplication, Thread, Thumbnail,
+    User,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
 use super::examples;
-use crate::oauth::wire::{ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer};
+use crate::oauth::wire::{
+    ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer,
+};
 
 /// All schemas, by name. Those of the classic profile are among them when that is served.
 pub(super) fn all(is_classic: bool) -> Map<String, Value> {
@@ -18,7 +21,10 @@ pub(super) fn all(is_classic: bool) -> Map<String, Value> {
     schemas.extend(of_oauth());
     schemas.extend(of_scim());
     if is_classic {
-        schemas.insert("RegisteredApplication".into(), json!(RegisteredApplication::schema()));
+        schemas.insert(
+            "RegisteredApplication".into(),
+            json!(RegisteredApplication::schema()),
+        );
     }
     for (name, schema) in &mut schemas {
         if let Some(example) = examples::of_schema(name) {
@@ -129,7 +135,8 @@ fn of_oauth() -> Map<String, Value> {
     }))
 }
 
-/// A user and its list are described for both shapes: that of the specification, and that of RFC 7643.
+/// A user and its list are described for both shapes: that of the specification, and that of RFC
+/// 7643.
 fn of_scim() -> Map<String, Value> {
     let text = json!({"type": "string"});
     let texts = json!({"type": "array", "items": {"type": "string"}});

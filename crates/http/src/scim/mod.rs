@@ -1,7 +1,7 @@
 //! What identity providers ask: SCIM (specification, section 4; RFC 7644).
 //!
-//! There are two response formats for the same users. A provider that says `application/scim+json` gets the shapes of RFC
-//! 7643, and everybody else exactly those of the specification.
+//! There are two response formats for the same users. A provider that says `application/scim+json`
+//! gets the shapes of RFC 7643, and everybody else exactly those of the specification.
 
 mod request;
 mod response_format;
@@ -34,12 +34,15 @@ const USERS: &str = "/scim/{uid}/Users";
 const USER: &str = "/scim/{uid}/Users/{user}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let mut all =
-        vec![Endpoint::new(Method::GET, "/scim/{uid}", "Whether the token is right", check).answers(
-            200,
-            "It is",
-            Some(One("ScimMessage")),
-        )];
+    let mut all = vec![
+        Endpoint::new(
+            Method::GET,
+            "/scim/{uid}",
+            "Whether the token is right",
+            check,
+        )
+        .answers(200, "It is", Some(One("ScimMessage"))),
+    ];
     all.extend(finding());
     all.extend(changing());
     all.extend(described());
@@ -47,15 +50,35 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 fn finding() -> Vec<Endpoint> {
-    let finds = |endpoint: Endpoint| endpoint.answers(200, "The users, as Resources", Some(One("ScimUsers")));
+    let finds = |endpoint: Endpoint| {
+        endpoint.answers(200, "The users, as Resources", Some(One("ScimUsers")))
+    };
     vec![
-        finds(Endpoint::new(Method::GET, USERS, "The users that the provider knows", users)),
-        finds(Endpoint::new(Method::POST, "/scim/{uid}/.search", "Search", search)),
-        finds(Endpoint::new(Method::POST, "/scim/{uid}/Users/.search", "Search for users", search)),
+        finds(Endpoint::new(
+            Method::GET,
+            USERS,
+            "The users that the provider knows",
+            users,
+        )),
+        finds(Endpoint::new(
+            Method::POST,
+            "/scim/{uid}/.search",
+            "Search",
+            search,
+        )),
+        finds(Endpoint::new(
+            Method::POST,
+            "/scim/{uid}/Users/.search",
+            "Search for users",
+            search,
+        )),
         Endpoint::new(Method::GET, USER, "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
             .tells(&[endpoint::ETAG])
-            .header("If-None-Match", "ETags that you have; 304 when the answer is one of them")
+            .header(
+                "If-None-Match",
+                "ETags that you have; 304 when the answer is one of them",
+            )
             .answers(304, "The version that If-None-Match names", None)
             .tells(&[endpoint::ETAG]),
     ]
@@ -64,24 +87,70 @@ fn finding() -> Vec<Endpoint> {
 fn changing() -> Vec<Endpoint> {
     let changes = |endpoint: Endpoint| {
         endpoint
-            .header("If-Match", "ETags of the version that you change; 412 when it is none of them")
+            .header(
+                "If-Match",
+                "ETags of the version that you change; 412 when it is none of them",
+            )
             .can_conflict()
-            .answers(412, "Not a version that If-Match names", Some(One("ErrorBody")))
+            .answers(
+                412,
+                "Not a version that If-Match names",
+                Some(One("ErrorBody")),
+            )
     };
     let sets = |endpoint: Endpoint| {
         endpoint
-            .takes("name", "object", "givenName and familyName, which together are the full name")
-            .takes("emails", "objects", "Objects with a value; only the first counts")
-            .takes("nickName", "string", "The nick; made from the name unless given")
-            .takes("externalId", "string", "What you call the user for yourself")
-            .takes("active", "boolean", "Whether the user is let in; false ends all that lets them in")
+            .takes(
+                "name",
+                "object",
+                "givenName and familyName, which together are the full name",
+            )
+            .takes(
+                "emails",
+                "objects",
+                "Objects with a value; only the first counts",
+            )
+            .takes(
+                "nickName",
+                "string",
+                "The nick; made from the name unless given",
+            )
+            .takes(
+                "externalId",
+                "string",
+                "What you call the user for yourself",
+            )
+            .takes(
+                "active",
+                "boolean",
+                "Whether the user is let in; false ends all that lets them in",
+            )
             .answers(400, "What is wrong", Some(One("ErrorBody")))
-            .answers(409, "Somebody else has the userName, the address or the nick", Some(One("ErrorBody")))
+            .answers(
+                409,
+                "Somebody else has the userName, the address or the nick",
+                Some(One("ErrorBody")),
+            )
     };
     let create = Endpoint::new(Method::POST, USERS, "Make a user", create);
-    let replace = Endpoint::new(Method::PUT, USER, "Change a user; what is left out stays", replace);
-    let patch = Endpoint::new(Method::PATCH, USER, "Change parts of a user (RFC 7644, section 3.5.2)", patch);
-    let remove = Endpoint::new(Method::DELETE, USER, "Take a user out of the organization", remove);
+    let replace = Endpoint::new(
+        Method::PUT,
+        USER,
+        "Change a user; what is left out stays",
+        replace,
+    );
+    let patch = Endpoint::new(
+        Method::PATCH,
+        USER,
+        "Change parts of a user (RFC 7644, section 3.5.2)",
+        patch,
+    );
+    let remove = Endpoint::new(
+        Method::DELETE,
+        USER,
+        "Take a user out of the organization",
+        remove,
+    );
     vec![
         sets(create)
             .needs("userName", "string", "The subject name id")
@@ -101,37 +170,58 @@ fn changing() -> Vec<Endpoint> {
 
 /// What the server says about itself (RFC 7644, section 4).
 fn described() -> Vec<Endpoint> {
-    let about = |endpoint: Endpoint, schema| endpoint.answers(200, "The description", Some(One(schema)));
+    let about =
+        |endpoint: Endpoint, schema| endpoint.answers(200, "The description", Some(One(schema)));
     let config = "/scim/{uid}/ServiceProviderConfig";
     let (schemas, one_schema) = ("/scim/{uid}/Schemas", "/scim/{uid}/Schemas/{id}");
-    let (types, one_type) = ("/scim/{uid}/ResourceTypes", "/scim/{uid}/ResourceTypes/{id}");
+    let (types, one_type) = (
+        "/scim/{uid}/ResourceTypes",
+        "/scim/{uid}/ResourceTypes/{id}",
+    );
     vec![
         about(
-            Endpoint::new(Method::GET, config, "What of SCIM there is", provider_config),
+            Endpoint::new(
+                Method::GET,
+                config,
+                "What of SCIM there is",
+                provider_config,
+            ),
             "ScimServiceProviderConfig",
         ),
         about(
-            Endpoint::new(Method::GET, schemas, "The schemas", |ctx: ProviderContext| {
-                several(ctx, schema::schemas)
-            }),
+            Endpoint::new(
+                Method::GET,
+                schemas,
+                "The schemas",
+                |ctx: ProviderContext| several(ctx, schema::schemas),
+            ),
             "ScimSchemas",
         ),
         about(
-            Endpoint::new(Method::GET, one_schema, "A schema", |ctx: ProviderContext| {
-                one(ctx, schema::schemas)
-            }),
+            Endpoint::new(
+                Method::GET,
+                one_schema,
+                "A schema",
+                |ctx: ProviderContext| one(ctx, schema::schemas),
+            ),
             "ScimSchema",
         ),
         about(
-            Endpoint::new(Method::GET, types, "What resources there are", |ctx: ProviderContext| {
-                several(ctx, schema::resource_types)
-            }),
+            Endpoint::new(
+                Method::GET,
+                types,
+                "What resources there are",
+                |ctx: ProviderContext| several(ctx, schema::resource_types),
+            ),
             "ScimResourceTypes",
         ),
         about(
-            Endpoint::new(Method::GET, one_type, "A kind of resource", |ctx: ProviderContext| {
-                one(ctx, schema::resource_types)
-            }),
+            Endpoint::new(
+                Method::GET,
+                one_type,
+                "A kind of resource",
+                |ctx: ProviderContext| one(ctx, schema::resource_types),
+            ),
             "ScimResourceType",
         ),
     ]
@@ -143,11 +233,18 @@ fn face(ctx: &ProviderContext) -> ResponseFormat {
 
 /// The address under which the provider finds everything.
 fn base(ctx: &ProviderContext) -> String {
-    format!("{}/scim/{}", ctx.app().config().addresses.base, ctx.segment("uid"))
+    format!(
+        "{}/scim/{}",
+        ctx.app().config().addresses.base,
+        ctx.segment("uid")
+    )
 }
 
 async fn provider_config(ctx: ProviderContext) -> Answer {
-    Ok(face(&ctx).answer(StatusCode::OK, &schema::service_provider_config(&base(&ctx))))
+    Ok(face(&ctx).answer(
+        StatusCode::OK,
+        &schema::service_provider_config(&base(&ctx)),
+    ))
 }
 
 async fn several(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
@@ -158,7 +255,9 @@ async fn several(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
 
 async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let id = ctx.segment("id");
-    let found = of(&base(&ctx)).into_iter().find(|one| one["id"].as_str() == Some(id));
+    let found = of(&base(&ctx))
+        .into_iter()
+        .find(|one| one["id"].as_str() == Some(id));
     match found {
         Some(found) => Ok(face(&ctx).answer(StatusCode::OK, &found)),
         None => Err(eddyline_app::Error::NotFound.into()),
@@ -182,18 +281,27 @@ async fn search(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> 
 
 async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search)) -> Answer {
     let face = face(ctx);
-    let (filter, start, count) =
-        (search.filter()?, search.start.max(1), search.count.map(|count| count.max(0)));
+    let (filter, start, count) = (
+        search.filter()?,
+        search.start.max(1),
+        search.count.map(|count| count.max(0)),
+    );
     let projection = attributes.projection()?;
     let limit = match face {
         ResponseFormat::Scim => Some(count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
         ResponseFormat::Plain => count,
     };
-    let wanted =
-        UsersWanted { filter, skip: start - 1, limit, external_is_subject: face == ResponseFormat::Plain };
+    let wanted = UsersWanted {
+        filter,
+        skip: start - 1,
+        limit,
+        external_is_subject: face == ResponseFormat::Plain,
+    };
     let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
-    let resources: Vec<Value> =
-        found.iter().map(|user| Value::Object(projection.apply(shape(face, user)))).collect();
+    let resources: Vec<Value> = found
+        .iter()
+        .map(|user| Value::Object(projection.apply(shape(face, user))))
+        .collect();
     Ok(match face {
         ResponseFormat::Scim => face.answer(StatusCode::OK, &list(resources, total, start)),
         ResponseFormat::Plain => face.answer(StatusCode::OK, &json!({"Resources": resources})),
@@ -216,14 +324,22 @@ async fn create(ctx: ProviderContext, request: Unread<()>) -> Answer {
     let projection = projection(request)?;
     let wanted = read(&ctx)?;
     let made = ctx.app().scim().create(ctx.provider(), wanted).await?;
-    Ok(with_header(show(&ctx, StatusCode::CREATED, &made, &projection), LOCATION, &made.location))
+    Ok(with_header(
+        show(&ctx, StatusCode::CREATED, &made, &projection),
+        LOCATION,
+        &made.location,
+    ))
 }
 
 async fn replace(ctx: ProviderContext, request: Unread<()>) -> Answer {
     let projection = projection(request)?;
     let wanted = read(&ctx)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim().replace(ctx.provider(), id(&ctx)?, wanted, matches).await?;
+    let changed = ctx
+        .app()
+        .scim()
+        .replace(ctx.provider(), id(&ctx)?, wanted, matches)
+        .await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
@@ -231,18 +347,25 @@ async fn patch(ctx: ProviderContext, request: Unread<()>) -> Answer {
     let projection = projection(request)?;
     let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    let changed = ctx.app().scim().patch(ctx.provider(), id(&ctx)?, patch, matches).await?;
+    let changed = ctx
+        .app()
+        .scim()
+        .patch(ctx.provider(), id(&ctx)?, patch, matches)
+        .await?;
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
 async fn remove(ctx: ProviderContext) -> Answer {
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
-    ctx.app().scim().remove(ctx.provider(), id(&ctx)?, matches).await?;
+    ctx.app()
+        .scim()
+        .remove(ctx.provider(), id(&ctx)?, matches)
+        .await?;
     Ok(nothing())
 }
 
-/// What a whole resource says. In the plain shape the `externalId` is the `userName` once more, which a provider that
-/// sends back what they read does not mean to set.
+/// What a whole resource says. In the plain shape the `externalId` is the `userName` once more,
+/// which a provider that sends back what they read does not mean to set.
 fn read(ctx: &ProviderContext) -> Result<Wanted, Failure> {
     let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
     if face(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
@@ -271,7 +394,12 @@ fn shape(face: ResponseFormat, user: &Shown) -> Map<String, Value> {
     }
 }
 
-fn show(ctx: &ProviderContext, status: StatusCode, user: &Shown, projection: &Projection) -> Response {
+fn show(
+    ctx: &ProviderContext,
+    status: StatusCode,
+    user: &Shown,
+    projection: &Projection,
+) -> Response {
     let face = face(ctx);
     let shown = projection.apply(shape(face, user));
     let response = face.answer(status, &Value::Object(shown));

@@ -15,7 +15,8 @@ use crate::error::Failure;
 use crate::json;
 
 request! {
-    /// Which users are wanted (RFC 7644, section 3.4.2). What is below the least counts as the least.
+    /// Which users are wanted (RFC 7644, section 3.4.2). What is below the least counts as the
+    /// least.
     pub(super) struct Search {
         /// userName, emails or externalId eq "value", joined by and.
         filter: Option<String> = text(0..=usize::MAX).filled(),
@@ -29,7 +30,11 @@ request! {
 impl Search {
     /// The condition, if there is one.
     pub(super) fn filter(&self) -> Result<Option<Filter>, Failure> {
-        self.filter.as_deref().map(str::parse).transpose().map_err(failed)
+        self.filter
+            .as_deref()
+            .map(str::parse)
+            .transpose()
+            .map_err(failed)
     }
 }
 
@@ -52,7 +57,10 @@ impl Attributes {
 /// The resource that was sent.
 pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Failure> {
     if ctx.raw.is_empty() {
-        return Err(Failure::Request(StatusCode::BAD_REQUEST, "The body must be a JSON object".to_owned()));
+        return Err(Failure::Request(
+            StatusCode::BAD_REQUEST,
+            "The body must be a JSON object".to_owned(),
+        ));
     }
     Ok(json::parse_object(&ctx.raw, Bounds::CHANGE)?)
 }
@@ -61,7 +69,9 @@ pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Failur
 pub(super) fn search(ctx: &ProviderContext) -> Result<Params, Failure> {
     let mut asked = object(ctx)?;
     for name in ["attributes", "excludedAttributes"] {
-        let Some(Value::Array(paths)) = asked.get(name) else { continue };
+        let Some(Value::Array(paths)) = asked.get(name) else {
+            continue;
+        };
         let paths: Vec<&str> = paths.iter().filter_map(Value::as_str).collect();
         let joined = Value::String(paths.join(","));
         asked.insert(name.to_owned(), joined);
@@ -69,19 +79,27 @@ pub(super) fn search(ctx: &ProviderContext) -> Result<Params, Failure> {
     Ok(Params::merge(Map::new(), asked))
 }
 
-/// Whether a version is one of those that a header names (RFC 9110, section 13.1). Without the header,
-/// every one is.
+/// Whether a version is one of those that a header names (RFC 9110, section 13.1). Without the
+/// header, every one is.
 pub(super) fn matching(
     headers: &HeaderMap,
     name: &HeaderName,
 ) -> impl Fn(i64) -> bool + Send + 'static + use<> {
     let named: Option<Vec<String>> = headers.contains_key(name).then(|| {
-        let texts = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
-        texts.flat_map(|text| text.split(',')).map(|tag| weak(tag.trim()).to_owned()).collect()
+        let texts = headers
+            .get_all(name)
+            .iter()
+            .filter_map(|value| value.to_str().ok());
+        texts
+            .flat_map(|text| text.split(','))
+            .map(|tag| weak(tag.trim()).to_owned())
+            .collect()
     });
     move |version| {
         let version = etag(version);
-        named.as_ref().is_none_or(|tags| tags.iter().any(|tag| tag == "*" || tag == weak(&version)))
+        named
+            .as_ref()
+            .is_none_or(|tags| tags.iter().any(|tag| tag == "*" || tag == weak(&version)))
     }
 }
 

@@ -45,7 +45,12 @@ impl ResponseFormat {
         // Status and headers are everybody's.
         let response = error::response(failure);
         let status = response.status();
-        let told = ScimError { status: status.as_u16(), ..described }.to_value().to_string();
+        let told = ScimError {
+            status: status.as_u16(),
+            ..described
+        }
+        .to_value()
+        .to_string();
         let (mut parts, _) = response.into_parts();
         parts.headers.remove(CONTENT_LENGTH);
         self.typed(Response::from_parts(parts, told.into()))
@@ -63,8 +68,10 @@ impl ResponseFormat {
 /// What is wrong, in SCIM's words.
 fn describe(failure: &Failure) -> ScimError {
     let listed = |errors: &std::collections::BTreeMap<String, Vec<String>>| {
-        let texts: Vec<String> =
-            errors.iter().map(|(name, texts)| format!("{name} {}", texts.join(", "))).collect();
+        let texts: Vec<String> = errors
+            .iter()
+            .map(|(name, texts)| format!("{name} {}", texts.join(", ")))
+            .collect();
         ScimError::invalid(ScimType::InvalidValue, "", texts.join("; "))
     };
     match failure {
@@ -88,7 +95,10 @@ mod tests {
     use super::*;
 
     fn face(header: http::HeaderName, value: &'static str) -> ResponseFormat {
-        ResponseFormat::of(&HeaderMap::from_iter([(header, HeaderValue::from_static(value))]))
+        ResponseFormat::of(&HeaderMap::from_iter([(
+            header,
+            HeaderValue::from_static(value),
+        )]))
     }
 
     #[test]
@@ -100,9 +110,11 @@ mod tests {
         ] {
             assert_eq!(face(header, value), ResponseFormat::Scim, "{value}");
         }
-        for (header, value) in
-            [(ACCEPT, "application/json"), (ACCEPT, "*/*"), (CONTENT_TYPE, "application/json")]
-        {
+        for (header, value) in [
+            (ACCEPT, "application/json"),
+            (ACCEPT, "*/*"),
+            (CONTENT_TYPE, "application/json"),
+        ] {
             assert_eq!(face(header, value), ResponseFormat::Plain, "{value}");
         }
     }

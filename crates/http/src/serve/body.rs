@@ -30,7 +30,12 @@ pub struct BodyLimit {
 impl Default for BodyLimit {
     fn default() -> Self {
         let (time, rate) = (Duration::from_secs(60), MinimumRate::default());
-        Self { bytes: 1024 * 1024, time, rate, limit: Limit::Body }
+        Self {
+            bytes: 1024 * 1024,
+            time,
+            rate,
+            limit: Limit::Body,
+        }
     }
 }
 
@@ -54,7 +59,11 @@ pub enum BodyError {
 impl BodyError {
     /// Why a frame of a body could not be read.
     pub fn of_frame(error: &(dyn Error + 'static)) -> Self {
-        if body_budget::is_exceeded(error) { Self::Overloaded } else { Self::Aborted }
+        if body_budget::is_exceeded(error) {
+            Self::Overloaded
+        } else {
+            Self::Aborted
+        }
     }
 
     /// The status to answer with. A connection on which part of a body is unread is closed after
@@ -83,8 +92,8 @@ where
     read_long_body(body, limit, || Err(BodyError::TooLarge(limit.limit))).await
 }
 
-/// The same for a body that may be longer than `limit`: each time it turns out to be longer than it may be,
-/// `longer` is asked how long it may be then.
+/// The same for a body that may be longer than `limit`: each time it turns out to be longer than it
+/// may be, `longer` is asked how long it may be then.
 ///
 /// # Errors
 ///
@@ -100,24 +109,40 @@ where
         most = longer()?;
     }
     let all = collect(body, RateMeter::new(limit.rate), most, longer);
-    timeout(limit.time, all).await.unwrap_or_else(|_| Err(BodyError::Timeout.into()))
+    timeout(limit.time, all)
+        .await
+        .unwrap_or_else(|_| Err(BodyError::Timeout.into()))
 }
 
-/// A body that comes in one piece, as most do, is not copied. One that announced its length has a buffer
-/// of exactly that length, another one has a buffer that grows to `most` at most.
-async fn collect<B, E, F>(body: B, mut meter: RateMeter, mut most: usize, mut longer: F) -> Result<Bytes, E>
+/// A body that comes in one piece, as most do, is not copied. One that announced its length has a
+/// buffer of exactly that length, another one has a buffer that grows to `most` at most.
+async fn collect<B, E, F>(
+    body: B,
+    mut meter: RateMeter,
+    mut most: usize,
+    mut longer: F,
+) -> Result<Bytes, E>
 where
     B: Body<Data = Bytes, Error: Error + 'static>,
     E: From<BodyError>,
     F: FnMut() -> Result<usize, E>,
 {
     let mut body = pin!(body);
-    let announced = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    let announced = body
+        .size_hint()
+        .exact()
+        .and_then(|length| usize::try_from(length).ok());
     let mut first = Bytes::new();
     let mut all = Vec::new();
-    while let Some(frame) = meter.wait(body.frame()).await.map_err(|_| BodyError::Timeout)? {
+    while let Some(frame) = meter
+        .wait(body.frame())
+        .await
+        .map_err(|_| BodyError::Timeout)?
+    {
         let frame = frame.map_err(|error| BodyError::of_frame(&error))?;
-        let Ok(data) = frame.into_data() else { continue };
+        let Ok(data) = frame.into_data() else {
+            continue;
+        };
         meter.passed(data.len() as u64);
         let length = first.len() + all.len() + data.len();
         while length > most {
@@ -128,7 +153,9 @@ where
             continue;
         }
         if length > all.capacity() {
-            let capacity = announced.unwrap_or_else(|| (2 * length).min(most)).max(length);
+            let capacity = announced
+                .unwrap_or_else(|| (2 * length).min(most))
+                .max(length);
             all.reserve_exact(capacity - all.len());
         }
         all.extend_from_slice(&std::mem::take(&mut first));

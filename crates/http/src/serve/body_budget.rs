@@ -36,7 +36,8 @@ struct Used {
     networks: HashMap<IpAddr, usize>,
 }
 
-/// The budget for bodies of unknown callers is used up, or the part of it that one network may take.
+/// The budget for bodies of unknown callers is used up, or the part of it that one network may
+/// take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many request bodies are on their way")]
 pub(super) struct BudgetExceeded;
@@ -45,12 +46,15 @@ impl BodyBudget {
     /// A budget of so many bytes, of which one network may take an eighth.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Budget { bytes, used: Mutex::default() }))
+        Self(Arc::new(Budget {
+            bytes,
+            used: Mutex::default(),
+        }))
     }
 
-    /// Counts a body from this address, at most `limit` bytes of it: more is never in memory. It counts
-    /// until the reservation is dropped, and the body too. A body for which the budget has no room
-    /// breaks off, which [`read_body`](super::read_body) reports as
+    /// Counts a body from this address, at most `limit` bytes of it: more is never in memory. It
+    /// counts until the reservation is dropped, and the body too. A body for which the budget has
+    /// no room breaks off, which [`read_body`](super::read_body) reports as
     /// [`BodyError::Overloaded`](super::BodyError::Overloaded).
     pub fn count(&self, body: Body, address: IpAddr, limit: usize) -> (Body, BodyReservation) {
         let reservation = Arc::new(Reservation {
@@ -58,8 +62,18 @@ impl BodyBudget {
             network: network_of(address),
             bytes: AtomicUsize::new(0),
         });
-        let counted = Counted { body, arrived: 0, limit, reservation: Arc::clone(&reservation) };
-        (Body::new(counted), BodyReservation { _reservation: reservation })
+        let counted = Counted {
+            body,
+            arrived: 0,
+            limit,
+            reservation: Arc::clone(&reservation),
+        };
+        (
+            Body::new(counted),
+            BodyReservation {
+                _reservation: reservation,
+            },
+        )
     }
 
     /// Bytes that are counted at present.
@@ -95,7 +109,12 @@ impl Reservation {
             return Ok(());
         }
         let mut used = self.budget.used();
-        let of_network = used.networks.get(&self.network).copied().unwrap_or_default() + more;
+        let of_network = used
+            .networks
+            .get(&self.network)
+            .copied()
+            .unwrap_or_default()
+            + more;
         if used.bytes + more > self.budget.bytes || of_network > self.budget.bytes / NETWORK_PART {
             return Err(BudgetExceeded);
         }
@@ -131,11 +150,13 @@ struct Counted {
 }
 
 impl Counted {
-    /// What the body takes: as much as it announced, since there is a buffer for all of it, or up to
-    /// twice of what has come.
+    /// What the body takes: as much as it announced, since there is a buffer for all of it, or up
+    /// to twice of what has come.
     fn taken(&self) -> usize {
         let all = match self.body.size_hint().exact() {
-            Some(rest) => self.arrived.saturating_add(usize::try_from(rest).unwrap_or(usize::MAX)),
+            Some(rest) => self
+                .arrived
+                .saturating_add(usize::try_from(rest).unwrap_or(usize::MAX)),
             None => self.arrived.saturating_mul(2),
         };
         all.min(self.limit)
@@ -203,7 +224,8 @@ mod tests {
         host: u8,
         bytes: usize,
     ) -> Result<(Bytes, BodyReservation), BodyError> {
-        let (body, reservation) = budget.count(vec![0; bytes].into(), [192, 0, 2, host].into(), 128 * KIB);
+        let (body, reservation) =
+            budget.count(vec![0; bytes].into(), [192, 0, 2, host].into(), 128 * KIB);
         Ok((read_body(body, BodyLimit::default()).await?, reservation))
     }
 
@@ -211,7 +233,10 @@ mod tests {
     async fn a_small_body_is_read_also_when_the_budget_is_used_up() {
         let budget = BodyBudget::new(0);
         announced(&budget, 1, FREE_BYTES).await.unwrap();
-        assert_eq!(announced(&budget, 1, FREE_BYTES + 1).await.err(), Some(BodyError::Overloaded));
+        assert_eq!(
+            announced(&budget, 1, FREE_BYTES + 1).await.err(),
+            Some(BodyError::Overloaded)
+        );
     }
 
     #[tokio::test]
@@ -219,9 +244,15 @@ mod tests {
         let budget = BodyBudget::new(80 * KIB);
         let first = announced(&budget, 1, 5 * KIB).await.unwrap();
         let second = announced(&budget, 1, 5 * KIB).await.unwrap();
-        assert_eq!(announced(&budget, 1, 5 * KIB).await.err(), Some(BodyError::Overloaded));
+        assert_eq!(
+            announced(&budget, 1, 5 * KIB).await.err(),
+            Some(BodyError::Overloaded)
+        );
         announced(&budget, 2, 10 * KIB).await.unwrap();
-        assert_eq!(announced(&budget, 2, 10 * KIB + 1).await.err(), Some(BodyError::Overloaded));
+        assert_eq!(
+            announced(&budget, 2, 10 * KIB + 1).await.err(),
+            Some(BodyError::Overloaded)
+        );
         drop(first);
         announced(&budget, 1, 5 * KIB).await.unwrap();
         drop(second);
@@ -235,7 +266,10 @@ mod tests {
         for host in 1..=8 {
             held.push(announced(&budget, host, 10 * KIB).await.unwrap());
         }
-        assert_eq!(announced(&budget, 9, 5 * KIB).await.err(), Some(BodyError::Overloaded));
+        assert_eq!(
+            announced(&budget, 9, 5 * KIB).await.err(),
+            Some(BodyError::Overloaded)
+        );
         held.pop();
         announced(&budget, 9, 10 * KIB).await.unwrap();
     }
@@ -244,7 +278,8 @@ mod tests {
     async fn a_body_without_a_length_counts_twice_as_it_grows_up_to_its_limit() {
         let budget = BodyBudget::new(8 * 128 * KIB);
         for (chunks, counted) in [(3, 6 * KIB), (64, 128 * KIB), (100, 128 * KIB)] {
-            let chunks = stream::iter((0..chunks).map(|_| Ok::<_, Infallible>(Bytes::from(vec![0; KIB]))));
+            let chunks =
+                stream::iter((0..chunks).map(|_| Ok::<_, Infallible>(Bytes::from(vec![0; KIB]))));
             let (body, reservation) =
                 budget.count(Body::from_stream(chunks), [192, 0, 2, 1].into(), 128 * KIB);
             read_body(body, BodyLimit::default()).await.unwrap();

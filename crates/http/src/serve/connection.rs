@@ -48,13 +48,17 @@ pub(super) async fn serve(
 ) -> Option<BoxFuture<()>> {
     socket::prepare(&tcp);
     let unknown = registration.as_ref().map(Registration::connection);
-    let displaced = || poll_fn(|cx| unknown.map_or(Poll::Pending, |unknown| unknown.poll_closing(cx)));
+    let displaced =
+        || poll_fn(|cx| unknown.map_or(Poll::Pending, |unknown| unknown.poll_closing(cx)));
     let socket = tokio::select! {
         socket = open(&endpoint, tcp) => socket?,
         () = displaced() => return None,
         () = draining.begun() => return None,
     };
-    let peer = Peer { addr, tls: matches!(socket, Socket::Tls(_)) };
+    let peer = Peer {
+        addr,
+        tls: matches!(socket, Socket::Tls(_)),
+    };
     let (socket, end) = exchange(&endpoint, socket, peer, unknown, draining.clone()).await;
     let socket = socket?;
     match end {
@@ -71,7 +75,9 @@ pub(super) async fn serve(
 
 /// Shakes hands where TLS is spoken.
 async fn open(endpoint: &Endpoint, tcp: TcpStream) -> Option<Socket> {
-    let Some(config) = &endpoint.tls else { return Some(Socket::Plain(tcp)) };
+    let Some(config) = &endpoint.tls else {
+        return Some(Socket::Plain(tcp));
+    };
     let handshake = TlsAcceptor::from(Arc::clone(config)).accept(tcp);
     match timeout(endpoint.limits.handshake_time, handshake).await {
         Ok(Ok(tls)) => Some(Socket::Tls(Box::new(tls))),
@@ -100,14 +106,18 @@ async fn exchange(
     };
     let io = InstrumentedIo::new(Arc::clone(&progress));
     let mut connection = Builder::new()
-        // hyper would give up every request whose client has closed its side, also those that change
-        // something. `Progress::watch_client` does that for those that only read.
+        // hyper would give up every request whose client has closed its side, also those that
+        // change something. `Progress::watch_client` does that for those that only read.
         .half_close(true)
         .max_buf_size(endpoint.limits.buffer_bytes())
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
-    let mut patience = Patience::new(&endpoint.limits, unknown.map(|unknown| &**unknown), progress.status());
+    let mut patience = Patience::new(
+        &endpoint.limits,
+        unknown.map(|unknown| &**unknown),
+        progress.status(),
+    );
     let mut stop = pin!(draining.begun());
     let mut stopping = false;
     let end = poll_fn(|cx| {
@@ -124,7 +134,8 @@ async fn exchange(
         if let Some(handoff) = progress.take_handoff() {
             return Poll::Ready(End::Stream(handoff));
         }
-        if unknown.is_some_and(|unknown| unknown.poll_closing(cx).is_ready() && !unknown.is_busy()) {
+        if unknown.is_some_and(|unknown| unknown.poll_closing(cx).is_ready() && !unknown.is_busy())
+        {
             return Poll::Ready(End::Cut);
         }
         progress.watch_client(cx);
@@ -159,8 +170,13 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.progress.request_came(matches!(*request.method(), Method::GET | Method::HEAD));
-        let unknown = self.unknown.as_ref().filter(|unknown| unknown.is_unknown()).cloned();
+        self.progress
+            .request_came(matches!(*request.method(), Method::GET | Method::HEAD));
+        let unknown = self
+            .unknown
+            .as_ref()
+            .filter(|unknown| unknown.is_unknown())
+            .cloned();
         let progress = Arc::clone(&self.progress);
         let mut rest = None;
         // A client that waits for `100 Continue` has sent no body that could be read away.
@@ -169,19 +185,28 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             true => Body::empty(),
             false => {
                 let rest = rest.insert(Rest::default()).clone();
-                Body::new(RequestBody::new(body, rest, Arc::clone(&progress), unknown.clone()))
+                Body::new(RequestBody::new(
+                    body,
+                    rest,
+                    Arc::clone(&progress),
+                    unknown.clone(),
+                ))
             }
         });
         request.extensions_mut().insert(self.peer);
         if let Some(unknown) = &unknown {
             unknown.set_busy(true);
-            request.extensions_mut().insert(UnknownHandle(Arc::clone(unknown)));
+            request
+                .extensions_mut()
+                .insert(UnknownHandle(Arc::clone(unknown)));
         }
         let (wants_body, version) = (request.method() != Method::HEAD, request.version());
         let answer = (self.handler)(request);
         Box::pin(async move {
             let mut response = answer.await;
-            if let Some(rest) = rest.filter(|_| !waits && response.status() != StatusCode::REQUEST_TIMEOUT) {
+            if let Some(rest) =
+                rest.filter(|_| !waits && response.status() != StatusCode::REQUEST_TIMEOUT)
+            {
                 rest.drain(&progress, unknown.as_deref()).await;
             }
             let displaced = unknown.is_some_and(|unknown| {
@@ -195,7 +220,9 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             }
             // The rest of a body is not waited for. hyper closes without announcing it.
             if displaced || progress.is_unread() {
-                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+                response
+                    .headers_mut()
+                    .insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok(response.map(|body| Answer::new(body, progress)))
         })

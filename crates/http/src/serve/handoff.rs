@@ -28,8 +28,8 @@ pub trait FrameSource: Send + Unpin + 'static {
     /// Whole frames, written in as few calls as possible and never split by us.
     type Batch: Buf + Send + Unpin + 'static;
 
-    /// Has the following batches hold whole chunks of HTTP/1.1 (RFC 9112, section 7.1), of one frame or several
-    /// each. Called before the first of them.
+    /// Has the following batches hold whole chunks of HTTP/1.1 (RFC 9112, section 7.1), of one
+    /// frame or several each. Called before the first of them.
     fn use_chunks(&mut self);
 
     /// Waits for something to write; `None` ends the stream. It is asked again only when all of
@@ -49,11 +49,13 @@ pub trait FrameSource: Send + Unpin + 'static {
 /// headers; the length and the connection's state are not among them.
 ///
 /// On a [`Server`](super::Server) the stream has the connection to itself and ends with it
-/// (`Connection: close`); its frames come as chunks, except to clients of HTTP/1.0. Loss of rights acts in the
-/// midst of a write. As a body in another server
-/// it acts when that server asks for the next bytes.
+/// (`Connection: close`); its frames come as chunks, except to clients of HTTP/1.0. Loss of rights
+/// acts in the midst of a write. As a body in another server it acts when that server asks for the
+/// next bytes.
 pub fn stream<S: FrameSource>(source: S) -> Response {
-    let slot = Slot(Arc::new(Mutex::new(Some(Box::new(source) as Box<dyn AnySource>))));
+    let slot = Slot(Arc::new(Mutex::new(Some(
+        Box::new(source) as Box<dyn AnySource>
+    ))));
     let mut response = Response::new(Body::new(SourceBody(slot.clone())));
     response.extensions_mut().insert(slot);
     response
@@ -71,12 +73,17 @@ impl Handoff {
     pub(super) fn of(response: &Response, version: Version) -> Option<Self> {
         let slot = response.extensions().get::<Slot>()?;
         // A layer has made something else of it.
-        if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING) {
+        if response.status() != StatusCode::OK || response.headers().contains_key(CONTENT_ENCODING)
+        {
             return None;
         }
         let source = slot.source().take()?;
         let chunked = version >= Version::HTTP_11;
-        Some(Self { source, head: head(response.headers(), chunked), chunked })
+        Some(Self {
+            source,
+            head: head(response.headers(), chunked),
+            chunked,
+        })
     }
 
     /// Writes the stream to the end of it, or of the connection.
@@ -85,7 +92,8 @@ impl Handoff {
     }
 }
 
-/// The head of a response with which the connection ends. Without chunks that is the only sign of its end.
+/// The head of a response with which the connection ends. Without chunks that is the only sign of
+/// its end.
 fn head(headers: &HeaderMap, chunked: bool) -> Bytes {
     let mut head = BytesMut::with_capacity(512);
     head.put_slice(b"HTTP/1.1 200 OK\r\n");
@@ -98,7 +106,11 @@ fn head(headers: &HeaderMap, chunked: bool) -> Bytes {
         }
     }
     let date = httpdate::fmt_http_date(SystemTime::now());
-    let coding = if chunked { "transfer-encoding: chunked\r\n" } else { "" };
+    let coding = if chunked {
+        "transfer-encoding: chunked\r\n"
+    } else {
+        ""
+    };
     for part in [coding, "connection: close\r\ndate: ", &date, "\r\n\r\n"] {
         head.put_slice(part.as_bytes());
     }
@@ -117,7 +129,8 @@ impl<S: FrameSource> AnySource for S {
     }
 
     fn poll_bytes(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        self.poll_next(cx).map(|batch| batch.map(|mut batch| batch.copy_to_bytes(batch.remaining())))
+        self.poll_next(cx)
+            .map(|batch| batch.map(|mut batch| batch.copy_to_bytes(batch.remaining())))
     }
 }
 
@@ -143,7 +156,9 @@ impl http_body::Body for SourceBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let mut slot = self.0.source();
-        let Some(source) = slot.as_mut() else { return Poll::Ready(None) };
+        let Some(source) = slot.as_mut() else {
+            return Poll::Ready(None);
+        };
         let next = source.poll_bytes(cx);
         if matches!(next, Poll::Ready(None)) {
             *slot = None;

@@ -11,19 +11,19 @@ use super::MinimumRate;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Connections of one listener at a time, streams included. While there are so many, newcomers
-    /// displace idle ones on which nothing has shown valid credentials; where there is none, they wait
-    /// in the system's queue. One network may have a sixteenth of them without valid credentials, and
-    /// at least 64. At least 1; 20,000 unless said otherwise.
+    /// displace idle ones on which nothing has shown valid credentials; where there is none, they
+    /// wait in the system's queue. One network may have a sixteenth of them without valid
+    /// credentials, and at least 64. At least 1; 20,000 unless said otherwise.
     pub connections: usize,
     /// How long a connection without valid credentials need not make room for others after it was
     /// opened or answered. 1 second unless set otherwise.
     pub unknown_safe_time: Duration,
-    /// The most of `head_time` and `keep_alive` for connections without valid credentials while fewer
-    /// than an eighth of all connections are free. 5 seconds unless set otherwise.
+    /// The most of `head_time` and `keep_alive` for connections without valid credentials while
+    /// fewer than an eighth of all connections are free. 5 seconds unless set otherwise.
     pub scarce_time: Duration,
     /// Bytes of a request's line and headers, 8,192 at least. More is answered with 431. 64 KiB
-    /// unless set otherwise; of more than 16 KiB only on 256 connections without valid credentials at a
-    /// time.
+    /// unless set otherwise; of more than 16 KiB only on 256 connections without valid credentials
+    /// at a time.
     pub head_bytes: usize,
     /// The time in which a request's line and headers must arrive, counted from the opening of the
     /// connection or, on one that is kept alive, from their first byte. 15 seconds unless said
@@ -34,10 +34,10 @@ pub struct Limits {
     /// How slowly a client may take an answer that is ready for it. It does not count for streams:
     /// slow readers of those are waited for.
     pub write_rate: MinimumRate,
-    /// How long a request that only reads (GET, HEAD) is worked on when its client has closed its side of
-    /// the connection, which mostly means that it has gone. A client that closes its side only because
-    /// it has sent everything is answered if the answer takes no longer. Requests that change something
-    /// are always worked on to the end. 250 milliseconds unless said otherwise.
+    /// How long a request that only reads (GET, HEAD) is worked on when its client has closed its
+    /// side of the connection, which mostly means that it has gone. A client that closes its side
+    /// only because it has sent everything is answered if the answer takes no longer. Requests that
+    /// change something are always worked on to the end. 250 milliseconds unless said otherwise.
     pub hang_up_time: Duration,
     /// The time for the handshake of TLS. 10 seconds unless said otherwise.
     pub handshake_time: Duration,
@@ -85,9 +85,9 @@ impl Limits {
         (self.connections / 16).max(LEAST_UNKNOWN_SHARE)
     }
 
-    /// How many connections with valid credentials may be safe from displacement: an eighth for one caller
-    /// and a fourth for one organization. Those beyond count as unknown ones. Streams have shares of their
-    /// own.
+    /// How many connections with valid credentials may be safe from displacement: an eighth for one
+    /// caller and a fourth for one organization. Those beyond count as unknown ones. Streams have
+    /// shares of their own.
     pub(super) fn known_quota(&self) -> Quota {
         let connections = self.connections as u64;
         Quota::new(

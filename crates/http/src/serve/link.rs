@@ -15,8 +15,8 @@ use super::progress::Progress;
 use super::socket::Socket;
 use super::unknown::Unknown;
 
-/// How much of what a client sends ahead is kept while its request is being worked on. A client that
-/// sends more is not watched any more until then.
+/// How much of what a client sends ahead is kept while its request is being worked on. A client
+/// that sends more is not watched any more until then.
 const AHEAD_BYTES: usize = 4 * 1024;
 
 /// How much is read at once from an unknown client. It is less than hyper's smallest buffer, which
@@ -71,7 +71,9 @@ impl Link {
             if self.ahead.len() >= AHEAD_BYTES {
                 return Poll::Pending;
             }
-            let Some(socket) = &mut self.socket else { break };
+            let Some(socket) = &mut self.socket else {
+                break;
+            };
             let mut buffer = ReadBuf::uninit(&mut space);
             let read = ready!(Pin::new(socket.inner_mut()).poll_read(cx, &mut buffer));
             self.closed = read.is_err() || buffer.filled().is_empty();
@@ -81,7 +83,10 @@ impl Link {
     }
 
     fn socket(&mut self) -> io::Result<Pin<&mut TokioIo<Socket>>> {
-        self.socket.as_mut().map(Pin::new).ok_or_else(|| io::ErrorKind::NotConnected.into())
+        self.socket
+            .as_mut()
+            .map(Pin::new)
+            .ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
     fn poll_read(
@@ -91,7 +96,11 @@ impl Link {
         in_head: bool,
     ) -> Poll<io::Result<()>> {
         if self.ahead.is_empty() {
-            if self.unknown.as_ref().is_some_and(|unknown| unknown.is_unknown()) {
+            if self
+                .unknown
+                .as_ref()
+                .is_some_and(|unknown| unknown.is_unknown())
+            {
                 return self.poll_read_unknown(cx, buffer, in_head);
             }
             self.long_head = None;
@@ -126,9 +135,14 @@ impl Link {
             self.head_bytes += read.filled().len();
         }
         if self.head_bytes > UNKNOWN_HEAD_BYTES && self.long_head.is_none() {
-            self.long_head = self.unknown.as_ref().and_then(|unknown| unknown.allow_long_head());
+            self.long_head = self
+                .unknown
+                .as_ref()
+                .and_then(|unknown| unknown.allow_long_head());
             if self.long_head.is_none() {
-                return Poll::Ready(Err(io::Error::other("too many long heads of unknown clients")));
+                return Poll::Ready(Err(io::Error::other(
+                    "too many long heads of unknown clients",
+                )));
             }
         }
         Poll::Ready(Ok(()))
@@ -144,7 +158,11 @@ impl InstrumentedIo {
     }
 
     fn wrote(&self, result: &Poll<io::Result<usize>>) {
-        self.0.has_written(if let Poll::Ready(Ok(count)) = result { *count } else { 0 });
+        self.0.has_written(if let Poll::Ready(Ok(count)) = result {
+            *count
+        } else {
+            0
+        });
     }
 }
 
@@ -163,7 +181,11 @@ impl Read for InstrumentedIo {
 }
 
 impl Write for InstrumentedIo {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let result = self.0.link().socket()?.poll_write(cx, data);
         self.wrote(&result);
         result

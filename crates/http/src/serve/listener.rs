@@ -24,7 +24,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(500);
 /// that they become fewer.
 const DISPLACED: usize = 2;
 
-/// How long an acceptor waits for a place at least before it looks for another connection to displace.
+/// How long an acceptor waits for a place at least before it looks for another connection to
+/// displace.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
 /// Tells when the server is to stop.
@@ -59,7 +60,12 @@ impl Endpoint {
         let mut acceptor = Acceptor::new(listener, Arc::clone(&endpoint));
         let mut connections = JoinSet::new();
         loop {
-            let Accepted { tcp, addr, place, registration } = tokio::select! {
+            let Accepted {
+                tcp,
+                addr,
+                place,
+                registration,
+            } = tokio::select! {
                 () = draining.begun() => break,
                 Some(ended) = connections.join_next() => {
                     log_panic(ended);
@@ -69,7 +75,13 @@ impl Endpoint {
             };
             // In a box of its own, so that what HTTP needs of memory goes when the connection has
             // become a stream.
-            let served = connection::serve(Arc::clone(&endpoint), tcp, addr, registration, draining.clone());
+            let served = connection::serve(
+                Arc::clone(&endpoint),
+                tcp,
+                addr,
+                registration,
+                draining.clone(),
+            );
             let exchange = Box::pin(served);
             connections.spawn(async move {
                 if let Some(stream) = exchange.await {
@@ -85,7 +97,10 @@ impl Endpoint {
             }
         };
         if timeout(limits.drain, all_ended).await.is_err() {
-            tracing::warn!(connections = connections.len(), "cut off connections that did not end");
+            tracing::warn!(
+                connections = connections.len(),
+                "cut off connections that did not end"
+            );
             connections.shutdown().await;
         }
     }
@@ -117,9 +132,19 @@ impl Acceptor {
         let limits = &endpoint.limits;
         let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(connections));
-        let unknown =
-            UnknownConnections::new(limits.unknown_share(), limits.known_quota(), limits.unknown_safe_time);
-        Self { listener, places, scarce: connections / 8, unknown, newcomer: None, endpoint }
+        let unknown = UnknownConnections::new(
+            limits.unknown_share(),
+            limits.known_quota(),
+            limits.unknown_safe_time,
+        );
+        Self {
+            listener,
+            places,
+            scarce: connections / 8,
+            unknown,
+            newcomer: None,
+            endpoint,
+        }
     }
 
     /// The next connection. Nothing is lost when the future is dropped.
@@ -134,9 +159,16 @@ impl Acceptor {
                 }
             };
             let place = self.place().await;
-            let Some((tcp, _)) = self.newcomer.take() else { continue };
+            let Some((tcp, _)) = self.newcomer.take() else {
+                continue;
+            };
             let registration = (!self.trusts(addr)).then(|| self.unknown.add(addr.ip()));
-            return Accepted { tcp, addr, place, registration };
+            return Accepted {
+                tcp,
+                addr,
+                place,
+                registration,
+            };
         }
     }
 
@@ -196,7 +228,10 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
 /// Whether an error belongs to the connection that was to be accepted, and the next one is fine.
 fn is_of_the_connection(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
 }
 
 fn log_panic(ended: Result<(), JoinError>) {

@@ -4,14 +4,15 @@
 //! so that no client can hold the server up, and an idle stream costs little more than its socket.
 //!
 //! - [`Server`] and `listener`: accepting, the bound on connections, draining;
-//! - `connection`: one connection from its first byte to its end, `link`: its socket, `patience` and
-//!   `progress`: what it is doing, and for how long it may;
+//! - `connection`: one connection from its first byte to its end, `link`: its socket, `patience`
+//!   and `progress`: what it is doing, and for how long it may;
 //! - `unknown`: connections without valid credentials, and which of them make room for others;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
 //!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
-//! - [`read_body`]: the body of a request within bounds of size and time; [`BodyBudget`]: of
-//!   memory for all unknown callers; `rate`: the least rate of what is sent and taken;
-//! - [`Certificates`], [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of TCP.
+//! - [`read_body`]: the body of a request within bounds of size and time; [`BodyBudget`]: of memory
+//!   for all unknown callers; `rate`: the least rate of what is sent and taken;
+//! - [`Certificates`], [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of
+//!   TCP.
 //!
 //! Nothing here knows a route, or what is told on a stream.
 
@@ -100,7 +101,12 @@ impl Server {
     /// A server without listeners.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { limits, tls: None, proxies: TrustedProxies::default(), listeners: Vec::new() }
+        Self {
+            limits,
+            tls: None,
+            proxies: TrustedProxies::default(),
+            listeners: Vec::new(),
+        }
     }
 
     /// Speaks TLS on all listeners. See [`load_tls`]; the configuration must offer no protocol but
@@ -111,8 +117,8 @@ impl Server {
         self
     }
 
-    /// Names the proxies whose connections are shared by many clients: these need not show credentials
-    /// to be treated as known ones.
+    /// Names the proxies whose connections are shared by many clients: these need not show
+    /// credentials to be treated as known ones.
     #[must_use]
     pub fn trust(mut self, proxies: TrustedProxies) -> Self {
         self.proxies = proxies;

@@ -50,7 +50,14 @@ impl<'a> Patience<'a> {
     pub(super) fn new(limits: &'a Limits, unknown: Option<&'a Unknown>, status: Status) -> Self {
         let now = Instant::now();
         let taking = RateMeter::new(limits.write_rate);
-        Self { limits, unknown, status, since: now, taking, timer: Box::pin(sleep_until(now)) }
+        Self {
+            limits,
+            unknown,
+            status,
+            since: now,
+            taking,
+            timer: Box::pin(sleep_until(now)),
+        }
     }
 
     /// Ready when the connection has been as it is for too long.
@@ -122,7 +129,11 @@ mod tests {
     }
 
     fn idle_after(requests: u64) -> Status {
-        Status { phase: Phase::Idle, requests, written: 100 * requests }
+        Status {
+            phase: Phase::Idle,
+            requests,
+            written: 100 * requests,
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -141,7 +152,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_byte_in_a_while_is_no_way_to_take_an_answer() {
         let limits = Limits::default();
-        let writing = |written| Status { phase: Phase::Writing, requests: 1, written };
+        let writing = |written| Status {
+            phase: Phase::Writing,
+            requests: 1,
+            written,
+        };
         let mut patience = Patience::new(&limits, None, writing(0));
         let seconds = limits.write_rate.grace.as_secs();
         for second in 0..seconds {
@@ -155,7 +170,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waiting_for_the_server_is_not_charged_to_the_reader_of_an_answer() {
         let limits = Limits::default();
-        let status = |phase| Status { phase, requests: 1, written: 0 };
+        let status = |phase| Status {
+            phase,
+            requests: 1,
+            written: 0,
+        };
         let mut patience = Patience::new(&limits, None, status(Phase::Writing));
         advance(limits.write_rate.grace - SECOND).await;
         assert!(!patience.is_over(status(Phase::Working)).await);

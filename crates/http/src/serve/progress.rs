@@ -59,14 +59,22 @@ impl Progress {
 
     pub(super) fn status(&self) -> Status {
         let (requests, written) = (self.requests.load(Relaxed), self.written.load(Relaxed));
-        Status { phase: self.phase(), requests, written }
+        Status {
+            phase: self.phase(),
+            requests,
+            written,
+        }
     }
 
     fn phase(&self) -> Phase {
         if self.unflushed.load(Relaxed) {
             Phase::Writing
         } else if self.answering.load(Relaxed) {
-            if self.hung_up.load(Relaxed) { Phase::HungUp } else { Phase::Working }
+            if self.hung_up.load(Relaxed) {
+                Phase::HungUp
+            } else {
+                Phase::Working
+            }
         } else if self.received.load(Relaxed) {
             Phase::Head
         } else {
@@ -88,8 +96,8 @@ impl Progress {
         self.received.store(false, Relaxed);
     }
 
-    /// Notices when the client hangs up while a request that only reads is being worked on. hyper does
-    /// not read meanwhile.
+    /// Notices when the client hangs up while a request that only reads is being worked on. hyper
+    /// does not read meanwhile.
     pub(super) fn watch_client(&self, cx: &mut Context<'_>) {
         if self.phase() == Phase::Working
             && self.reading.load(Relaxed)
@@ -140,7 +148,10 @@ impl Progress {
         if self.unflushed.load(Relaxed) {
             return None;
         }
-        self.handoff.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.handoff
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
     }
 }
 

@@ -21,7 +21,10 @@ pub struct MinimumRate {
 impl Default for MinimumRate {
     fn default() -> Self {
         let bytes_per_second = const { NonZeroU32::new(4 * 1024).expect("not zero") };
-        Self { bytes_per_second, grace: Duration::from_secs(15) }
+        Self {
+            bytes_per_second,
+            grace: Duration::from_secs(15),
+        }
     }
 }
 
@@ -41,8 +44,8 @@ pub struct TooSlow;
 /// Holds one transfer to a [`MinimumRate`].
 ///
 /// It has an allowance of time: waiting for the peer spends it, bytes that pass restore it, up to
-/// [`MinimumRate::grace`]. Only waiting counts, so that the server's own slowness is never charged to
-/// the peer.
+/// [`MinimumRate::grace`]. Only waiting counts, so that the server's own slowness is never charged
+/// to the peer.
 ///
 /// ```
 /// # use eddyline_http::serve::{MinimumRate, RateMeter, TooSlow};
@@ -64,7 +67,10 @@ impl RateMeter {
     /// The meter of a transfer that begins.
     #[must_use]
     pub fn new(rate: MinimumRate) -> Self {
-        Self { rate, allowance: rate.grace }
+        Self {
+            rate,
+            allowance: rate.grace,
+        }
     }
 
     /// How long the peer may still let the transfer wait if no byte passes.
@@ -84,8 +90,8 @@ impl RateMeter {
         self.allowance = restored.min(self.rate.grace);
     }
 
-    /// Waits for the peer's next step within the allowance, and charges the time. Nothing is charged
-    /// for what is ready at once.
+    /// Waits for the peer's next step within the allowance, and charges the time. Nothing is
+    /// charged for what is ready at once.
     ///
     /// # Errors
     ///
@@ -111,7 +117,10 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     fn rate() -> MinimumRate {
-        MinimumRate { bytes_per_second: NonZeroU32::new(1000).unwrap(), grace: 10 * SECOND }
+        MinimumRate {
+            bytes_per_second: NonZeroU32::new(1000).unwrap(),
+            grace: 10 * SECOND,
+        }
     }
 
     #[test]

@@ -33,10 +33,12 @@ pub(super) struct RequestBody {
 pub(super) struct Rest(Arc<Mutex<Option<Incoming>>>);
 
 impl Rest {
-    /// Reads the rest, if it is short and comes soon. Then the connection can take another request (RFC 9112,
-    /// section 9.3).
+    /// Reads the rest, if it is short and comes soon. Then the connection can take another request
+    /// (RFC 9112, section 9.3).
     pub(super) async fn drain(&self, progress: &Progress, unknown: Option<&Unknown>) {
-        let Some(mut body) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else { return };
+        let Some(mut body) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
+            return;
+        };
         let mut left = MAX_DRAINED_BYTES;
         if body.size_hint().lower() > left {
             return;
@@ -69,7 +71,12 @@ impl RequestBody {
         unknown: Option<Arc<Unknown>>,
     ) -> Self {
         progress.set_unread(true);
-        Self { body: Some(body), rest, progress, unknown }
+        Self {
+            body: Some(body),
+            rest,
+            progress,
+            unknown,
+        }
     }
 }
 
@@ -89,7 +96,9 @@ impl Body for RequestBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
         let polled = Pin::new(&mut *body).poll_frame(cx);
         let ended = matches!(polled, Poll::Ready(None)) || body.is_end_stream();
         if matches!(polled, Poll::Ready(Some(Err(_)))) {
@@ -110,6 +119,8 @@ impl Body for RequestBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
+        self.body
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
     }
 }

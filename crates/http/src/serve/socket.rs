@@ -16,10 +16,10 @@ use tokio_rustls::server::TlsStream;
 const PROBE_AFTER: Duration = Duration::from_secs(60);
 const PROBE_INTERVAL: Duration = Duration::from_secs(20);
 
-/// What the system may hold for a connection beyond what is on its way. By default it is megabytes. A
-/// client that reads a stream slowly would fill them with frames, and could read on when it has lost
-/// the right to; and of an answer, the system would take the next bytes only when a third of those
-/// megabytes has left, so that the rate of a slow client could not be measured.
+/// What the system may hold for a connection beyond what is on its way. By default it is megabytes.
+/// A client that reads a stream slowly would fill them with frames, and could read on when it has
+/// lost the right to; and of an answer, the system would take the next bytes only when a third of
+/// those megabytes has left, so that the rate of a slow client could not be measured.
 #[cfg(target_os = "linux")]
 const UNSENT_BYTES: u32 = 64 * 1024;
 
@@ -29,8 +29,8 @@ pub(super) enum Socket {
 }
 
 /// How many connections may wait to be accepted. When a server comes back all its streams do so at
-/// once; a client that finds no room tries again after a second, and then after longer ones. The system has
-/// a bound of its own (`net.core.somaxconn`).
+/// once; a client that finds no room tries again after a second, and then after longer ones. The
+/// system has a bound of its own (`net.core.somaxconn`).
 const BACKLOG: u32 = 16 * 1024;
 
 /// Listens on an address, with room for a crowd. To be called inside of a runtime.
@@ -39,7 +39,11 @@ const BACKLOG: u32 = 16 * 1024;
 ///
 /// As the system has it: the address is in use, or is not one of this machine.
 pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()?
+    } else {
+        TcpSocket::new_v6()?
+    };
     // A port can be taken again at once by the next process.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
@@ -48,8 +52,12 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Sets what all our connections have in common. A system that refuses an option serves without.
 pub(super) fn prepare(tcp: &TcpStream) {
-    let probes = TcpKeepalive::new().with_time(PROBE_AFTER).with_interval(PROBE_INTERVAL);
-    let set = tcp.set_nodelay(true).and_then(|()| SockRef::from(tcp).set_tcp_keepalive(&probes));
+    let probes = TcpKeepalive::new()
+        .with_time(PROBE_AFTER)
+        .with_interval(PROBE_INTERVAL);
+    let set = tcp
+        .set_nodelay(true)
+        .and_then(|()| SockRef::from(tcp).set_tcp_keepalive(&probes));
     #[cfg(target_os = "linux")]
     let set = set.and_then(|()| SockRef::from(tcp).set_tcp_notsent_lowat(UNSENT_BYTES));
     if let Err(error) = set {
@@ -71,7 +79,11 @@ impl AsyncRead for Socket {
 }
 
 impl AsyncWrite for Socket {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        data: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match self.get_mut() {
             Self::Plain(tcp) => Pin::new(tcp).poll_write(cx, data),
             Self::Tls(tls) => Pin::new(tls).poll_write(cx, data),

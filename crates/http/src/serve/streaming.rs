@@ -26,8 +26,8 @@ const READ_BYTES: usize = 4 * 1024;
 /// sent ahead of the stream's answer are the most that a client has a reason for.
 const MAX_SAID_BYTES: u32 = 16 * 1024;
 
-/// How long a client that said too much keeps the stream. Nothing more is read meanwhile, so that a client that
-/// talks without end does not keep the server busy with connections.
+/// How long a client that said too much keeps the stream. Nothing more is read meanwhile, so that a
+/// client that talks without end does not keep the server busy with connections.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// Writes a stream until its source ends, its client goes, or its rights do.
@@ -54,17 +54,29 @@ impl<S: FrameSource> Streaming<S> {
         if chunked {
             source.use_chunks();
         }
-        Self { socket, head, source, batch: None, said: 0, end: None, chunked }
+        Self {
+            socket,
+            head,
+            source,
+            batch: None,
+            said: 0,
+            end: None,
+            chunked,
+        }
     }
 
-    /// What ends the response, unless a chunk was begun and may be written in part: without its end the client
-    /// sees that the stream broke off.
+    /// What ends the response, unless a chunk was begun and may be written in part: without its end
+    /// the client sees that the stream broke off.
     fn last_chunk(&self) -> Bytes {
-        if self.chunked && self.batch.is_none() { Bytes::from_static(LAST_CHUNK) } else { Bytes::new() }
+        if self.chunked && self.batch.is_none() {
+            Bytes::from_static(LAST_CHUNK)
+        } else {
+            Bytes::new()
+        }
     }
 
-    /// Ready when the client is gone, or has said too much. What it says has no meaning any more and is
-    /// passed over.
+    /// Ready when the client is gone, or has said too much. What it says has no meaning any more
+    /// and is passed over.
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(end) = &mut self.end {
             return end.as_mut().poll(cx);
@@ -74,7 +86,9 @@ impl<S: FrameSource> Streaming<S> {
             let mut buffer = ReadBuf::uninit(&mut space);
             let read = ready!(Pin::new(&mut self.socket).poll_read(cx, &mut buffer));
             let count = buffer.filled().len();
-            self.said = self.said.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+            self.said = self
+                .said
+                .saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
             if read.is_err() || count == 0 {
                 return Poll::Ready(());
             }
@@ -93,7 +107,12 @@ impl<S: FrameSource> Streaming<S> {
                     Poll::Ready(None) => return Poll::Ready(Ok(())),
                     // The client is to know at once that the stream is open.
                     Poll::Pending => {
-                        ready!(poll_write(&mut self.socket, &mut self.head, &mut Bytes::new(), cx))?;
+                        ready!(poll_write(
+                            &mut self.socket,
+                            &mut self.head,
+                            &mut Bytes::new(),
+                            cx
+                        ))?;
                         return Poll::Pending;
                     }
                 }
@@ -117,8 +136,8 @@ impl<S: FrameSource> Future for Streaming<S> {
             return Poll::Ready(());
         }
         if ready!(this.poll_frames(cx)).is_ok() {
-            // Ends the stream in order, without waiting for a client that does not read. A stream that ended before
-            // its first frame was still answered.
+            // Ends the stream in order, without waiting for a client that does not read. A stream
+            // that ended before its first frame was still answered.
             let mut last = this.last_chunk();
             let _ = poll_write(&mut this.socket, &mut this.head, &mut last, cx);
             let _ = Pin::new(&mut this.socket).poll_shutdown(cx);

@@ -60,13 +60,13 @@ impl fmt::Debug for Certificates {
 }
 
 impl Certificates {
-    /// Reads a chain of certificates, the server's own first, and its private key (PKCS #8, PKCS #1 or
-    /// SEC 1), both in PEM form. TLS 1.2 and 1.3 are spoken, and HTTP/1.1 within.
+    /// Reads a chain of certificates, the server's own first, and its private key (PKCS #8, PKCS #1
+    /// or SEC 1), both in PEM form. TLS 1.2 and 1.3 are spoken, and HTTP/1.1 within.
     ///
     /// # Errors
     ///
-    /// [`TlsError`] when a file cannot be read, does not hold what it should, or the two do not belong
-    /// together.
+    /// [`TlsError`] when a file cannot be read, does not hold what it should, or the two do not
+    /// belong together.
     pub fn load(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
         let current = Arc::new(Current(RwLock::new(Arc::new(read_pair(certificate, key)?))));
         let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
@@ -75,7 +75,10 @@ impl Certificates {
             .with_no_client_auth()
             .with_cert_resolver(current.clone());
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Self { current, config: Arc::new(config) })
+        Ok(Self {
+            current,
+            config: Arc::new(config),
+        })
     }
 
     /// For [`Server::tls`](super::Server::tls).
@@ -91,7 +94,11 @@ impl Certificates {
     /// As [`Certificates::load`]; the certificate before is shown on.
     pub fn reload(&self, certificate: &Path, key: &Path) -> Result<(), TlsError> {
         let pair = Arc::new(read_pair(certificate, key)?);
-        *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = pair;
+        *self
+            .current
+            .0
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = pair;
         Ok(())
     }
 }
@@ -102,7 +109,12 @@ struct Current(RwLock<Arc<CertifiedKey>>);
 
 impl ResolvesServerCert for Current {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
-        Some(self.0.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Some(
+            self.0
+                .read()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone(),
+        )
     }
 }
 
@@ -116,30 +128,50 @@ pub fn load_tls(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, Tls
 }
 
 fn read_pair(certificate: &Path, key: &Path) -> Result<CertifiedKey, TlsError> {
-    let chain = read_chain(certificate).map_err(|cause| refused(certificate, "certificate", cause))?;
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|cause| refused(key, "private key", cause))?;
+    let chain =
+        read_chain(certificate).map_err(|cause| refused(certificate, "certificate", cause))?;
+    let secret =
+        PrivateKeyDer::from_pem_file(key).map_err(|cause| refused(key, "private key", cause))?;
     CertifiedKey::from_der(chain, secret, &default_provider())
         .map_err(|cause| unusable(certificate, key, cause))
 }
 
 fn unusable(certificate: &Path, key: &Path, cause: rustls::Error) -> TlsError {
-    TlsError::Unusable { certificate: certificate.into(), key: key.into(), cause }
+    TlsError::Unusable {
+        certificate: certificate.into(),
+        key: key.into(),
+        cause,
+    }
 }
 
 fn read_chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, pem::Error> {
     let chain = CertificateDer::pem_file_iter(path)?.collect::<Result<Vec<_>, _>>()?;
-    if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
+    if chain.is_empty() {
+        Err(pem::Error::NoItemsFound)
+    } else {
+        Ok(chain)
+    }
 }
 
 fn refused(path: &Path, expected: &'static str, cause: pem::Error) -> TlsError {
     let path = path.into();
     match cause {
         pem::Error::Io(cause) => TlsError::Read { path, cause },
-        pem::Error::NoItemsFound => TlsError::Pem { path, expected, cause: "nothing found".into() },
+        pem::Error::NoItemsFound => TlsError::Pem {
+            path,
+            expected,
+            cause: "nothing found".into(),
+        },
         // The other texts show the line at fault, which may be a part of the key.
-        pem::Error::MissingSectionEnd { .. } => {
-            TlsError::Pem { path, expected, cause: "a section has no end".into() }
-        }
-        _ => TlsError::Pem { path, expected, cause: "a section is malformed".into() },
+        pem::Error::MissingSectionEnd { .. } => TlsError::Pem {
+            path,
+            expected,
+            cause: "a section has no end".into(),
+        },
+        _ => TlsError::Pem {
+            path,
+            expected,
+            cause: "a section is malformed".into(),
+        },
     }
 }

@@ -4,9 +4,9 @@
 //! Each network has a share of them. A connection that waits for its client makes room for a
 //! newcomer, the longest idle first; one for which the server is working does not, and neither does
 //! one that has only just been opened or answered, so that its client has a chance to show
-//! credentials. A connection leaves the registry when it becomes known, so that streams cost nothing
-//! here. One caller and one organization have only so many known connections: those beyond stay unknown,
-//! and make room as others do.
+//! credentials. A connection leaves the registry when it becomes known, so that streams cost
+//! nothing here. One caller and one organization have only so many known connections: those beyond
+//! stay unknown, and make room as others do.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -21,8 +21,8 @@ use http::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// How many unknown clients may send long heads at a time. Each takes as much memory as such a head, or
-/// twice that.
+/// How many unknown clients may send long heads at a time. Each takes as much memory as such a
+/// head, or twice that.
 const LONG_HEADS: usize = 256;
 
 /// What became of an attempt to make room.
@@ -97,8 +97,8 @@ impl UnknownConnections {
         self.scarce.store(scarce, Relaxed);
     }
 
-    /// Whether another connection from this address may come in. Where its network has its share, the
-    /// longest idle of that network makes room.
+    /// Whether another connection from this address may come in. Where its network has its share,
+    /// the longest idle of that network makes room.
     pub(super) fn admit(&self, address: IpAddr) -> bool {
         let network = network_of(address);
         let mut registry = self.lock();
@@ -132,19 +132,25 @@ impl UnknownConnections {
     }
 
     /// Closes the longest idle connection of a network, or of all. Where a connection stands in the
-    /// order may be out of date: it is then put where it belongs, which happens once for each of its
-    /// requests at most, or once in `safe_time` while it is busy.
+    /// order may be out of date: it is then put where it belongs, which happens once for each of
+    /// its requests at most, or once in `safe_time` while it is busy.
     fn evict_from(&self, registry: &mut Registry, network: Option<IpAddr>) -> Eviction {
         let now = self.now();
         loop {
-            let Some(unknown) = registry.first(network) else { return Eviction::NoneLeft };
+            let Some(unknown) = registry.first(network) else {
+                return Eviction::NoneLeft;
+            };
             let filed = unknown.filed.load(Relaxed);
             let age = Duration::from_millis(now.saturating_sub(filed));
             if age < self.safe_time {
                 return Eviction::NotBefore(self.safe_time - age);
             }
             let busy = unknown.busy.load(Relaxed);
-            let idle_since = if busy { now } else { unknown.idle_since.load(Relaxed) };
+            let idle_since = if busy {
+                now
+            } else {
+                unknown.idle_since.load(Relaxed)
+            };
             registry.remove(&unknown);
             if idle_since > filed {
                 unknown.filed.store(idle_since, Relaxed);
@@ -162,7 +168,11 @@ impl UnknownConnections {
     }
 
     fn now(&self) -> u64 {
-        self.began.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+        self.began
+            .elapsed()
+            .as_millis()
+            .try_into()
+            .unwrap_or(u64::MAX)
     }
 
     fn lock(&self) -> MutexGuard<'_, Registry> {
@@ -172,13 +182,18 @@ impl UnknownConnections {
 
 impl Registry {
     fn first(&self, network: Option<IpAddr>) -> Option<Arc<Unknown>> {
-        let Some(network) = network else { return self.all.values().next().cloned() };
+        let Some(network) = network else {
+            return self.all.values().next().cloned();
+        };
         self.all.get(self.networks.get(&network)?.first()?).cloned()
     }
 
     fn insert(&mut self, unknown: &Arc<Unknown>) {
         self.all.insert(unknown.key(), Arc::clone(unknown));
-        self.networks.entry(unknown.network).or_default().insert(unknown.key());
+        self.networks
+            .entry(unknown.network)
+            .or_default()
+            .insert(unknown.key());
     }
 
     fn remove(&mut self, unknown: &Unknown) {
@@ -224,7 +239,9 @@ impl Unknown {
 
     /// Allows the client to send a long head, unless too many others do.
     pub(super) fn allow_long_head(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.connections.long_heads).try_acquire_owned().ok()
+        Arc::clone(&self.connections.long_heads)
+            .try_acquire_owned()
+            .ok()
     }
 
     /// Whether the connection is to make room as soon as the server is not working for it.
@@ -237,10 +254,15 @@ impl Unknown {
         if self.is_unknown() {
             self.waker.register(cx.waker());
         }
-        if self.is_closing() { Poll::Ready(()) } else { Poll::Pending }
+        if self.is_closing() {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 
-    /// Counts the connection as one of this caller from now on, unless the caller has its share of them.
+    /// Counts the connection as one of this caller from now on, unless the caller has its share of
+    /// them.
     fn mark_known(&self, owner: Owner) {
         if !self.is_unknown() {
             return;
@@ -251,7 +273,9 @@ impl Unknown {
                     self.connections.lock().remove(self);
                 }
             }
-            Err(exceeded) => tracing::debug!(?exceeded, "a connection stays among the unknown ones"),
+            Err(exceeded) => {
+                tracing::debug!(?exceeded, "a connection stays among the unknown ones");
+            }
         }
     }
 }
@@ -277,9 +301,9 @@ impl Drop for Registration {
 #[derive(Clone)]
 pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
 
-/// Notes that a request has shown valid credentials of this caller. From now on its connection counts as a known
-/// one, within the share of the caller, and its answer counts for the caller. Called with the extensions of every
-/// authenticated request.
+/// Notes that a request has shown valid credentials of this caller. From now on its connection
+/// counts as a known one, within the share of the caller, and its answer counts for the caller.
+/// Called with the extensions of every authenticated request.
 pub fn mark_authenticated(extensions: &Extensions, owner: Owner) {
     crate::answer_bytes::charge(owner);
     if let Some(UnknownHandle(unknown)) = extensions.get() {

@@ -18,11 +18,16 @@ pub(crate) struct WithDeadline<S> {
 impl<S> WithDeadline<S> {
     /// The source, which has this much time left from now on; without one it ends by itself.
     pub(crate) fn new(source: S, left: Option<Duration>) -> Self {
-        Self { source, end: left.map(|left| Box::pin(sleep(left))) }
+        Self {
+            source,
+            end: left.map(|left| Box::pin(sleep(left))),
+        }
     }
 
     fn poll_over(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        self.end.as_mut().map_or(Poll::Pending, |end| end.as_mut().poll(cx))
+        self.end
+            .as_mut()
+            .map_or(Poll::Pending, |end| end.as_mut().poll(cx))
     }
 }
 

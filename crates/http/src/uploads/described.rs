@@ -19,9 +19,13 @@ pub(crate) struct Described {
 }
 
 impl Described {
-    /// Reads `content` with `data`, `content_type` and `file_name`, and the latter two beside it, as
-    /// forms have them.
-    pub(crate) async fn read(params: &Params, is_received: bool, most: usize) -> Result<Self, Failure> {
+    /// Reads `content` with `data`, `content_type` and `file_name`, and the latter two beside it,
+    /// as forms have them.
+    pub(crate) async fn read(
+        params: &Params,
+        is_received: bool,
+        most: usize,
+    ) -> Result<Self, Failure> {
         let mut reader = params.reader();
         let mut described = Self {
             file_name: reader.opt_text("file_name", 0..=1000),
@@ -81,11 +85,14 @@ fn decode_now(text: &str) -> Option<Vec<u8>> {
         }
         _ => text,
     };
-    let letters = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).map(|byte| match byte {
-        b'-' => b'+',
-        b'_' => b'/',
-        byte => byte,
-    });
+    let letters = text
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map(|byte| match byte {
+            b'-' => b'+',
+            b'_' => b'/',
+            byte => byte,
+        });
     LENIENT.decode(letters.collect::<Vec<u8>>()).ok()
 }
 
@@ -103,10 +110,22 @@ mod tests {
             "data:text/plain;base64,+/+/aGk=",
             "DATA:;Base64,+/+/aGk=",
         ] {
-            assert_eq!(decode_now(text).as_deref(), Some(&b"\xfb\xff\xbfhi"[..]), "{text}");
+            assert_eq!(
+                decode_now(text).as_deref(),
+                Some(&b"\xfb\xff\xbfhi"[..]),
+                "{text}"
+            );
         }
         assert_eq!(decode_now("").as_deref(), Some(&b""[..]));
-        for bad in ["a", "a*bc", "data:text/plain,hi", "data:base64,hi", "data:hi", "=", "grüße"] {
+        for bad in [
+            "a",
+            "a*bc",
+            "data:text/plain,hi",
+            "data:base64,hi",
+            "data:hi",
+            "=",
+            "grüße",
+        ] {
             assert_eq!(decode_now(bad), None, "{bad}");
         }
     }

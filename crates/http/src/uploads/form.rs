@@ -43,23 +43,39 @@ pub(crate) async fn read_form(
     body: Body,
     actor: &mut Option<Actor>,
 ) -> Result<FormBody, Failure> {
-    let Reading { shared, endpoint, parts, segments, query, .. } = reading;
-    let content_type = parts.headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let Reading {
+        shared,
+        endpoint,
+        parts,
+        segments,
+        query,
+        ..
+    } = reading;
+    let content_type = parts
+        .headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
     let mut form = Multipart::new(paced(body, shared.body), content_type.unwrap_or_default())?;
     // Decoded when the whole form is there, because parameters take more memory than their texts.
     let mut fields = Vec::new();
     let mut files = Vec::new();
     // A text counts before it has come, since its sender may take long.
     let (mut permit, mut texts, mut texts_permit) = (None, 0, reading.count_long_body()?);
-    // Until files come, a form can keep us for no longer than any other body; who is not known yet, with no
-    // more either.
+    // Until files come, a form can keep us for no longer than any other body; who is not known yet,
+    // with no more either.
     let until = Instant::now() + shared.body.time;
-    let mut unknown = if actor.is_none() { shared.unknown_body().bytes } else { usize::MAX };
+    let mut unknown = if actor.is_none() {
+        shared.unknown_body().bytes
+    } else {
+        usize::MAX
+    };
     loop {
         let next = form.next();
         let Some(part) = (match permit {
             Some(_) => next.await?,
-            None => timeout_at(until, next).await.map_err(|_| BodyError::Timeout)??,
+            None => timeout_at(until, next)
+                .await
+                .map_err(|_| BodyError::Timeout)??,
         }) else {
             break;
         };
@@ -69,7 +85,9 @@ pub(crate) async fn read_form(
             let text = form.text(part);
             let text = match permit {
                 Some(_) => text.await?,
-                None => timeout_at(until, text).await.map_err(|_| BodyError::Timeout)??,
+                None => timeout_at(until, text)
+                    .await
+                    .map_err(|_| BodyError::Timeout)??,
             };
             unknown = unknown
                 .checked_sub(name.len() + text.len())
@@ -83,7 +101,10 @@ pub(crate) async fn read_form(
         };
         if permit.is_none() {
             if !endpoint.takes.files(shared.profile.classic) {
-                return Err(invalid("content", "must be a text: private messages are no files"));
+                return Err(invalid(
+                    "content",
+                    "must be a text: private messages are no files",
+                ));
             }
             // Mistakes in the texts before the files are found before the files are taken.
             body::form(fields.iter().cloned(), Bounds::CHANGE)?;
@@ -97,11 +118,18 @@ pub(crate) async fn read_form(
             texts_permit = texts_permit.filter(|_| texts > UNCOUNTED_BODY);
         }
         check_role(&role, &files)?;
-        let before: i64 = files.iter().map(|file: &Received| file.uploaded.size()).sum();
+        let before: i64 = files
+            .iter()
+            .map(|file: &Received| file.uploaded.size())
+            .sum();
         let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
-    Ok(FormBody { fields, files, permit: texts_permit })
+    Ok(FormBody {
+        fields,
+        files,
+        permit: texts_permit,
+    })
 }
 
 /// The body as it comes, while it comes fast enough.
@@ -136,27 +164,39 @@ fn is_file(so_far: &[(String, String)], query: &Params) -> bool {
     told.map_or_else(|| query.is_file(), |(_, event)| event == "file")
 }
 
-/// Where a part belongs if it is a file; `None` for a text. Of a message that `is_file`, the content
-/// need not be marked as one.
+/// Where a part belongs if it is a file; `None` for a text. Of a message that `is_file`, the
+/// content need not be marked as one.
 fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
     let rest = part.name.strip_prefix("attachments");
     if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('[')) {
         let id = match rest {
             "" | "[]" => Some(None),
-            _ => rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).map(|id| Some(id.to_owned())),
+            _ => rest
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+                .map(|id| Some(id.to_owned())),
         };
         return match id {
             Some(id) => Ok(Some(Role::Attachment(id))),
-            None => Err(invalid("attachments", "must be called attachments[ID] or attachments[]")),
+            None => Err(invalid(
+                "attachments",
+                "must be called attachments[ID] or attachments[]",
+            )),
         };
     }
     let is_marked = part.file_name.is_some()
-        || part.content_type.as_deref().is_some_and(|kind| !kind.starts_with("text/plain"));
+        || part
+            .content_type
+            .as_deref()
+            .is_some_and(|kind| !kind.starts_with("text/plain"));
     match part.name.as_str() {
         "content" if is_marked || is_file => Ok(Some(Role::Content)),
         name if part.file_name.is_some() => {
             let shown: String = name.chars().take(100).collect();
-            Err(invalid(&shown, "can't be a file; files are called content or attachments[ID]"))
+            Err(invalid(
+                &shown,
+                "can't be a file; files are called content or attachments[ID]",
+            ))
         }
         _ => Ok(None),
     }
@@ -168,7 +208,13 @@ async fn know_sender<'a>(
     so_far: &Map<String, Value>,
     actor: &'a mut Option<Actor>,
 ) -> Result<&'a Actor, Failure> {
-    let Reading { shared, endpoint, parts, query, .. } = reading;
+    let Reading {
+        shared,
+        endpoint,
+        parts,
+        query,
+        ..
+    } = reading;
     if actor.is_none() || so_far.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
@@ -177,7 +223,8 @@ async fn know_sender<'a>(
     Ok(sender)
 }
 
-/// Whether the sender may post where the files go, as far as that is told by now: before they are written.
+/// Whether the sender may post where the files go, as far as that is told by now: before they are
+/// written.
 async fn admit(
     shared: &Shared,
     segments: &PathParams,
@@ -194,13 +241,23 @@ async fn admit(
     params.finish()?;
     let (organization, name) = (segments.get("organization"), segments.get("flow"));
     let room = match (sender, flow) {
-        _ if !name.is_empty() => {
-            Some(shared.app.rooms().find(sender, organization, name, FlowAction::Post).await?)
+        _ if !name.is_empty() => Some(
+            shared
+                .app
+                .rooms()
+                .find(sender, organization, name, FlowAction::Post)
+                .await?,
+        ),
+        (Actor::FlowToken { room, .. }, _) => {
+            Some(shared.app.rooms().of_flow_token(sender, *room).await?)
         }
-        (Actor::FlowToken { room, .. }, _) => Some(shared.app.rooms().of_flow_token(sender, *room).await?),
-        (Actor::User { .. }, Some(flow)) => {
-            Some(shared.app.rooms().find_named(sender, &flow, FlowAction::Post).await?)
-        }
+        (Actor::User { .. }, Some(flow)) => Some(
+            shared
+                .app
+                .rooms()
+                .find_named(sender, &flow, FlowAction::Post)
+                .await?,
+        ),
         // It is told later, or is missing.
         (Actor::User { .. }, None) => None,
     };
@@ -208,7 +265,9 @@ async fn admit(
         shared.app.files().may_send(&room).await?;
     }
     match event.as_deref().and_then(Event::parse) {
-        Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => Err(Error::Denied.into()),
+        Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => {
+            Err(Error::Denied.into())
+        }
         _ => Ok(()),
     }
 }
@@ -218,7 +277,10 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
     if let Role::Attachment(Some(id)) = role
         && !is_decent_id(id)
     {
-        return Err(invalid("attachments", "must have ids of 1 to 255 characters without brackets"));
+        return Err(invalid(
+            "attachments",
+            "must have ids of 1 to 255 characters without brackets",
+        ));
     }
     let Role::Attachment(id) = role else {
         return match before.iter().any(|file| file.role == Role::Content) {
@@ -227,7 +289,10 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
         };
     };
     if attachments().count() == MAX_ATTACHMENTS {
-        return Err(invalid("attachments", &format!("can't be more than {MAX_ATTACHMENTS}")));
+        return Err(invalid(
+            "attachments",
+            &format!("can't be more than {MAX_ATTACHMENTS}"),
+        ));
     }
     let ids: BTreeSet<Option<&String>> = attachments()
         .map(|file| match &file.role {
@@ -236,7 +301,10 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
         })
         .collect();
     if ids.iter().any(|other| other.is_some() != id.is_some()) {
-        return Err(invalid("attachments", "must all have an id, or none of them"));
+        return Err(invalid(
+            "attachments",
+            "must all have an id, or none of them",
+        ));
     }
     if id.is_some() && ids.contains(&id.as_ref()) {
         return Err(invalid("attachments", "must have ids that differ"));
@@ -271,7 +339,12 @@ async fn receive(
     }
     let uploaded = upload.finish().await?;
     let (file_name, content_type) = (part.file_name.take(), part.content_type.take());
-    Ok(Some(Received { role, file_name, content_type, uploaded }))
+    Ok(Some(Received {
+        role,
+        file_name,
+        content_type,
+        uploaded,
+    }))
 }
 
 impl From<multipart::Error> for Failure {
@@ -282,7 +355,10 @@ impl From<multipart::Error> for Failure {
             Utf8(name) => invalid(&name, &text),
             LongText(_) => BodyError::TooLarge(Limit::FixedBody).into(),
             TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
-            Body(why) => why.downcast::<BodyError>().map_or(BodyError::Aborted, |error| *error).into(),
+            Body(why) => why
+                .downcast::<BodyError>()
+                .map_or(BodyError::Aborted, |error| *error)
+                .into(),
             _ => Self::Request(StatusCode::BAD_REQUEST, text),
         }
     }

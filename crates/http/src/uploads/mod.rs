@@ -33,21 +33,26 @@ pub(crate) struct Received {
     uploaded: Uploaded,
 }
 
-/// The one file that a file message is, as the parameters describe it. What is handed back beside it
-/// must be held until the message is posted.
+/// The one file that a file message is, as the parameters describe it. What is handed back beside
+/// it must be held until the message is posted.
 pub(crate) async fn content(
     (app, sender): (&App, &Actor),
     received: Vec<Received>,
     described: Described,
 ) -> Result<(NewAttachment, Uploaded), Failure> {
-    let Described { file_name, content_type, data } = described;
+    let Described {
+        file_name,
+        content_type,
+        data,
+    } = described;
     let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
         (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
         (None, Some(data)) => (keep((app, sender), data).await?, None, None),
         (None, None) => return Err(invalid("content", "is required")),
     };
     let name = file_name.or(told_name);
-    let attachment = uploaded.named(name.as_deref(), content_type.or(told_type).as_deref(), None)?;
+    let attachment =
+        uploaded.named(name.as_deref(), content_type.or(told_type).as_deref(), None)?;
     Ok((attachment, uploaded))
 }
 
@@ -58,10 +63,18 @@ async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Fa
 }
 
 /// The attachments of a message, and what must be held until it is posted.
-pub(crate) fn attachments(received: Vec<Received>) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Failure> {
+pub(crate) fn attachments(
+    received: Vec<Received>,
+) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Failure> {
     let mut attachments = Vec::new();
     let mut held = Vec::new();
-    for Received { role, file_name, content_type, uploaded } in received {
+    for Received {
+        role,
+        file_name,
+        content_type,
+        uploaded,
+    } in received
+    {
         let Role::Attachment(id) = role else { continue };
         attachments.push(uploaded.named(file_name.as_deref(), content_type.as_deref(), id)?);
         held.push(uploaded);
@@ -78,9 +91,14 @@ pub(crate) fn check_places(
 ) {
     for file in received {
         match file.role {
-            Role::Content if !takes_content => params.error("content", "must be a text, not a file"),
+            Role::Content if !takes_content => {
+                params.error("content", "must be a text, not a file");
+            }
             Role::Attachment(_) if !takes_attachments => {
-                params.error("attachments", "goes with activity and discussion messages only");
+                params.error(
+                    "attachments",
+                    "goes with activity and discussion messages only",
+                );
                 return;
             }
             _ => {}
@@ -90,7 +108,10 @@ pub(crate) fn check_places(
 
 /// Whether the body can be JSON, which has files as Base64.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
-    matches!(BodyType::of(headers), BodyType::Json | BodyType::TextJson | BodyType::Unnamed)
+    matches!(
+        BodyType::of(headers),
+        BodyType::Json | BodyType::TextJson | BodyType::Unnamed
+    )
 }
 
 /// How long JSON may be that has a file of so many bytes in it.

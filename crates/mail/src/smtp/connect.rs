@@ -67,12 +67,15 @@ impl Server {
             Encryption::None | Encryption::StartTls(_) => None,
         };
         let mut client =
-            AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), &self.hello, wrapper, None).await?;
+            AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), &self.hello, wrapper, None)
+                .await?;
         if let Encryption::StartTls(tls) = &self.encryption {
             client.starttls(tls.clone(), &self.hello).await?;
         }
         if let Some(credentials) = &self.credentials {
-            client.auth(&[Mechanism::Plain, Mechanism::Login], credentials).await?;
+            client
+                .auth(&[Mechanism::Plain, Mechanism::Login], credentials)
+                .await?;
         }
         Ok(client)
     }
@@ -90,23 +93,30 @@ fn tls(config: &SmtpConfig) -> Result<TlsParameters, SetupError> {
     };
     authorities(path)
         .and_then(|authorities| trusting(&config.host, authorities))
-        .map_err(|why| SetupError::Authorities { path: path.clone(), why })
+        .map_err(|why| SetupError::Authorities {
+            path: path.clone(),
+            why,
+        })
 }
 
 fn trusting(host: &str, authorities: Vec<Certificate>) -> Result<TlsParameters, String> {
     let builder = TlsParameters::builder(host.to_owned());
-    let builder = authorities.into_iter().fold(builder, TlsParametersBuilder::add_root_certificate);
+    let builder = authorities
+        .into_iter()
+        .fold(builder, TlsParametersBuilder::add_root_certificate);
     builder.build_rustls().map_err(|error| error.to_string())
 }
 
 fn authorities(path: &Path) -> Result<Vec<Certificate>, String> {
     let pem = std::fs::read(path).map_err(|error| error.to_string())?;
-    let certificates: Vec<_> =
-        CertificateDer::pem_slice_iter(&pem).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
+    let certificates: Vec<_> = CertificateDer::pem_slice_iter(&pem)
+        .collect::<Result<_, _>>()
+        .map_err(|error| error.to_string())?;
     if certificates.is_empty() {
         return Err("there are none in PEM".to_owned());
     }
-    let read =
-        |der: CertificateDer<'_>| Certificate::from_der(der.to_vec()).map_err(|error| error.to_string());
+    let read = |der: CertificateDer<'_>| {
+        Certificate::from_der(der.to_vec()).map_err(|error| error.to_string())
+    };
     certificates.into_iter().map(read).collect()
 }

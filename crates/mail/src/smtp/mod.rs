@@ -1,8 +1,8 @@
 //! Handing letters to a mail server (RFC 5321).
 //!
-//! The commands are given here one by one, and not by the library's ready-made transport: so we know
-//! which of them was refused, and a connection whose letter was given up half-way is never used
-//! again.
+//! The commands are given here one by one, and not by the library's ready-made transport: so we
+//! know which of them was refused, and a connection whose letter was given up half-way is never
+//! used again.
 
 mod connect;
 mod pool;
@@ -57,19 +57,31 @@ impl Smtp {
     pub(crate) async fn send(&self, letter: &Composed) -> Result<(), SendError> {
         let _turn = self.turns.acquire().await.expect("it is never closed");
         // A time-out drops the connection with whatever was said on it.
-        timeout(LETTER, self.deliver(letter)).await.unwrap_or_else(|_| {
-            let seconds = LETTER.as_secs();
-            Err(SendError::temporary(format!("the mail server {} took over {seconds} s", self.server)))
-        })
+        timeout(LETTER, self.deliver(letter))
+            .await
+            .unwrap_or_else(|_| {
+                let seconds = LETTER.as_secs();
+                Err(SendError::temporary(format!(
+                    "the mail server {} took over {seconds} s",
+                    self.server
+                )))
+            })
     }
 
     async fn deliver(&self, letter: &Composed) -> Result<(), SendError> {
         let mut connection = self.connection().await.map_err(|error| {
-            SendError::temporary(format!("no session with the mail server {}: {}", self.server, text(&error)))
+            SendError::temporary(format!(
+                "no session with the mail server {}: {}",
+                self.server,
+                text(&error)
+            ))
         })?;
         connection.letters += 1;
         let outcome = hand_over(&mut connection.client, &self.sender, letter).await;
-        if outcome.as_ref().map_or_else(|failure| failure.answered, |()| true) {
+        if outcome
+            .as_ref()
+            .map_or_else(|failure| failure.answered, |()| true)
+        {
             self.pool.park(connection);
         }
         outcome.map_err(|failure| failure.error)
@@ -102,18 +114,36 @@ async fn hand_over(
 ) -> Result<(), Failure> {
     let mut options = Vec::new();
     if !letter.to.user().is_ascii() {
-        if !client.server_info().supports_feature(Extension::SmtpUtfEight) {
-            let text = format!("the mail server takes only ASCII in front of the @, unlike {}", letter.to);
-            return Err(Failure { error: SendError::permanent(text), answered: true });
+        if !client
+            .server_info()
+            .supports_feature(Extension::SmtpUtfEight)
+        {
+            let text = format!(
+                "the mail server takes only ASCII in front of the @, unlike {}",
+                letter.to
+            );
+            return Err(Failure {
+                error: SendError::permanent(text),
+                answered: true,
+            });
         }
         options.push(MailParameter::SmtpUtfEight);
         options.push(MailParameter::Body(MailBodyParameter::EightBitMime));
     }
     // A refused sender concerns every letter, and so our configuration.
-    client.command(Mail::new(Some(sender.clone()), options)).await.map_err(|e| Failure::temporary(&e))?;
-    client.command(Rcpt::new(letter.to.clone(), Vec::new())).await.map_err(|e| Failure::of(&e))?;
+    client
+        .command(Mail::new(Some(sender.clone()), options))
+        .await
+        .map_err(|e| Failure::temporary(&e))?;
+    client
+        .command(Rcpt::new(letter.to.clone(), Vec::new()))
+        .await
+        .map_err(|e| Failure::of(&e))?;
     client.command(Data).await.map_err(|e| Failure::of(&e))?;
-    client.command(content(&letter.data)).await.map_err(|e| Failure::of(&e))?;
+    client
+        .command(content(&letter.data))
+        .await
+        .map_err(|e| Failure::of(&e))?;
     Ok(())
 }
 
@@ -121,28 +151,44 @@ async fn hand_over(
 /// 4.5.2). It goes out in one piece: the library's own way, the mark in a second one, had every
 /// letter wait 40 ms for an acknowledgement of the first.
 fn content(data: &str) -> String {
-    let end = if data.ends_with("\r\n") { ".\r\n" } else { "\r\n.\r\n" };
+    let end = if data.ends_with("\r\n") {
+        ".\r\n"
+    } else {
+        "\r\n.\r\n"
+    };
     data.replace("\r\n.", "\r\n..") + end
 }
 
 impl Failure {
     /// What came of a command that is about the letter or its recipient.
     fn of(error: &Error) -> Self {
-        let about_us = error.status().is_some_and(|code| u16::from(code) == SIGN_IN_FIRST);
+        let about_us = error
+            .status()
+            .is_some_and(|code| u16::from(code) == SIGN_IN_FIRST);
         if error.is_permanent() && !about_us {
-            return Self { error: SendError::permanent(text(error)), answered: true };
+            return Self {
+                error: SendError::permanent(text(error)),
+                answered: true,
+            };
         }
         Self::temporary(error)
     }
 
     fn temporary(error: &Error) -> Self {
-        Self { error: SendError::temporary(text(error)), answered: error.status().is_some() }
+        Self {
+            error: SendError::temporary(text(error)),
+            answered: error.status().is_some(),
+        }
     }
 }
 
 /// What the server said, or what else happened.
 fn text(error: &Error) -> String {
-    let Some(code) = error.status() else { return error.to_string() };
-    let said = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    let Some(code) = error.status() else {
+        return error.to_string();
+    };
+    let said = std::error::Error::source(error)
+        .map(ToString::to_string)
+        .unwrap_or_default();
     format!("the mail server answered {code} {said}")
 }

@@ -65,8 +65,14 @@ impl Pool {
     fn sweep(&self) -> (Vec<Connection>, Option<Instant>) {
         let mut state = self.state();
         let now = Instant::now();
-        let fresh = state.parked.partition_point(|(_, since)| *since + IDLE <= now);
-        let old = state.parked.drain(..fresh).map(|(connection, _)| connection).collect();
+        let fresh = state
+            .parked
+            .partition_point(|(_, since)| *since + IDLE <= now);
+        let old = state
+            .parked
+            .drain(..fresh)
+            .map(|(connection, _)| connection)
+            .collect();
         let next = state.parked.first().map(|(_, since)| *since + IDLE);
         if next.is_none() {
             state.sweeper = None;
@@ -91,7 +97,9 @@ impl Drop for Pool {
 async fn sweep(pool: Weak<Pool>, mut due: Instant) {
     loop {
         sleep_until(due).await;
-        let Some((old, next)) = pool.upgrade().map(|pool| pool.sweep()) else { return };
+        let Some((old, next)) = pool.upgrade().map(|pool| pool.sweep()) else {
+            return;
+        };
         for connection in old {
             tokio::spawn(quit(connection));
         }

@@ -8,11 +8,27 @@ use super::judge::{faults_of_body, faults_of_title};
 #[track_caller]
 fn comes_back_harmless(html: &str) {
     let cleaned = body(html, |_| None);
-    assert_eq!(faults_of_body(&cleaned), <Vec<String>>::new(), "the body {html:?}\nbecame {cleaned:?}");
-    assert_eq!(body(&cleaned, |_| None), cleaned, "the body {html:?}, cleaned twice");
+    assert_eq!(
+        faults_of_body(&cleaned),
+        <Vec<String>>::new(),
+        "the body {html:?}\nbecame {cleaned:?}"
+    );
+    assert_eq!(
+        body(&cleaned, |_| None),
+        cleaned,
+        "the body {html:?}, cleaned twice"
+    );
     let cleaned = title(html);
-    assert_eq!(faults_of_title(&cleaned), <Vec<String>>::new(), "the title {html:?}\nbecame {cleaned:?}");
-    assert_eq!(title(&cleaned), cleaned, "the title {html:?}, cleaned twice");
+    assert_eq!(
+        faults_of_title(&cleaned),
+        <Vec<String>>::new(),
+        "the title {html:?}\nbecame {cleaned:?}"
+    );
+    assert_eq!(
+        title(&cleaned),
+        cleaned,
+        "the title {html:?}, cleaned twice"
+    );
     let _ = text(html);
 }
 
@@ -94,7 +110,9 @@ fn links_to_scripts_and_data_come_back_harmless() {
         }
     }
     comes_back_harmless("<img src=mailto:a@x.example>");
-    comes_back_harmless("<img srcset='javascript:alert(1) 1x' lowsrc=javascript:1 dynsrc=javascript:1>");
+    comes_back_harmless(
+        "<img srcset='javascript:alert(1) 1x' lowsrc=javascript:1 dynsrc=javascript:1>",
+    );
     comes_back_harmless(
         "<a xlink:href=javascript:alert(1) ping=https://x.example/ target=_self download>x</a>",
     );
@@ -283,12 +301,23 @@ fn any_tags() -> impl Strategy<Value = String> {
         "a",
         "span title=x onclick=y",
     ];
-    let piece = (prop::sample::select(names.to_vec()), 0..8).prop_map(|(name, shape)| match shape {
-        0..4 => format!("<{name}>"),
-        4..6 => format!("</{}>", name.split(' ').next().unwrap_or(name)),
-        6 => format!("<{name}/>x"),
-        _ => ["x", " ", "\n", "&#10;", "<!--", "-->", "&nbsp;", "<![CDATA["][name.len() % 8].to_owned(),
-    });
+    let piece =
+        (prop::sample::select(names.to_vec()), 0..8).prop_map(|(name, shape)| match shape {
+            0..4 => format!("<{name}>"),
+            4..6 => format!("</{}>", name.split(' ').next().unwrap_or(name)),
+            6 => format!("<{name}/>x"),
+            _ => [
+                "x",
+                " ",
+                "\n",
+                "&#10;",
+                "<!--",
+                "-->",
+                "&nbsp;",
+                "<![CDATA[",
+            ][name.len() % 8]
+                .to_owned(),
+        });
     prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
 }
 

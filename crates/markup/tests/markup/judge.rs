@@ -67,10 +67,21 @@ pub(crate) fn faults_of_title(html: &str) -> Vec<String> {
 
 fn faults(html: &str, elements: &[&str]) -> Vec<String> {
     let mut faults = Vec::new();
-    for context in [local_name!("div"), local_name!("body"), local_name!("td"), local_name!("a")] {
+    for context in [
+        local_name!("div"),
+        local_name!("body"),
+        local_name!("td"),
+        local_name!("a"),
+    ] {
         for scripting in [false, true] {
             let context = QualName::new(None, ns!(html), context.clone());
-            let dom = parse_fragment(RcDom::default(), ParseOpts::default(), context, vec![], scripting);
+            let dom = parse_fragment(
+                RcDom::default(),
+                ParseOpts::default(),
+                context,
+                vec![],
+                scripting,
+            );
             let dom = dom.one(html);
             let root = dom.document.children.borrow()[0].clone();
             let mut nodes: Vec<Handle> = root.children.borrow().clone();
@@ -92,9 +103,16 @@ fn look(node: &Handle, elements: &[&str], faults: &mut Vec<String>) {
                 faults.push(format!("the element {element} of {}", &*name.ns));
             }
             let attributes = attrs.borrow();
-            faults.extend(attributes.iter().filter_map(|attribute| fault_of(element, attribute)));
-            let rel = attributes.iter().find(|attribute| &*attribute.name.local == "rel");
-            if element == "a" && rel.is_none_or(|rel| &*rel.value != "nofollow noopener noreferrer") {
+            faults.extend(
+                attributes
+                    .iter()
+                    .filter_map(|attribute| fault_of(element, attribute)),
+            );
+            let rel = attributes
+                .iter()
+                .find(|attribute| &*attribute.name.local == "rel");
+            if element == "a" && rel.is_none_or(|rel| &*rel.value != "nofollow noopener noreferrer")
+            {
                 faults.push("a link without rel".to_owned());
             }
         }
@@ -108,13 +126,20 @@ fn fault_of(element: &str, attribute: &Attribute) -> Option<String> {
         ("a", "href") => &["http", "https", "mailto"],
         ("img", "src") => &["http", "https"],
         ("a", "rel" | "title") | ("abbr", "title") | ("ol", "start") => return None,
-        ("img", "alt" | "title" | "width" | "height") | ("td" | "th", "colspan" | "rowspan") => return None,
+        ("img", "alt" | "title" | "width" | "height") | ("td" | "th", "colspan" | "rowspan") => {
+            return None;
+        }
         _ => return Some(format!("the attribute {name} of {element}")),
     };
     // What a browser would take for the scheme: it passes over these characters.
-    let address: String =
-        attribute.value.chars().filter(|char| !matches!(char, '\t' | '\n' | '\r')).collect();
-    let address = address.trim_start_matches(|char: char| char <= ' ').to_ascii_lowercase();
+    let address: String = attribute
+        .value
+        .chars()
+        .filter(|char| !matches!(char, '\t' | '\n' | '\r'))
+        .collect();
+    let address = address
+        .trim_start_matches(|char: char| char <= ' ')
+        .to_ascii_lowercase();
     let scheme = address.split_once(':').map_or("", |(scheme, _)| scheme);
     (!schemes.contains(&scheme)).then(|| format!("the address {address} of {element}"))
 }

@@ -16,24 +16,38 @@ fn filled(head: &str, rest: &str) -> String {
 fn is_bounded(html: &str) {
     let cleaned = body(html, |_| None);
     let begin: String = html.chars().take(80).collect();
-    assert!(cleaned.len() < 12 * SIZE, "{begin} became {} bytes", cleaned.len());
+    assert!(
+        cleaned.len() < 12 * SIZE,
+        "{begin} became {} bytes",
+        cleaned.len()
+    );
     assert!(title(html).len() < 12 * SIZE, "{begin}");
     assert!(text(html).len() <= SIZE, "{begin}");
     assert_eq!(body(&cleaned, |_| None), cleaned, "{begin}");
-    assert!(faults_of_body(&cleaned[..cleaned.floor_char_boundary(20_000)]).len() < 20_000, "{begin}");
+    assert!(
+        faults_of_body(&cleaned[..cleaned.floor_char_boundary(20_000)]).len() < 20_000,
+        "{begin}"
+    );
 }
 
 #[test]
 fn deep_nesting_is_bounded() {
-    for tag in
-        ["<b>", "<table>", "<svg>", "<div>", "<p>", "<li>", "<dd>", "<h1>", "<a href>", "<math>", "<font>"]
-    {
+    for tag in [
+        "<b>", "<table>", "<svg>", "<div>", "<p>", "<li>", "<dd>", "<h1>", "<a href>", "<math>",
+        "<font>",
+    ] {
         is_bounded(&filled("", tag));
         is_bounded(&filled("", &format!("{tag}x")));
     }
-    for tags in
-        ["<table><td>", "<ul><li>", "<a href><table><td>", "<b><p>", "<i></p>", "<svg><desc>", "<tr><td>"]
-    {
+    for tags in [
+        "<table><td>",
+        "<ul><li>",
+        "<a href><table><td>",
+        "<b><p>",
+        "<i></p>",
+        "<svg><desc>",
+        "<tr><td>",
+    ] {
         is_bounded(&filled("", tags));
     }
 }
@@ -50,7 +64,15 @@ fn open_formatting_is_not_repeated_without_end() {
 
 #[test]
 fn what_stands_wrongly_in_a_table_is_bounded() {
-    for content in ["<br>", "<b>x</b>", "x<br>", "<tr>x", "<td>x", "<caption>", "<tbody>"] {
+    for content in [
+        "<br>",
+        "<b>x</b>",
+        "x<br>",
+        "<tr>x",
+        "<td>x",
+        "<caption>",
+        "<tbody>",
+    ] {
         is_bounded(&filled("<table>", content));
     }
 }
@@ -90,6 +112,12 @@ fn many_attributes_and_long_tokens_are_bounded() {
     ] {
         is_bounded(&filled(head, rest));
     }
-    is_bounded(&format!("<a href='http://x.example/' title='{}'>x</a>", "&".repeat(8_000)).repeat(7));
+    is_bounded(
+        &format!(
+            "<a href='http://x.example/' title='{}'>x</a>",
+            "&".repeat(8_000)
+        )
+        .repeat(7),
+    );
     is_bounded(&format!("<img alt='{}'>", "&".repeat(60_000)));
 }

@@ -56,7 +56,8 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Problem> {
             '<' => (Piece::Open, &rest[1..]),
             '>' => (Piece::Close, &rest[1..]),
             _ => {
-                let (plain, rest) = rest.split_at(rest.find(['"', '(', '<', '>']).unwrap_or(rest.len()));
+                let (plain, rest) =
+                    rest.split_at(rest.find(['"', '(', '<', '>']).unwrap_or(rest.len()));
                 (Piece::Plain(plain), rest)
             }
         };
@@ -83,7 +84,10 @@ fn enclosed(text: &str) -> Option<(String, &str)> {
 }
 
 /// Cuts the text at the separators that stand outside of quotation marks and comments.
-pub(super) fn split_outside<F: Fn(char) -> bool>(text: &str, is_separator: F) -> impl Iterator<Item = &str> {
+pub(super) fn split_outside<F: Fn(char) -> bool>(
+    text: &str,
+    is_separator: F,
+) -> impl Iterator<Item = &str> {
     let mut nesting = Nesting::default();
     // `split` asks about each character once, in their order.
     text.split(move |c| {

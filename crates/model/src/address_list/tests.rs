@@ -7,11 +7,17 @@ use crate::names::email_key;
 type Told = (Option<String>, Result<String, Problem>);
 
 fn read(list: &str) -> Vec<Told> {
-    parse(list).into_iter().map(|item| (item.name, item.address.map(Email::into_string))).collect()
+    parse(list)
+        .into_iter()
+        .map(|item| (item.name, item.address.map(Email::into_string)))
+        .collect()
 }
 
 fn addresses(list: &str) -> Vec<String> {
-    read(list).into_iter().map(|(_, address)| address.expect(list)).collect()
+    read(list)
+        .into_iter()
+        .map(|(_, address)| address.expect(list))
+        .collect()
 }
 
 /// The only item of a list, which is an address.
@@ -45,13 +51,24 @@ fn commas_semicolons_and_line_ends_separate() {
         "a@x.org\tb@x.org\t\tc@x.org\t",
         "'a@x.org', \"b@x.org\", <mailto:c@x.org>",
     ] {
-        assert_eq!(addresses(list), ["a@x.org", "b@x.org", "c@x.org"], "{list:?}");
+        assert_eq!(
+            addresses(list),
+            ["a@x.org", "b@x.org", "c@x.org"],
+            "{list:?}"
+        );
     }
 }
 
 #[test]
 fn nothing_between_separators_is_no_item() {
-    for list in ["", " ", ",", "\r\n;, \t;\n", "\u{feff}", "\u{200b},\u{a0}\u{2003};"] {
+    for list in [
+        "",
+        " ",
+        ",",
+        "\r\n;, \t;\n",
+        "\u{feff}",
+        "\u{200b},\u{a0}\u{2003};",
+    ] {
         assert_eq!(parse(list), [], "{list:?}");
     }
 }
@@ -71,7 +88,10 @@ fn a_name_may_stand_in_front_of_brackets() {
         ("עברית <bob@x.org>", "עברית"),
         ("J.R. O'Neil 🚀 <bob@x.org>", "J.R. O'Neil 🚀"),
         ("Bob @ work <bob@x.org>", "Bob @ work"),
-        ("Bob (his friends say Rob, too) <bob@x.org> (at work)", "Bob"),
+        (
+            "Bob (his friends say Rob, too) <bob@x.org> (at work)",
+            "Bob",
+        ),
         ("\"ann@x.org\" <bob@x.org>", "ann@x.org"),
         ("Bob <MAILTO:bob@x.org>", "Bob"),
     ] {
@@ -82,14 +102,24 @@ fn a_name_may_stand_in_front_of_brackets() {
 #[test]
 fn a_comment_names_who_has_no_other_name() {
     assert_eq!(one("bob@x.org (Bob)"), named("Bob", "bob@x.org"));
-    assert_eq!(one("(Smith, Bob (jr.)) bob@x.org"), named("Smith, Bob (jr.)", "bob@x.org"));
-    assert_eq!(one("<bob@x.org> (Bob \\) ;)"), named("Bob ) ;", "bob@x.org"));
+    assert_eq!(
+        one("(Smith, Bob (jr.)) bob@x.org"),
+        named("Smith, Bob (jr.)", "bob@x.org")
+    );
+    assert_eq!(
+        one("<bob@x.org> (Bob \\) ;)"),
+        named("Bob ) ;", "bob@x.org")
+    );
     assert_eq!(one("bob@x.org ()"), (None, "bob@x.org".to_owned()));
 }
 
 #[test]
 fn an_address_in_the_place_of_a_name_is_no_name() {
-    for list in ["bob@x.org <bob@x.org>", "'Bob@X.org' <bob@x.org>", "\"bob@x.org\" <bob@x.org>"] {
+    for list in [
+        "bob@x.org <bob@x.org>",
+        "'Bob@X.org' <bob@x.org>",
+        "\"bob@x.org\" <bob@x.org>",
+    ] {
         assert_eq!(one(list), (None, "bob@x.org".to_owned()), "{list:?}");
     }
 }
@@ -97,9 +127,15 @@ fn an_address_in_the_place_of_a_name_is_no_name() {
 #[test]
 fn columns_of_a_spreadsheet_may_be_names() {
     assert_eq!(one("Bob\tbob@x.org"), named("Bob", "bob@x.org"));
-    assert_eq!(one("Bob\tSmith\tbob@x.org\tBerlin"), named("Bob Smith", "bob@x.org"));
+    assert_eq!(
+        one("Bob\tSmith\tbob@x.org\tBerlin"),
+        named("Bob Smith", "bob@x.org")
+    );
     assert_eq!(one("bob@x.org\tBob\tBerlin"), named("Bob", "bob@x.org"));
-    assert_eq!(one("\"Smith, Bob\"\t\"bob@x.org\""), named("Smith, Bob", "bob@x.org"));
+    assert_eq!(
+        one("\"Smith, Bob\"\t\"bob@x.org\""),
+        named("Smith, Bob", "bob@x.org")
+    );
     assert_eq!(one("7\tBob <bob@x.org>\tBerlin"), named("Bob", "bob@x.org"));
     assert_eq!(parse("Bob \t bob@x.org")[0].text, "Bob \t bob@x.org");
     assert_eq!(problem("Name\tE-mail"), Problem::NoAddress);
@@ -110,20 +146,39 @@ fn links_are_taken_apart() {
     for (list, address) in [
         ("mailto:bob@x.org", "bob@x.org"),
         ("MailTo: bob@x.org", "bob@x.org"),
-        ("mailto:bob%2Bflows@x.org?subject=Hi%20Bob", "bob+flows@x.org"),
+        (
+            "mailto:bob%2Bflows@x.org?subject=Hi%20Bob",
+            "bob+flows@x.org",
+        ),
         ("mailto:jos%C3%A9@x.org", "josé@x.org"),
     ] {
         assert_eq!(one(list).1, address, "{list:?}");
     }
-    assert_eq!(problem("mailto:a%0Db@x.org"), Problem::Invalid(InvalidName::ControlCharacter));
-    assert_eq!(problem("mailto:a%40b@x.org"), Problem::Invalid(InvalidName::NotAnAddress));
-    assert_eq!(one("50%25@x.org").1, "50%25@x.org", "only links are escaped");
+    assert_eq!(
+        problem("mailto:a%0Db@x.org"),
+        Problem::Invalid(InvalidName::ControlCharacter)
+    );
+    assert_eq!(
+        problem("mailto:a%40b@x.org"),
+        Problem::Invalid(InvalidName::NotAnAddress)
+    );
+    assert_eq!(
+        one("50%25@x.org").1,
+        "50%25@x.org",
+        "only links are escaped"
+    );
 }
 
 #[test]
 fn the_name_of_a_group_is_left_out() {
-    assert_eq!(addresses("Friends: a@x.org, B <b@x.org>; c@x.org"), ["a@x.org", "b@x.org", "c@x.org"]);
-    assert_eq!(addresses("\"My, friends\": a@x.org, b@x.org;"), ["a@x.org", "b@x.org"]);
+    assert_eq!(
+        addresses("Friends: a@x.org, B <b@x.org>; c@x.org"),
+        ["a@x.org", "b@x.org", "c@x.org"]
+    );
+    assert_eq!(
+        addresses("\"My, friends\": a@x.org, b@x.org;"),
+        ["a@x.org", "b@x.org"]
+    );
     assert_eq!(addresses("To: mailto:a@x.org"), ["a@x.org"]);
     assert_eq!(one("Friends: B <b@x.org>"), named("B", "b@x.org"));
     assert_eq!(problem("undisclosed-recipients:;"), Problem::NoAddress);
@@ -179,13 +234,19 @@ fn each_problem_is_told() {
     assert_eq!(problem(&long), Problem::TooLong);
     assert_eq!(parse(&long)[0].text, "é".repeat(MAX_TEXT));
     assert_eq!(problem(&format!("{long}\tBob")), Problem::TooLong);
-    assert_eq!(problem(&format!("b@{}", "x".repeat(254))), Problem::Invalid(InvalidName::TooLong(254)));
+    assert_eq!(
+        problem(&format!("b@{}", "x".repeat(254))),
+        Problem::Invalid(InvalidName::TooLong(254))
+    );
 }
 
 #[test]
 fn the_longest_name_can_be_printed_and_read_again() {
     let name = "\\\"".repeat(MAX_TEXT);
-    let item = &parse(&format!("\"{}\" <bob@x.org>", "\\\\\\\"".repeat(MAX_TEXT / 2)))[0];
+    let item = &parse(&format!(
+        "\"{}\" <bob@x.org>",
+        "\\\\\\\"".repeat(MAX_TEXT / 2)
+    ))[0];
     assert_eq!(item.name.as_deref(), Some(&name[..MAX_TEXT]));
     assert_eq!(parse(&item.to_string())[0].name, item.name);
     let item = &parse(&format!("{} <bob@x.org>", "é".repeat(900)))[0];
@@ -196,22 +257,42 @@ fn the_longest_name_can_be_printed_and_read_again() {
 fn a_problem_reads_well_after_what_was_written() {
     let item = &parse("a@b..c")[0];
     let problem = item.address.clone().unwrap_err();
-    assert_eq!(format!("{item} {problem}"), "a@b..c is not a valid e-mail address");
-    assert_eq!(Problem::NoAddress.to_string(), "has no e-mail address in it");
+    assert_eq!(
+        format!("{item} {problem}"),
+        "a@b..c is not a valid e-mail address"
+    );
+    assert_eq!(
+        Problem::NoAddress.to_string(),
+        "has no e-mail address in it"
+    );
 }
 
 #[test]
 fn what_is_unbalanced_spoils_one_line_at_most() {
-    for spoilt in ["\"Doe, John <j@x.org>", "j@x.org (John, Doe", "\"Doe\\", "(John \" ( \\"] {
-        let items = read(&format!("a@x.org, {spoilt}\r\n\"Roe, Ann\" <ann@x.org>, b@x.org"));
+    for spoilt in [
+        "\"Doe, John <j@x.org>",
+        "j@x.org (John, Doe",
+        "\"Doe\\",
+        "(John \" ( \\",
+    ] {
+        let items = read(&format!(
+            "a@x.org, {spoilt}\r\n\"Roe, Ann\" <ann@x.org>, b@x.org"
+        ));
         assert_eq!(items.len(), 4, "{items:?}");
         assert!(items[1].1.is_err(), "{items:?}");
-        assert_eq!(items[2], (Some("Roe, Ann".to_owned()), Ok("ann@x.org".to_owned())));
+        assert_eq!(
+            items[2],
+            (Some("Roe, Ann".to_owned()), Ok("ann@x.org".to_owned()))
+        );
         assert_eq!(items[3].1, Ok("b@x.org".to_owned()));
     }
     let items = read("Bob <bob@x.org, ann@x.org");
     assert_eq!(items[0].1, Err(Problem::Brackets));
-    assert_eq!(items[1].1, Ok("ann@x.org".to_owned()), "a comma is not for angle brackets to hide");
+    assert_eq!(
+        items[1].1,
+        Ok("ann@x.org".to_owned()),
+        "a comma is not for angle brackets to hide"
+    );
 }
 
 #[test]
@@ -255,13 +336,19 @@ fn entry() -> impl Strategy<Value = String> {
 }
 
 fn list() -> impl Strategy<Value = String> {
-    prop::collection::vec((entry(), "[,;\n]{1,2}"), 0..6)
-        .prop_map(|entries| entries.into_iter().map(|(entry, end)| entry + &end).collect())
+    prop::collection::vec((entry(), "[,;\n]{1,2}"), 0..6).prop_map(|entries| {
+        entries
+            .into_iter()
+            .map(|(entry, end)| entry + &end)
+            .collect()
+    })
 }
 
 /// Everything in a text that is neither a separator nor invisible.
 fn substance(text: &str) -> String {
-    text.chars().filter(|&c| !is_unseen(c) && !matches!(c, ',' | ';')).collect()
+    text.chars()
+        .filter(|&c| !is_unseen(c) && !matches!(c, ',' | ';'))
+        .collect()
 }
 
 proptest! {

@@ -9,9 +9,16 @@ fn application(redirect_uris: &[&str]) -> Application {
         organization: OrganizationId(1),
         name: "Robot".into(),
         public: false,
-        redirect_uris: redirect_uris.iter().map(|uri| uri.parse().unwrap()).collect(),
+        redirect_uris: redirect_uris
+            .iter()
+            .map(|uri| uri.parse().unwrap())
+            .collect(),
         configuration_uri: Some("https://robot.example/configure?a=b".parse().unwrap()),
-        setup_uri: Some("https://robot.example/setup/{flow_id}?at={flow_url}".parse().unwrap()),
+        setup_uri: Some(
+            "https://robot.example/setup/{flow_id}?at={flow_url}"
+                .parse()
+                .unwrap(),
+        ),
         icon_url: None,
         password_grant: true,
         out_of_band: true,
@@ -24,7 +31,10 @@ fn application(redirect_uris: &[&str]) -> Application {
 fn a_redirect_uri_is_compared_character_by_character() {
     let robot = application(&["https://robot.example/back", "https://robot.example/other"]);
     let found = |wanted| robot.redirect_uri(Some(wanted)).map(|uri| uri.to_string());
-    assert_eq!(found("https://robot.example/back").as_deref(), Some("https://robot.example/back"));
+    assert_eq!(
+        found("https://robot.example/back").as_deref(),
+        Some("https://robot.example/back")
+    );
     for other in [
         "https://robot.example/back/",
         "https://robot.example/back?x=1",
@@ -42,20 +52,36 @@ fn a_redirect_uri_is_compared_character_by_character() {
 #[test]
 fn a_redirect_uri_may_be_left_out_when_there_is_only_one() {
     let one = application(&["https://robot.example/back"]);
-    assert_eq!(one.redirect_uri(None), Some("https://robot.example/back".parse().unwrap()));
-    assert_eq!(application(&["https://a.example/", "https://b.example/"]).redirect_uri(None), None);
+    assert_eq!(
+        one.redirect_uri(None),
+        Some("https://robot.example/back".parse().unwrap())
+    );
+    assert_eq!(
+        application(&["https://a.example/", "https://b.example/"]).redirect_uri(None),
+        None
+    );
     assert_eq!(application(&[]).redirect_uri(None), None);
 }
 
 #[test]
 fn a_code_is_shown_only_by_applications_that_may() {
     let may = application(&[OUT_OF_BAND]);
-    let may_not = Application { out_of_band: false, ..may.clone() };
+    let may_not = Application {
+        out_of_band: false,
+        ..may.clone()
+    };
     for wanted in [Some(OUT_OF_BAND), None] {
-        assert!(may.redirect_uri(wanted).is_some_and(|uri| uri.is_out_of_band()));
+        assert!(
+            may.redirect_uri(wanted)
+                .is_some_and(|uri| uri.is_out_of_band())
+        );
         assert_eq!(may_not.redirect_uri(wanted), None);
     }
-    assert!(application(&["https://a.example/"]).redirect_uri(Some(OUT_OF_BAND)).is_some());
+    assert!(
+        application(&["https://a.example/"])
+            .redirect_uri(Some(OUT_OF_BAND))
+            .is_some()
+    );
 }
 
 #[test]
@@ -69,7 +95,10 @@ fn a_redirect_uri_leads_to_the_web_or_to_a_program() {
         "com.example.robot:/back",
         OUT_OF_BAND,
     ] {
-        assert_eq!(good.parse::<RedirectUri>().map(|uri| uri.to_string()), Ok(good.to_owned()));
+        assert_eq!(
+            good.parse::<RedirectUri>().map(|uri| uri.to_string()),
+            Ok(good.to_owned())
+        );
     }
     for (bad, why) in [
         ("", InvalidUri::NotAbsolute),
@@ -79,7 +108,10 @@ fn a_redirect_uri_leads_to_the_web_or_to_a_program() {
         ("https:///robot.example", InvalidUri::NotAbsolute),
         ("https://", InvalidUri::NotAbsolute),
         ("https://robot.example/a b", InvalidUri::NotAbsolute),
-        ("https://robot.example\\@evil.example", InvalidUri::NotAbsolute),
+        (
+            "https://robot.example\\@evil.example",
+            InvalidUri::NotAbsolute,
+        ),
         ("https://rob\u{f6}t.example/", InvalidUri::NotAbsolute),
         ("https://robot.example/#", InvalidUri::Fragment),
         ("https://robot.example/back#x", InvalidUri::Fragment),
@@ -104,13 +136,22 @@ fn a_redirect_uri_leads_to_the_web_or_to_a_program() {
 
 #[test]
 fn a_page_is_on_the_web() {
-    for good in ["https://robot.example/{flow_id}", "http://robot.example/?x={flow_url}#y"] {
-        assert_eq!(good.parse::<PageUri>().map(|uri| uri.to_string()), Ok(good.to_owned()));
+    for good in [
+        "https://robot.example/{flow_id}",
+        "http://robot.example/?x={flow_url}#y",
+    ] {
+        assert_eq!(
+            good.parse::<PageUri>().map(|uri| uri.to_string()),
+            Ok(good.to_owned())
+        );
     }
     for bad in ["robot://setup", "javascript:alert(1)", OUT_OF_BAND] {
         assert_eq!(bad.parse::<PageUri>(), Err(InvalidUri::NotAPage), "{bad:?}");
     }
-    assert_eq!("https://robot.example/{other}".parse::<PageUri>(), Err(InvalidUri::NotAbsolute));
+    assert_eq!(
+        "https://robot.example/{other}".parse::<PageUri>(),
+        Err(InvalidUri::NotAbsolute)
+    );
 }
 
 #[test]
@@ -118,14 +159,23 @@ fn a_policy_names_the_origin_or_the_scheme() {
     for (uri, source) in [
         ("https://robot.example/back", Some("https:")),
         ("https://robot;sandbox/back", Some("https:")),
-        ("http://127.0.0.1:4000/back", Some("http://127.0.0.1:4000 https:")),
+        (
+            "http://127.0.0.1:4000/back",
+            Some("http://127.0.0.1:4000 https:"),
+        ),
         ("com.example.robot:/back", Some("com.example.robot:")),
         ("http://[::1]:8080/back", Some("http:")),
         ("http://robot_1.localhost/back", Some("http:")),
         ("http://localhost./back", Some("http:")),
         (OUT_OF_BAND, None),
     ] {
-        assert_eq!(uri.parse::<RedirectUri>().unwrap().policy_source().as_deref(), source);
+        assert_eq!(
+            uri.parse::<RedirectUri>()
+                .unwrap()
+                .policy_source()
+                .as_deref(),
+            source
+        );
     }
 }
 
@@ -133,13 +183,23 @@ fn a_policy_names_the_origin_or_the_scheme() {
 fn people_are_told_where_they_are_sent() {
     let site = |host: &str| Destination::Site(host.to_owned());
     for (uri, destination) in [
-        ("https://Robot.example:443/back?x=evil.example", site("robot.example")),
+        (
+            "https://Robot.example:443/back?x=evil.example",
+            site("robot.example"),
+        ),
         ("http://127.0.0.1:8080/", site("127.0.0.1:8080")),
         ("http://[::1]:8080/", site("[::1]:8080")),
-        ("com.example.robot:/back", Destination::Program("com.example.robot".to_owned())),
+        (
+            "com.example.robot:/back",
+            Destination::Program("com.example.robot".to_owned()),
+        ),
         (OUT_OF_BAND, Destination::User),
     ] {
-        assert_eq!(uri.parse::<RedirectUri>().unwrap().destination(), destination, "{uri}");
+        assert_eq!(
+            uri.parse::<RedirectUri>().unwrap().destination(),
+            destination,
+            "{uri}"
+        );
     }
 }
 
@@ -147,7 +207,9 @@ fn people_are_told_where_they_are_sent() {
 fn links_carry_the_flow() {
     let robot = application(&[]);
     assert_eq!(
-        robot.setup_link("f-1", "https://chat.example/flows/a/b").as_deref(),
+        robot
+            .setup_link("f-1", "https://chat.example/flows/a/b")
+            .as_deref(),
         Some(
             "https://robot.example/setup/f-1?at=https%3A%2F%2Fchat.example%2Fflows%2Fa%2Fb\
              &flow=f-1&flow_url=https%3A%2F%2Fchat.example%2Fflows%2Fa%2Fb"
@@ -157,8 +219,18 @@ fn links_carry_the_flow() {
         robot.configuration_link(7, "f-1").as_deref(),
         Some("https://robot.example/configure?a=b&integration_id=7&flow=f-1")
     );
-    let without = Application { setup_uri: None, configuration_uri: None, ..robot };
-    assert_eq!((without.setup_link("f", "u"), without.configuration_link(1, "f")), (None, None));
+    let without = Application {
+        setup_uri: None,
+        configuration_uri: None,
+        ..robot
+    };
+    assert_eq!(
+        (
+            without.setup_link("f", "u"),
+            without.configuration_link(1, "f")
+        ),
+        (None, None)
+    );
 }
 
 #[test]

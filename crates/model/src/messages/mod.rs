@@ -26,8 +26,8 @@ pub const MAX_UUID_CHARS: usize = 100;
 /// The most characters an `external_user_name` may have.
 pub const MAX_EXTERNAL_NAME_CHARS: usize = 100;
 
-/// The text by which others refer to a message of this kind: what was said, the name of a file, or what
-/// can be read first in what an integration pushed.
+/// The text by which others refer to a message of this kind: what was said, the name of a file, or
+/// what can be read first in what an integration pushed.
 #[must_use]
 pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
     match event {
@@ -52,13 +52,19 @@ impl Author {
     /// A message from a user.
     #[must_use]
     pub fn user(id: UserId) -> Self {
-        Self { user: Some(id), external_name: None }
+        Self {
+            user: Some(id),
+            external_name: None,
+        }
     }
 
     /// An anonymous message.
     #[must_use]
     pub fn anonymous(name: Option<String>) -> Self {
-        Self { user: None, external_name: name }
+        Self {
+            user: None,
+            external_name: name,
+        }
     }
 }
 
@@ -104,8 +110,8 @@ pub enum Placement {
     Answers(MessageId),
     /// It goes into the thread that this message began.
     InThread(MessageId),
-    /// It goes into the thread that [`ThreadPost::external_id`] names, which begins with it if there is
-    /// none.
+    /// It goes into the thread that [`ThreadPost::external_id`] names, which begins with it if
+    /// there is none.
     InMirror,
 }
 
@@ -134,9 +140,9 @@ pub struct Draft {
     /// The room's access version under which the sender was allowed to post; the store refuses
     /// the draft when it has changed since. `None` for what the server itself posts.
     pub access_version: Option<i64>,
-    /// The epoch of ended credentials in which the sender's was found to hold; the store refuses the
-    /// draft when another has begun. `None` where the transaction itself checks the credential, and for
-    /// what the server itself posts.
+    /// The epoch of ended credentials in which the sender's was found to hold; the store refuses
+    /// the draft when another has begun. `None` where the transaction itself checks the credential,
+    /// and for what the server itself posts.
     pub credential_epoch: Option<u64>,
     /// Its kind.
     pub event: Event,
@@ -164,17 +170,24 @@ pub struct Draft {
     pub files: Vec<NewFile>,
     /// To whom a private message is.
     pub to: Option<UserId>,
-    /// What streams deliver at once in place of the content, when it is a notice of another message.
+    /// What streams deliver at once in place of the content, when it is a notice of another
+    /// message.
     pub live: Option<Box<LiveNotice>>,
     /// When it was sent.
     pub sent: Timestamp,
 }
 
 impl Draft {
-    /// A message that nothing but these is known of: in no thread, without tags, and for the users who are in
-    /// the room.
+    /// A message that nothing but these is known of: in no thread, without tags, and for the users
+    /// who are in the room.
     #[must_use]
-    pub fn bare(room: RoomId, event: Event, author: Author, content: String, sent: Timestamp) -> Self {
+    pub fn bare(
+        room: RoomId,
+        event: Event,
+        author: Author,
+        content: String,
+        sent: Timestamp,
+    ) -> Self {
         Self {
             room,
             access_version: None,
@@ -207,15 +220,18 @@ pub struct MessageView {
     pub parent_text: Option<String>,
     /// The thread it belongs to.
     pub thread: Option<ThreadState>,
-    /// The subject of a notice, as it is; `None` for any other message, and when the subject is gone.
+    /// The subject of a notice, as it is; `None` for any other message, and when the subject is
+    /// gone.
     pub subject: Option<Arc<Message>>,
 }
 
 impl MessageView {
-    /// Whether streams may deliver it: a notice that repeats something of its subject needs the subject.
+    /// Whether streams may deliver it: a notice that repeats something of its subject needs the
+    /// subject.
     #[must_use]
     pub fn is_deliverable(&self) -> bool {
-        !matches!(self.message.event, Event::MessageEdit | Event::TagChange) || self.subject.is_some()
+        !matches!(self.message.event, Event::MessageEdit | Event::TagChange)
+            || self.subject.is_some()
     }
 }
 

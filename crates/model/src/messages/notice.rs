@@ -1,10 +1,10 @@
-//! Notices: messages that tell streams of a change to another message, their subject. Lists do not show
-//! them.
+//! Notices: messages that tell streams of a change to another message, their subject. Lists do not
+//! show them.
 //!
-//! A notice is kept for good, and so it keeps no text that an edit or a deletion may take away later. A
-//! kept `message-edit` has the number of its subject only. A kept `tag-change` has the tags that were
-//! added, and of those that were removed the ones that the server makes. When a notice is read again,
-//! [`present_content`] fills it from its subject as it is then.
+//! A notice is kept for good, and so it keeps no text that an edit or a deletion may take away
+//! later. A kept `message-edit` has the number of its subject only. A kept `tag-change` has the
+//! tags that were added, and of those that were removed the ones that the server makes. When a
+//! notice is read again, [`present_content`] fills it from its subject as it is then.
 
 use std::sync::Arc;
 
@@ -40,26 +40,52 @@ impl Notice {
     #[must_use]
     pub fn edit(after: &Message) -> Self {
         let kept = json!({"message": after.id.0}).to_string();
-        let live = LiveNotice { content: edit_content(after), subject: Some(Arc::new(after.clone())) };
-        Self { event: Event::MessageEdit, kept, live }
+        let live = LiveNotice {
+            content: edit_content(after),
+            subject: Some(Arc::new(after.clone())),
+        };
+        Self {
+            event: Event::MessageEdit,
+            kept,
+            live,
+        }
     }
 
     /// The tags of a message have changed, which is given as it is now.
     #[must_use]
     pub fn tag_change(after: &Message, changes: &TagChanges) -> Self {
-        let removed: Vec<&String> = changes.remove.iter().filter(|tag| tags::is_generated(tag)).collect();
-        let kept = json!({"message": after.id.0, "add": changes.add, "remove": removed}).to_string();
+        let removed: Vec<&String> = changes
+            .remove
+            .iter()
+            .filter(|tag| tags::is_generated(tag))
+            .collect();
+        let kept =
+            json!({"message": after.id.0, "add": changes.add, "remove": removed}).to_string();
         let live = json!({"message": after.id.0, "add": changes.add, "remove": changes.remove});
-        let live = LiveNotice { content: live.to_string(), subject: Some(Arc::new(after.clone())) };
-        Self { event: Event::TagChange, kept, live }
+        let live = LiveNotice {
+            content: live.to_string(),
+            subject: Some(Arc::new(after.clone())),
+        };
+        Self {
+            event: Event::TagChange,
+            kept,
+            live,
+        }
     }
 
     /// A message was removed.
     #[must_use]
     pub fn removal(id: MessageId) -> Self {
         let kept = json!({"message": id.0}).to_string();
-        let live = LiveNotice { content: kept.clone(), subject: None };
-        Self { event: Event::MessageDelete, kept, live }
+        let live = LiveNotice {
+            content: kept.clone(),
+            subject: None,
+        };
+        Self {
+            event: Event::MessageDelete,
+            kept,
+            live,
+        }
     }
 }
 
@@ -75,22 +101,29 @@ struct Kept {
 /// The subject of a notice; `None` for a message that is none.
 #[must_use]
 pub fn subject_of(event: Event, content: &str) -> Option<MessageId> {
-    let kept: Kept = (!event.is_listed()).then(|| serde_json::from_str(content).ok()).flatten()?;
+    let kept: Kept = (!event.is_listed())
+        .then(|| serde_json::from_str(content).ok())
+        .flatten()?;
     Some(MessageId(kept.message))
 }
 
 /// The content of a notice as it may be delivered now, given its subject as it is now. It has the
-/// present text, the tags of those added that the subject still has, and of those removed only what the
-/// server makes. Since it cannot name the others, it has all tags of the subject as well.
+/// present text, the tags of those added that the subject still has, and of those removed only what
+/// the server makes. Since it cannot name the others, it has all tags of the subject as well.
 #[must_use]
 pub fn present_content(event: Event, content: &str, subject: &Message) -> Option<String> {
     match event {
         Event::MessageEdit => Some(edit_content(subject)),
         Event::TagChange => {
-            let Kept { message, mut add, mut remove } = serde_json::from_str(content).ok()?;
+            let Kept {
+                message,
+                mut add,
+                mut remove,
+            } = serde_json::from_str(content).ok()?;
             add.retain(|tag| subject.tags.contains(tag));
             remove.retain(|tag| tags::is_generated(tag));
-            let content = json!({"message": message, "add": add, "remove": remove, "tags": subject.tags});
+            let content =
+                json!({"message": message, "add": add, "remove": remove, "tags": subject.tags});
             Some(content.to_string())
         }
         _ => None,
@@ -133,26 +166,49 @@ mod tests {
     fn an_edit_keeps_the_number_alone_and_has_the_text_of_now() {
         let notice = Notice::edit(&message("first", &[]));
         assert_eq!(notice.kept, r#"{"message":7}"#);
-        assert_eq!(read(&notice.live.content), json!({"message": 7, "updated_content": "first"}));
-        let now = present_content(Event::MessageEdit, &notice.kept, &message("second", &[])).unwrap();
-        assert_eq!(read(&now), json!({"message": 7, "updated_content": "second"}));
+        assert_eq!(
+            read(&notice.live.content),
+            json!({"message": 7, "updated_content": "first"})
+        );
+        let now =
+            present_content(Event::MessageEdit, &notice.kept, &message("second", &[])).unwrap();
+        assert_eq!(
+            read(&now),
+            json!({"message": 7, "updated_content": "second"})
+        );
     }
 
     #[test]
     fn a_tag_change_names_no_tag_that_its_message_has_no_more() {
         let changes = TagChanges {
             add: vec!["plan".into(), "map".into(), ":user:4".into()],
-            remove: vec!["secret".into(), ":unread:3".into(), ":url".into(), ":user:secret".into()],
+            remove: vec![
+                "secret".into(),
+                ":unread:3".into(),
+                ":url".into(),
+                ":user:secret".into(),
+            ],
         };
         let notice = Notice::tag_change(&message("x", &["plan", "map", ":user:4"]), &changes);
         let live = read(&notice.live.content);
-        assert_eq!(live["remove"], json!(["secret", ":unread:3", ":url", ":user:secret"]));
+        assert_eq!(
+            live["remove"],
+            json!(["secret", ":unread:3", ":url", ":user:secret"])
+        );
         assert!(!notice.kept.contains("secret"), "{}", notice.kept);
-        let now = present_content(Event::TagChange, &notice.kept, &message("x", &["map", "late"])).unwrap();
-        let expected =
-            json!({"message": 7, "add": ["map"], "remove": [":unread:3", ":url"], "tags": ["map", "late"]});
+        let now = present_content(
+            Event::TagChange,
+            &notice.kept,
+            &message("x", &["map", "late"]),
+        )
+        .unwrap();
+        let expected = json!({"message": 7, "add": ["map"], "remove": [":unread:3", ":url"], "tags": ["map", "late"]});
         assert_eq!(read(&now), expected);
-        let again = present_content(Event::TagChange, &notice.live.content, &message("x", &["map", "late"]));
+        let again = present_content(
+            Event::TagChange,
+            &notice.live.content,
+            &message("x", &["map", "late"]),
+        );
         assert_eq!(again, Some(now), "from what was delivered at first, too");
     }
 
@@ -160,7 +216,10 @@ mod tests {
     fn a_notice_names_its_subject() {
         let removal = Notice::removal(MessageId(9));
         assert_eq!(subject_of(removal.event, &removal.kept), Some(MessageId(9)));
-        assert_eq!(present_content(removal.event, &removal.kept, &message("x", &[])), None);
+        assert_eq!(
+            present_content(removal.event, &removal.kept, &message("x", &[])),
+            None
+        );
         assert_eq!(subject_of(Event::Message, r#"{"message":9}"#), None);
         assert_eq!(subject_of(Event::MessageEdit, "null"), None);
     }

@@ -28,7 +28,8 @@ pub struct MessageQuery {
     pub since: Option<MessageId>,
     /// Only messages before this one; ignored in searches.
     pub until: Option<MessageId>,
-    /// Only messages beyond this one in the order of `sort`: where a list goes on, also that of a search.
+    /// Only messages beyond this one in the order of `sort`: where a list goes on, also that of a
+    /// search.
     pub beyond: Option<MessageId>,
     /// Tags in their stored form.
     pub tags: Vec<String>,
@@ -36,7 +37,8 @@ pub struct MessageQuery {
     pub any_tag: bool,
     /// Words that must all be there. `Some` of nothing finds nothing.
     pub search: Option<Vec<String>>,
-    /// Whether the tags add to what a search finds, instead of narrowing it. What else narrows the query narrows both.
+    /// Whether the tags add to what a search finds, instead of narrowing it. What else narrows the
+    /// query narrows both.
     pub tags_widen: bool,
     /// Only messages of the thread this message began.
     pub thread_root: Option<MessageId>,

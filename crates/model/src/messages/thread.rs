@@ -63,8 +63,8 @@ impl ThreadCounts {
 pub struct ThreadState {
     /// The message that began it.
     pub root: MessageId,
-    /// The text it takes its title from when there is no [`item`](Self::item): that of its first message;
-    /// empty when that is gone, or nobody needs it.
+    /// The text it takes its title from when there is no [`item`](Self::item): that of its first
+    /// message; empty when that is gone, or nobody needs it.
     pub root_text: String,
     /// How much it holds.
     pub counts: ThreadCounts,

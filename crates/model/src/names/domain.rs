@@ -6,8 +6,8 @@ use std::str::FromStr;
 use super::email::ascii_host;
 use super::{InvalidName, MAX_EMAIL, checked_text, trim_unseen, trimmed};
 
-/// The domain of e-mail addresses: the name of a host, in the form in which it stands in the key of an
-/// address ([`super::email_key`]). International names may be written in either spelling.
+/// The domain of e-mail addresses: the name of a host, in the form in which it stands in the key of
+/// an address ([`super::email_key`]). International names may be written in either spelling.
 ///
 /// It stands for itself only, not for domains below it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +20,9 @@ impl FromStr for Domain {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let host = trimmed(trim_unseen(text), MAX_EMAIL)?;
-        ascii_host(host).map(|ascii| Self(ascii.into_owned())).ok_or(InvalidName::NotADomain)
+        ascii_host(host)
+            .map(|ascii| Self(ascii.into_owned()))
+            .ok_or(InvalidName::NotADomain)
     }
 }
 
@@ -39,12 +41,21 @@ mod tests {
 
     #[test]
     fn both_spellings_of_an_international_domain_are_one() {
-        for spelling in
-            ["bücher.example", "BÜCHER.Example", " xn--bcher-kva.example\u{200b}", "XN--BCHER-KVA.EXAMPLE"]
-        {
-            assert_eq!(spelling.parse::<Domain>().expect(spelling).as_str(), "xn--bcher-kva.example");
+        for spelling in [
+            "bücher.example",
+            "BÜCHER.Example",
+            " xn--bcher-kva.example\u{200b}",
+            "XN--BCHER-KVA.EXAMPLE",
+        ] {
+            assert_eq!(
+                spelling.parse::<Domain>().expect(spelling).as_str(),
+                "xn--bcher-kva.example"
+            );
         }
-        assert_eq!("localhost".parse::<Domain>().expect("one label").as_str(), "localhost");
+        assert_eq!(
+            "localhost".parse::<Domain>().expect("one label").as_str(),
+            "localhost"
+        );
     }
 
     #[test]
@@ -58,10 +69,17 @@ mod tests {
             "a_b.example",
             "10.0.0.1",
         ] {
-            assert_eq!(bad.parse::<Domain>(), Err(InvalidName::NotADomain), "{bad:?}");
+            assert_eq!(
+                bad.parse::<Domain>(),
+                Err(InvalidName::NotADomain),
+                "{bad:?}"
+            );
         }
         assert_eq!(" ".parse::<Domain>(), Err(InvalidName::Blank));
-        assert_eq!("a".repeat(255).parse::<Domain>(), Err(InvalidName::TooLong(MAX_EMAIL)));
+        assert_eq!(
+            "a".repeat(255).parse::<Domain>(),
+            Err(InvalidName::TooLong(MAX_EMAIL))
+        );
     }
 
     proptest! {

@@ -94,7 +94,10 @@ fn is_format(c: char) -> bool {
 
 /// Whether this can stand before the `@` (RFC 5321, section 4.1.2, `Dot-string`; RFC 6531).
 fn is_local(local: &str) -> bool {
-    local.len() <= MAX_LOCAL && local.split('.').all(|atom| !atom.is_empty() && atom.chars().all(is_atom))
+    local.len() <= MAX_LOCAL
+        && local
+            .split('.')
+            .all(|atom| !atom.is_empty() && atom.chars().all(is_atom))
 }
 
 fn is_atom(c: char) -> bool {
@@ -112,7 +115,12 @@ pub(super) fn ascii_host(host: &str) -> Option<Cow<'_, str>> {
         return None;
     }
     let ascii = Uts46::new()
-        .to_ascii(host.as_bytes(), AsciiDenyList::STD3, Hyphens::Check, DnsLength::Verify)
+        .to_ascii(
+            host.as_bytes(),
+            AsciiDenyList::STD3,
+            Hyphens::Check,
+            DnsLength::Verify,
+        )
         .ok()?;
     let last = ascii.rsplit('.').next()?;
     (!last.bytes().all(|b| b.is_ascii_digit())).then_some(ascii)
@@ -137,10 +145,20 @@ mod tests {
         let address: Email = " Bob@Example.org ".parse().expect("an address");
         assert_eq!(address.as_str(), "Bob@Example.org");
         assert_eq!(address.key(), "bob@example.org");
-        for bad in ["bob", "@example.org", "bob@", "a@b@c", "bob @example.org", "b\u{2003}ob@example.org"] {
+        for bad in [
+            "bob",
+            "@example.org",
+            "bob@",
+            "a@b@c",
+            "bob @example.org",
+            "b\u{2003}ob@example.org",
+        ] {
             assert!(is_refused(bad), "{bad:?}");
         }
-        assert_eq!(format!("a@{}", "b".repeat(253)).parse::<Email>(), Err(InvalidName::TooLong(254)));
+        assert_eq!(
+            format!("a@{}", "b".repeat(253)).parse::<Email>(),
+            Err(InvalidName::TooLong(254))
+        );
         assert_eq!("a\0@b".parse::<Email>(), Err(InvalidName::ControlCharacter));
         assert_eq!("\u{feff}\u{200b}".parse::<Email>(), Err(InvalidName::Blank));
     }
@@ -206,15 +224,30 @@ mod tests {
         let label = "a".repeat(63);
         assert!(format!("{local}@x.org").parse::<Email>().is_ok());
         assert!(is_refused(&format!("{local}l@x.org")));
-        assert!(format!("é{}@x.org", "l".repeat(62)).parse::<Email>().is_ok());
-        assert!(is_refused(&format!("é{}@x.org", "l".repeat(63))), "bytes count");
+        assert!(
+            format!("é{}@x.org", "l".repeat(62))
+                .parse::<Email>()
+                .is_ok()
+        );
+        assert!(
+            is_refused(&format!("é{}@x.org", "l".repeat(63))),
+            "bytes count"
+        );
         assert!(format!("a@{label}.org").parse::<Email>().is_ok());
         assert!(is_refused(&format!("a@{label}a.org")));
 
         let host = format!("{label}.{label}.{label}");
-        assert!(format!("{}@{host}", "l".repeat(62)).parse::<Email>().is_ok(), "254 characters");
+        assert!(
+            format!("{}@{host}", "l".repeat(62))
+                .parse::<Email>()
+                .is_ok(),
+            "254 characters"
+        );
         let host = format!("{host}.{}", "ü".repeat(20));
-        assert!(is_refused(&format!("{}@{host}", "l".repeat(40))), "it is longer in ASCII");
+        assert!(
+            is_refused(&format!("{}@{host}", "l".repeat(40))),
+            "it is longer in ASCII"
+        );
     }
 
     #[test]
@@ -232,12 +265,18 @@ mod tests {
             assert_eq!(email.key(), key, "{spelling}");
         }
         assert_ne!(email_key("bob@bucher.example"), key);
-        assert_ne!(email_key("bob@faß.example"), email_key("bob@fass.example"), "these are two hosts");
+        assert_ne!(
+            email_key("bob@faß.example"),
+            email_key("bob@fass.example"),
+            "these are two hosts"
+        );
     }
 
     #[test]
     fn every_text_has_a_key() {
-        for text in ["", "@", "é@", "@é", "a@é@ü", "a@\u{ad}", "a@ü..ü", "bob", " BOB "] {
+        for text in [
+            "", "@", "é@", "@é", "a@é@ü", "a@\u{ad}", "a@ü..ü", "bob", " BOB ",
+        ] {
             assert_eq!(email_key(&email_key(text)), email_key(text), "{text:?}");
         }
         assert_eq!(email_key(" BOB "), "bob");

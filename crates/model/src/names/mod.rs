@@ -49,8 +49,8 @@ pub enum InvalidName {
     /// A NUL or another control character.
     #[error("can't contain control characters")]
     ControlCharacter,
-    /// A character that is not seen and that the spelling of its neighbours does not need, or one that turns
-    /// the direction of writing.
+    /// A character that is not seen and that the spelling of its neighbours does not need, or one
+    /// that turns the direction of writing.
     #[error("can't contain invisible characters")]
     Invisible,
     /// A nick with a character that would keep others from writing it after an `@`.
@@ -121,8 +121,8 @@ impl FromStr for FlowName {
     }
 }
 
-/// The name of a user or an organization, without white space around it. It is only ever read, and the
-/// rules are those of a [`FlowName`].
+/// The name of a user or an organization, without white space around it. It is only ever read, and
+/// the rules are those of a [`FlowName`].
 ///
 /// # Errors
 ///
@@ -163,8 +163,8 @@ impl FromStr for Nick {
     }
 }
 
-/// What two nicks have in common that differ only in case, in how their accents are encoded, or in characters
-/// that are not seen.
+/// What two nicks have in common that differ only in case, in how their accents are encoded, or in
+/// characters that are not seen.
 #[must_use]
 pub fn nick_key(nick: &str) -> String {
     let mut key = String::with_capacity(nick.len());
@@ -186,7 +186,10 @@ pub(crate) fn write_key(text: &str, key: &mut String) {
 /// Appends what texts have in common that differ only in case or in how their accents are encoded.
 fn fold(text: impl Iterator<Item = char>, key: &mut String) {
     // A capital sigma does not tell which of the two small ones it stands for.
-    let lower = text.nfc().flat_map(char::to_lowercase).map(|c| if c == 'ς' { 'σ' } else { c });
+    let lower = text
+        .nfc()
+        .flat_map(char::to_lowercase)
+        .map(|c| if c == 'ς' { 'σ' } else { c });
     key.extend(lower.nfc());
 }
 
@@ -207,7 +210,11 @@ fn check_visible(name: &str) -> Result<(), InvalidName> {
     if unseen::has_misplaced(name) {
         return Err(InvalidName::Invisible);
     }
-    if unseen::shows_anything(name) { Ok(()) } else { Err(InvalidName::Blank) }
+    if unseen::shows_anything(name) {
+        Ok(())
+    } else {
+        Err(InvalidName::Blank)
+    }
 }
 
 /// A name under which a message is sent that is none of a user's.
@@ -244,46 +251,94 @@ mod tests {
     #[test]
     fn a_byte_is_judged_as_its_character() {
         for byte in 0..=127 {
-            assert_eq!(is_ascii_nick_char(byte), is_nick_char(byte.into()), "{byte}");
+            assert_eq!(
+                is_ascii_nick_char(byte),
+                is_nick_char(byte.into()),
+                "{byte}"
+            );
         }
     }
 
     #[test]
     fn a_flow_name_has_1_to_100_characters_of_any_script() {
-        for good in ["a", "  Main flow ", "日本語のフロー", "🚀", &"é".repeat(100), "../<b>'\"%"] {
+        for good in [
+            "a",
+            "  Main flow ",
+            "日本語のフロー",
+            "🚀",
+            &"é".repeat(100),
+            "../<b>'\"%",
+        ] {
             let name: FlowName = good.parse().expect(good);
             assert_eq!(name.as_str(), good.trim());
         }
         assert_eq!("".parse::<FlowName>(), Err(InvalidName::Blank));
         assert_eq!(" \u{2003}\t".parse::<FlowName>(), Err(InvalidName::Blank));
-        assert_eq!("é".repeat(101).parse::<FlowName>(), Err(InvalidName::TooLong(100)));
-        assert_eq!("a\0b".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
-        assert_eq!("a\nb".parse::<FlowName>(), Err(InvalidName::ControlCharacter));
+        assert_eq!(
+            "é".repeat(101).parse::<FlowName>(),
+            Err(InvalidName::TooLong(100))
+        );
+        assert_eq!(
+            "a\0b".parse::<FlowName>(),
+            Err(InvalidName::ControlCharacter)
+        );
+        assert_eq!(
+            "a\nb".parse::<FlowName>(),
+            Err(InvalidName::ControlCharacter)
+        );
     }
 
     #[test]
     fn users_and_organizations_are_named_as_flows_are() {
-        assert_eq!(display_name("  Ada Lovelace "), Ok("Ada Lovelace".to_owned()));
+        assert_eq!(
+            display_name("  Ada Lovelace "),
+            Ok("Ada Lovelace".to_owned())
+        );
         assert_eq!(display_name(" \u{200b} "), Err(InvalidName::Blank));
-        assert_eq!(display_name(&"é".repeat(101)), Err(InvalidName::TooLong(100)));
+        assert_eq!(
+            display_name(&"é".repeat(101)),
+            Err(InvalidName::TooLong(100))
+        );
     }
 
     #[test]
     fn an_error_reads_well_after_a_field_name() {
         assert_eq!(InvalidName::Blank.to_string(), "can't be blank");
-        assert_eq!(InvalidName::TooLong(100).to_string(), "is too long (maximum is 100 characters)");
+        assert_eq!(
+            InvalidName::TooLong(100).to_string(),
+            "is too long (maximum is 100 characters)"
+        );
     }
 
     #[test]
     fn a_nick_can_be_written_after_an_at_sign() {
-        for good in ["bob", "J.R", "foo-bar", "O'Neil", "田中", "12345", "[bot]", " trimmed "] {
+        for good in [
+            "bob",
+            "J.R",
+            "foo-bar",
+            "O'Neil",
+            "田中",
+            "12345",
+            "[bot]",
+            " trimmed ",
+        ] {
             assert!(good.parse::<Nick>().is_ok(), "{good:?}");
         }
         for bad in ["two words", "a@b", "a,b", "a:b", "a\u{a0}b"] {
-            assert_eq!(bad.parse::<Nick>(), Err(InvalidName::NotMentionable), "{bad:?}");
+            assert_eq!(
+                bad.parse::<Nick>(),
+                Err(InvalidName::NotMentionable),
+                "{bad:?}"
+            );
         }
-        assert_eq!("a\u{7}b".parse::<Nick>(), Err(InvalidName::ControlCharacter));
-        assert_eq!("n".repeat(41).parse::<Nick>(), Err(InvalidName::TooLong(40)));
+        assert_eq!(
+            "a\u{7}b".parse::<Nick>(),
+            Err(InvalidName::ControlCharacter)
+        );
+        assert_eq!(
+            "n".repeat(41).parse::<Nick>(),
+            Err(InvalidName::TooLong(40))
+        );
         assert_eq!("".parse::<Nick>(), Err(InvalidName::Blank));
     }
 
@@ -291,24 +346,51 @@ mod tests {
     fn what_nobody_sees_makes_no_name() {
         assert_eq!("\u{200b}\u{feff} ".parse::<Nick>(), Err(InvalidName::Blank));
         assert_eq!("\u{2067}".parse::<FlowName>(), Err(InvalidName::Blank));
-        assert_eq!("\u{2067}ada\u{200b}".parse::<Nick>().map(|nick| nick.to_string()), Ok("ada".to_owned()));
+        assert_eq!(
+            "\u{2067}ada\u{200b}"
+                .parse::<Nick>()
+                .map(|nick| nick.to_string()),
+            Ok("ada".to_owned())
+        );
         assert_eq!("a\u{200b}da".parse::<Nick>(), Err(InvalidName::Invisible));
         assert_eq!("\u{3164}".parse::<Nick>(), Err(InvalidName::Invisible));
-        assert_eq!("\u{115f}\u{1160}".parse::<FlowName>(), Err(InvalidName::Invisible));
+        assert_eq!(
+            "\u{115f}\u{1160}".parse::<FlowName>(),
+            Err(InvalidName::Invisible)
+        );
         assert_eq!("\u{2800}".parse::<FlowName>(), Err(InvalidName::Blank));
-        assert!("می\u{200c}خواهم".parse::<Nick>().is_ok(), "a joiner is part of the spelling");
+        assert!(
+            "می\u{200c}خواهم".parse::<Nick>().is_ok(),
+            "a joiner is part of the spelling"
+        );
     }
 
     #[test]
     fn nothing_in_a_name_turns_the_direction_of_writing_or_hides() {
-        for bad in ["Ada\u{202e}ecalevoL", "\u{2066}Ada\u{2069} L", "A\u{200b}da", "Ada\u{2028}Lovelace"] {
+        for bad in [
+            "Ada\u{202e}ecalevoL",
+            "\u{2066}Ada\u{2069} L",
+            "A\u{200b}da",
+            "Ada\u{2028}Lovelace",
+        ] {
             assert_eq!(display_name(bad), Err(InvalidName::Invisible), "{bad:?}");
-            assert_eq!(check_external_name(bad), Err(InvalidName::Invisible), "{bad:?}");
+            assert_eq!(
+                check_external_name(bad),
+                Err(InvalidName::Invisible),
+                "{bad:?}"
+            );
         }
-        assert_eq!(check_external_name("Ada\nLovelace"), Err(InvalidName::ControlCharacter));
+        assert_eq!(
+            check_external_name("Ada\nLovelace"),
+            Err(InvalidName::ControlCharacter)
+        );
         assert_eq!(check_external_name("\u{2800} "), Err(InvalidName::Blank));
-        for good in ["Ada Lovelace", "می\u{200c}خواهم", "\u{5d3}\u{5d5}\u{5d3} Cohen", "👩🏽\u{200d}🚀 Ada"]
-        {
+        for good in [
+            "Ada Lovelace",
+            "می\u{200c}خواهم",
+            "\u{5d3}\u{5d5}\u{5d3} Cohen",
+            "👩🏽\u{200d}🚀 Ada",
+        ] {
             assert_eq!(display_name(good).as_deref(), Ok(good));
             assert_eq!(check_external_name(good), Ok(()));
         }
@@ -327,7 +409,11 @@ mod tests {
         assert_eq!(nick_key("BoB"), "bob");
         assert_eq!(nick_key("Zoe\u{308}"), nick_key("ZOË"));
         assert_eq!(nick_key("ΟΔΟΣ"), nick_key("οδος"));
-        assert_ne!(nick_key("zoe"), nick_key("zoë"), "an accent makes another name");
+        assert_ne!(
+            nick_key("zoe"),
+            nick_key("zoë"),
+            "an accent makes another name"
+        );
     }
 
     #[test]
@@ -343,7 +429,11 @@ mod tests {
         ] {
             assert_eq!(nick_key(same), "ada", "{same:?}");
         }
-        assert_eq!(nick_key("zoe\u{34f}\u{308}"), nick_key("zoë"), "accents are composed without them");
+        assert_eq!(
+            nick_key("zoe\u{34f}\u{308}"),
+            nick_key("zoë"),
+            "accents are composed without them"
+        );
         assert_eq!(nick_key("می\u{200c}خواهم"), nick_key("میخواهم"));
     }
 

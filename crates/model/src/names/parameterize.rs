@@ -18,7 +18,10 @@ pub fn parameterize(name: &str) -> String {
     let composed: String = name.nfc().collect();
     let mut result = String::with_capacity(composed.len().min(MAX_PARAMETERIZED));
     let mut separated = false;
-    for ascii in composed.ascii_chars().flat_map(|letters| letters.unwrap_or(" ").bytes()) {
+    for ascii in composed
+        .ascii_chars()
+        .flat_map(|letters| letters.unwrap_or(" ").bytes())
+    {
         if !ascii.is_ascii_alphanumeric() {
             separated = true;
             continue;
@@ -39,9 +42,9 @@ pub fn parameterize(name: &str) -> String {
 /// How many forms of a name are tried before one that ends in random characters.
 const NUMBERED: u64 = 10;
 
-/// The forms of `name` for URLs in the order in which they are to be tried, without end: the
-/// plain one, then with `-2` to `-10`, then with `-<random>`, which is free with near certainty however many
-/// have the name, and then numbers again behind that. A reserved one is left out.
+/// The forms of `name` for URLs in the order in which they are to be tried, without end: the plain
+/// one, then with `-2` to `-10`, then with `-<random>`, which is free with near certainty however
+/// many have the name, and then numbers again behind that. A reserved one is left out.
 ///
 /// `random` stands in for a name with nothing to write in ASCII, as `flow-<random>`.
 pub fn parameterized_candidates(name: &str, random: &str) -> impl Iterator<Item = String> + use<> {
@@ -62,7 +65,9 @@ pub fn parameterized_candidates(name: &str, random: &str) -> impl Iterator<Item 
         let last = last.clone();
         move |number| format!("{last}-{number}")
     });
-    plain.into_iter().chain(numbered.chain([last]).chain(rest).map(suffixed))
+    plain
+        .into_iter()
+        .chain(numbered.chain([last]).chain(rest).map(suffixed))
 }
 
 /// Shortens an ASCII name, and leaves no separator at its end.
@@ -100,7 +105,10 @@ mod tests {
     #[test]
     fn a_long_name_is_cut_without_a_dash_at_its_end() {
         assert_eq!(parameterize(&"a".repeat(100)), "a".repeat(60));
-        assert_eq!(parameterize(&format!("{} bcd", "a".repeat(59))), "a".repeat(59));
+        assert_eq!(
+            parameterize(&format!("{} bcd", "a".repeat(59))),
+            "a".repeat(59)
+        );
     }
 
     #[test]
@@ -111,14 +119,21 @@ mod tests {
 
     #[test]
     fn a_name_that_is_often_taken_gets_random_characters() {
-        let names: Vec<String> = parameterized_candidates("Main", "1f8a").skip(9).take(3).collect();
+        let names: Vec<String> = parameterized_candidates("Main", "1f8a")
+            .skip(9)
+            .take(3)
+            .collect();
         assert_eq!(names, ["main-10", "main-1f8a", "main-1f8a-2"]);
     }
 
     #[test]
     fn a_reserved_name_starts_with_number_two() {
         for word in RESERVED_NAMES {
-            assert_eq!(parameterize(word), *word, "a reserved word is in its own form");
+            assert_eq!(
+                parameterize(word),
+                *word,
+                "a reserved word is in its own form"
+            );
             let first = parameterized_candidates(&word.to_uppercase(), "x1").next();
             assert_eq!(first, Some(format!("{word}-2")));
         }

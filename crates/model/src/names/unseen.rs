@@ -1,4 +1,5 @@
-//! Characters that are not seen: which of them a name may hold, and which of them tell two names apart.
+//! Characters that are not seen: which of them a name may hold, and which of them tell two names
+//! apart.
 
 use icu_properties::props::{DefaultIgnorableCodePoint, ExtendedPictographic, Script};
 use icu_properties::{CodePointMapData, CodePointSetData};
@@ -28,8 +29,8 @@ const JOINED: [Script; 18] = [
     Script::Myanmar,
 ];
 
-/// Whether a character is not shown where it is not supported (Unicode: default ignorable). Two names that
-/// differ only in these look the same.
+/// Whether a character is not shown where it is not supported (Unicode: default ignorable). Two
+/// names that differ only in these look the same.
 #[must_use]
 pub fn is_ignorable(c: char) -> bool {
     !c.is_ascii() && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(c)
@@ -45,7 +46,16 @@ pub(super) fn has_misplaced(text: &str) -> bool {
     while let Some(c) = rest.next() {
         // The ends of lines and paragraphs, and what marks a place in a text for other programs.
         let is_odd = matches!(c, '\u{2028}' | '\u{2029}' | '\u{fff9}'..='\u{fffb}');
-        if is_odd || (is_ignorable(c) && !belongs(c, Around { before, letter, after: rest.peek().copied() }))
+        if is_odd
+            || (is_ignorable(c)
+                && !belongs(
+                    c,
+                    Around {
+                        before,
+                        letter,
+                        after: rest.peek().copied(),
+                    },
+                ))
         {
             return true;
         }
@@ -59,7 +69,8 @@ pub(super) fn has_misplaced(text: &str) -> bool {
 
 /// Whether anything of a text is seen.
 pub(super) fn shows_anything(text: &str) -> bool {
-    text.chars().any(|c| !(c.is_whitespace() || c.is_control() || c == BLANK_BRAILLE || is_ignorable(c)))
+    text.chars()
+        .any(|c| !(c.is_whitespace() || c.is_control() || c == BLANK_BRAILLE || is_ignorable(c)))
 }
 
 /// What stands around an invisible character.
@@ -74,16 +85,25 @@ struct Around {
 
 /// Whether an invisible character belongs where it is.
 fn belongs(c: char, around: Around) -> bool {
-    let Around { before: Some(before), letter, after } = around else { return false };
+    let Around {
+        before: Some(before),
+        letter,
+        after,
+    } = around
+    else {
+        return false;
+    };
     match c {
         '\u{200c}' | '\u{200d}' => {
             let joins = |c: Option<char>| c.is_some_and(|c| JOINED.contains(&script(c)));
-            let is_in_emoji = c == '\u{200d}' && is_emoji_end(before) && after.is_some_and(is_pictographic);
+            let is_in_emoji =
+                c == '\u{200d}' && is_emoji_end(before) && after.is_some_and(is_pictographic);
             (joins(letter) && joins(after)) || is_in_emoji
         }
         // Forms of emoji, and of keys.
         '\u{fe0e}' | '\u{fe0f}' => {
-            is_pictographic(before) || (matches!(before, '#' | '*' | '0'..='9') && after == Some('\u{20e3}'))
+            is_pictographic(before)
+                || (matches!(before, '#' | '*' | '0'..='9') && after == Some('\u{20e3}'))
         }
         // Forms of Chinese characters and of Mongolian letters.
         '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' => script(before) == Script::Han,
@@ -174,7 +194,15 @@ mod tests {
 
     #[test]
     fn a_text_of_blanks_shows_nothing() {
-        for blank in ["", " ", "\u{a0}\u{3000}", "\u{2800}", "\u{3164}", "\u{115f}\u{1160}", "\u{200b}\t"] {
+        for blank in [
+            "",
+            " ",
+            "\u{a0}\u{3000}",
+            "\u{2800}",
+            "\u{3164}",
+            "\u{115f}\u{1160}",
+            "\u{200b}\t",
+        ] {
             assert!(!shows_anything(blank), "{blank:?}");
         }
         for shown in ["a", ".", "م", "\u{2800}a"] {

@@ -29,7 +29,9 @@ impl FromStr for Website {
             return Err(InvalidName::ControlCharacter);
         }
         let (scheme, rest) = address.split_once("://").ok_or(InvalidName::NotAPage)?;
-        let known = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+        let known = ["http", "https"]
+            .iter()
+            .any(|known| scheme.eq_ignore_ascii_case(known));
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         let odd = |c: char| c.is_whitespace() || matches!(c, '<' | '>' | '"' | '\\' | '`');
         if !known || host.is_empty() || address.chars().any(odd) {
@@ -49,19 +51,40 @@ mod tests {
 
     #[test]
     fn a_page_is_on_the_web_or_nowhere() {
-        for good in ["", "  ", "https://example.org", "HTTP://münchen.example/~ada?a=b#c", "http://[::1]:80/"]
-        {
-            assert_eq!(good.parse::<Website>().map(Website::into_string), Ok(good.trim().to_owned()));
+        for good in [
+            "",
+            "  ",
+            "https://example.org",
+            "HTTP://münchen.example/~ada?a=b#c",
+            "http://[::1]:80/",
+        ] {
+            assert_eq!(
+                good.parse::<Website>().map(Website::into_string),
+                Ok(good.trim().to_owned())
+            );
         }
-        for bad in
-            ["example.org", "javascript://x", "https://", "http:///x", "ftp://x", "https://a b", "http://<b>"]
-        {
-            assert_eq!(bad.parse::<Website>(), Err(InvalidName::NotAPage), "{bad:?}");
+        for bad in [
+            "example.org",
+            "javascript://x",
+            "https://",
+            "http:///x",
+            "ftp://x",
+            "https://a b",
+            "http://<b>",
+        ] {
+            assert_eq!(
+                bad.parse::<Website>(),
+                Err(InvalidName::NotAPage),
+                "{bad:?}"
+            );
         }
         let picture = format!("data:image/png;base64,{}", "A".repeat(500));
         assert_eq!(picture.parse::<Website>(), Err(InvalidName::NotAPage));
         let long = format!("https://{}", "x".repeat(500));
         assert_eq!(long.parse::<Website>(), Err(InvalidName::TooLong(500)));
-        assert_eq!("https://a\0".parse::<Website>(), Err(InvalidName::ControlCharacter));
+        assert_eq!(
+            "https://a\0".parse::<Website>(),
+            Err(InvalidName::ControlCharacter)
+        );
     }
 }

@@ -14,8 +14,8 @@ pub enum ApplicationAction {
     Change,
 }
 
-/// Whether a user with this `role` in the application's organization may do `action` with it. Every member
-/// may register some; the user who registered one, and administrators, may change it.
+/// Whether a user with this `role` in the application's organization may do `action` with it. Every
+/// member may register some; the user who registered one, and administrators, may change it.
 ///
 /// # Errors
 ///
@@ -29,7 +29,9 @@ pub fn application(
     match (role, action) {
         (None, _) => Err(Refusal::NotFound),
         (Some(OrganizationRole::Administrator), _) | (Some(_), ApplicationAction::See) => Ok(()),
-        (Some(OrganizationRole::Member), ApplicationAction::Change) if application.creator == Some(user) => {
+        (Some(OrganizationRole::Member), ApplicationAction::Change)
+            if application.creator == Some(user) =>
+        {
             Ok(())
         }
         (Some(OrganizationRole::Member), ApplicationAction::Change) => Err(Refusal::Denied),
@@ -68,6 +70,9 @@ mod tests {
             assert_eq!(may(ann, None, action), Err(Refusal::NotFound));
         }
         assert_eq!(may(bob, Some(Member), ApplicationAction::See), Ok(()));
-        assert_eq!(may(bob, Some(Member), ApplicationAction::Change), Err(Refusal::Denied));
+        assert_eq!(
+            may(bob, Some(Member), ApplicationAction::Change),
+            Err(Refusal::Denied)
+        );
     }
 }

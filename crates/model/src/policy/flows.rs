@@ -89,7 +89,9 @@ fn user_may(
     flow: &Flow,
     action: FlowAction,
 ) -> Result<(), Refusal> {
-    let Some(role) = role else { return Err(Refusal::NotFound) };
+    let Some(role) = role else {
+        return Err(Refusal::NotFound);
+    };
     let administrator = role == OrganizationRole::Administrator;
     if flow.disabled {
         return match action {
@@ -114,7 +116,11 @@ fn user_may(
         FlowAction::Configure => administrator || (inside && flow.creator == Some(user)),
         FlowAction::PostAsApplication => false,
     };
-    if allowed { Ok(()) } else { Err(Refusal::Denied) }
+    if allowed {
+        Ok(())
+    } else {
+        Err(Refusal::Denied)
+    }
 }
 
 /// Whether somebody who may see the flow may block or unblock a user of it: administrators of the
@@ -125,12 +131,15 @@ fn user_may(
 /// [`Refusal::Denied`].
 pub fn block(actor: FlowCaller, target: Option<OrganizationRole>) -> Result<(), Refusal> {
     match actor {
-        FlowCaller::User { role: Some(OrganizationRole::Administrator), .. } => Ok(()),
-        FlowCaller::User { role: Some(_), place: Place::Inside, .. }
-            if target != Some(OrganizationRole::Administrator) =>
-        {
-            Ok(())
-        }
+        FlowCaller::User {
+            role: Some(OrganizationRole::Administrator),
+            ..
+        } => Ok(()),
+        FlowCaller::User {
+            role: Some(_),
+            place: Place::Inside,
+            ..
+        } if target != Some(OrganizationRole::Administrator) => Ok(()),
         _ => Err(Refusal::Denied),
     }
 }
@@ -140,13 +149,17 @@ pub fn block(actor: FlowCaller, target: Option<OrganizationRole>) -> Result<(), 
 ///
 /// # Errors
 ///
-/// [`Refusal::NotFound`] for flows that take nobody by a link and archived ones, [`Refusal::Denied`]
-/// for the blocked.
+/// [`Refusal::NotFound`] for flows that take nobody by a link and archived ones,
+/// [`Refusal::Denied`] for the blocked.
 pub fn join_by_link(place: Place, flow: &Flow) -> Result<(), Refusal> {
     if flow.disabled || flow.access_mode == AccessMode::Invitation {
         return Err(Refusal::NotFound);
     }
-    if place == Place::Blocked { Err(Refusal::Denied) } else { Ok(()) }
+    if place == Place::Blocked {
+        Err(Refusal::Denied)
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -174,24 +187,49 @@ pub(in crate::policy) mod tests {
         }
     }
 
-    pub(in crate::policy) fn user(id: i64, role: Option<OrganizationRole>, place: Place) -> FlowCaller {
-        FlowCaller::User { user: UserId(id), role, place }
+    pub(in crate::policy) fn user(
+        id: i64,
+        role: Option<OrganizationRole>,
+        place: Place,
+    ) -> FlowCaller {
+        FlowCaller::User {
+            user: UserId(id),
+            role,
+            place,
+        }
     }
 
-    /// One row for each kind of caller, one column for each action: `+` yes, `-` denied, `.` not found.
+    /// One row for each kind of caller, one column for each action: `+` yes, `-` denied, `.` not
+    /// found.
     #[test]
     fn the_table_of_callers_and_actions_holds() {
         use FlowAction::*;
-        let actions =
-            [See, Read, Post, PostAsApplication, Join, SetOpen, Configure, AddUser, Invite, ManageSources];
+        let actions = [
+            See,
+            Read,
+            Post,
+            PostAsApplication,
+            Join,
+            SetOpen,
+            Configure,
+            AddUser,
+            Invite,
+            ManageSources,
+        ];
         let callers = [
             ("stranger", user(9, None, Place::Outside)),
             ("outsider", user(9, Some(Member), Place::Outside)),
             ("blocked", user(9, Some(Member), Place::Blocked)),
             ("member", user(9, Some(Member), Place::Inside)),
             ("creator", user(1, Some(Member), Place::Inside)),
-            ("administrator outside", user(9, Some(Administrator), Place::Outside)),
-            ("administrator inside", user(9, Some(Administrator), Place::Inside)),
+            (
+                "administrator outside",
+                user(9, Some(Administrator), Place::Outside),
+            ),
+            (
+                "administrator inside",
+                user(9, Some(Administrator), Place::Inside),
+            ),
             ("token", FlowCaller::FlowToken { room: RoomId(7) }),
             ("other token", FlowCaller::FlowToken { room: RoomId(8) }),
         ];
@@ -246,11 +284,13 @@ pub(in crate::policy) mod tests {
             for ((name, caller), row) in callers.into_iter().zip(rows) {
                 let got: String = actions
                     .iter()
-                    .map(|action| match flow(caller, &a_flow(mode, disabled), *action) {
-                        Ok(()) => '+',
-                        Err(Refusal::Denied) => '-',
-                        Err(Refusal::NotFound) => '.',
-                    })
+                    .map(
+                        |action| match flow(caller, &a_flow(mode, disabled), *action) {
+                            Ok(()) => '+',
+                            Err(Refusal::Denied) => '-',
+                            Err(Refusal::NotFound) => '.',
+                        },
+                    )
                     .collect();
                 assert_eq!(got, row, "{name}, {mode:?}, archived: {disabled}");
             }
@@ -266,7 +306,10 @@ pub(in crate::policy) mod tests {
         assert_eq!(block(member, Some(Administrator)), Err(Refusal::Denied));
         assert_eq!(block(outsider, Some(Member)), Err(Refusal::Denied));
         assert_eq!(block(administrator, Some(Administrator)), Ok(()));
-        assert_eq!(block(FlowCaller::FlowToken { room: RoomId(7) }, Some(Member)), Err(Refusal::Denied));
+        assert_eq!(
+            block(FlowCaller::FlowToken { room: RoomId(7) }, Some(Member)),
+            Err(Refusal::Denied)
+        );
     }
 
     #[test]
@@ -275,11 +318,30 @@ pub(in crate::policy) mod tests {
             (AccessMode::Link, false, Place::Outside, Ok(())),
             (AccessMode::Organization, false, Place::Outside, Ok(())),
             (AccessMode::Link, false, Place::Inside, Ok(())),
-            (AccessMode::Link, false, Place::Blocked, Err(Refusal::Denied)),
-            (AccessMode::Link, true, Place::Inside, Err(Refusal::NotFound)),
-            (AccessMode::Invitation, false, Place::Inside, Err(Refusal::NotFound)),
+            (
+                AccessMode::Link,
+                false,
+                Place::Blocked,
+                Err(Refusal::Denied),
+            ),
+            (
+                AccessMode::Link,
+                true,
+                Place::Inside,
+                Err(Refusal::NotFound),
+            ),
+            (
+                AccessMode::Invitation,
+                false,
+                Place::Inside,
+                Err(Refusal::NotFound),
+            ),
         ] {
-            assert_eq!(join_by_link(place, &a_flow(mode, archived)), expected, "{mode:?}, {place:?}");
+            assert_eq!(
+                join_by_link(place, &a_flow(mode, archived)),
+                expected,
+                "{mode:?}, {place:?}"
+            );
         }
     }
 }

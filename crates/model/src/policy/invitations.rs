@@ -17,10 +17,16 @@ pub enum Invited {
 ///
 /// # Errors
 ///
-/// As for [`FlowAction::Invite`], for a caller who is neither guest nor host, and for guests who are blocked
-/// or whose flow is archived.
+/// As for [`FlowAction::Invite`], for a caller who is neither guest nor host, and for guests who
+/// are blocked or whose flow is archived.
 pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
-    let blocked = matches!(standing, FlowCaller::User { place: Place::Blocked, .. });
+    let blocked = matches!(
+        standing,
+        FlowCaller::User {
+            place: Place::Blocked,
+            ..
+        }
+    );
     if own_address && !blocked && !into.disabled {
         return Ok(Invited::Guest);
     }
@@ -49,7 +55,10 @@ mod tests {
 
     #[test]
     fn guests_see_their_invitation_from_anywhere_and_only_they_accept_it() {
-        let (open, archived) = (a_flow(AccessMode::Invitation, false), a_flow(AccessMode::Invitation, true));
+        let (open, archived) = (
+            a_flow(AccessMode::Invitation, false),
+            a_flow(AccessMode::Invitation, true),
+        );
         let stranger = user(9, None, Place::Outside);
         let outsider = user(9, Some(Member), Place::Outside);
         let blocked = user(9, Some(Member), Place::Blocked);
@@ -62,9 +71,17 @@ mod tests {
             (blocked, true, Err(Refusal::Denied)),
             (member, true, Ok(Invited::Guest)),
             (member, false, Ok(Invited::Host)),
-            (FlowCaller::FlowToken { room: RoomId(7) }, false, Err(Refusal::Denied)),
+            (
+                FlowCaller::FlowToken { room: RoomId(7) },
+                false,
+                Err(Refusal::Denied),
+            ),
         ] {
-            assert_eq!(invited(caller, &open, own_address), expected, "{caller:?}, {own_address}");
+            assert_eq!(
+                invited(caller, &open, own_address),
+                expected,
+                "{caller:?}, {own_address}"
+            );
         }
         assert_eq!(invited(stranger, &archived, true), Err(Refusal::NotFound));
         assert_eq!(accept_invitation(Invited::Guest), Ok(()));

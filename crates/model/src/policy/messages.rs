@@ -58,7 +58,10 @@ mod tests {
             room: RoomId(1),
             id: MessageId(1),
             event,
-            author: Author { user, external_name: None },
+            author: Author {
+                user,
+                external_name: None,
+            },
             content: String::new(),
             tags: vec![],
             explicit_tags: vec![],
@@ -82,7 +85,11 @@ mod tests {
             (Event::Action, own, Err(Refusal::Denied)),
             (Event::Status, own, Err(Refusal::Denied)),
         ] {
-            assert_eq!(delete(UserId(1), &message(event, author)), expected, "{event:?}");
+            assert_eq!(
+                delete(UserId(1), &message(event, author)),
+                expected,
+                "{event:?}"
+            );
         }
     }
 }

@@ -1,8 +1,8 @@
 //! The one place that decides who may do what.
 //!
 //! Callers come with what they are ([`FlowCaller`] towards a flow, a role in an organization, an
-//! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal. Each
-//! room decides about its own kind of thing, and nothing here looks anything up.
+//! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal.
+//! Each room decides about its own kind of thing, and nothing here looks anything up.
 
 mod applications;
 mod flows;

@@ -18,7 +18,10 @@ pub enum OrganizationAction {
 /// # Errors
 ///
 /// [`Refusal::NotFound`] for strangers, [`Refusal::Denied`].
-pub fn organization(role: Option<OrganizationRole>, action: OrganizationAction) -> Result<(), Refusal> {
+pub fn organization(
+    role: Option<OrganizationRole>,
+    action: OrganizationAction,
+) -> Result<(), Refusal> {
     match (role, action) {
         (None, _) => Err(Refusal::NotFound),
         (Some(OrganizationRole::Administrator), _) | (Some(_), OrganizationAction::See) => Ok(()),
@@ -26,14 +29,18 @@ pub fn organization(role: Option<OrganizationRole>, action: OrganizationAction) 
     }
 }
 
-/// Whether anything may be written in an organization by those who may otherwise. An inactive one is
-/// read-only: people keep their own marks, and may only become fewer.
+/// Whether anything may be written in an organization by those who may otherwise. An inactive one
+/// is read-only: people keep their own marks, and may only become fewer.
 ///
 /// # Errors
 ///
 /// [`Refusal::Denied`].
 pub fn write(organization: &Organization) -> Result<(), Refusal> {
-    if organization.active { Ok(()) } else { Err(Refusal::Denied) }
+    if organization.active {
+        Ok(())
+    } else {
+        Err(Refusal::Denied)
+    }
 }
 
 /// Whether somebody can be taken out of an organization: each keeps an administrator.

@@ -55,9 +55,17 @@ mod tests {
         };
         for (name, to, expected) in [
             ("oneself", who(true, true, true, false), "++"),
-            ("oneself, in no organization", who(true, false, false, true), "++"),
+            (
+                "oneself, in no organization",
+                who(true, false, false, true),
+                "++",
+            ),
             ("a colleague", who(false, true, true, false), "++"),
-            ("a colleague in an inactive organization", who(false, true, false, true), "+-"),
+            (
+                "a colleague in an inactive organization",
+                who(false, true, false, true),
+                "+-",
+            ),
             ("a stranger", who(false, false, false, false), ".."),
             ("one who has left", who(false, false, false, true), "--"),
         ] {

@@ -5,12 +5,14 @@ use crate::ApplicationId;
 use crate::flows::Flow;
 use crate::sources::{Source, ThreadOwner};
 
-/// Whether somebody may change or remove a source: the holder of its token, and users who may manage the
-/// flow's sources; `acting` is the application through which a user asks, and that manages its own only.
+/// Whether somebody may change or remove a source: the holder of its token, and users who may
+/// manage the flow's sources; `acting` is the application through which a user asks, and that
+/// manages its own only.
 ///
 /// # Errors
 ///
-/// [`Refusal::NotFound`] for sources of other flows and those that were removed, [`Refusal::Denied`].
+/// [`Refusal::NotFound`] for sources of other flows and those that were removed,
+/// [`Refusal::Denied`].
 pub fn source(
     standing: FlowCaller,
     thread_owner: Option<ThreadOwner>,
@@ -22,7 +24,8 @@ pub fn source(
         (FlowCaller::FlowToken { room }, _) if room != flow.room || flow.disabled => {
             return Err(Refusal::NotFound);
         }
-        (FlowCaller::FlowToken { .. }, Some(thread_owner)) if thread_owner.source == Some(source.id) => {}
+        (FlowCaller::FlowToken { .. }, Some(thread_owner))
+            if thread_owner.source == Some(source.id) => {}
         (FlowCaller::FlowToken { .. }, _) => return Err(Refusal::Denied),
         (FlowCaller::User { .. }, _) => flow_policy(standing, flow, FlowAction::ManageSources)?,
     }
@@ -65,8 +68,12 @@ mod tests {
         let flow = a_flow(AccessMode::Invitation, false);
         let inside = user(9, Some(Member), Place::Inside);
         let token = FlowCaller::FlowToken { room: RoomId(7) };
-        let thread_owner =
-            |id| Some(ThreadOwner { source: Some(SourceId(id)), application: Some(ApplicationId(5)) });
+        let thread_owner = |id| {
+            Some(ThreadOwner {
+                source: Some(SourceId(id)),
+                application: Some(ApplicationId(5)),
+            })
+        };
         let app = |id| Some(ApplicationId(id));
         let (denied, unknown) = (Err(Refusal::Denied), Err(Refusal::NotFound));
         for (standing, thread_owner, acting, expected) in [
@@ -78,7 +85,12 @@ mod tests {
             (token, thread_owner(3), None, Ok(())),
             (token, thread_owner(4), None, denied),
             (token, Some(ThreadOwner::FLOW), None, denied),
-            (FlowCaller::FlowToken { room: RoomId(8) }, thread_owner(3), None, unknown),
+            (
+                FlowCaller::FlowToken { room: RoomId(8) },
+                thread_owner(3),
+                None,
+                unknown,
+            ),
         ] {
             assert_eq!(
                 source(standing, thread_owner, acting, &flow, &a_source(7, false)),
@@ -86,9 +98,18 @@ mod tests {
                 "{standing:?}"
             );
         }
-        assert_eq!(source(inside, None, None, &flow, &a_source(7, true)), unknown);
-        assert_eq!(source(inside, None, None, &flow, &a_source(8, false)), unknown);
+        assert_eq!(
+            source(inside, None, None, &flow, &a_source(7, true)),
+            unknown
+        );
+        assert_eq!(
+            source(inside, None, None, &flow, &a_source(8, false)),
+            unknown
+        );
         let archived = a_flow(AccessMode::Invitation, true);
-        assert_eq!(source(token, thread_owner(3), None, &archived, &a_source(7, false)), unknown);
+        assert_eq!(
+            source(token, thread_owner(3), None, &archived, &a_source(7, false)),
+            unknown
+        );
     }
 }

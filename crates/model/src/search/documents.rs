@@ -37,7 +37,11 @@ pub(super) fn text_of(json: &str) -> String {
 /// The first line that can be read in a document.
 pub(crate) fn heading(json: &str) -> String {
     let text = text_of(json);
-    text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().to_owned()
+    text.lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default()
+        .to_owned()
 }
 
 /// Adds what can be read in HTML that was sanitised, so that each `<` in it begins a tag.
@@ -46,7 +50,11 @@ fn push_text(html: &str, text: &mut String) {
     while let Some(at) = rest.find(['<', '&']) {
         text.push_str(&rest[..at]);
         rest = &rest[at..];
-        let length = if rest.starts_with('<') { push_tag(rest, text) } else { push_entity(rest, text) };
+        let length = if rest.starts_with('<') {
+            push_tag(rest, text)
+        } else {
+            push_entity(rest, text)
+        };
         rest = &rest[length..];
     }
     text.push_str(rest);
@@ -54,10 +62,14 @@ fn push_text(html: &str, text: &mut String) {
 
 /// Passes over a tag. What lies on both sides of one may be two words.
 fn push_tag(rest: &str, text: &mut String) -> usize {
-    let inline =
-        ["a", "b", "i", "u", "s", "em", "strong", "code", "span", "small", "sub", "sup", "del", "ins"];
+    let inline = [
+        "a", "b", "i", "u", "s", "em", "strong", "code", "span", "small", "sub", "sup", "del",
+        "ins",
+    ];
     let name = rest[1..].trim_start_matches('/');
-    let name = &name[..name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len())];
+    let name = &name[..name
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(name.len())];
     if !inline.contains(&name) {
         text.push('\n');
     }
@@ -70,8 +82,14 @@ fn push_tag(rest: &str, text: &mut String) -> usize {
 }
 
 fn push_entity(rest: &str, text: &mut String) -> usize {
-    let known =
-        [("&amp;", '&'), ("&lt;", '<'), ("&gt;", '>'), ("&quot;", '"'), ("&#39;", '\''), ("&nbsp;", ' ')];
+    let known = [
+        ("&amp;", '&'),
+        ("&lt;", '<'),
+        ("&gt;", '>'),
+        ("&quot;", '"'),
+        ("&#39;", '\''),
+        ("&nbsp;", ' '),
+    ];
     match known.iter().find(|(entity, _)| rest.starts_with(entity)) {
         Some((entity, meaning)) => {
             text.push(*meaning);
@@ -97,14 +115,20 @@ mod tests {
     fn inbox_messages_are_found_by_what_can_be_read_in_them() {
         let json = r#"{"author":null,"title":"<a href=\"http://x/hidden>\">Crash</a> &amp; burn",
             "body":"<p>one</p><p>t<b>w</b>o</p>","attachments":[]}"#;
-        assert_eq!(filed(Event::Activity, json), ["burn", "crash", "one", "two"]);
+        assert_eq!(
+            filed(Event::Activity, json),
+            ["burn", "crash", "one", "two"]
+        );
         assert_eq!(filed(Event::Action, json), Vec::<String>::new());
     }
 
     #[test]
     fn files_are_found_by_their_names_and_mails_by_what_they_say() {
         assert_eq!(
-            filed(Event::File, r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#),
+            filed(
+                Event::File,
+                r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#
+            ),
             ["b", "pdf", "plan"]
         );
         let mail = r#"{"subject":"Hello","content":"<br>you","contentType":"text/html"}"#;
@@ -115,8 +139,14 @@ mod tests {
     #[test]
     fn a_document_is_headed_by_its_name_its_title_or_its_first_line() {
         for (json, heading) in [
-            (r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#, "Plan B.pdf"),
-            (r#"{"title":"closed <a href=\"x\">#7</a>","body":"<p>x</p>"}"#, "closed #7"),
+            (
+                r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#,
+                "Plan B.pdf",
+            ),
+            (
+                r#"{"title":"closed <a href=\"x\">#7</a>","body":"<p>x</p>"}"#,
+                "closed #7",
+            ),
             (r#"{"title":"","body":"<p>a &lt; b</p><p>c</p>"}"#, "a < b"),
             (r#"{"subject":"Hello <you>","content":"x"}"#, "Hello <you>"),
             ("no document", ""),

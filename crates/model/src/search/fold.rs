@@ -23,15 +23,31 @@ pub(super) enum Kind {
 
 pub(super) fn kind(c: char) -> Kind {
     if c.is_ascii() {
-        return if c.is_ascii_alphanumeric() || c == '_' { Kind::Word } else { Kind::Other };
+        return if c.is_ascii_alphanumeric() || c == '_' {
+            Kind::Word
+        } else {
+            Kind::Other
+        };
     }
     if c.is_alphanumeric() {
-        return if in_cjk_blocks(c) { Kind::Cjk } else { Kind::Word };
+        return if in_cjk_blocks(c) {
+            Kind::Cjk
+        } else {
+            Kind::Word
+        };
     }
     if is_combining_mark(c) {
-        return if is_dropped(c) && !is_accent(c) { Kind::Other } else { Kind::Mark };
+        return if is_dropped(c) && !is_accent(c) {
+            Kind::Other
+        } else {
+            Kind::Mark
+        };
     }
-    if is_symbol(c) { Kind::Symbol } else { Kind::Other }
+    if is_symbol(c) {
+        Kind::Symbol
+    } else {
+        Kind::Other
+    }
 }
 
 /// Text with compatibility forms resolved (ligatures, full and half width, circled digits), Latin,
@@ -41,7 +57,13 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    text.chars().flat_map(set_apart).nfkd().filter(|&c| !is_dropped(c)).nfc().collect::<String>().into()
+    text.chars()
+        .flat_map(set_apart)
+        .nfkd()
+        .filter(|&c| !is_dropped(c))
+        .nfc()
+        .collect::<String>()
+        .into()
 }
 
 /// The lower-case form of a character of plain text.
@@ -59,7 +81,11 @@ pub(super) fn lower(c: char) -> char {
 
 /// Symbols are words of their own, also those that stand for letters: `Foo™` is found by `foo`.
 fn set_apart(c: char) -> impl Iterator<Item = char> {
-    let (characters, count) = if is_symbol(c) { ([' ', c, ' '], 3) } else { ([c, ' ', ' '], 1) };
+    let (characters, count) = if is_symbol(c) {
+        ([' ', c, ' '], 3)
+    } else {
+        ([c, ' ', ' '], 1)
+    };
     characters.into_iter().take(count)
 }
 

@@ -27,8 +27,8 @@ mod fold;
 /// `MAX_TOKEN` characters.
 pub const MAX_TOKEN: usize = 64;
 
-/// The tokens under which a message is filed: distinct and in ascending order. One text rather than many, since every
-/// message has some and databases take them as one.
+/// The tokens under which a message is filed: distinct and in ascending order. One text rather than
+/// many, since every message has some and databases take them as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tokens(String);
 
@@ -61,7 +61,11 @@ pub fn tokens(text: &str) -> Tokens {
 /// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
 pub fn of_message(event: Event, content: &str) -> Tokens {
-    if event.has_text() { tokens(content) } else { documents::of_document(event, content) }
+    if event.has_text() {
+        tokens(content)
+    } else {
+        documents::of_document(event, content)
+    }
 }
 
 /// What can be read in the content of a message of this kind.
@@ -79,7 +83,11 @@ pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str>
 /// ascending order. None when the text has no word to search for, which finds nothing.
 #[must_use]
 pub fn query(text: &str) -> Vec<String> {
-    collect(text, false).distinct().into_iter().map(str::to_owned).collect()
+    collect(text, false)
+        .distinct()
+        .into_iter()
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Whether a character belongs to a word: a letter, a digit, `_`, or a mark that combines with
@@ -122,7 +130,9 @@ enum Run<'a> {
 fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
     if text.is_ascii() {
         let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        return words.filter(|word| !word.is_empty()).for_each(|word| found(Run::Word(word)));
+        return words
+            .filter(|word| !word.is_empty())
+            .for_each(|word| found(Run::Word(word)));
     }
     let mut open: Option<(usize, Kind)> = None;
     let mut close = |open: &mut Option<(usize, Kind)>, end| match open.take() {
@@ -162,7 +172,10 @@ fn add_parts(word: &str, bag: &mut Bag) {
 /// to the one that begins the next word.
 fn add_humps(part: &str, bag: &mut Bag) {
     // Most words are in lower case, and have no humps.
-    if part.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+    if part
+        .bytes()
+        .all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase())
+    {
         return;
     }
     let mut start = 0;
@@ -223,7 +236,10 @@ struct Bag {
 
 impl Bag {
     fn with_capacity(bytes: usize) -> Self {
-        Self { text: String::with_capacity(bytes), spans: Vec::with_capacity(bytes / 5 + 1) }
+        Self {
+            text: String::with_capacity(bytes),
+            spans: Vec::with_capacity(bytes / 5 + 1),
+        }
     }
 
     /// Adds the lower-case form of a word, cut to the limit. What begins with a mark or with `_`
@@ -246,7 +262,11 @@ impl Bag {
     }
 
     fn distinct(&self) -> Vec<&str> {
-        let mut tokens: Vec<&str> = self.spans.iter().map(|&(start, end)| &self.text[start..end]).collect();
+        let mut tokens: Vec<&str> = self
+            .spans
+            .iter()
+            .map(|&(start, end)| &self.text[start..end])
+            .collect();
         tokens.sort_unstable();
         tokens.dedup();
         tokens

@@ -24,7 +24,16 @@ fn all_words_of_a_search_must_be_there_whole() {
 
 #[test]
 fn a_search_without_a_word_finds_nothing() {
-    for nothing in ["", "  ", "...", "_", "__ -- ::", "\0\u{7}", "\u{301}", "\u{fe0f}\u{200d}"] {
+    for nothing in [
+        "",
+        "  ",
+        "...",
+        "_",
+        "__ -- ::",
+        "\0\u{7}",
+        "\u{301}",
+        "\u{fe0f}\u{200d}",
+    ] {
         assert_eq!(query(nothing), [""; 0], "{nothing:?}");
         assert_eq!(tokens(nothing), [""; 0], "{nothing:?}");
     }
@@ -43,7 +52,15 @@ fn accents_and_case_do_not_count() {
 #[test]
 fn code_is_found_whole_and_by_its_words() {
     let text = "see `foo_bar::baz` and parseHTTPRequest in __init__";
-    for word in ["foo_bar::baz", "foo_bar", "foo", "bar", "baz", "parseHTTPRequest", "parsehttprequest"] {
+    for word in [
+        "foo_bar::baz",
+        "foo_bar",
+        "foo",
+        "bar",
+        "baz",
+        "parseHTTPRequest",
+        "parsehttprequest",
+    ] {
         assert!(finds(word, text), "{word}");
     }
     for word in ["parse", "http", "request", "init", "__init__", "_foo_"] {
@@ -55,8 +72,14 @@ fn code_is_found_whole_and_by_its_words() {
 
 #[test]
 fn identifiers_part_at_underscores_and_humps_only() {
-    assert_eq!(tokens("get_userName"), ["get", "get_username", "name", "user", "username"]);
-    assert_eq!(tokens("parseHTTPRequest"), ["http", "parse", "parsehttprequest", "request"]);
+    assert_eq!(
+        tokens("get_userName"),
+        ["get", "get_username", "name", "user", "username"]
+    );
+    assert_eq!(
+        tokens("parseHTTPRequest"),
+        ["http", "parse", "parsehttprequest", "request"]
+    );
     assert_eq!(tokens("sha256sum v2 README"), ["readme", "sha256sum", "v2"]);
     assert_eq!(tokens("größeÄndern"), ["andern", "große", "großeandern"]);
     assert_eq!(query("get_userName::x"), ["get_username", "x"]);
@@ -64,10 +87,17 @@ fn identifiers_part_at_underscores_and_humps_only() {
 
 #[test]
 fn addresses_are_found_by_their_words() {
-    let text = "mail bob.smith@example.org or see https://www.example.org:8080/a-b/index.html?q=1#top";
-    for word in
-        ["bob.smith@example.org", "bob", "example", "https://www.example.org", "index.html", "q=1", "a-b"]
-    {
+    let text =
+        "mail bob.smith@example.org or see https://www.example.org:8080/a-b/index.html?q=1#top";
+    for word in [
+        "bob.smith@example.org",
+        "bob",
+        "example",
+        "https://www.example.org",
+        "index.html",
+        "q=1",
+        "a-b",
+    ] {
         assert!(finds(word, text), "{word}");
     }
 }

@@ -8,8 +8,8 @@ use crate::UserId;
 use super::nicks::{Addressee, addressee, longest};
 use super::scan::{Piece, Scanner};
 use super::{
-    FILE, HIGHLIGHT, INFLUX, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, group_tag, highlight_tag,
-    lower, parse_unread, parse_user, resolve, unread_tag, user_tag,
+    FILE, HIGHLIGHT, INFLUX, MAX_TAGS, Roster, UNREAD, URL, USER, USER_EVERYONE, group_tag,
+    highlight_tag, lower, parse_unread, parse_user, resolve, unread_tag, user_tag,
 };
 
 /// What there is to know about a message besides its text and its tags.
@@ -39,13 +39,17 @@ pub struct Extracted {
 
 /// The tags of a new message.
 ///
-/// `explicit` are the tags it was given, in any form. Among them and in `content`, a mention of
-/// a user on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and `:unread:<id>` for those
-/// of its other members who are on the roster, one of everyone becomes
-/// `:user:everyone` and `:unread:<id>` for all others; any other mention is dropped. From
-/// `content` come also hashtags (at most [`MAX_TAGS`]), `:highlight:<id>` and `:url`.
+/// `explicit` are the tags it was given, in any form. Among them and in `content`, a mention of a
+/// user on the roster becomes `:user:<id>` and `:unread:<id>`, one of a group its tag and
+/// `:unread:<id>` for those of its other members who are on the roster, one of everyone becomes
+/// `:user:everyone` and `:unread:<id>` for all others; any other mention is dropped. From `content`
+/// come also hashtags (at most [`MAX_TAGS`]), `:highlight:<id>` and `:url`.
 #[must_use]
-pub fn extract<R: Roster>(explicit: &[String], content: &str, context: &Context<'_, R>) -> Extracted {
+pub fn extract<R: Roster>(
+    explicit: &[String],
+    content: &str,
+    context: &Context<'_, R>,
+) -> Extracted {
     let mut builder = Builder::new(context, Basis::New);
     builder.add_explicit(explicit);
     builder.add_content(content);
@@ -86,7 +90,9 @@ pub fn replace<R: Roster>(
     let mut extracted = builder.finish();
     // A tag that the text made has been sent back, not given.
     let (previous, explicit) = (set(previous), set(explicit));
-    extracted.explicit.retain(|tag| explicit.contains(tag.as_str()) || !previous.contains(tag.as_str()));
+    extracted
+        .explicit
+        .retain(|tag| explicit.contains(tag.as_str()) || !previous.contains(tag.as_str()));
     extracted
 }
 
@@ -158,7 +164,10 @@ impl<'a, R: Roster> Builder<'a, R> {
     fn add_explicit(&mut self, tags: &[String]) {
         // Not a search in the result: tags set as a whole can be as many as the flow has users.
         let mut seen = HashSet::with_capacity(tags.len());
-        for tag in tags.iter().filter_map(|tag| resolve(tag, self.context.roster)) {
+        for tag in tags
+            .iter()
+            .filter_map(|tag| resolve(tag, self.context.roster))
+        {
             if !seen.insert(tag.clone()) {
                 continue;
             }
@@ -193,7 +202,9 @@ impl<'a, R: Roster> Builder<'a, R> {
         let Some(user) = parse_user(tag) else { return };
         let tag = user_tag(user);
         // A mention stays when its user is blocked later.
-        if self.named.contains(&user) || !(self.context.roster.contains(user) || self.basis.had(&tag)) {
+        if self.named.contains(&user)
+            || !(self.context.roster.contains(user) || self.basis.had(&tag))
+        {
             return;
         }
         self.mention(user);
@@ -314,7 +325,13 @@ impl<'a, R: Roster> Builder<'a, R> {
             self.result.tags.push(FILE.to_owned());
         }
         let unread = |user: &UserId| self.unread.contains(user);
-        let by_name = self.result.tags.iter().filter_map(|tag| parse_user(tag)).filter(unread).collect();
+        let by_name = self
+            .result
+            .tags
+            .iter()
+            .filter_map(|tag| parse_user(tag))
+            .filter(unread)
+            .collect();
         self.result.mentions.users = by_name;
         self.tell_groups();
         if self.result.mentions.everyone {

@@ -62,8 +62,8 @@ pub trait Roster {
     /// All of them, in any order.
     fn users(&self) -> impl Iterator<Item = UserId>;
 
-    /// The members of the group with this name, given as [`nick_key`]: ordered by number, also those who are not on
-    /// the roster. Where no groups can be mentioned, there is none.
+    /// The members of the group with this name, given as [`nick_key`]: ordered by number, also
+    /// those who are not on the roster. Where no groups can be mentioned, there is none.
     fn group(&self, key: &str) -> Option<&[UserId]> {
         let _ = key;
         None
@@ -91,7 +91,9 @@ pub enum TagError {
 #[must_use]
 pub fn normalize(tag: &str) -> Option<String> {
     let form = if tag.contains(char::is_control) {
-        lower(bare(&tag.chars().filter(|c| !c.is_control()).collect::<String>()))
+        lower(bare(
+            &tag.chars().filter(|c| !c.is_control()).collect::<String>(),
+        ))
     } else {
         lower(bare(tag))
     };
@@ -99,7 +101,8 @@ pub fn normalize(tag: &str) -> Option<String> {
 }
 
 fn bare(tag: &str) -> &str {
-    tag.trim_start_matches(|c: char| c == '#' || c.is_whitespace()).trim_end()
+    tag.trim_start_matches(|c: char| c == '#' || c.is_whitespace())
+        .trim_end()
 }
 
 fn lower(tag: &str) -> String {
@@ -110,9 +113,10 @@ fn lower(tag: &str) -> String {
     tag.nfc().collect::<String>().to_lowercase().nfc().collect()
 }
 
-/// The form in which a flow keeps a tag: [`normalize`], and a mention by its `:user:<id>`, [`group_tag`] or
-/// [`USER_EVERYONE`]. `None` when nothing is left, or when an `@` stands before neither a nick on the roster nor the
-/// name of a group. A group's tag need not be that of a group that is there.
+/// The form in which a flow keeps a tag: [`normalize`], and a mention by its `:user:<id>`,
+/// [`group_tag`] or [`USER_EVERYONE`]. `None` when nothing is left, or when an `@` stands before
+/// neither a nick on the roster nor the name of a group. A group's tag need not be that of a group
+/// that is there.
 ///
 /// This is also what a list of messages filtered by tags has to ask for.
 #[must_use]
@@ -137,11 +141,16 @@ pub fn resolve<R: Roster>(tag: &str, roster: &R) -> Option<String> {
 /// left out when empty.
 #[must_use]
 pub fn parse_list(text: &str) -> Vec<String> {
-    text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
+    text.split(',')
+        .map(str::trim)
+        .filter(|tag| !tag.is_empty())
+        .map(str::to_owned)
+        .collect()
 }
 
-/// How many tags a list can hold that is read back from a message of a flow with so many users and groups: the
-/// client's own, for each user a mention, an unread mark and a highlight, and for each group a mention.
+/// How many tags a list can hold that is read back from a message of a flow with so many users and
+/// groups: the client's own, for each user a mention, an unread mark and a highlight, and for each
+/// group a mention.
 #[must_use]
 pub fn most_tags(users: usize, groups: usize) -> usize {
     2 * MAX_TAGS + 3 * users + groups
@@ -167,7 +176,13 @@ pub fn validate(tags: &[String]) -> Result<(), TagError> {
     }
     if tags.len() > MAX_TAGS {
         let counted = |tag: &String| normalize(tag).filter(|tag| !is_made_by_server(tag));
-        if tags.iter().filter_map(counted).collect::<HashSet<_>>().len() > MAX_TAGS {
+        if tags
+            .iter()
+            .filter_map(counted)
+            .collect::<HashSet<_>>()
+            .len()
+            > MAX_TAGS
+        {
             return Err(TagError::TooMany);
         }
     }
@@ -180,8 +195,8 @@ pub fn user_tag(user: UserId) -> String {
     format!("{USER}{user}")
 }
 
-/// The tag that mentions a group, whose name is given as [`nick_key`]. No name of a group is a number, so it is never
-/// that of a user.
+/// The tag that mentions a group, whose name is given as [`nick_key`]. No name of a group is a
+/// number, so it is never that of a user.
 #[must_use]
 pub fn group_tag(key: &str) -> String {
     format!("{USER}{key}")
@@ -205,7 +220,8 @@ pub fn parse_unread(tag: &str) -> Option<UserId> {
     tag.strip_prefix(UNREAD)?.parse().ok()
 }
 
-/// The user of a `:user:<id>` tag; `None` for any other tag, also for [`USER_EVERYONE`] and for a group's.
+/// The user of a `:user:<id>` tag; `None` for any other tag, also for [`USER_EVERYONE`] and for a
+/// group's.
 #[must_use]
 pub fn parse_user(tag: &str) -> Option<UserId> {
     tag.strip_prefix(USER)?.parse().ok()
@@ -235,9 +251,15 @@ impl TagChanges {
     pub fn between(before: &[String], after: &[String]) -> Self {
         let missing = |from: &[String], of: &[String]| {
             let from: HashSet<&String> = from.iter().collect();
-            of.iter().filter(|tag| !from.contains(tag)).cloned().collect()
+            of.iter()
+                .filter(|tag| !from.contains(tag))
+                .cloned()
+                .collect()
         };
-        Self { add: missing(before, after), remove: missing(after, before) }
+        Self {
+            add: missing(before, after),
+            remove: missing(after, before),
+        }
     }
 
     /// Whether nothing changed.
@@ -247,15 +269,21 @@ impl TagChanges {
     }
 }
 
-/// Whether the server made the tag, or could have: it names a user or a message by number, or a kind of
-/// content, and repeats no word of the sender's.
+/// Whether the server made the tag, or could have: it names a user or a message by number, or a
+/// kind of content, and repeats no word of the sender's.
 #[must_use]
 pub fn is_generated(tag: &str) -> bool {
     let is_number = |rest: &str| rest.parse::<u64>().is_ok();
-    let numbered = [USER, UNREAD, HIGHLIGHT, INFLUX].iter().filter_map(|prefix| tag.strip_prefix(prefix));
+    let numbered = [USER, UNREAD, HIGHLIGHT, INFLUX]
+        .iter()
+        .filter_map(|prefix| tag.strip_prefix(prefix));
     [URL, FILE, USER_EVERYONE].contains(&tag) || numbered.into_iter().any(is_number)
 }
 
 fn is_made_by_server(tag: &str) -> bool {
-    tag == URL || tag == FILE || [USER, UNREAD, HIGHLIGHT].iter().any(|prefix| tag.starts_with(prefix))
+    tag == URL
+        || tag == FILE
+        || [USER, UNREAD, HIGHLIGHT]
+            .iter()
+            .any(|prefix| tag.starts_with(prefix))
 }

@@ -27,7 +27,10 @@ pub(super) fn addressee<'r, R: Roster>(key: &str, roster: &'r R) -> Option<Addre
     if EVERYONE.contains(&key) {
         return Some(Addressee::Everyone);
     }
-    roster.by_nick(key).map(Addressee::User).or_else(|| roster.group(key).map(Addressee::Group))
+    roster
+        .by_nick(key)
+        .map(Addressee::User)
+        .or_else(|| roster.group(key).map(Addressee::Group))
 }
 
 /// The longest nick at the beginning of `run`, as `find` knows it by its key, and its length in
@@ -59,11 +62,15 @@ pub(super) fn longest<T>(
         }
     }
     ends[count] = run.len();
-    ends[..=count].iter().rev().filter(|&&end| end > 0).find_map(|&end| {
-        key.clear();
-        write_key(&run[..end], key);
-        find(key).map(|found| (found, end))
-    })
+    ends[..=count]
+        .iter()
+        .rev()
+        .filter(|&&end| end > 0)
+        .find_map(|&end| {
+            key.clear();
+            write_key(&run[..end], key);
+            find(key).map(|found| (found, end))
+        })
 }
 
 fn may_end_before(c: char, next: Option<char>, mention: bool) -> bool {

@@ -1,28 +1,36 @@
-//! The unread mark of private messages. Each is meant for one reader, who has it to read whatever it says.
+//! The unread mark of private messages. Each is meant for one reader, who has it to read whatever
+//! it says.
 
 use super::{Extracted, normalize, unread_tag};
 use crate::UserId;
 
-/// Sets whether the tags of a private message mark it as unread for its reader, whatever mentions in it have made of
-/// that. The mark stands before all other tags that begin with a colon.
+/// Sets whether the tags of a private message mark it as unread for its reader, whatever mentions
+/// in it have made of that. The mark stands before all other tags that begin with a colon.
 pub fn set_unread(extracted: &mut Extracted, reader: UserId, unread: bool) {
     let mark = unread_tag(reader);
     let Extracted { tags, mentions, .. } = extracted;
     tags.retain(|tag| *tag != mark);
     mentions.users.retain(|user| *user != reader);
     if unread {
-        let place = tags.iter().position(|tag| tag.starts_with(':')).unwrap_or(tags.len());
+        let place = tags
+            .iter()
+            .position(|tag| tag.starts_with(':'))
+            .unwrap_or(tags.len());
         tags.insert(place, mark);
         mentions.users.push(reader);
     }
 }
 
-/// Whether a private message is still marked as unread for its reader once its tags are set to `wanted`, in any form:
-/// it was before, and the mark is among them. A mark that is gone does not come back.
+/// Whether a private message is still marked as unread for its reader once its tags are set to
+/// `wanted`, in any form: it was before, and the mark is among them. A mark that is gone does not
+/// come back.
 #[must_use]
 pub fn keeps_unread(previous: &[String], wanted: &[String], reader: UserId) -> bool {
     let mark = unread_tag(reader);
-    previous.contains(&mark) && wanted.iter().any(|tag| normalize(tag).as_ref() == Some(&mark))
+    previous.contains(&mark)
+        && wanted
+            .iter()
+            .any(|tag| normalize(tag).as_ref() == Some(&mark))
 }
 
 #[cfg(test)]
@@ -31,7 +39,10 @@ mod tests {
 
     fn marked(tags: &[&str], unread: bool) -> Extracted {
         let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-        let mut extracted = Extracted { tags, ..Extracted::default() };
+        let mut extracted = Extracted {
+            tags,
+            ..Extracted::default()
+        };
         set_unread(&mut extracted, UserId(2), unread);
         extracted
     }
@@ -41,8 +52,14 @@ mod tests {
         for (before, after) in [
             (&[][..], &[":unread:2"][..]),
             (&["tea"], &["tea", ":unread:2"]),
-            (&["tea", ":user:2", ":unread:2", "milk"], &["tea", ":unread:2", ":user:2", "milk"]),
-            (&[":url", "tea", ":file"], &[":unread:2", ":url", "tea", ":file"]),
+            (
+                &["tea", ":user:2", ":unread:2", "milk"],
+                &["tea", ":unread:2", ":user:2", "milk"],
+            ),
+            (
+                &[":url", "tea", ":file"],
+                &[":unread:2", ":url", "tea", ":file"],
+            ),
         ] {
             let extracted = marked(before, true);
             assert_eq!(extracted.tags, after, "{before:?}");
@@ -64,7 +81,11 @@ mod tests {
         assert!(keeps_unread(&with, &with, UserId(2)));
         assert!(keeps_unread(&with, &list(&["# :UNREAD:2 "]), UserId(2)));
         assert!(!keeps_unread(&with, &without, UserId(2)));
-        assert!(!keeps_unread(&with, &list(&["@ben", ":unread:22"]), UserId(2)));
+        assert!(!keeps_unread(
+            &with,
+            &list(&["@ben", ":unread:22"]),
+            UserId(2)
+        ));
         assert!(!keeps_unread(&without, &with, UserId(2)));
     }
 }

@@ -31,7 +31,12 @@ pub(super) struct Scanner<'a> {
 
 impl<'a> Scanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, code: is_code(text), piece: 0 }
+        Self {
+            text,
+            at: 0,
+            code: is_code(text),
+            piece: 0,
+        }
     }
 
     /// Passes over the first `length` bytes of the mention or word given last, which have found
@@ -57,18 +62,26 @@ impl<'a> Scanner<'a> {
     fn address(&mut self) -> Option<Piece<'a>> {
         let host = self.rest().strip_prefix("://")?.chars().next()?;
         let before = &self.text[..self.at];
-        let scheme = before.rsplit(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let scheme = before
+            .rsplit(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default();
         if scheme.is_empty() || !may_begin_host(host) {
             return None;
         }
         self.at += address_length(self.rest());
-        ["http", "https"].iter().any(|web| scheme.eq_ignore_ascii_case(web)).then_some(Piece::Url)
+        ["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web))
+            .then_some(Piece::Url)
     }
 
     /// At a `w`: passes over an address that begins with `www.`.
     fn bare_address(&mut self) -> Option<Piece<'a>> {
         let rest = self.rest();
-        let prefix = rest.get(..4).filter(|prefix| prefix.eq_ignore_ascii_case("www."))?;
+        let prefix = rest
+            .get(..4)
+            .filter(|prefix| prefix.eq_ignore_ascii_case("www."))?;
         let host = rest[prefix.len()..].chars().next()?;
         if self.after_word() || !may_begin_host(host) {
             return None;
@@ -118,8 +131,10 @@ impl<'a> Scanner<'a> {
         };
         let rest = self.rest();
         let run = self.nick_run();
-        self.at += ascii_run(rest, rest.len(), |byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            .unwrap_or_else(|| rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()));
+        self.at += ascii_run(rest, rest.len(), |byte| {
+            byte.is_ascii_alphanumeric() || byte == b'_'
+        })
+        .unwrap_or_else(|| rest.find(|c| !is_word_char(c)).unwrap_or(rest.len()));
         let alone = !joined && !rest[run.len()..].starts_with('@');
         alone.then_some(Piece::Word(run))
     }
@@ -173,12 +188,16 @@ impl<'a> Iterator for Scanner<'a> {
     }
 }
 
-/// The length of what `text` begins with that satisfies `is_part`, `max` bytes at most. `None` when it is followed by
-/// a character beyond ASCII, which only the caller can judge. Most texts are ASCII, and a byte is judged faster.
+/// The length of what `text` begins with that satisfies `is_part`, `max` bytes at most. `None` when
+/// it is followed by a character beyond ASCII, which only the caller can judge. Most texts are
+/// ASCII, and a byte is judged faster.
 fn ascii_run(text: &str, max: usize, is_part: impl Fn(u8) -> bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let max = bytes.len().min(max);
-    let end = bytes[..max].iter().position(|&byte| !is_part(byte)).unwrap_or(max);
+    let end = bytes[..max]
+        .iter()
+        .position(|&byte| !is_part(byte))
+        .unwrap_or(max);
     (end == max || bytes[end].is_ascii()).then_some(end)
 }
 

@@ -32,12 +32,20 @@ impl Roster for Flow {
 /// A flow with Anna (1), who sends, Foo (2), foo-bar (3) and J.Ä (4).
 fn flow() -> Flow {
     let nicks = ["Anna", "Foo", "foo-bar", "J.Ä"];
-    let people = nicks.iter().zip(1..).map(|(nick, id)| (nick_key(nick), UserId(id))).collect();
+    let people = nicks
+        .iter()
+        .zip(1..)
+        .map(|(nick, id)| (nick_key(nick), UserId(id)))
+        .collect();
     Flow(people, HashMap::new())
 }
 
 fn context(flow: &Flow) -> Context<'_, Flow> {
-    Context { roster: flow, sender: Some(UserId(1)), has_attachments: false }
+    Context {
+        roster: flow,
+        sender: Some(UserId(1)),
+        has_attachments: false,
+    }
 }
 
 fn list(tags: &[&str]) -> Vec<String> {
@@ -86,7 +94,10 @@ fn a_client_gives_up_to_50_tags_of_100_characters() {
     assert_eq!(validate(&many(50)), Ok(()));
     assert_eq!(validate(&many(51)), Err(TagError::TooMany));
     assert_eq!(validate(&vec!["same".to_owned(); 60]), Ok(()));
-    let made_by_server = (1..100).map(|n| unread_tag(UserId(n))).chain(many(50)).collect::<Vec<_>>();
+    let made_by_server = (1..100)
+        .map(|n| unread_tag(UserId(n)))
+        .chain(many(50))
+        .collect::<Vec<_>>();
     assert_eq!(validate(&made_by_server), Ok(()));
     assert_eq!(validate(&["é".repeat(100)]), Ok(()));
     assert_eq!(validate(&["é".repeat(101)]), Err(TagError::TooLong));
@@ -109,11 +120,20 @@ fn hashtags_are_found_in_any_script() {
         ("On the #16 bus", vec!["16"]),
         ("#0", vec!["0"]),
         ("hello #foo-bar_baz", vec!["foo-bar_baz"]),
-        ("#1 (#two )#three [#four ’#five’#six", vec!["1", "two", "three", "four", "five", "six"]),
-        ("#a: #b; #c, #d. #e! #f?", vec!["a", "b", "c", "d", "e", "f"]),
+        (
+            "#1 (#two )#three [#four ’#five’#six",
+            vec!["1", "two", "three", "four", "five", "six"],
+        ),
+        (
+            "#a: #b; #c, #d. #e! #f?",
+            vec!["a", "b", "c", "d", "e", "f"],
+        ),
         ("#one\n#two\r\n#three", vec!["one", "two", "three"]),
         ("#mañana #CAFÉ #münchen", vec!["mañana", "café", "münchen"]),
-        ("#日本語ハッシュタグ。#サッカー", vec!["日本語ハッシュタグ", "サッカー"]),
+        (
+            "#日本語ハッシュタグ。#サッカー",
+            vec!["日本語ハッシュタグ", "サッカー"],
+        ),
         ("What is #트위터 or #русский?", vec!["트위터", "русский"]),
         ("#हिन्दी #می‌خواهم", vec!["हिन्दी", "می‌خواهم"]),
         ("＃ｈａｓｈ", vec!["ｈａｓｈ"]),
@@ -163,9 +183,16 @@ fn links_are_noted_and_not_looked_into() {
     ] {
         assert_eq!(of_text(text), [URL], "{text}");
     }
-    for text in
-        ["http://", "http:// x", "://x", "www.", "www. x", "awww.x", "ftp://host/#part", "ssh://foo@host/#x"]
-    {
+    for text in [
+        "http://",
+        "http:// x",
+        "://x",
+        "www.",
+        "www. x",
+        "awww.x",
+        "ftp://host/#part",
+        "ssh://foo@host/#x",
+    ] {
         assert_eq!(of_text(text), NONE, "{text}");
     }
     assert_eq!(of_text("http://例え.jp。#タグ"), [URL, "タグ"]);
@@ -189,9 +216,16 @@ fn a_mention_tells_the_user() {
         ("@j.ä", 4),
         ("@J.A\u{308}.", 4),
     ] {
-        assert_eq!(of_text(text), [user_tag(UserId(id)), unread_tag(UserId(id))], "{text}");
+        assert_eq!(
+            of_text(text),
+            [user_tag(UserId(id)), unread_tag(UserId(id))],
+            "{text}"
+        );
     }
-    assert_eq!(of_text("@foo-bar, and @foo"), [":user:3", ":unread:3", ":user:2", ":unread:2"]);
+    assert_eq!(
+        of_text("@foo-bar, and @foo"),
+        [":user:3", ":unread:3", ":user:2", ":unread:2"]
+    );
     assert_eq!(of_text("@foo @Foo"), [":user:2", ":unread:2"]);
 }
 
@@ -219,9 +253,23 @@ fn whoever_mentions_himself_is_not_told() {
 
 #[test]
 fn everyone_is_everybody_but_the_sender() {
-    for word in ["everyone", "everybody", "all", "anyone", "anybody", "EVERYONE"] {
-        let extracted = extract(&[], &format!("MANAGERIAL RAGE FOR @{word}!"), &context(&flow()));
-        assert_eq!(extracted.tags, [":user:everyone", ":unread:2", ":unread:3", ":unread:4"]);
+    for word in [
+        "everyone",
+        "everybody",
+        "all",
+        "anyone",
+        "anybody",
+        "EVERYONE",
+    ] {
+        let extracted = extract(
+            &[],
+            &format!("MANAGERIAL RAGE FOR @{word}!"),
+            &context(&flow()),
+        );
+        assert_eq!(
+            extracted.tags,
+            [":user:everyone", ":unread:2", ":unread:3", ":unread:4"]
+        );
         assert!(extracted.mentions.everyone);
         assert_eq!(extracted.mentions.users, []);
     }
@@ -233,11 +281,21 @@ fn everyone_is_everybody_but_the_sender() {
 #[test]
 fn an_anonymous_sender_tells_really_everyone() {
     let flow = flow();
-    let anonymous = Context { sender: None, ..context(&flow) };
+    let anonymous = Context {
+        sender: None,
+        ..context(&flow)
+    };
     let extracted = extract(&[], "@all @foo", &anonymous);
     assert_eq!(
         extracted.tags,
-        [":user:everyone", ":user:2", ":unread:2", ":unread:1", ":unread:3", ":unread:4"]
+        [
+            ":user:everyone",
+            ":user:2",
+            ":unread:2",
+            ":unread:1",
+            ":unread:3",
+            ":unread:4"
+        ]
     );
     assert_eq!(extracted.mentions.users, [UserId(2)]);
 }
@@ -277,8 +335,15 @@ fn a_bare_nick_is_highlighted() {
 fn given_tags_come_first_and_none_comes_twice() {
     let flow = flow();
     let given = list(&["Zeta", "#alpha", "@foo", "zeta", ":user:2", " "]);
-    let with_file = Context { has_attachments: true, ..context(&flow) };
-    let extracted = extract(&given, "#alpha #beta @foo @foo-bar http://x.org foo", &with_file);
+    let with_file = Context {
+        has_attachments: true,
+        ..context(&flow)
+    };
+    let extracted = extract(
+        &given,
+        "#alpha #beta @foo @foo-bar http://x.org foo",
+        &with_file,
+    );
     assert_eq!(
         extracted.tags,
         [
@@ -300,9 +365,21 @@ fn given_tags_come_first_and_none_comes_twice() {
 
 #[test]
 fn what_only_the_server_makes_cannot_be_given() {
-    assert_eq!(of_tags(&[":unread:2", ":Unread:3", ":highlight:2", ":unread:x", "#:unread:4"]), NONE);
+    assert_eq!(
+        of_tags(&[
+            ":unread:2",
+            ":Unread:3",
+            ":highlight:2",
+            ":unread:x",
+            "#:unread:4"
+        ]),
+        NONE
+    );
     assert_eq!(of_tags(&["@nobody", ":user:99", ":user:x", "@"]), NONE);
-    assert_eq!(of_tags(&[":url", ":file", ":influx:5", ":other"]), [":url", ":other"]);
+    assert_eq!(
+        of_tags(&[":url", ":file", ":influx:5", ":other"]),
+        [":url", ":other"]
+    );
     assert_eq!(of_tags(&[":user:2", ":user:02"]), [":user:2", ":unread:2"]);
 }
 

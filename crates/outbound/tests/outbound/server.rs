@@ -53,7 +53,8 @@ impl Server {
 
     /// With a certificate for this name, and what a client needs to trust it.
     pub(crate) async fn start_tls(name: &str, answer: Answer) -> (Self, ClientConfig) {
-        let CertifiedKey { cert, signing_key } = generate_simple_self_signed([name.to_owned()]).unwrap();
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed([name.to_owned()]).unwrap();
         let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let server = ServerConfig::builder_with_provider(provider.clone())
@@ -69,7 +70,10 @@ impl Server {
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        (Self::listen(answer, Some(Arc::new(server).into())).await, client)
+        (
+            Self::listen(answer, Some(Arc::new(server).into())).await,
+            client,
+        )
     }
 
     async fn listen(answer: Answer, tls: Option<TlsAcceptor>) -> Self {
@@ -94,7 +98,12 @@ impl Server {
                 }
             }
         });
-        Self { port, connections, requests: Mutex::new(requests), task }
+        Self {
+            port,
+            connections,
+            requests: Mutex::new(requests),
+            task,
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -148,8 +157,12 @@ async fn serve(
 
 fn is_whole(request: &[u8]) -> bool {
     let text = String::from_utf8_lossy(request).to_ascii_lowercase();
-    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
-    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let Some((head, body)) = text.split_once("\r\n\r\n") else {
+        return false;
+    };
+    let length = head
+        .lines()
+        .find_map(|line| line.strip_prefix("content-length: "));
     body.len() >= length.map_or(0, |length| length.parse().unwrap())
 }
 

@@ -7,7 +7,11 @@ use super::*;
 /// The terms as they are written, or what is wrong.
 fn read(text: &str) -> Result<String, String> {
     let filter = text.parse::<Filter>().map_err(|error| {
-        assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidFilter)), "{text}");
+        assert_eq!(
+            (error.status, error.scim_type),
+            (400, Some(ScimType::InvalidFilter)),
+            "{text}"
+        );
         error.detail
     })?;
     Ok(filter.to_string())
@@ -21,22 +25,43 @@ fn the_filters_of_the_specification_and_their_relatives_are_read() {
         (r#"emails eq "a@b""#, r#"emails eq "a@b""#),
         (r#"externalId eq "00u1""#, r#"externalId eq "00u1""#),
         (r#"emails.value eq "a@b""#, r#"emails eq "a@b""#),
-        (r#"emails[type eq "work"].value eq "a@b""#, r#"emails eq "a@b""#),
-        (r#"emails[type eq "work" and value eq "a@b"]"#, r#"emails eq "a@b""#),
-        (r#"emails[value eq "a@b" and type eq "work"]"#, r#"emails eq "a@b""#),
+        (
+            r#"emails[type eq "work"].value eq "a@b""#,
+            r#"emails eq "a@b""#,
+        ),
+        (
+            r#"emails[type eq "work" and value eq "a@b"]"#,
+            r#"emails eq "a@b""#,
+        ),
+        (
+            r#"emails[value eq "a@b" and type eq "work"]"#,
+            r#"emails eq "a@b""#,
+        ),
         (r#"emails[value eq "a@b"]"#, r#"emails eq "a@b""#),
         (r#"USERNAME EQ "A""#, r#"userName eq "A""#),
-        (r#"Emails[Type Eq "Work"].VALUE eQ "a@b""#, r#"emails eq "a@b""#),
+        (
+            r#"Emails[Type Eq "Work"].VALUE eQ "a@b""#,
+            r#"emails eq "a@b""#,
+        ),
         (r#"userName eq """#, r#"userName eq """#),
         ("  userName \t eq   \"a\"  ", r#"userName eq "a""#),
-        (r#"emails[ type  eq  "work" ].value eq "a@b""#, r#"emails eq "a@b""#),
+        (
+            r#"emails[ type  eq  "work" ].value eq "a@b""#,
+            r#"emails eq "a@b""#,
+        ),
         (r#"(userName eq "a")"#, r#"userName eq "a""#),
-        (r#"( ( userName eq "a" ) and (emails eq "b") )"#, r#"userName eq "a" and emails eq "b""#),
+        (
+            r#"( ( userName eq "a" ) and (emails eq "b") )"#,
+            r#"userName eq "a" and emails eq "b""#,
+        ),
         (
             r#"userName eq "a" AND externalId eq "b" and emails eq "c""#,
             r#"userName eq "a" and externalId eq "b" and emails eq "c""#,
         ),
-        (r#"userName eq "and or ( [ ] )""#, r#"userName eq "and or ( [ ] )""#),
+        (
+            r#"userName eq "and or ( [ ] )""#,
+            r#"userName eq "and or ( [ ] )""#,
+        ),
     ] {
         assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
         if text.starts_with(|first: char| first.is_alphabetic()) {
@@ -51,8 +76,14 @@ fn the_filters_of_the_specification_and_their_relatives_are_read() {
 #[test]
 fn a_value_is_a_json_string_with_all_its_escapes() {
     let filter: Filter =
-        r#"userName eq "\"\\\/\b\f\n\r\t\u00e9\uD83E\udda9 é🦩" and emails eq "x\\""#.parse().unwrap();
-    let values: Vec<_> = filter.terms().iter().map(|term| term.value.as_str()).collect();
+        r#"userName eq "\"\\\/\b\f\n\r\t\u00e9\uD83E\udda9 é🦩" and emails eq "x\\""#
+            .parse()
+            .unwrap();
+    let values: Vec<_> = filter
+        .terms()
+        .iter()
+        .map(|term| term.value.as_str())
+        .collect();
     assert_eq!(values, ["\"\\/\u{8}\u{c}\n\r\té🦩 é🦩", "x\\"]);
     for value in [
         "7",
@@ -77,7 +108,10 @@ fn a_value_is_a_json_string_with_all_its_escapes() {
         }
     }
     for nul in ["\\u0000", "\0"] {
-        assert!(read(&format!("userName eq \"a{nul}b\"")).is_err(), "{nul:?}");
+        assert!(
+            read(&format!("userName eq \"a{nul}b\"")).is_err(),
+            "{nul:?}"
+        );
     }
 }
 
@@ -87,8 +121,14 @@ fn everything_else_is_refused_in_plain_words() {
         ("", "must begin with an attribute"),
         ("  ", "must begin with an attribute"),
         (r#"eq "a""#, "is not supported in a filter"),
-        (r#"displayName eq "a""#, "displayName is not supported in a filter"),
-        (r#"userName.value eq "a""#, "userName.value is not supported"),
+        (
+            r#"displayName eq "a""#,
+            "displayName is not supported in a filter",
+        ),
+        (
+            r#"userName.value eq "a""#,
+            "userName.value is not supported",
+        ),
         (r#"emails.type eq "work""#, "emails.type is not supported"),
         (r#"id eq "1""#, "id is not supported"),
         (r#"meta.created gt "2026""#, "meta.created is not supported"),
@@ -100,7 +140,10 @@ fn everything_else_is_refused_in_plain_words() {
         ("userName pr", "The operator pr is not supported"),
         (r#"userName co "a""#, "The operator co is not supported"),
         (r#"userName SW "a""#, "The operator SW is not supported"),
-        (r#"userName eq "a" or userName eq "b""#, "or is not supported"),
+        (
+            r#"userName eq "a" or userName eq "b""#,
+            "or is not supported",
+        ),
         (r#"not (userName eq "a")"#, "not is not supported"),
         (r#"not(userName eq "a")"#, "not is not supported"),
         (r#"userName eq "a" x"#, "followed by and"),
@@ -111,23 +154,53 @@ fn everything_else_is_refused_in_plain_words() {
         (r#"(userName eq "a""#, "A parenthesis is not closed"),
         (r#"userName eq "a")"#, "closed that was not opened"),
         ("()", "must begin with an attribute"),
-        (r#"emails[type eq "home"].value eq "a""#, "Only addresses of the type work"),
-        (r#"emails[type eq "home" and value eq "a"]"#, "Only addresses of the type work"),
+        (
+            r#"emails[type eq "home"].value eq "a""#,
+            "Only addresses of the type work",
+        ),
+        (
+            r#"emails[type eq "home" and value eq "a"]"#,
+            "Only addresses of the type work",
+        ),
         (r#"emails[type eq "work"]"#, "by one value"),
         (r#"emails[type eq "work"].display eq "a""#, "by one value"),
-        (r#"emails[type eq "work" and value eq "a" and value eq "b"]"#, "by one value"),
+        (
+            r#"emails[type eq "work" and value eq "a" and value eq "b"]"#,
+            "by one value",
+        ),
         (r#"emails[value eq "a"].value eq "b""#, "by one value"),
-        (r#"emails[type eq "work" or value eq "a"]"#, "or is not supported"),
+        (
+            r#"emails[type eq "work" or value eq "a"]"#,
+            "or is not supported",
+        ),
         (r#"emails[not (type eq "work")]"#, "not is not supported"),
-        (r#"emails[type ne "work"].value eq "a""#, "The operator ne is not supported"),
-        (r#"emails[primary eq true].value eq "a""#, "emails.primary is not supported"),
-        (r#"emails[display eq "x"].value eq "a""#, "emails.display is not supported"),
-        (r#"emails[type eq "work".value eq "a""#, "followed by and or by ]"),
+        (
+            r#"emails[type ne "work"].value eq "a""#,
+            "The operator ne is not supported",
+        ),
+        (
+            r#"emails[primary eq true].value eq "a""#,
+            "emails.primary is not supported",
+        ),
+        (
+            r#"emails[display eq "x"].value eq "a""#,
+            "emails.display is not supported",
+        ),
+        (
+            r#"emails[type eq "work".value eq "a""#,
+            "followed by and or by ]",
+        ),
         (r#"emails[].value eq "a""#, "must begin with an attribute"),
         (r#"emails.value[value eq "a"]"#, "followed by eq"),
         (r#"userName[type eq "work"] eq "a""#, "followed by eq"),
-        (r#"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:userName eq "a""#, "is not supported"),
-        (r#"urn:ietf:params:scim:schemas:core:2.0:UseruserName eq "a""#, "is not supported"),
+        (
+            r#"urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:userName eq "a""#,
+            "is not supported",
+        ),
+        (
+            r#"urn:ietf:params:scim:schemas:core:2.0:UseruserName eq "a""#,
+            "is not supported",
+        ),
     ] {
         let detail = read(text).expect_err(text);
         assert!(detail.contains(words), "{text}: {detail}");
@@ -137,14 +210,31 @@ fn everything_else_is_refused_in_plain_words() {
 #[test]
 fn the_bounds_hold() {
     let terms = |count: usize| vec![r#"userName eq "a""#; count].join(" and ");
-    assert_eq!(terms(MAX_TERMS).parse::<Filter>().unwrap().terms().len(), MAX_TERMS);
-    assert!(read(&terms(MAX_TERMS + 1)).unwrap_err().contains("10 terms"));
+    assert_eq!(
+        terms(MAX_TERMS).parse::<Filter>().unwrap().terms().len(),
+        MAX_TERMS
+    );
+    assert!(
+        read(&terms(MAX_TERMS + 1))
+            .unwrap_err()
+            .contains("10 terms")
+    );
 
     let long = |bytes: usize| format!(r#"userName eq "{}""#, "x".repeat(bytes - 14));
     assert!(read(&long(MAX_FILTER)).is_ok());
-    assert!(read(&long(MAX_FILTER + 1)).unwrap_err().contains("2000 bytes"));
+    assert!(
+        read(&long(MAX_FILTER + 1))
+            .unwrap_err()
+            .contains("2000 bytes")
+    );
 
-    let deep = |depth| format!(r#"{}userName eq "a"{}"#, "(".repeat(depth), ")".repeat(depth));
+    let deep = |depth| {
+        format!(
+            r#"{}userName eq "a"{}"#,
+            "(".repeat(depth),
+            ")".repeat(depth)
+        )
+    };
     assert!(read(&deep(MAX_DEPTH)).is_ok());
     assert!(read(&deep(MAX_DEPTH + 1)).unwrap_err().contains("10 deep"));
     assert!(read(&deep(900)).is_err());
@@ -166,7 +256,10 @@ fn a_term() -> impl Strategy<Value = String> {
         "urn:ietf:params:scim:schemas:core:2.0:User:userName",
     ]);
     (attribute, "[^\0]{0,20}", "[ \t]{1,3}").prop_map(|(attribute, value, blanks)| {
-        format!("{attribute}{blanks}eq{blanks}{}", serde_json::Value::from(value))
+        format!(
+            "{attribute}{blanks}eq{blanks}{}",
+            serde_json::Value::from(value)
+        )
     })
 }
 

@@ -21,8 +21,12 @@ pub(super) fn apply(changes: &[Change], mut state: State) -> Result<State, ScimE
             Change::GivenName(given) => name.given = Some(given),
             Change::FamilyName(family) => name.family = Some(family),
             Change::Email(filter, address) => {
-                // An address that is not kept, such as one for home, is passed over like other attributes.
-                if !filter.as_ref().is_none_or(|filter| matches(filter, &state.email)) {
+                // An address that is not kept, such as one for home, is passed over like other
+                // attributes.
+                if !filter
+                    .as_ref()
+                    .is_none_or(|filter| matches(filter, &state.email))
+                {
                     missed += 1;
                     continue;
                 }
@@ -56,20 +60,27 @@ impl Name<'_> {
     /// The full name that comes of the present one; `None` when nothing was said.
     ///
     /// A path that names a part means a name of parts. The display name beside it may be anything
-    /// (`Lovelace, Ada (Engines)`), so the other part is that of the present name, not a guess from it.
+    /// (`Lovelace, Ada (Engines)`), so the other part is that of the present name, not a guess from
+    /// it.
     fn full(&self, present: &str) -> Option<String> {
         match (self.given, self.family) {
             (Some(given), Some(family)) => Some(join(given, family)),
             (Some(given), None) => Some(join(given, family_beside(present, given))),
             (None, Some(family)) => Some(join(split(present).0, family)),
-            (None, None) => self.formatted.or(self.display).map(|full| full.trim().to_owned()),
+            (None, None) => self
+                .formatted
+                .or(self.display)
+                .map(|full| full.trim().to_owned()),
         }
     }
 }
 
 /// Whether the address is meant, which is of the type `work` and primary.
 fn matches(filter: &ValueFilter, email: &str) -> bool {
-    filter.conditions().iter().all(|condition| holds(condition, email))
+    filter
+        .conditions()
+        .iter()
+        .all(|condition| holds(condition, email))
 }
 
 fn holds(condition: &Condition, email: &str) -> bool {

@@ -27,16 +27,26 @@ pub(super) enum Change {
 }
 
 /// Adds what a value says about what is kept. Without one, or with `null`, it is taken away.
-pub(super) fn read(kept: Kept, value: Option<&Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
+pub(super) fn read(
+    kept: Kept,
+    value: Option<&Value>,
+    changes: &mut Vec<Change>,
+) -> Result<(), ScimError> {
     let value = value.filter(|value| !value.is_null());
     let change = match kept {
         Kept::UserName => Change::UserName(text("userName", required("userName", value)?)?),
-        Kept::ExternalId => Change::ExternalId(value.map(|value| text("externalId", value)).transpose()?),
+        Kept::ExternalId => {
+            Change::ExternalId(value.map(|value| text("externalId", value)).transpose()?)
+        }
         Kept::Active => Change::Active(boolean("active", required("active", value)?)?),
         Kept::NickName => Change::Nick(text_or_none("nickName", value)?),
-        Kept::DisplayName => Change::DisplayName(text("displayName", required("displayName", value)?)?),
+        Kept::DisplayName => {
+            Change::DisplayName(text("displayName", required("displayName", value)?)?)
+        }
         Kept::Name => return read_name(object("name", required("name", value)?)?, changes),
-        Kept::Formatted => Change::Formatted(text("name.formatted", required("name.formatted", value)?)?),
+        Kept::Formatted => {
+            Change::Formatted(text("name.formatted", required("name.formatted", value)?)?)
+        }
         Kept::GivenName => Change::GivenName(text_or_none("name.givenName", value)?),
         Kept::FamilyName => Change::FamilyName(text_or_none("name.familyName", value)?),
         Kept::Emails(filter) => match value.map(read_emails).transpose()? {
@@ -55,8 +65,11 @@ pub(super) fn read(kept: Kept, value: Option<&Value>, changes: &mut Vec<Change>)
 
 /// The parts of a name; those that are not given stay (RFC 7644, section 3.5.2.3).
 fn read_name(name: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
-    let parts =
-        [("formatted", Kept::Formatted), ("givenName", Kept::GivenName), ("familyName", Kept::FamilyName)];
+    let parts = [
+        ("formatted", Kept::Formatted),
+        ("givenName", Kept::GivenName),
+        ("familyName", Kept::FamilyName),
+    ];
     for (part, kept) in parts {
         if let Some(value) = find(name, part)? {
             read(kept, Some(value), changes)?;
@@ -75,9 +88,15 @@ enum Emails {
 
 /// The first address of the type that is kept, or of none.
 fn read_emails(value: &Value) -> Result<Emails, ScimError> {
-    let emails = value.as_array().map_or(slice::from_ref(value), Vec::as_slice);
+    let emails = value
+        .as_array()
+        .map_or(slice::from_ref(value), Vec::as_slice);
     let Some(first) = emails.iter().find(|email| !is_other(email)) else {
-        return Ok(if emails.is_empty() { Emails::None } else { Emails::Unkept });
+        return Ok(if emails.is_empty() {
+            Emails::None
+        } else {
+            Emails::Unkept
+        });
     };
     Ok(match email(first)? {
         Some(address) => Emails::Address(address),
@@ -88,7 +107,10 @@ fn read_emails(value: &Value) -> Result<Emails, ScimError> {
 
 /// Whether an address is of another type than the one that is kept.
 fn is_other(email: &Value) -> bool {
-    let kind = email.as_object().and_then(|email| find(email, "type").ok().flatten()).and_then(Value::as_str);
+    let kind = email
+        .as_object()
+        .and_then(|email| find(email, "type").ok().flatten())
+        .and_then(Value::as_str);
     kind.is_some_and(|kind| !kind.eq_ignore_ascii_case("work"))
 }
 

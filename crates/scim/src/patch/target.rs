@@ -53,8 +53,14 @@ const UNKEPT: &[&str] = &[
     "roles",
     "x509Certificates",
 ];
-const UNKEPT_OF_ENTERPRISES: &[&str] =
-    &["employeeNumber", "costCenter", "organization", "division", "department", "manager"];
+const UNKEPT_OF_ENTERPRISES: &[&str] = &[
+    "employeeNumber",
+    "costCenter",
+    "organization",
+    "division",
+    "department",
+    "manager",
+];
 const READ_ONLY: &[&str] = &["id", "meta", "groups"];
 const UNKEPT_PARTS_OF_NAMES: &[&str] = &["middleName", "honorificPrefix", "honorificSuffix"];
 const UNKEPT_PARTS_OF_EMAILS: &[&str] = &["type", "primary", "display"];
@@ -72,7 +78,11 @@ impl Target {
     }
 
     fn of_attribute(path: &Path) -> Self {
-        match (path.attribute().to_ascii_lowercase().as_str(), path.filter(), path.sub()) {
+        match (
+            path.attribute().to_ascii_lowercase().as_str(),
+            path.filter(),
+            path.sub(),
+        ) {
             ("username", None, None) => Self::Kept(Kept::UserName),
             ("externalid", None, None) => Self::Kept(Kept::ExternalId),
             ("active", None, None) => Self::Kept(Kept::Active),

@@ -47,39 +47,130 @@ fn wrong(result: Result<State, ScimError>) -> (ScimType, String) {
 #[test]
 fn single_values_are_added_and_replaced_alike() {
     for (path, value, expected) in [
-        ("userName", json!("a@b"), State { user_name: "a@b".into(), ..ada() }),
-        ("externalId", json!("x"), State { external_id: Some("x".into()), ..ada() }),
-        ("nickName", json!("countess"), State { nick: "countess".into(), ..ada() }),
-        ("displayName", json!(" Ada L "), State { name: "Ada L".into(), ..ada() }),
-        ("name.formatted", json!("Ada L"), State { name: "Ada L".into(), ..ada() }),
-        ("name.givenName", json!("Eve"), State { name: "Eve King Lovelace".into(), ..ada() }),
-        ("name.familyName", json!("Byron"), State { name: "Ada Byron".into(), ..ada() }),
-        ("active", json!(false), State { active: false, ..ada() }),
-        ("active", json!("False"), State { active: false, ..ada() }),
+        (
+            "userName",
+            json!("a@b"),
+            State {
+                user_name: "a@b".into(),
+                ..ada()
+            },
+        ),
+        (
+            "externalId",
+            json!("x"),
+            State {
+                external_id: Some("x".into()),
+                ..ada()
+            },
+        ),
+        (
+            "nickName",
+            json!("countess"),
+            State {
+                nick: "countess".into(),
+                ..ada()
+            },
+        ),
+        (
+            "displayName",
+            json!(" Ada L "),
+            State {
+                name: "Ada L".into(),
+                ..ada()
+            },
+        ),
+        (
+            "name.formatted",
+            json!("Ada L"),
+            State {
+                name: "Ada L".into(),
+                ..ada()
+            },
+        ),
+        (
+            "name.givenName",
+            json!("Eve"),
+            State {
+                name: "Eve King Lovelace".into(),
+                ..ada()
+            },
+        ),
+        (
+            "name.familyName",
+            json!("Byron"),
+            State {
+                name: "Ada Byron".into(),
+                ..ada()
+            },
+        ),
+        (
+            "active",
+            json!(false),
+            State {
+                active: false,
+                ..ada()
+            },
+        ),
+        (
+            "active",
+            json!("False"),
+            State {
+                active: false,
+                ..ada()
+            },
+        ),
         ("active", json!("TRUE"), ada()),
-        ("emails.value", json!("a@b"), State { email: "a@b".into(), ..ada() }),
+        (
+            "emails.value",
+            json!("a@b"),
+            State {
+                email: "a@b".into(),
+                ..ada()
+            },
+        ),
     ] {
         let urn = format!("{USER_SCHEMA}:{path}");
-        for path in [path.to_owned(), path.to_uppercase(), path.to_lowercase(), urn] {
-            assert_eq!(set(&path, &value).as_ref(), Ok(&expected), "{path}: {value}");
+        for path in [
+            path.to_owned(),
+            path.to_uppercase(),
+            path.to_lowercase(),
+            urn,
+        ] {
+            assert_eq!(
+                set(&path, &value).as_ref(),
+                Ok(&expected),
+                "{path}: {value}"
+            );
         }
     }
 }
 
 #[test]
 fn an_email_is_set_in_each_form() {
-    let expected = State { email: "a@b".into(), ..ada() };
+    let expected = State {
+        email: "a@b".into(),
+        ..ada()
+    };
     for (path, value) in [
-        ("emails", json!([{"value": "x@y", "type": "home"}, {"value": "a@b", "primary": true}])),
+        (
+            "emails",
+            json!([{"value": "x@y", "type": "home"}, {"value": "a@b", "primary": true}]),
+        ),
         ("emails", json!(["a@b", "c@d"])),
         ("emails", json!({"VALUE": "a@b"})),
         ("emails", json!("a@b")),
-        (r#"emails[type eq "work"]"#, json!({"value": "a@b", "primary": true})),
+        (
+            r#"emails[type eq "work"]"#,
+            json!({"value": "a@b", "primary": true}),
+        ),
         (r#"emails[type eq "work"]"#, json!([{"value": "a@b"}])),
         (r#"emails[type eq "work"].value"#, json!("a@b")),
         (r#"emails[primary eq true].value"#, json!("a@b")),
         (r#"emails[primary eq "True"].value"#, json!("a@b")),
-        (r#"emails[TYPE eq "Work" and primary eq true].Value"#, json!("a@b")),
+        (
+            r#"emails[TYPE eq "Work" and primary eq true].Value"#,
+            json!("a@b"),
+        ),
         (r#"emails[value eq "ADA@example.org"].value"#, json!("a@b")),
     ] {
         assert_eq!(set(path, &value).as_ref(), Ok(&expected), "{path}: {value}");
@@ -97,10 +188,18 @@ fn a_filter_that_does_not_match_the_one_address_has_no_target() {
         r#"emails[display eq "Ada"]"#,
         r#"emails[type eq true]"#,
     ] {
-        assert_eq!(wrong(set(path, &json!({"value": "a@b"}))).0, ScimType::NoTarget, "{path}");
+        assert_eq!(
+            wrong(set(path, &json!({"value": "a@b"}))).0,
+            ScimType::NoTarget,
+            "{path}"
+        );
         assert_eq!(wrong(removed(path)).0, ScimType::NoTarget, "{path}");
         let path = format!("{path}.value");
-        assert_eq!(wrong(set(&path, &json!("a@b"))).0, ScimType::NoTarget, "{path}");
+        assert_eq!(
+            wrong(set(&path, &json!("a@b"))).0,
+            ScimType::NoTarget,
+            "{path}"
+        );
     }
 }
 
@@ -110,14 +209,22 @@ fn parts_of_a_name_change_only_themselves() {
     let set = |part: &str, value: &str| {
         name(json!([{"op": "replace", "path": format!("name.{part}"), "value": value}]))
     };
-    assert_eq!(set("givenName", "Mary Ann").as_deref(), Ok("Mary Ann King Lovelace"));
-    assert_eq!(set("givenName", "Ada King").as_deref(), Ok("Ada King Lovelace"));
+    assert_eq!(
+        set("givenName", "Mary Ann").as_deref(),
+        Ok("Mary Ann King Lovelace")
+    );
+    assert_eq!(
+        set("givenName", "Ada King").as_deref(),
+        Ok("Ada King Lovelace")
+    );
     assert_eq!(set("familyName", "").as_deref(), Ok("Ada"));
     assert_eq!(set("givenName", " ").as_deref(), Ok("King Lovelace"));
 
-    let both = json!([{"op": "add", "path": "name", "value": {"GivenName": "Eve", "familyName": "B"}}]);
+    let both =
+        json!([{"op": "add", "path": "name", "value": {"GivenName": "Eve", "familyName": "B"}}]);
     assert_eq!(name(both).as_deref(), Ok("Eve B"));
-    let one = json!([{"op": "replace", "path": "name", "value": {"familyName": "B", "middleName": "X"}}]);
+    let one =
+        json!([{"op": "replace", "path": "name", "value": {"familyName": "B", "middleName": "X"}}]);
     assert_eq!(name(one).as_deref(), Ok("Ada B"));
     let apart = json!([
         {"op": "replace", "path": "name.givenName", "value": "Mary Ann"},
@@ -148,10 +255,34 @@ fn parts_of_a_name_win_over_its_whole_in_any_order() {
 #[test]
 fn what_is_optional_can_be_removed() {
     for (path, expected) in [
-        ("externalId", State { external_id: None, ..ada() }),
-        ("nickName", State { nick: String::new(), ..ada() }),
-        ("name.familyName", State { name: "Ada".into(), ..ada() }),
-        ("name.givenName", State { name: "King Lovelace".into(), ..ada() }),
+        (
+            "externalId",
+            State {
+                external_id: None,
+                ..ada()
+            },
+        ),
+        (
+            "nickName",
+            State {
+                nick: String::new(),
+                ..ada()
+            },
+        ),
+        (
+            "name.familyName",
+            State {
+                name: "Ada".into(),
+                ..ada()
+            },
+        ),
+        (
+            "name.givenName",
+            State {
+                name: "King Lovelace".into(),
+                ..ada()
+            },
+        ),
     ] {
         assert_eq!(removed(path).as_ref(), Ok(&expected), "{path}");
         assert_eq!(set(path, &Value::Null).as_ref(), Ok(&expected), "{path}");
@@ -175,13 +306,22 @@ fn what_is_required_cannot_be_removed() {
         assert_eq!(wrong(removed(path)), expected, "{path}");
         assert_eq!(wrong(set(path, &Value::Null)), expected, "{path}");
     }
-    assert_eq!(wrong(set("emails", &json!([]))), (ScimType::Mutability, "emails".into()));
+    assert_eq!(
+        wrong(set("emails", &json!([]))),
+        (ScimType::Mutability, "emails".into())
+    );
     let both = json!([
         {"op": "remove", "path": "name.givenName"},
         {"op": "remove", "path": "name.familyName"},
     ]);
-    assert_eq!(wrong(patched(&both)), (ScimType::InvalidValue, "name".into()));
-    assert_eq!(wrong(set("displayName", &json!(" "))), (ScimType::InvalidValue, "name".into()));
+    assert_eq!(
+        wrong(patched(&both)),
+        (ScimType::InvalidValue, "name".into())
+    );
+    assert_eq!(
+        wrong(set("displayName", &json!(" "))),
+        (ScimType::InvalidValue, "name".into())
+    );
 }
 
 #[test]
@@ -241,8 +381,14 @@ fn without_a_path_each_key_is_one() {
         ..ada()
     };
     for op in ["add", "replace", "Replace"] {
-        assert_eq!(patched(&json!([{"op": op, "value": value}])).as_ref(), Ok(&expected));
-        assert_eq!(patched(&json!([{"op": op, "path": "", "value": value}])).as_ref(), Ok(&expected));
+        assert_eq!(
+            patched(&json!([{"op": op, "value": value}])).as_ref(),
+            Ok(&expected)
+        );
+        assert_eq!(
+            patched(&json!([{"op": op, "path": "", "value": value}])).as_ref(),
+            Ok(&expected)
+        );
         let nested = json!([{"op": op, "value": {USER_SCHEMA: value}}]);
         assert_eq!(patched(&nested).as_ref(), Ok(&expected));
     }
@@ -250,10 +396,22 @@ fn without_a_path_each_key_is_one() {
         (json!("a"), ScimType::InvalidValue),
         (json!([{}]), ScimType::InvalidValue),
         (json!(null), ScimType::InvalidValue),
-        (json!({"active": true, "Active": true}), ScimType::InvalidSyntax),
-        (json!({"name": {"givenName": "a", "givenname": "b"}}), ScimType::InvalidSyntax),
-        (json!({"emails[type ne \"work\"].value": "a@b", "active": true}), ScimType::InvalidFilter),
-        (json!({USER_SCHEMA: {USER_SCHEMA: {"active": true}}}), ScimType::InvalidSyntax),
+        (
+            json!({"active": true, "Active": true}),
+            ScimType::InvalidSyntax,
+        ),
+        (
+            json!({"name": {"givenName": "a", "givenname": "b"}}),
+            ScimType::InvalidSyntax,
+        ),
+        (
+            json!({"emails[type ne \"work\"].value": "a@b", "active": true}),
+            ScimType::InvalidFilter,
+        ),
+        (
+            json!({USER_SCHEMA: {USER_SCHEMA: {"active": true}}}),
+            ScimType::InvalidSyntax,
+        ),
     ] {
         let operations = json!([{"op": "replace", "value": value}]);
         assert_eq!(wrong(patched(&operations)).0, kind, "{value}");
@@ -288,14 +446,31 @@ fn what_is_not_kept_is_ignored_only_beside_something_that_is() {
             json!({"op": "remove", "path": path}),
             json!({"op": "add", "value": {path: "x"}}),
         ] {
-            assert_eq!(wrong(patched(&json!([operation]))).0, ScimType::NoTarget, "{operation}");
+            assert_eq!(
+                wrong(patched(&json!([operation]))).0,
+                ScimType::NoTarget,
+                "{operation}"
+            );
             let active = json!({"op": "replace", "path": "active", "value": true});
-            assert_eq!(patched(&json!([operation, active])), Ok(ada()), "{operation}");
+            assert_eq!(
+                patched(&json!([operation, active])),
+                Ok(ada()),
+                "{operation}"
+            );
         }
     }
-    for nothing in [json!({}), json!({"nosuch": 1}), json!({"id": "1"}), json!({"name": {}})] {
+    for nothing in [
+        json!({}),
+        json!({"nosuch": 1}),
+        json!({"id": "1"}),
+        json!({"name": {}}),
+    ] {
         let operations = json!([{"op": "replace", "value": nothing}]);
-        assert_eq!(wrong(patched(&operations)).0, ScimType::NoTarget, "{nothing}");
+        assert_eq!(
+            wrong(patched(&operations)).0,
+            ScimType::NoTarget,
+            "{nothing}"
+        );
     }
     let only_a_type = json!([{"op": "add", "path": "emails", "value": [{"type": "work"}]}]);
     assert_eq!(wrong(patched(&only_a_type)).0, ScimType::NoTarget);
@@ -313,13 +488,24 @@ fn a_path_that_names_nothing_is_ignored_beside_others_and_refused_alone() {
         "urn:ietf:params:scim:schemas:core:2.0:User:department",
     ] {
         let operation = json!({"op": "replace", "path": path, "value": "x"});
-        assert_eq!(wrong(patched(&json!([operation]))).0, ScimType::InvalidPath, "{path}");
+        assert_eq!(
+            wrong(patched(&json!([operation]))).0,
+            ScimType::InvalidPath,
+            "{path}"
+        );
         let active = json!({"op": "replace", "path": "active", "value": false});
-        assert!(!patched(&json!([operation, active])).unwrap().active, "{path}");
+        assert!(
+            !patched(&json!([operation, active])).unwrap().active,
+            "{path}"
+        );
     }
     let home = json!({"op": "replace", "path": "emails[type eq \"home\"].value", "value": "x@y"});
     let private = set("emails", &json!([{"type": "home", "value": "x@y"}]));
-    assert_eq!(wrong(private).0, ScimType::NoTarget, "a private address is no other");
+    assert_eq!(
+        wrong(private).0,
+        ScimType::NoTarget,
+        "a private address is no other"
+    );
     let nick = json!({"op": "replace", "path": "nickName", "value": "countess"});
     let both = patched(&json!([home, nick])).unwrap();
     assert_eq!((both.nick.as_str(), both.email), ("countess", ada().email));
@@ -335,11 +521,16 @@ fn a_path_that_cannot_be_read_or_set_is_refused_whatever_stands_beside_it() {
         ("groups", ScimType::Mutability),
         ("groups[value eq \"1\"]", ScimType::Mutability),
     ] {
-        for operation in
-            [json!({"op": "replace", "path": path, "value": "x"}), json!({"op": "remove", "path": path})]
-        {
+        for operation in [
+            json!({"op": "replace", "path": path, "value": "x"}),
+            json!({"op": "remove", "path": path}),
+        ] {
             let active = json!({"op": "replace", "path": "active", "value": false});
-            assert_eq!(wrong(patched(&json!([active, operation]))).0, kind, "{operation}");
+            assert_eq!(
+                wrong(patched(&json!([active, operation]))).0,
+                kind,
+                "{operation}"
+            );
         }
     }
 }
@@ -354,7 +545,11 @@ fn operations_apply_in_their_order() {
         {"op": "add", "value": {"active": false}},
         {"op": "add", "value": {"active": true}},
     ]);
-    let expected = State { email: "c@d".into(), external_id: Some("x".into()), ..ada() };
+    let expected = State {
+        email: "c@d".into(),
+        external_id: Some("x".into()),
+        ..ada()
+    };
     assert_eq!(patched(&operations), Ok(expected));
 }
 
@@ -375,14 +570,27 @@ fn a_body_that_is_no_patch_is_refused() {
         json!({"Operations": [{"op": "add", "Op": "add", "path": "active", "value": true}]}),
     ] {
         let error = Patch::read(body.as_object().unwrap()).unwrap_err();
-        assert_eq!((error.status, error.scim_type), (400, Some(ScimType::InvalidSyntax)), "{body}");
+        assert_eq!(
+            (error.status, error.scim_type),
+            (400, Some(ScimType::InvalidSyntax)),
+            "{body}"
+        );
     }
     let refused = |operation: Value| wrong(patched(&json!([operation]))).0;
     assert_eq!(refused(json!({"op": "remove"})), ScimType::NoTarget);
-    assert_eq!(refused(json!({"op": "remove", "path": ""})), ScimType::NoTarget);
-    assert_eq!(refused(json!({"op": "add", "path": "active"})), ScimType::InvalidValue);
+    assert_eq!(
+        refused(json!({"op": "remove", "path": ""})),
+        ScimType::NoTarget
+    );
+    assert_eq!(
+        refused(json!({"op": "add", "path": "active"})),
+        ScimType::InvalidValue
+    );
     assert_eq!(refused(json!({"op": "add"})), ScimType::InvalidValue);
-    assert_eq!(refused(json!({"op": "add", "path": 7, "value": 1})), ScimType::InvalidValue);
+    assert_eq!(
+        refused(json!({"op": "add", "path": 7, "value": 1})),
+        ScimType::InvalidValue
+    );
 }
 
 #[test]
@@ -392,7 +600,13 @@ fn names_in_the_body_have_any_case_and_schemas_may_be_missing() {
         "OPERATIONS": [{"OP": "Replace", "Path": "ACTIVE", "VALUE": "False"}],
     });
     let patch = Patch::read(body.as_object().unwrap()).unwrap();
-    assert_eq!(patch.apply(ada()), Ok(State { active: false, ..ada() }));
+    assert_eq!(
+        patch.apply(ada()),
+        Ok(State {
+            active: false,
+            ..ada()
+        })
+    );
     let most = vec![json!({"op": "add", "path": "active", "value": false}); MAX_OPERATIONS];
     assert!(read(&json!(most)).is_ok());
 }

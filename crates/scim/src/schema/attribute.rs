@@ -25,7 +25,8 @@ impl Attribute {
 
     pub(super) fn text(name: &str, description: &str) -> Self {
         let text = Self::new("string", name, description);
-        text.with("caseExact", json!(false)).with("uniqueness", json!("none"))
+        text.with("caseExact", json!(false))
+            .with("uniqueness", json!("none"))
     }
 
     /// A text of which only some values occur.
@@ -43,7 +44,8 @@ impl Attribute {
 
     /// An address: of something outside (`external`), or any (`uri`).
     pub(super) fn reference(name: &str, description: &str, kind: &str) -> Self {
-        let reference = Self::new("reference", name, description).with("referenceTypes", json!([kind]));
+        let reference =
+            Self::new("reference", name, description).with("referenceTypes", json!([kind]));
         reference.case_exact().with("uniqueness", json!("none"))
     }
 
@@ -88,5 +90,8 @@ impl Attribute {
 
 /// The descriptions as they are shown.
 pub(super) fn values(attributes: Vec<Attribute>) -> Value {
-    attributes.into_iter().map(|attribute| Value::Object(attribute.0)).collect()
+    attributes
+        .into_iter()
+        .map(|attribute| Value::Object(attribute.0))
+        .collect()
 }

@@ -9,17 +9,35 @@ use super::attribute::Attribute;
 
 pub(super) fn attributes() -> Vec<Attribute> {
     vec![
-        Attribute::text("userName", "The name by which the provider signs the user in, mostly an address")
-            .required()
-            .unique(),
-        Attribute::complex("name", "The parts of the full name, which is kept as a whole", name()).required(),
-        Attribute::text("displayName", "The full name; beside the parts of a name it counts for nothing")
-            .required(),
-        Attribute::text("nickName", "The name shown in the chat; made from the full name when it is missing")
-            .required(),
-        Attribute::complex("emails", "The address of the user; of several, the first is kept", emails())
-            .required()
-            .many(),
+        Attribute::text(
+            "userName",
+            "The name by which the provider signs the user in, mostly an address",
+        )
+        .required()
+        .unique(),
+        Attribute::complex(
+            "name",
+            "The parts of the full name, which is kept as a whole",
+            name(),
+        )
+        .required(),
+        Attribute::text(
+            "displayName",
+            "The full name; beside the parts of a name it counts for nothing",
+        )
+        .required(),
+        Attribute::text(
+            "nickName",
+            "The name shown in the chat; made from the full name when it is missing",
+        )
+        .required(),
+        Attribute::complex(
+            "emails",
+            "The address of the user; of several, the first is kept",
+            emails(),
+        )
+        .required()
+        .many(),
         Attribute::boolean("active", "Whether the user may sign in").required(),
     ]
 }
@@ -34,9 +52,16 @@ fn name() -> Vec<Attribute> {
 fn emails() -> Vec<Attribute> {
     vec![
         Attribute::text("value", "The address").required(),
-        Attribute::choice("type", "What the address is for, which is always work", &["work"]),
+        Attribute::choice(
+            "type",
+            "What the address is for, which is always work",
+            &["work"],
+        ),
         // The one address is the primary one, whatever was said.
-        Attribute::boolean("primary", "Whether this is the first address to write to, which is always true")
-            .with("canonicalValues", json!(["true"])),
+        Attribute::boolean(
+            "primary",
+            "Whether this is the first address to write to, which is always true",
+        )
+        .with("canonicalValues", json!(["true"])),
     ]
 }

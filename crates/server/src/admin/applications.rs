@@ -21,7 +21,10 @@ pub(super) async fn run(app: &App, command: ApplicationCommand, json: bool) -> R
         ApplicationCommand::List { org } => {
             list::write(json, async |last: Option<&Registered>| {
                 let after = ApplicationId(last.map_or(0, |last| last.number));
-                let page = app.operator().applications(org.as_deref(), after, list::PAGE).await;
+                let page = app
+                    .operator()
+                    .applications(org.as_deref(), after, list::PAGE)
+                    .await;
                 let page = page.map_err(in_organization(org.as_deref().unwrap_or_default()))?;
                 Ok(page.into_iter().map(Registered::of).collect())
             })
@@ -31,7 +34,11 @@ pub(super) async fn run(app: &App, command: ApplicationCommand, json: bool) -> R
 }
 
 /// Carries out one command about sources and prints its answer.
-pub(super) async fn run_source(app: &App, command: SourceCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run_source(
+    app: &App,
+    command: SourceCommand,
+    json: bool,
+) -> Result<(), Failure> {
     match command {
         SourceCommand::Create(new) => create_source(app, new, json).await,
         SourceCommand::List { flow } => {
@@ -43,7 +50,11 @@ pub(super) async fn run_source(app: &App, command: SourceCommand, json: bool) ->
     }
 }
 
-async fn create_application(app: &App, new: cli::NewApplication, json: bool) -> Result<(), Failure> {
+async fn create_application(
+    app: &App,
+    new: cli::NewApplication,
+    json: bool,
+) -> Result<(), Failure> {
     let wanted = NewApplication {
         public: new.public,
         about: ApplicationChanges {
@@ -56,13 +67,19 @@ async fn create_application(app: &App, new: cli::NewApplication, json: bool) -> 
             out_of_band: !new.no_out_of_band,
         },
     };
-    let (application, secret) =
-        app.operator().create_application(&new.org, wanted).await.map_err(in_organization(&new.org))?;
+    let (application, secret) = app
+        .operator()
+        .create_application(&new.org, wanted)
+        .await
+        .map_err(in_organization(&new.org))?;
     print(&ApplicationCreated::of(application, secret), json)
 }
 
 async fn create_source(app: &App, new: cli::NewSource, json: bool) -> Result<(), Failure> {
-    let wanted = NewSource { name: new.name, external_url: None };
+    let wanted = NewSource {
+        name: new.name,
+        external_url: None,
+    };
     let source = app
         .operator()
         .create_source(&new.flow.organization, &new.flow.flow, &new.app, wanted)
@@ -95,7 +112,11 @@ impl Registered {
             name: application.name,
             organization,
             public: application.public,
-            redirect_uris: application.redirect_uris.iter().map(ToString::to_string).collect(),
+            redirect_uris: application
+                .redirect_uris
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             created_at: application.created_at.to_string(),
         }
     }
@@ -150,7 +171,12 @@ impl Entry for Listed {
 
     fn cells(&self) -> Vec<String> {
         let application = self.application.clone().unwrap_or_else(|| "-".to_owned());
-        vec![self.id.to_string(), self.created_at.clone(), application, self.name.clone()]
+        vec![
+            self.id.to_string(),
+            self.created_at.clone(),
+            application,
+            self.name.clone(),
+        ]
     }
 }
 
@@ -180,7 +206,11 @@ impl ApplicationCreated {
             client_id: application.client_id,
             client_secret: secret.map(|secret| secret.expose().to_owned()),
             public: application.public,
-            redirect_uris: application.redirect_uris.iter().map(ToString::to_string).collect(),
+            redirect_uris: application
+                .redirect_uris
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             configuration_uri: text(application.configuration_uri),
             setup_uri: text(application.setup_uri),
             icon_url: text(application.icon_url),
@@ -190,7 +220,11 @@ impl ApplicationCreated {
 
 impl Display for ApplicationCreated {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Application {} has been registered\nClient id: {}", self.name, self.client_id)?;
+        write!(
+            f,
+            "Application {} has been registered\nClient id: {}",
+            self.name, self.client_id
+        )?;
         match &self.client_secret {
             Some(secret) => write!(f, "\nClient secret, which is not shown again: {secret}"),
             None => write!(f, "\nIt has no secret, and must use PKCE"),

@@ -57,7 +57,9 @@ fn parse(line: &str) -> Result<Option<OneCommand>, String> {
     if words.is_empty() {
         return Ok(None);
     }
-    let command = BatchLine::try_parse_from(words).map_err(|error| first_paragraph(&error))?.command;
+    let command = BatchLine::try_parse_from(words)
+        .map_err(|error| first_paragraph(&error))?
+        .command;
     if command.reads_input() {
         // The next line is a command.
         return Err(NO_INPUT.to_owned());
@@ -69,7 +71,10 @@ fn parse(line: &str) -> Result<Option<OneCommand>, String> {
 fn first_paragraph(error: &clap::Error) -> String {
     let text = error.to_string();
     let paragraph = text.split("\n\n").next().unwrap_or_default();
-    let words: Vec<&str> = paragraph.trim_start_matches("error:").split_whitespace().collect();
+    let words: Vec<&str> = paragraph
+        .trim_start_matches("error:")
+        .split_whitespace()
+        .collect();
     words.join(" ")
 }
 
@@ -84,7 +89,10 @@ struct LineFailed {
 fn report(failed: &LineFailed, json: bool) -> io::Result<()> {
     if json {
         let error = output::Causes(failed.source.as_ref()).to_string();
-        output::json_line(io::stdout().lock(), &json!({"error": error, "line": failed.number}))
+        output::json_line(
+            io::stdout().lock(),
+            &json!({"error": error, "line": failed.number}),
+        )
     } else {
         output::failure(failed, false);
         Ok(())
@@ -99,9 +107,12 @@ mod tests {
     #[test]
     fn a_line_is_quoted_as_in_a_shell() {
         let line = parse("flow create --org acme --name 'Big \"Plans\"' # for spring\n");
-        let Ok(Some(OneCommand::Flow(FlowCommand::Create(flow)))) = line else { panic!() };
+        let Ok(Some(OneCommand::Flow(FlowCommand::Create(flow)))) = line else {
+            panic!()
+        };
         assert_eq!(flow.name, "Big \"Plans\"");
-        let Ok(Some(OneCommand::Org(OrgCommand::Create(org)))) = parse("org create --name Caf\\ é") else {
+        let Ok(Some(OneCommand::Org(OrgCommand::Create(org)))) = parse("org create --name Caf\\ é")
+        else {
             panic!()
         };
         assert_eq!(org.name, "Caf é");
@@ -119,10 +130,19 @@ mod tests {
         for (line, problem) in [
             ("org create --name 'Acme", "a quotation mark is not closed"),
             ("org crate", "unrecognized subcommand 'crate'"),
-            ("flow token", "the following required arguments were not provided: --flow <ORG/FLOW>"),
+            (
+                "flow token",
+                "the following required arguments were not provided: --flow <ORG/FLOW>",
+            ),
             ("batch", "unrecognized subcommand 'batch'"),
-            ("org create --name A --data-dir /", "unexpected argument '--data-dir' found"),
-            ("user set-password --email a@x.org --password-stdin", NO_INPUT),
+            (
+                "org create --name A --data-dir /",
+                "unexpected argument '--data-dir' found",
+            ),
+            (
+                "user set-password --email a@x.org --password-stdin",
+                NO_INPUT,
+            ),
         ] {
             assert_eq!(parse(line).err().as_deref(), Some(problem), "{line}");
         }

@@ -15,20 +15,54 @@ pub(super) async fn run(app: &App, command: DomainCommand, json: bool) -> Result
     match command {
         DomainCommand::Add(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;
-            let proved = app.operator().add_domain(&org, &domain).await.map_err(in_organization(&org))?;
-            print(&Added { organization: org, domain: domain.into_string(), proved }, json)
+            let proved = app
+                .operator()
+                .add_domain(&org, &domain)
+                .await
+                .map_err(in_organization(&org))?;
+            print(
+                &Added {
+                    organization: org,
+                    domain: domain.into_string(),
+                    proved,
+                },
+                json,
+            )
         }
         DomainCommand::Remove(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;
-            let unproved =
-                app.operator().remove_domain(&org, &domain).await.map_err(|error| {
-                    explain(error, &format!("organization {org} with the domain {domain}"))
+            let unproved = app
+                .operator()
+                .remove_domain(&org, &domain)
+                .await
+                .map_err(|error| {
+                    explain(
+                        error,
+                        &format!("organization {org} with the domain {domain}"),
+                    )
                 })?;
-            print(&Removed { organization: org, domain: domain.into_string(), unproved }, json)
+            print(
+                &Removed {
+                    organization: org,
+                    domain: domain.into_string(),
+                    unproved,
+                },
+                json,
+            )
         }
         DomainCommand::List { org } => {
-            let domains = app.operator().domains(&org).await.map_err(in_organization(&org))?;
-            print(&Domains { organization: org, domains }, json)
+            let domains = app
+                .operator()
+                .domains(&org)
+                .await
+                .map_err(in_organization(&org))?;
+            print(
+                &Domains {
+                    organization: org,
+                    domains,
+                },
+                json,
+            )
         }
     }
 }
@@ -44,8 +78,15 @@ struct Added {
 
 impl Display for Added {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { organization, domain, proved } = self;
-        write!(f, "{domain} belongs to {organization}; addresses proved by that: {proved}")
+        let Self {
+            organization,
+            domain,
+            proved,
+        } = self;
+        write!(
+            f,
+            "{domain} belongs to {organization}; addresses proved by that: {proved}"
+        )
     }
 }
 
@@ -60,8 +101,15 @@ struct Removed {
 
 impl Display for Removed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { organization, domain, unproved } = self;
-        write!(f, "{domain} no longer belongs to {organization}; addresses no longer proved: {unproved}")
+        let Self {
+            organization,
+            domain,
+            unproved,
+        } = self;
+        write!(
+            f,
+            "{domain} no longer belongs to {organization}; addresses no longer proved: {unproved}"
+        )
     }
 }
 

@@ -19,17 +19,34 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
     match command {
         FlowCommand::Create(new) => {
             let name: FlowName = named("name", &new.name)?;
-            let wanted = NewFlow { organization: new.org.clone(), name };
-            let (id, parameterized_name) =
-                app.operator().create_flow(wanted).await.map_err(in_organization(&new.org))?;
-            print(&FlowCreated { id, name: new.name, organization: new.org, parameterized_name }, json)
+            let wanted = NewFlow {
+                organization: new.org.clone(),
+                name,
+            };
+            let (id, parameterized_name) = app
+                .operator()
+                .create_flow(wanted)
+                .await
+                .map_err(in_organization(&new.org))?;
+            print(
+                &FlowCreated {
+                    id,
+                    name: new.name,
+                    organization: new.org,
+                    parameterized_name,
+                },
+                json,
+            )
         }
         FlowCommand::List { org } => {
             list::write(json, async |last: Option<&Listed>| {
                 let after = RoomId(last.map_or(0, |last| last.room));
                 let page = app.operator().flows(&org, after, list::PAGE).await;
                 let page = page.map_err(in_organization(&org))?;
-                Ok(page.into_iter().map(|found| Listed::of(&org, found)).collect())
+                Ok(page
+                    .into_iter()
+                    .map(|found| Listed::of(&org, found))
+                    .collect())
             })
             .await
         }
@@ -40,7 +57,14 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
                 .add_flow_user(&flow.organization, &flow.flow, &address)
                 .await
                 .map_err(|error| explain(error, "the flow or the address"))?;
-            print(&UserAdded { flow: flow.to_string(), user: user.0, email }, json)
+            print(
+                &UserAdded {
+                    flow: flow.to_string(),
+                    user: user.0,
+                    email,
+                },
+                json,
+            )
         }
         FlowCommand::RemoveUser(FlowUser { flow, email }) => {
             let address: Email = named("email", &email)?;
@@ -49,12 +73,29 @@ pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(
                 .remove_flow_user(&flow.organization, &flow.flow, &address)
                 .await
                 .map_err(|error| explain(error, &format!("flow {flow} with the user {email}")))?;
-            print(&UserRemoved { flow: flow.to_string(), user: user.0, email }, json)
+            print(
+                &UserRemoved {
+                    flow: flow.to_string(),
+                    user: user.0,
+                    email,
+                },
+                json,
+            )
         }
         FlowCommand::Archive { flow, undo } => {
-            let archived = app.operator().archive_flow(&flow.organization, &flow.flow, !undo).await;
+            let archived = app
+                .operator()
+                .archive_flow(&flow.organization, &flow.flow, !undo)
+                .await;
             let id = archived.map_err(|error| explain(error, &format!("flow {flow}")))?;
-            print(&Archived { id, flow: flow.to_string(), archived: !undo }, json)
+            print(
+                &Archived {
+                    id,
+                    flow: flow.to_string(),
+                    archived: !undo,
+                },
+                json,
+            )
         }
         FlowCommand::Token { flow } => {
             let holder = flow.to_string();
@@ -103,7 +144,8 @@ impl Listed {
 
 impl Entry for Listed {
     const NAME: &'static str = "flows";
-    const COLUMNS: &'static [&'static str] = &["FLOW", "PEOPLE", "ACCESS", "STATE", "LAST MESSAGE", "NAME"];
+    const COLUMNS: &'static [&'static str] =
+        &["FLOW", "PEOPLE", "ACCESS", "STATE", "LAST MESSAGE", "NAME"];
     const EMPTY: &'static str = "The organization has no flows";
 
     fn cells(&self) -> Vec<String> {
@@ -112,7 +154,9 @@ impl Entry for Listed {
             self.users.to_string(),
             self.access_mode.to_owned(),
             if self.archived { "archived" } else { "open" }.to_owned(),
-            self.last_message_at.clone().unwrap_or_else(|| "-".to_owned()),
+            self.last_message_at
+                .clone()
+                .unwrap_or_else(|| "-".to_owned()),
             self.name.clone(),
         ]
     }
@@ -142,7 +186,11 @@ struct Archived {
 
 impl Display for Archived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let state = if self.archived { "archived" } else { "open again" };
+        let state = if self.archived {
+            "archived"
+        } else {
+            "open again"
+        };
         write!(f, "The flow {} is {state}", self.flow)
     }
 }

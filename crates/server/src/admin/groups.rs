@@ -19,11 +19,19 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
     match command {
         GroupCommand::Create(NewGroup { org, name }) => {
             let name: GroupName = named("name", &name)?;
-            let made = app.operator().create_group(&org, name).await.map_err(in_organization(&org))?;
+            let made = app
+                .operator()
+                .create_group(&org, name)
+                .await
+                .map_err(in_organization(&org))?;
             print(&Created(OneGroup::of(made, org)), json)
         }
         GroupCommand::List { org } => {
-            let found = app.operator().groups(&org).await.map_err(in_organization(&org))?;
+            let found = app
+                .operator()
+                .groups(&org)
+                .await
+                .map_err(in_organization(&org))?;
             let groups: Vec<Listed> = found.into_iter().map(Listed::of).collect();
             list::write_whole(json, &groups)
         }
@@ -34,7 +42,13 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
                 .await
                 .map_err(|error| explain(error, &what(&org, &group)))?;
             let users = users.into_iter().map(Member::of).collect();
-            print(&Shown { group: OneGroup::of(found, org), users }, json)
+            print(
+                &Shown {
+                    group: OneGroup::of(found, org),
+                    users,
+                },
+                json,
+            )
         }
         GroupCommand::AddUser(member) => set_member(app, member, true, json).await,
         GroupCommand::RemoveUser(member) => set_member(app, member, false, json).await,
@@ -49,15 +63,37 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
     }
 }
 
-async fn set_member(app: &App, member: GroupMember, is_member: bool, json: bool) -> Result<(), Failure> {
-    let GroupMember { of: NamedGroup { org, group }, email } = member;
+async fn set_member(
+    app: &App,
+    member: GroupMember,
+    is_member: bool,
+    json: bool,
+) -> Result<(), Failure> {
+    let GroupMember {
+        of: NamedGroup { org, group },
+        email,
+    } = member;
     let address: Email = named("email", &email)?;
     let (found, user) = app
         .operator()
         .set_group_member(&org, &group, &address, is_member)
         .await
-        .map_err(|error| explain(error, &format!("{}, or the address {email},", what(&org, &group))))?;
-    print(&MemberSet { organization: org, group: found.name, user: user.0, email, is_member }, json)
+        .map_err(|error| {
+            explain(
+                error,
+                &format!("{}, or the address {email},", what(&org, &group)),
+            )
+        })?;
+    print(
+        &MemberSet {
+            organization: org,
+            group: found.name,
+            user: user.0,
+            email,
+            is_member,
+        },
+        json,
+    )
 }
 
 fn what(organization: &str, group: &str) -> String {
@@ -76,7 +112,12 @@ struct OneGroup {
 
 impl OneGroup {
     fn of(group: Group, organization: String) -> Self {
-        Self { id: group.id.0, tag: group_tag(&nick_key(&group.name)), name: group.name, organization }
+        Self {
+            id: group.id.0,
+            tag: group_tag(&nick_key(&group.name)),
+            name: group.name,
+            organization,
+        }
     }
 }
 
@@ -87,7 +128,12 @@ struct Created(OneGroup);
 
 impl Display for Created {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OneGroup { id, name, organization, .. } = &self.0;
+        let OneGroup {
+            id,
+            name,
+            organization,
+            ..
+        } = &self.0;
         write!(f, "Group {id} of {organization} has been made: @{name}")
     }
 }
@@ -99,7 +145,11 @@ struct Removed(OneGroup);
 
 impl Display for Removed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} has no group @{} any more", self.0.organization, self.0.name)
+        write!(
+            f,
+            "{} has no group @{} any more",
+            self.0.organization, self.0.name
+        )
     }
 }
 
@@ -114,7 +164,11 @@ struct Listed {
 
 impl Listed {
     fn of(group: Group) -> Self {
-        Self { id: group.id.0, name: group.name, users: group.users.iter().map(|user| user.0).collect() }
+        Self {
+            id: group.id.0,
+            name: group.name,
+            users: group.users.iter().map(|user| user.0).collect(),
+        }
     }
 }
 
@@ -124,12 +178,20 @@ impl Entry for Listed {
     const EMPTY: &'static str = "The organization has no groups";
 
     fn cells(&self) -> Vec<String> {
-        vec![self.id.to_string(), self.users.len().to_string(), format!("@{}", self.name)]
+        vec![
+            self.id.to_string(),
+            self.users.len().to_string(),
+            format!("@{}", self.name),
+        ]
     }
 }
 
 fn members(count: usize) -> String {
-    if count == 1 { "1 member".to_owned() } else { format!("{count} members") }
+    if count == 1 {
+        "1 member".to_owned()
+    } else {
+        format!("{count} members")
+    }
 }
 
 /// A member of a group.
@@ -143,7 +205,12 @@ struct Member {
 
 impl Member {
     fn of(user: User) -> Self {
-        Self { id: user.id.0, nick: user.nick, name: user.name, email: user.email }
+        Self {
+            id: user.id.0,
+            nick: user.nick,
+            name: user.name,
+            email: user.email,
+        }
     }
 }
 
@@ -157,9 +224,24 @@ struct Shown {
 
 impl Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OneGroup { id, name, organization, tag } = &self.group;
-        write!(f, "@{name}, group {id} of {organization}, tag {tag}: {}", members(self.users.len()))?;
-        for Member { id, nick, name, email } in &self.users {
+        let OneGroup {
+            id,
+            name,
+            organization,
+            tag,
+        } = &self.group;
+        write!(
+            f,
+            "@{name}, group {id} of {organization}, tag {tag}: {}",
+            members(self.users.len())
+        )?;
+        for Member {
+            id,
+            nick,
+            name,
+            email,
+        } in &self.users
+        {
             write!(f, "\n  {id}  {nick}  {name}  {email}")?;
         }
         Ok(())
@@ -179,7 +261,13 @@ struct MemberSet {
 
 impl Display for MemberSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { organization, group, email, is_member, .. } = self;
+        let Self {
+            organization,
+            group,
+            email,
+            is_member,
+            ..
+        } = self;
         let how = if *is_member { "is in" } else { "is not in" };
         write!(f, "{email} {how} @{group} of {organization}")
     }

@@ -1,5 +1,5 @@
-//! Lists: aligned columns for people, one JSON object for programs. They are written page by page as they are read,
-//! so that none is in memory as a whole.
+//! Lists: aligned columns for people, one JSON object for programs. They are written page by page
+//! as they are read, so that none is in memory as a whole.
 
 use std::io::{self, Write};
 
@@ -29,7 +29,8 @@ pub(crate) trait Entry: Serialize {
 #[error("the list ends early")]
 pub(crate) struct EndsEarly(#[source] Failure);
 
-/// Reads a list and writes it to the standard output. `read` gives the page behind an entry, or the first one.
+/// Reads a list and writes it to the standard output. `read` gives the page behind an entry, or the
+/// first one.
 pub(crate) async fn write<E: Entry>(
     json: bool,
     mut read: impl AsyncFnMut(Option<&E>) -> Result<Vec<E>, Failure>,
@@ -62,14 +63,20 @@ pub(crate) fn write_whole<E: Entry>(json: bool, entries: &[E]) -> Result<(), Fai
 struct List<W> {
     output: W,
     json: bool,
-    /// Of the columns, as wide as the first page needs them. Longer texts further on are written in full.
+    /// Of the columns, as wide as the first page needs them. Longer texts further on are written in
+    /// full.
     widths: Vec<usize>,
     count: usize,
 }
 
 impl<W: Write> List<W> {
     fn begin(output: W, json: bool) -> Self {
-        Self { output, json, widths: Vec::new(), count: 0 }
+        Self {
+            output,
+            json,
+            widths: Vec::new(),
+            count: 0,
+        }
     }
 
     fn add<E: Entry>(&mut self, entries: &[E]) -> io::Result<()> {
@@ -85,7 +92,8 @@ impl<W: Write> List<W> {
         } else {
             let rows: Vec<Vec<String>> = entries.iter().map(|entry| clean(entry.cells())).collect();
             if self.count == 0 && !rows.is_empty() {
-                let heading: Vec<String> = E::COLUMNS.iter().map(|&column| column.to_owned()).collect();
+                let heading: Vec<String> =
+                    E::COLUMNS.iter().map(|&column| column.to_owned()).collect();
                 self.widths = widths(&heading, &rows);
                 write_row(&mut text, &heading, &self.widths)?;
             }
@@ -121,15 +129,25 @@ impl<W: Write> List<W> {
 /// Texts that leave the lines and columns as they are.
 fn clean(cells: Vec<String>) -> Vec<String> {
     let clean = |cell: String| {
-        if cell.contains(char::is_control) { cell.replace(char::is_control, "\u{fffd}") } else { cell }
+        if cell.contains(char::is_control) {
+            cell.replace(char::is_control, "\u{fffd}")
+        } else {
+            cell
+        }
     };
     cells.into_iter().map(clean).collect()
 }
 
 fn widths(heading: &[String], rows: &[Vec<String>]) -> Vec<usize> {
     let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).chain(heading.get(column));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or_default()
+        let cells = rows
+            .iter()
+            .filter_map(|row| row.get(column))
+            .chain(heading.get(column));
+        cells
+            .map(|cell| cell.chars().count())
+            .max()
+            .unwrap_or_default()
     };
     (0..heading.len()).map(width).collect()
 }
@@ -149,7 +167,11 @@ fn write_row(output: &mut impl Write, cells: &[String], widths: &[usize]) -> io:
 
 /// Facts for people: a name and a value on each line, aligned.
 pub(crate) fn facts(f: &mut std::fmt::Formatter<'_>, facts: &[(&str, String)]) -> std::fmt::Result {
-    let width = facts.iter().map(|(name, _)| name.len() + 1).max().unwrap_or_default();
+    let width = facts
+        .iter()
+        .map(|(name, _)| name.len() + 1)
+        .max()
+        .unwrap_or_default();
     for (number, (name, value)) in facts.iter().enumerate() {
         let end = if number == 0 { "" } else { "\n" };
         let value = value.replace(char::is_control, "\u{fffd}");
@@ -183,7 +205,16 @@ mod tests {
         }
     }
 
-    const PEOPLE: [Person; 2] = [Person { id: 7, name: "Zoë\n" }, Person { id: 1234, name: "A" }];
+    const PEOPLE: [Person; 2] = [
+        Person {
+            id: 7,
+            name: "Zoë\n",
+        },
+        Person {
+            id: 1234,
+            name: "A",
+        },
+    ];
 
     fn written(json: bool, pages: &[&[Person]], error: Option<&str>) -> String {
         let mut output = Vec::new();
@@ -207,9 +238,13 @@ mod tests {
 
     #[test]
     fn programs_get_one_object_of_however_many_pages() {
-        let expected = "{\"people\":[{\"id\":7,\"name\":\"Zoë\\n\"},{\"id\":1234,\"name\":\"A\"}]}\n";
+        let expected =
+            "{\"people\":[{\"id\":7,\"name\":\"Zoë\\n\"},{\"id\":1234,\"name\":\"A\"}]}\n";
         assert_eq!(written(true, &[&PEOPLE], None), expected);
-        assert_eq!(written(true, &[&PEOPLE[..1], &PEOPLE[1..], &[]], None), expected);
+        assert_eq!(
+            written(true, &[&PEOPLE[..1], &PEOPLE[1..], &[]], None),
+            expected
+        );
         assert_eq!(written(true, &[&[]], None), "{\"people\":[]}\n");
     }
 

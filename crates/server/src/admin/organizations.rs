@@ -36,7 +36,11 @@ pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<()
     }
 }
 
-async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -> Result<(), Failure> {
+async fn create_organization(
+    app: &App,
+    new: cli::NewOrganization,
+    json: bool,
+) -> Result<(), Failure> {
     let wanted = NewOrganization {
         name: new.name,
         parameterized_name: new.parameterized_name,
@@ -60,10 +64,16 @@ async fn create_organization(app: &App, new: cli::NewOrganization, json: bool) -
     )
 }
 
-async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) -> Result<(), Failure> {
+async fn update_organization(
+    app: &App,
+    update: OrganizationUpdate,
+    json: bool,
+) -> Result<(), Failure> {
     let OrganizationUpdate { org, fields } = update;
     let trial = fields.trial_ends.map(|ends| Subscription::Trial { ends });
-    let paid = fields.billing_date.map(|BillingDate(next_bill)| Subscription::Paid { next_bill });
+    let paid = fields
+        .billing_date
+        .map(|BillingDate(next_bill)| Subscription::Paid { next_bill });
     let changes = OrganizationChanges {
         name: fields.name,
         parameterized_name: fields.parameterized_name,
@@ -71,7 +81,11 @@ async fn update_organization(app: &App, update: OrganizationUpdate, json: bool) 
         subscription: trial.or(paid),
         active: fields.active,
     };
-    let now = app.operator().update_organization(&org, changes).await.map_err(in_organization(&org))?;
+    let now = app
+        .operator()
+        .update_organization(&org, changes)
+        .await
+        .map_err(in_organization(&org))?;
     print(&OrganizationUpdated::of(now), json)
 }
 
@@ -145,8 +159,14 @@ struct OrganizationShown {
 
 impl OrganizationShown {
     fn of(details: OrganizationDetails) -> Self {
-        let OrganizationDetails { organization, parent, mut names, administrators, domains, provider } =
-            details;
+        let OrganizationDetails {
+            organization,
+            parent,
+            mut names,
+            administrators,
+            domains,
+            provider,
+        } = details;
         names.retain(|name| *name != organization.parameterized_name);
         let (trial_ends, billing_date) = match organization.subscription {
             Subscription::Trial { ends } => (Some(ends.to_string()), None),
@@ -173,17 +193,29 @@ impl OrganizationShown {
 
 impl Display for OrganizationShown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let several = |texts: &[String]| if texts.is_empty() { "none".to_owned() } else { texts.join(", ") };
+        let several = |texts: &[String]| {
+            if texts.is_empty() {
+                "none".to_owned()
+            } else {
+                texts.join(", ")
+            }
+        };
         let mut lines = vec![
             ("Organization", self.parameterized_name.clone()),
             ("Name", self.name.clone()),
             ("Number", self.id.to_string()),
             ("State", state(self.active).to_owned()),
             ("Made", self.created_at.clone()),
-            ("People", format!("{} of up to {}", self.user_count, self.user_limit)),
+            (
+                "People",
+                format!("{} of up to {}", self.user_count, self.user_limit),
+            ),
             ("Administrators", several(&self.administrators)),
             ("Domains", several(&self.domains)),
-            ("Identity provider", self.provider.clone().unwrap_or_else(|| "none".to_owned())),
+            (
+                "Identity provider",
+                self.provider.clone().unwrap_or_else(|| "none".to_owned()),
+            ),
         ];
         lines.extend(self.parent.clone().map(|parent| ("Belongs to", parent)));
         lines.extend(self.trial_ends.clone().map(|day| ("On trial until", day)));

@@ -6,8 +6,8 @@ use crate::Failure;
 use crate::config::Settings;
 use crate::owners::check_file;
 
-/// Makes sure that the database can be opened by a command. Without a database, gives the place for one if the command
-/// may make it.
+/// Makes sure that the database can be opened by a command. Without a database, gives the place for
+/// one if the command may make it.
 ///
 /// # Errors
 ///

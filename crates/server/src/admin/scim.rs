@@ -15,17 +15,41 @@ use crate::cli::ScimCommand;
 pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
     match command {
         ScimCommand::Enable { org, rotate } => {
-            let (uid, url, token) =
-                app.provisioning().enable(&org, rotate).await.map_err(in_organization(&org))?;
-            print(&Enabled { uid, url, token: token.expose().to_owned() }, json)
+            let (uid, url, token) = app
+                .provisioning()
+                .enable(&org, rotate)
+                .await
+                .map_err(in_organization(&org))?;
+            print(
+                &Enabled {
+                    uid,
+                    url,
+                    token: token.expose().to_owned(),
+                },
+                json,
+            )
         }
         ScimCommand::Show { org } => {
-            let found = app.provisioning().get(&org).await.map_err(in_organization(&org))?;
+            let found = app
+                .provisioning()
+                .get(&org)
+                .await
+                .map_err(in_organization(&org))?;
             print(&ProviderShown::of(org, found.as_ref()), json)
         }
         ScimCommand::Disable { org } => {
-            let uid = app.provisioning().disable(&org).await.map_err(in_organization(&org))?;
-            print(&Disabled { organization: org, uid }, json)
+            let uid = app
+                .provisioning()
+                .disable(&org)
+                .await
+                .map_err(in_organization(&org))?;
+            print(
+                &Disabled {
+                    organization: org,
+                    uid,
+                },
+                json,
+            )
         }
         ScimCommand::Link { org, email } => {
             let address: Email = named("email", &email)?;
@@ -34,19 +58,48 @@ pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
                 .link_identity(&org, &address)
                 .await
                 .map_err(|error| explain(error, "the organization, or the address in it,"))?;
-            print(&Linked { id: id.0, email, organization: org }, json)
+            print(
+                &Linked {
+                    id: id.0,
+                    email,
+                    organization: org,
+                },
+                json,
+            )
         }
         ScimCommand::Unlink { org, email } => {
             let address: Email = named("email", &email)?;
-            let id = app.provisioning().unlink_identity(&org, &address).await.map_err(|error| {
-                explain(error, "the organization, or a user with the address whom its provider knows,")
-            })?;
-            print(&Unlinked { id: id.0, email, organization: org }, json)
+            let id = app
+                .provisioning()
+                .unlink_identity(&org, &address)
+                .await
+                .map_err(|error| {
+                    explain(
+                        error,
+                        "the organization, or a user with the address whom its provider knows,",
+                    )
+                })?;
+            print(
+                &Unlinked {
+                    id: id.0,
+                    email,
+                    organization: org,
+                },
+                json,
+            )
         }
         ScimCommand::Audit { org, before, limit } => {
-            let records =
-                app.operator().audit(&org, before, i64::from(limit)).await.map_err(in_organization(&org))?;
-            print(&Audit { records: records.into_iter().map(Record::of).collect() }, json)
+            let records = app
+                .operator()
+                .audit(&org, before, i64::from(limit))
+                .await
+                .map_err(in_organization(&org))?;
+            print(
+                &Audit {
+                    records: records.into_iter().map(Record::of).collect(),
+                },
+                json,
+            )
         }
     }
 }
@@ -63,14 +116,22 @@ struct Enabled {
 
 impl Display for Enabled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "The identity provider finds the organization at {}", self.url)?;
+        write!(
+            f,
+            "The identity provider finds the organization at {}",
+            self.url
+        )?;
         if !self.url.starts_with("https://") {
             write!(
                 f,
                 "\n(this is no https address: set base_url to the address that the provider can reach)"
             )?;
         }
-        write!(f, "\nToken, which is not shown again and replaces any before: {}", self.token)
+        write!(
+            f,
+            "\nToken, which is not shown again and replaces any before: {}",
+            self.token
+        )
     }
 }
 
@@ -106,7 +167,10 @@ impl ProviderShown {
 impl Display for ProviderShown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.enabled { "let in" } else { "not let in" };
-        let mut lines = vec![("Organization", self.organization.clone()), ("Provider", state.to_owned())];
+        let mut lines = vec![
+            ("Organization", self.organization.clone()),
+            ("Provider", state.to_owned()),
+        ];
         lines.extend(self.url.clone().map(|url| ("Address", url)));
         lines.extend(self.created_at.clone().map(|at| ("Let in first", at)));
         lines.extend(self.rotated_at.clone().map(|at| ("Token changed", at)));
@@ -142,7 +206,11 @@ struct Linked {
 
 impl Display for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "The identity provider of {} knows user {} by {}", self.organization, self.id, self.email)
+        write!(
+            f,
+            "The identity provider of {} knows user {} by {}",
+            self.organization, self.id, self.email
+        )
     }
 }
 
@@ -156,8 +224,15 @@ struct Unlinked {
 
 impl Display for Unlinked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { id, email, organization } = self;
-        write!(f, "The identity provider of {organization} does not know user {id} ({email}) any more")
+        let Self {
+            id,
+            email,
+            organization,
+        } = self;
+        write!(
+            f,
+            "The identity provider of {organization} does not know user {id} ({email}) any more"
+        )
     }
 }
 
@@ -192,11 +267,26 @@ impl Record {
 
 impl Display for Audit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, Record { id, at, actor, action, user, detail }) in self.records.iter().enumerate() {
+        for (
+            number,
+            Record {
+                id,
+                at,
+                actor,
+                action,
+                user,
+                detail,
+            },
+        ) in self.records.iter().enumerate()
+        {
             let end = if number == 0 { "" } else { "\n" };
             let user = user.map(|user| format!(" user {user}")).unwrap_or_default();
             write!(f, "{end}{id} {at} {actor} {action}{user} {detail}")?;
         }
-        if self.records.is_empty() { f.write_str("Nothing is recorded") } else { Ok(()) }
+        if self.records.is_empty() {
+            f.write_str("Nothing is recorded")
+        } else {
+            Ok(())
+        }
     }
 }

@@ -12,7 +12,11 @@ use crate::secret_key::Found;
 use crate::{Failure, secret_key, serve};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(settings: &Settings, command: &SecretKeyCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(
+    settings: &Settings,
+    command: &SecretKeyCommand,
+    json: bool,
+) -> Result<(), Failure> {
     match command {
         SecretKeyCommand::Reset => reset(settings, json).await,
     }
@@ -36,7 +40,12 @@ async fn reset(settings: &Settings, json: bool) -> Result<(), Failure> {
         }
         explain(error, "the database")
     })?;
-    print(&Reset { applications: renewed.into_iter().map(Renewed::of).collect() }, json)
+    print(
+        &Reset {
+            applications: renewed.into_iter().map(Renewed::of).collect(),
+        },
+        json,
+    )
 }
 
 /// An application with a new secret.
@@ -72,9 +81,21 @@ impl Display for Reset {
         if self.applications.is_empty() {
             return Ok(());
         }
-        write!(f, " These applications have new ones, which are not shown again:")?;
-        for Renewed { name, client_id, client_secret, .. } in &self.applications {
-            write!(f, "\n{name}\n  Client id:     {client_id}\n  Client secret: {client_secret}")?;
+        write!(
+            f,
+            " These applications have new ones, which are not shown again:"
+        )?;
+        for Renewed {
+            name,
+            client_id,
+            client_secret,
+            ..
+        } in &self.applications
+        {
+            write!(
+                f,
+                "\n{name}\n  Client id:     {client_id}\n  Client secret: {client_secret}"
+            )?;
         }
         Ok(())
     }

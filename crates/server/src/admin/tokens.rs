@@ -19,12 +19,21 @@ pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<
             Holder::User(email) => {
                 let found = app.operator().user_tokens(&email).await;
                 let tokens = found.map_err(|error| explain(error, email.as_str()))?;
-                list::write_whole(json, &tokens.into_iter().map(OfUser::of).collect::<Vec<_>>())
+                list::write_whole(
+                    json,
+                    &tokens.into_iter().map(OfUser::of).collect::<Vec<_>>(),
+                )
             }
             Holder::Flow(flow) => {
-                let found = app.operator().flow_tokens(&flow.organization, &flow.flow).await;
+                let found = app
+                    .operator()
+                    .flow_tokens(&flow.organization, &flow.flow)
+                    .await;
                 let tokens = found.map_err(|error| explain(error, &format!("flow {flow}")))?;
-                list::write_whole(json, &tokens.into_iter().map(OfFlow::of).collect::<Vec<_>>())
+                list::write_whole(
+                    json,
+                    &tokens.into_iter().map(OfFlow::of).collect::<Vec<_>>(),
+                )
             }
         },
         TokenCommand::Revoke { holder, id } => {
@@ -33,11 +42,19 @@ pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<
             let ended = match &holder {
                 Holder::User(email) => app.operator().end_user_token(email, token).await,
                 Holder::Flow(flow) => {
-                    app.operator().end_flow_token(&flow.organization, &flow.flow, token).await
+                    app.operator()
+                        .end_flow_token(&flow.organization, &flow.flow, token)
+                        .await
                 }
             };
             ended.map_err(|error| explain(error, &format!("the token {id} of {holder}")))?;
-            print(&Revoked { id: id.to_string(), holder: holder.to_string() }, json)
+            print(
+                &Revoked {
+                    id: id.to_string(),
+                    holder: holder.to_string(),
+                },
+                json,
+            )
         }
     }
 }
@@ -78,7 +95,11 @@ struct OfUser {
 
 impl OfUser {
     fn of(token: ApiToken) -> Self {
-        Self { id: token.id.0.to_string(), name: token.name, created_at: token.created_at.to_string() }
+        Self {
+            id: token.id.0.to_string(),
+            name: token.name,
+            created_at: token.created_at.to_string(),
+        }
     }
 }
 
@@ -105,7 +126,12 @@ struct OfFlow {
 impl OfFlow {
     fn of(token: FlowToken) -> Self {
         let (source, source_name) = token.source.map(|(id, name)| (id.0, name)).unzip();
-        Self { id: token.id.0.to_string(), source, source_name, created_at: token.created_at.to_string() }
+        Self {
+            id: token.id.0.to_string(),
+            source,
+            source_name,
+            created_at: token.created_at.to_string(),
+        }
     }
 }
 

@@ -21,25 +21,50 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
         UserCommand::List { org } => list(app, org.as_deref(), json).await,
         UserCommand::Show { email } => {
             let address: Email = named("email", &email)?;
-            let details = app.operator().user(&address).await.map_err(|error| explain(error, &email))?;
+            let details = app
+                .operator()
+                .user(&address)
+                .await
+                .map_err(|error| explain(error, &email))?;
             print(&UserShown::of(details), json)
         }
         UserCommand::Token { email } => {
             let address: Email = named("email", &email)?;
-            let (_, token) =
-                app.operator().create_user_token(&address).await.map_err(|error| explain(error, &email))?;
+            let (_, token) = app
+                .operator()
+                .create_user_token(&address)
+                .await
+                .map_err(|error| explain(error, &email))?;
             let token = Token::ApiToken(token.expose().to_owned());
-            print(&TokenCreated { holder: email, token }, json)
+            print(
+                &TokenCreated {
+                    holder: email,
+                    token,
+                },
+                json,
+            )
         }
-        UserCommand::SetActive { email, active, yes } => set_active(app, email, (active, yes), json).await,
+        UserCommand::SetActive { email, active, yes } => {
+            set_active(app, email, (active, yes), json).await
+        }
         UserCommand::SetAdmin { org, email, admin } => {
             let address: Email = named("email", &email)?;
             let id = app
                 .operator()
                 .set_admin(&org, &address, admin)
                 .await
-                .map_err(|error| explain(error, &format!("organization {org} with the user {email}")))?;
-            print(&AdminSet { id: id.0, email, organization: org, admin }, json)
+                .map_err(|error| {
+                    explain(error, &format!("organization {org} with the user {email}"))
+                })?;
+            print(
+                &AdminSet {
+                    id: id.0,
+                    email,
+                    organization: org,
+                    admin,
+                },
+                json,
+            )
         }
         UserCommand::SetPassword { email, password } => {
             set_password(app, email, password.source(), json).await
@@ -52,7 +77,14 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
             };
             let removed = app.operator().remove_user(org.as_deref(), &address).await;
             let id = removed.map_err(|error| explain(error, &what))?;
-            print(&Removed { id: id.0, email, organization: org }, json)
+            print(
+                &Removed {
+                    id: id.0,
+                    email,
+                    organization: org,
+                },
+                json,
+            )
         }
     }
 }
@@ -71,24 +103,48 @@ async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
         admin: new.admin,
         bot: new.bot,
     };
-    let (user, token) = app.operator().create_user(person).await.map_err(in_organization(&new.org))?;
+    let (user, token) = app
+        .operator()
+        .create_user(person)
+        .await
+        .map_err(in_organization(&new.org))?;
     if let Some(password) = &password {
         prompt::warn_if_weak(password, &[&user.email, &user.name, &user.nick]);
     }
     let api_token = token.expose().to_owned();
     print(
-        &UserCreated { id: user.id.0, email: user.email, name: user.name, nick: user.nick, api_token },
+        &UserCreated {
+            id: user.id.0,
+            email: user.email,
+            name: user.name,
+            nick: user.nick,
+            api_token,
+        },
         json,
     )
 }
 
-async fn set_password(app: &App, email: String, password: PasswordFrom, json: bool) -> Result<(), Failure> {
+async fn set_password(
+    app: &App,
+    email: String,
+    password: PasswordFrom,
+    json: bool,
+) -> Result<(), Failure> {
     let address: Email = named("email", &email)?;
     let password = prompt::required_password(password).await?;
-    let user =
-        app.operator().set_password(&address, &password).await.map_err(|error| explain(error, &email))?;
+    let user = app
+        .operator()
+        .set_password(&address, &password)
+        .await
+        .map_err(|error| explain(error, &email))?;
     prompt::warn_if_weak(&password, &[&user.email, &user.name, &user.nick]);
-    print(&PasswordSet { id: user.id.0, email }, json)
+    print(
+        &PasswordSet {
+            id: user.id.0,
+            email,
+        },
+        json,
+    )
 }
 
 async fn set_active(
@@ -99,17 +155,37 @@ async fn set_active(
 ) -> Result<(), Failure> {
     let address: Email = named("email", &email)?;
     if !active {
-        let alone =
-            app.operator().administers_alone(&address).await.map_err(|error| explain(error, &email))?;
+        let alone = app
+            .operator()
+            .administers_alone(&address)
+            .await
+            .map_err(|error| explain(error, &email))?;
         if !alone.is_empty() {
-            output::warning(&format!("{email} is the only administrator of {}", alone.join(", ")));
-            if !yes && !tokio::task::spawn_blocking(|| prompt::confirms("Make the user inactive?")).await?? {
+            output::warning(&format!(
+                "{email} is the only administrator of {}",
+                alone.join(", ")
+            ));
+            if !yes
+                && !tokio::task::spawn_blocking(|| prompt::confirms("Make the user inactive?"))
+                    .await??
+            {
                 return Err("nothing was changed".into());
             }
         }
     }
-    let id = app.operator().set_active(&address, active).await.map_err(|error| explain(error, &email))?;
-    print(&ActiveSet { id: id.0, email, active }, json)
+    let id = app
+        .operator()
+        .set_active(&address, active)
+        .await
+        .map_err(|error| explain(error, &email))?;
+    print(
+        &ActiveSet {
+            id: id.0,
+            email,
+            active,
+        },
+        json,
+    )
 }
 
 async fn list(app: &App, org: Option<&str>, json: bool) -> Result<(), Failure> {
@@ -138,8 +214,24 @@ struct Listed {
 
 impl Listed {
     fn of((user, admin): (User, Option<bool>)) -> Self {
-        let User { id, email, name, nick, active, bot, .. } = user;
-        Self { id: id.0, email, name, nick, admin, active, bot }
+        let User {
+            id,
+            email,
+            name,
+            nick,
+            active,
+            bot,
+            ..
+        } = user;
+        Self {
+            id: id.0,
+            email,
+            name,
+            nick,
+            admin,
+            active,
+            bot,
+        }
     }
 }
 
@@ -156,7 +248,13 @@ impl Entry for Listed {
         if self.bot {
             state.push("bot");
         }
-        vec![self.id.to_string(), self.nick.clone(), self.email.clone(), state.join(","), self.name.clone()]
+        vec![
+            self.id.to_string(),
+            self.nick.clone(),
+            self.email.clone(),
+            state.join(","),
+            self.name.clone(),
+        ]
     }
 }
 
@@ -189,9 +287,19 @@ struct UserShown {
 
 impl UserShown {
     fn of(details: UserDetails) -> Self {
-        let UserDetails { user, has_password, organizations, flows, api_tokens, sessions, provided_by } =
-            details;
-        let membership = |(organization, admin)| Membership { organization, admin };
+        let UserDetails {
+            user,
+            has_password,
+            organizations,
+            flows,
+            api_tokens,
+            sessions,
+            provided_by,
+        } = details;
+        let membership = |(organization, admin)| Membership {
+            organization,
+            admin,
+        };
         Self {
             id: user.id.0,
             email: user.email,
@@ -214,28 +322,42 @@ impl UserShown {
 impl Display for UserShown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mark = |admin| if admin { " (administrator)" } else { "" };
-        let organizations: Vec<String> =
-            self.organizations.iter().map(|of| format!("{}{}", of.organization, mark(of.admin))).collect();
+        let organizations: Vec<String> = self
+            .organizations
+            .iter()
+            .map(|of| format!("{}{}", of.organization, mark(of.admin)))
+            .collect();
         let yes = |is| if is { "yes" } else { "no" }.to_owned();
         let mut lines = vec![
             ("User", self.email.clone()),
             ("Name", self.name.clone()),
             ("Nick", self.nick.clone()),
             ("Number", self.id.to_string()),
-            ("State", if self.active { "active" } else { "inactive" }.to_owned()),
+            (
+                "State",
+                if self.active { "active" } else { "inactive" }.to_owned(),
+            ),
             ("Made", self.created_at.clone()),
             ("Address proved", yes(self.email_proved)),
             ("Password", yes(self.password)),
             ("Program", yes(self.bot)),
             (
                 "Organizations",
-                if organizations.is_empty() { "none".to_owned() } else { organizations.join(", ") },
+                if organizations.is_empty() {
+                    "none".to_owned()
+                } else {
+                    organizations.join(", ")
+                },
             ),
             ("Flows", self.flows.to_string()),
             ("API tokens", self.api_tokens.to_string()),
             ("Signed in", format!("with {} browsers", self.sessions)),
         ];
-        lines.extend(self.provided_by.clone().map(|organization| ("Provided by", organization)));
+        lines.extend(
+            self.provided_by
+                .clone()
+                .map(|organization| ("Provided by", organization)),
+        );
         facts(f, &lines)
     }
 }
@@ -251,7 +373,11 @@ struct AdminSet {
 
 impl Display for AdminSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { email, organization, .. } = self;
+        let Self {
+            email,
+            organization,
+            ..
+        } = self;
         match self.admin {
             true => write!(f, "{email} administers {organization} now"),
             false => write!(f, "{email} does not administer {organization} any more"),
@@ -272,7 +398,11 @@ impl Display for Removed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.organization {
             Some(organization) => write!(f, "{} is out of {organization}", self.email),
-            None => write!(f, "{} is out of all organizations and signed out everywhere", self.email),
+            None => write!(
+                f,
+                "{} is out of all organizations and signed out everywhere",
+                self.email
+            ),
         }
     }
 }

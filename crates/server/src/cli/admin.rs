@@ -38,7 +38,12 @@ Example:
 
 /// A line of `admin batch`.
 #[derive(Parser)]
-#[command(name = "line", no_binary_name = true, disable_help_flag = true, disable_help_subcommand = true)]
+#[command(
+    name = "line",
+    no_binary_name = true,
+    disable_help_flag = true,
+    disable_help_subcommand = true
+)]
 pub(crate) struct BatchLine {
     /// What to do.
     #[command(subcommand)]
@@ -118,7 +123,8 @@ pub(crate) enum OrgCommand {
 pub(crate) enum DomainCommand {
     /// Give a domain to an organization and all below it; it must be in the organization's hands
     Add(OrganizationDomain),
-    /// Take a domain away; addresses that only the provider's word proved must be proved by mail again
+    /// Take a domain away; addresses that only the provider's word proved must be proved by mail
+    /// again
     Remove(OrganizationDomain),
     /// Show the domains of an organization
     List {
@@ -169,7 +175,9 @@ pub(crate) enum SourceCommand {
 #[derive(Subcommand)]
 pub(crate) enum SecretKeyCommand {
     /// Give up what was sealed with a key that is lost: each application gets a new secret
-    #[command(after_help = "Stop the servers of the database first. Tokens of the applications stay.")]
+    #[command(
+        after_help = "Stop the servers of the database first. Tokens of the applications stay."
+    )]
     Reset,
 }
 
@@ -278,6 +286,10 @@ impl FromStr for BillingDate {
     type Err = InvalidDay;
 
     fn from_str(text: &str) -> Result<Self, InvalidDay> {
-        if text == "none" { Ok(Self(None)) } else { text.parse().map(|day| Self(Some(day))) }
+        if text == "none" {
+            Ok(Self(None))
+        } else {
+            text.parse().map(|day| Self(Some(day)))
+        }
     }
 }

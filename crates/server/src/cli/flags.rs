@@ -40,8 +40,12 @@ impl Selection for ServeOptions {
 pub(crate) enum DemoOptions {}
 
 impl Selection for DemoOptions {
-    const GROUPS: &[OptionGroup] =
-        &[OptionGroup::Data, OptionGroup::Addresses, OptionGroup::Protocol, OptionGroup::Logging];
+    const GROUPS: &[OptionGroup] = &[
+        OptionGroup::Data,
+        OptionGroup::Addresses,
+        OptionGroup::Protocol,
+        OptionGroup::Logging,
+    ];
 
     // See `config::load_for_demo`.
     fn otherwise(option: &OptionSpec) -> String {
@@ -70,7 +74,9 @@ pub(crate) struct Flags<S> {
 
 impl<S: Selection> Flags<S> {
     fn offered() -> impl Iterator<Item = &'static OptionSpec> {
-        OPTIONS.iter().filter(|option| S::GROUPS.contains(&option.group))
+        OPTIONS
+            .iter()
+            .filter(|option| S::GROUPS.contains(&option.group))
     }
 }
 
@@ -91,7 +97,11 @@ fn argument<S: Selection>(option: &'static OptionSpec) -> Arg {
         .help(format!("{}\n{}", option.help, S::otherwise(option)))
         .help_heading(option.group.title())
         .global(S::GLOBAL)
-        .action(if option.list { ArgAction::Append } else { ArgAction::Set });
+        .action(if option.list {
+            ArgAction::Append
+        } else {
+            ArgAction::Set
+        });
     match option.alone {
         Some(value) => argument.num_args(0..=1).default_missing_value(value),
         None => argument,
@@ -107,7 +117,10 @@ impl<S: Selection> FromArgMatches for Flags<S> {
                 layer.insert(option, text, Origin::Flag(option.flag()));
             }
         }
-        Ok(Self { layer, selection: PhantomData })
+        Ok(Self {
+            layer,
+            selection: PhantomData,
+        })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -82,7 +82,10 @@ impl FromStr for FlowPath {
             Some((organization, flow))
                 if !organization.is_empty() && !flow.is_empty() && !flow.contains('/') =>
             {
-                Ok(Self { organization: organization.to_owned(), flow: flow.to_owned() })
+                Ok(Self {
+                    organization: organization.to_owned(),
+                    flow: flow.to_owned(),
+                })
             }
             _ => Err("a flow is named ORG/FLOW, such as acme/main"),
         }

@@ -24,7 +24,8 @@ pub(crate) struct RequiredPassword {
     /// The password; others on this machine can see it while the command runs
     #[arg(long, value_parser = any_password)]
     password: Option<Password>,
-    /// Read the password from the first line of the standard input. On a terminal it is asked for in any case
+    /// Read the password from the first line of the standard input. On a terminal it is asked for
+    /// in any case
     #[arg(long)]
     password_stdin: bool,
 }
@@ -88,7 +89,11 @@ pub(crate) fn long_enough(password: Password) -> Result<Password, Weakness> {
     if password.expose().chars().nth(MIN_CHARS - 1).is_none() {
         return Err(Weakness::TooShort);
     }
-    if password.is_acceptable() { Ok(password) } else { Err(Weakness::TooLong) }
+    if password.is_acceptable() {
+        Ok(password)
+    } else {
+        Err(Weakness::TooLong)
+    }
 }
 
 /// The first line of an input.

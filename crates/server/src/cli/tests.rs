@@ -30,7 +30,9 @@ fn the_definition_is_consistent() {
 fn serve_takes_every_option() {
     for option in OPTIONS {
         let line = format!("eddyline serve --{} something", option.flag());
-        let Ok(Command::Serve(serve)) = parse(&line) else { panic!("{line}") };
+        let Ok(Command::Serve(serve)) = parse(&line) else {
+            panic!("{line}")
+        };
         assert_eq!(serve.options.layer.text(option.key), Some("something"));
     }
 }
@@ -39,7 +41,11 @@ fn serve_takes_every_option() {
 fn the_help_of_serve_shows_every_variable() {
     let help = parse("eddyline serve --help").err().unwrap().to_string();
     for option in OPTIONS {
-        assert!(help.contains(&option.variable()), "{} is missing in\n{help}", option.variable());
+        assert!(
+            help.contains(&option.variable()),
+            "{} is missing in\n{help}",
+            option.variable()
+        );
     }
     assert!(help.contains("EDDYLINE_CONFIG"));
 }
@@ -47,27 +53,44 @@ fn the_help_of_serve_shows_every_variable() {
 #[test]
 fn a_proxy_may_be_named_several_times() {
     let line = "eddyline serve --trusted-proxy 10.0.0.0/8 --trusted-proxy 192.168.0.0/16";
-    let Ok(Command::Serve(serve)) = parse(line) else { panic!() };
-    assert_eq!(serve.options.layer.text("trusted_proxy"), Some("10.0.0.0/8,192.168.0.0/16"));
+    let Ok(Command::Serve(serve)) = parse(line) else {
+        panic!()
+    };
+    assert_eq!(
+        serve.options.layer.text("trusted_proxy"),
+        Some("10.0.0.0/8,192.168.0.0/16")
+    );
 }
 
 #[test]
 fn a_switch_may_stand_alone() {
     for (line, text) in [
-        ("eddyline serve --allow-private-targets --listen 127.0.0.1:0", "on"),
+        (
+            "eddyline serve --allow-private-targets --listen 127.0.0.1:0",
+            "on",
+        ),
         ("eddyline serve --allow-private-targets off", "off"),
     ] {
-        let Ok(Command::Serve(serve)) = parse(line) else { panic!("{line}") };
-        assert_eq!(serve.options.layer.text("allow_private_targets"), Some(text));
+        let Ok(Command::Serve(serve)) = parse(line) else {
+            panic!("{line}")
+        };
+        assert_eq!(
+            serve.options.layer.text("allow_private_targets"),
+            Some(text)
+        );
     }
     assert!(parse("eddyline serve --listen").is_err());
 }
 
 #[test]
 fn a_demonstration_knows_whether_its_directory_was_named() {
-    let Ok(Command::Demo(demo)) = parse("eddyline demo") else { panic!() };
+    let Ok(Command::Demo(demo)) = parse("eddyline demo") else {
+        panic!()
+    };
     assert!(!demo.names_directory());
-    let Ok(Command::Demo(demo)) = parse("eddyline demo --data-dir d") else { panic!() };
+    let Ok(Command::Demo(demo)) = parse("eddyline demo --data-dir d") else {
+        panic!()
+    };
     assert!(demo.names_directory());
 }
 
@@ -93,15 +116,21 @@ fn every_command_of_the_operator_is_understood() {
     else {
         panic!()
     };
-    assert_eq!((org.name, org.parameterized_name, org.user_limit), ("N".into(), Some("p".into()), 5));
+    assert_eq!(
+        (org.name, org.parameterized_name, org.user_limit),
+        ("N".into(), Some("p".into()), 5)
+    );
 
-    let OneCommand::Org(OrgCommand::Create(child)) = command("org create --name N --parent p") else {
+    let OneCommand::Org(OrgCommand::Create(child)) = command("org create --name N --parent p")
+    else {
         panic!()
     };
     assert_eq!(child.parent, Some("p".into()));
 
-    let line = "org update --org p --name N --parameterized-name q --user-limit 7 --trial-ends 2027-01-31";
-    let OneCommand::Org(OrgCommand::Update(update)) = command(&format!("{line} --active false")) else {
+    let line =
+        "org update --org p --name N --parameterized-name q --user-limit 7 --trial-ends 2027-01-31";
+    let OneCommand::Org(OrgCommand::Update(update)) = command(&format!("{line} --active false"))
+    else {
         panic!()
     };
     let fields = update.fields;
@@ -110,21 +139,29 @@ fn every_command_of_the_operator_is_understood() {
         ("p".into(), Some("N".into()), Some("q".into()))
     );
     assert_eq!((fields.user_limit, fields.active), (Some(7), Some(false)));
-    assert_eq!(fields.trial_ends.map(|day| day.to_string()), Some("2027-01-31".into()));
+    assert_eq!(
+        fields.trial_ends.map(|day| day.to_string()),
+        Some("2027-01-31".into())
+    );
 
-    let OneCommand::User(UserCommand::Create(user)) =
-        command("user create --org p --email e@x --name N --nick k --admin --bot --password secrets")
-    else {
+    let OneCommand::User(UserCommand::Create(user)) = command(
+        "user create --org p --email e@x --name N --nick k --admin --bot --password secrets",
+    ) else {
         panic!()
     };
     assert!(user.admin && user.bot);
-    let PasswordFrom::Argument(password) = user.password.source() else { panic!() };
+    let PasswordFrom::Argument(password) = user.password.source() else {
+        panic!()
+    };
     assert_eq!(password.expose(), "secrets");
 
-    let OneCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else { panic!() };
+    let OneCommand::User(UserCommand::Token { email }) = command("user token --email e@x") else {
+        panic!()
+    };
     assert_eq!(email, "e@x");
 
-    let OneCommand::Flow(FlowCommand::Create(flow)) = command("flow create --org p --name F") else {
+    let OneCommand::Flow(FlowCommand::Create(flow)) = command("flow create --org p --name F")
+    else {
         panic!()
     };
     assert_eq!((flow.org, flow.name), ("p".into(), "F".into()));
@@ -134,18 +171,27 @@ fn every_command_of_the_operator_is_understood() {
     else {
         panic!()
     };
-    assert_eq!((flow.organization, flow.flow, email), ("p".into(), "f".into(), "e@x".into()));
+    assert_eq!(
+        (flow.organization, flow.flow, email),
+        ("p".into(), "f".into(), "e@x".into())
+    );
 }
 
 #[test]
 fn a_change_of_an_organization_says_what_changes() {
     let line = "eddyline admin org update --org p";
     let billing = |text: &str| {
-        let OneCommand::Org(OrgCommand::Update(update)) = one(&format!("{line} --billing-date {text}"))
+        let OneCommand::Org(OrgCommand::Update(update)) =
+            one(&format!("{line} --billing-date {text}"))
         else {
             panic!()
         };
-        update.fields.billing_date.unwrap().0.map(|day| day.to_string())
+        update
+            .fields
+            .billing_date
+            .unwrap()
+            .0
+            .map(|day| day.to_string())
     };
     assert_eq!(billing("2027-01-31"), Some("2027-01-31".into()));
     assert_eq!(billing("none"), None);
@@ -171,16 +217,24 @@ fn a_flow_is_named_by_two_names() {
 #[test]
 fn a_password_need_not_stand_on_the_command_line() {
     let line = "eddyline admin user set-password --email e@x --password-stdin";
-    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else {
+        panic!()
+    };
     assert!(matches!(password.source(), PasswordFrom::Input));
     let read = |input: &[u8]| {
-        let password = passwords::read_line(input).ok().and_then(|line| passwords::long_enough(line).ok());
+        let password = passwords::read_line(input)
+            .ok()
+            .and_then(|line| passwords::long_enough(line).ok());
         password.map(|password| password.expose().to_owned())
     };
     assert_eq!(read(b"open sesame\r\nmore").as_deref(), Some("open sesame"));
     assert_eq!(read(b" as it is ").as_deref(), Some(" as it is "));
     assert_eq!(read(b""), None, "an empty password");
-    assert_eq!(read("sieben\u{e4}\n".as_bytes()), None, "a password that is too short");
+    assert_eq!(
+        read("sieben\u{e4}\n".as_bytes()),
+        None,
+        "a password that is too short"
+    );
     assert_eq!(read(&[b'x'; 5000]), None, "a password that is too long");
     assert_eq!(read(b"\xff\n"), None, "not text");
 }
@@ -188,7 +242,9 @@ fn a_password_need_not_stand_on_the_command_line() {
 #[test]
 fn a_new_password_is_given_in_one_way_or_asked_for() {
     let line = "eddyline admin user set-password --email e@x";
-    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else { panic!() };
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = one(line) else {
+        panic!()
+    };
     assert!(matches!(password.source(), PasswordFrom::Nowhere));
     assert!(parse(&format!("{line} --password")).is_err());
     assert!(parse(&format!("{line} --password pw --password-stdin")).is_err());
@@ -199,8 +255,12 @@ fn a_new_password_is_given_in_one_way_or_asked_for() {
 fn a_refused_password_is_not_repeated() {
     let line = "eddyline admin user set-password --email e@x --password";
     let command = one(&format!("{line} {}", "x".repeat(2000)));
-    let OneCommand::User(UserCommand::SetPassword { password, .. }) = command else { panic!() };
-    let PasswordFrom::Argument(password) = password.source() else { panic!() };
+    let OneCommand::User(UserCommand::SetPassword { password, .. }) = command else {
+        panic!()
+    };
+    let PasswordFrom::Argument(password) = password.source() else {
+        panic!()
+    };
     let refused = passwords::long_enough(password).unwrap_err().to_string();
     assert_eq!(refused, "is too long (maximum is 1024 bytes)");
 }
@@ -208,6 +268,8 @@ fn a_refused_password_is_not_repeated() {
 #[test]
 fn a_user_without_a_password_is_fine() {
     let line = "eddyline admin user create --org p --email e@x --name N --nick k";
-    let OneCommand::User(UserCommand::Create(user)) = one(line) else { panic!() };
+    let OneCommand::User(UserCommand::Create(user)) = one(line) else {
+        panic!()
+    };
     assert!(matches!(user.password.source(), PasswordFrom::Nowhere));
 }

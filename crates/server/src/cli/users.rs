@@ -60,7 +60,8 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         password: RequiredPassword,
     },
-    /// Take a user out of an organization, or out of all of them, which also ends all that lets them in
+    /// Take a user out of an organization, or out of all of them, which also ends all that lets
+    /// them in
     #[command(after_help = "The account stays, and so does what the user wrote.")]
     Remove {
         /// The user's e-mail address

@@ -4,8 +4,8 @@ use std::fmt;
 
 use super::values::Value;
 
-/// How long something lives: a number with a unit, `s`, `m`, `h` or `d`; without one, seconds. At least
-/// a second, at most ten years.
+/// How long something lives: a number with a unit, `s`, `m`, `h` or `d`; without one, seconds. At
+/// least a second, at most ten years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Lifetime {
     seconds: i64,
@@ -21,7 +21,8 @@ impl Lifetime {
 
 impl Value for Lifetime {
     fn parse(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not a time such as 90s, 10m, 2h or 90d, of ten years at most");
+        let wrong =
+            || format!("{text:?} is not a time such as 90s, 10m, 2h or 90d, of ten years at most");
         let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let unit = match &text[digits.len()..] {
             "" | "s" => 1,
@@ -30,7 +31,10 @@ impl Value for Lifetime {
             "d" => 24 * 3600,
             _ => return Err(wrong()),
         };
-        let seconds = digits.parse::<u32>().ok().and_then(|number| i64::from(number).checked_mul(unit));
+        let seconds = digits
+            .parse::<u32>()
+            .ok()
+            .and_then(|number| i64::from(number).checked_mul(unit));
         match seconds {
             Some(seconds @ 1..=Self::MAX_SECONDS) => Ok(Self { seconds }),
             _ => Err(wrong()),
@@ -52,7 +56,9 @@ impl Value for CodeLifetime {
     fn parse(text: &str) -> Result<Self, String> {
         let lifetime = Lifetime::parse(text)?;
         if lifetime.seconds > 600 {
-            return Err(format!("{text:?} is too long; a code lives ten minutes at most"));
+            return Err(format!(
+                "{text:?} is too long; a code lives ten minutes at most"
+            ));
         }
         Ok(Self(lifetime))
     }
@@ -73,7 +79,9 @@ impl Value for LinkLifetime {
     fn parse(text: &str) -> Result<Self, String> {
         let lifetime = Lifetime::parse(text)?;
         if lifetime.seconds > 7 * 24 * 3600 {
-            return Err(format!("{text:?} is too long; a link is good for seven days at most"));
+            return Err(format!(
+                "{text:?} is too long; a link is good for seven days at most"
+            ));
         }
         Ok(Self(lifetime))
     }
@@ -116,7 +124,10 @@ impl fmt::Debug for SecretKey {
 impl Value for SecretKey {
     fn parse(text: &str) -> Result<Self, String> {
         if text.len() < eddyline_auth::SealingKey::MIN_BYTES {
-            return Err(format!("has fewer than {} characters", eddyline_auth::SealingKey::MIN_BYTES));
+            return Err(format!(
+                "has fewer than {} characters",
+                eddyline_auth::SealingKey::MIN_BYTES
+            ));
         }
         Ok(Self(text.to_owned()))
     }
@@ -128,31 +139,56 @@ mod tests {
 
     #[test]
     fn a_lifetime_has_a_unit() {
-        for (text, seconds) in
-            [("2s", 2), ("10m", 600), ("2h", 7200), ("90d", 7_776_000), ("30", 30), ("3660d", 316_224_000)]
-        {
+        for (text, seconds) in [
+            ("2s", 2),
+            ("10m", 600),
+            ("2h", 7200),
+            ("90d", 7_776_000),
+            ("30", 30),
+            ("3660d", 316_224_000),
+        ] {
             assert_eq!(Lifetime::parse(text), Ok(Lifetime { seconds }), "{text}");
         }
-        for bad in ["", "0s", "-1s", "h", "2 h", "2w", "1.5h", "2hours", "3661d", "99999999999s"] {
+        for bad in [
+            "",
+            "0s",
+            "-1s",
+            "h",
+            "2 h",
+            "2w",
+            "1.5h",
+            "2hours",
+            "3661d",
+            "99999999999s",
+        ] {
             assert!(Lifetime::parse(bad).is_err(), "{bad:?}");
         }
     }
 
     #[test]
     fn a_code_lives_ten_minutes_at_most() {
-        assert_eq!(CodeLifetime::parse("10m").map(CodeLifetime::millis), Ok(600_000));
+        assert_eq!(
+            CodeLifetime::parse("10m").map(CodeLifetime::millis),
+            Ok(600_000)
+        );
         assert!(CodeLifetime::parse("601s").is_err());
     }
 
     #[test]
     fn a_link_is_good_for_seven_days_at_most() {
-        assert_eq!(LinkLifetime::parse("7d").map(LinkLifetime::millis), Ok(604_800_000));
+        assert_eq!(
+            LinkLifetime::parse("7d").map(LinkLifetime::millis),
+            Ok(604_800_000)
+        );
         assert!(LinkLifetime::parse("8d").is_err());
     }
 
     #[test]
     fn a_switch_is_on_or_off() {
-        assert_eq!((Switch::parse("on"), Switch::parse("false")), (Ok(Switch(true)), Ok(Switch(false))));
+        assert_eq!(
+            (Switch::parse("on"), Switch::parse("false")),
+            (Ok(Switch(true)), Ok(Switch(false)))
+        );
         assert!(Switch::parse("yes").is_err());
     }
 

@@ -13,8 +13,8 @@ use ipnet::IpNet;
 use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
-    BaseUrl, Count, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword, SmtpSecurity,
-    StoreSecret, Value,
+    BaseUrl, Count, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword,
+    SmtpSecurity, StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -52,7 +52,11 @@ impl OptionSpec {
 
     /// The name of the environment variable.
     pub(crate) fn variable(&self) -> String {
-        format!("{}{}", super::VARIABLE_PREFIX, self.key.to_ascii_uppercase())
+        format!(
+            "{}{}",
+            super::VARIABLE_PREFIX,
+            self.key.to_ascii_uppercase()
+        )
     }
 }
 
@@ -109,8 +113,8 @@ options! {
         data_dir: PathBuf = value("./eddyline-data"), "DIR";
         /// Database: sqlite:PATH, or postgres://USER@HOST/NAME for a PostgreSQL server
         database: Option<DatabaseUrl> = absent("eddyline.db in the data directory"), "URL";
-        /// Key under which secrets of applications are sealed, at least 32 random characters; the same
-        /// for all servers of a database. Keep it with your backups
+        /// Key under which secrets of applications are sealed, at least 32 random characters; the
+        /// same for all servers of a database. Keep it with your backups
         secret_key: Option<SecretKey> = absent("made, and kept beside the database"), "KEY";
         /// File that has this key
         secret_key_file: Option<PathBuf> = absent("none"), "FILE";
@@ -143,8 +147,8 @@ options! {
         trusted_proxy: Vec<IpNet> = absent("none"), "CIDR";
     }
     Mail {
-        /// Host name of the mail server that takes the server's mail; without one, mail is written into
-        /// the folder outbox in the data directory
+        /// Host name of the mail server that takes the server's mail; without one, mail is written
+        /// into the folder outbox in the data directory
         smtp_host: Option<String> = absent("none"), "HOST";
         /// Port of the mail server
         smtp_port: Option<NonZeroU16> = absent("587 for starttls, 465 for tls, 25 for none"), "PORT";
@@ -201,7 +205,8 @@ options! {
         max_private_file_bytes_per_user: u64 = value("10737418240"), "BYTES";
         /// Longest file that comes as Base64 in JSON
         max_json_upload_bytes: NonZeroUsize = value("16777216"), "BYTES";
-        /// Most files that are handed out at once; a caller, an organization and an address have shares
+        /// Most files that are handed out at once; a caller, an organization and an address have
+        /// shares
         max_downloads: NonZeroUsize = value("512"), "COUNT";
     }
 
@@ -218,15 +223,15 @@ options! {
         out_of_band_codes: Switch = value("on"), "SWITCH";
         /// Whether access tokens may stand in addresses, as access_token: on or off
         query_access_tokens: Switch = value("on"), "SWITCH";
-        /// Whether actions of threads may ask addresses that are not public: of this machine, and of
-        /// private networks: on or off
+        /// Whether actions of threads may ask addresses that are not public: of this machine, and
+        /// of private networks: on or off
         allow_private_targets: Switch = value("off"), "SWITCH";
         /// Seconds that an integration may take to do what an action asks of it
         action_timeout_seconds: NonZeroU32 = value("10"), "SECONDS";
     }
     Limits {
-        /// Wrong codes, refresh tokens and secrets of applications allowed a minute from one address; 0
-        /// for any number
+        /// Wrong codes, refresh tokens and secrets of applications allowed a minute from one
+        /// address; 0 for any number
         oauth_attempts_per_address: u32 = value("100"), "N";
         /// Wrong passwords allowed a minute for an account from one address; 0 for any number
         password_attempts_per_account: u32 = value("10"), "N";
@@ -238,7 +243,8 @@ options! {
         max_body_bytes: NonZeroUsize = value("1048576"), "BYTES";
         /// Requests a minute allowed to one caller
         requests_per_minute: Option<NonZeroU32> = absent("any number"), "N";
-        /// Pending invitations of members in one flow, and as many requested at its join link; 0 for any number
+        /// Pending invitations of members in one flow, and as many requested at its join link; 0
+        /// for any number
         max_pending_invitations: u32 = value("1000"), "N";
         /// Flows in one organization, archived ones included; 0 for any number
         max_flows_per_organization: u32 = value("5000"), "N";

@@ -54,7 +54,9 @@ impl Value for String {
 impl Value for SocketAddr {
     fn parse(text: &str) -> Result<Self, String> {
         text.parse().map_err(|_| {
-            format!("{text:?} is not an IP address with a port, such as 127.0.0.1:8080 or [::]:8080")
+            format!(
+                "{text:?} is not an IP address with a port, such as 127.0.0.1:8080 or [::]:8080"
+            )
         })
     }
 }
@@ -63,49 +65,60 @@ impl Value for Vec<IpNet> {
     const LIST: bool = true;
 
     fn parse(text: &str) -> Result<Self, String> {
-        let networks = text.split(',').map(str::trim).filter(|network| !network.is_empty());
+        let networks = text
+            .split(',')
+            .map(str::trim)
+            .filter(|network| !network.is_empty());
         networks.map(parse_network).collect()
     }
 }
 
 fn parse_network(text: &str) -> Result<IpNet, String> {
     let address = || text.parse::<IpAddr>().map(IpNet::from);
-    text.parse().or_else(|_| address()).map_err(|_| format!("{text:?} is not a network such as 10.0.0.0/8"))
+    text.parse()
+        .or_else(|_| address())
+        .map_err(|_| format!("{text:?} is not a network such as 10.0.0.0/8"))
 }
 
 impl Value for u32 {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
     }
 }
 
 impl Value for u64 {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 0 to {}", Self::MAX))
     }
 }
 
 impl Value for NonZeroU16 {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
 }
 
 impl Value for NonZeroU32 {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
 }
 
 impl Value for NonZeroU64 {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
 }
 
 impl Value for NonZeroUsize {
     fn parse(text: &str) -> Result<Self, String> {
-        text.parse().map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
+        text.parse()
+            .map_err(|_| format!("{text:?} is not a number from 1 to {}", Self::MAX))
     }
 }
 
@@ -133,7 +146,9 @@ impl Value for Duration {
     fn parse(text: &str) -> Result<Self, String> {
         match text.parse() {
             Ok(seconds @ 0..=3600) => Ok(Self::from_secs(seconds)),
-            _ => Err(format!("{text:?} is not a number of seconds from 0 to 3600")),
+            _ => Err(format!(
+                "{text:?} is not a number of seconds from 0 to 3600"
+            )),
         }
     }
 }
@@ -145,7 +160,10 @@ pub(crate) struct DatabaseUrl(String);
 impl DatabaseUrl {
     /// The SQLite file of a data directory.
     pub(crate) fn in_directory(directory: &Path) -> Self {
-        Self(format!("sqlite:{}", directory.join("eddyline.db").display()))
+        Self(format!(
+            "sqlite:{}",
+            directory.join("eddyline.db").display()
+        ))
     }
 
     /// The address itself, for the store. Keep it out of logs.
@@ -155,7 +173,10 @@ impl DatabaseUrl {
 
     /// The file of the database, if it is one.
     pub(crate) fn file(&self) -> Option<&Path> {
-        let path = self.0.strip_prefix("sqlite:").filter(|path| *path != ":memory:")?;
+        let path = self
+            .0
+            .strip_prefix("sqlite:")
+            .filter(|path| *path != ":memory:")?;
         Some(Path::new(path.strip_prefix("//").unwrap_or(path)))
     }
 
@@ -167,7 +188,10 @@ impl DatabaseUrl {
         }
         match self.0.parse::<http::Uri>() {
             Ok(url) if url.host().is_some() => {
-                let port = url.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
+                let port = url
+                    .port_u16()
+                    .map(|port| format!(":{port}"))
+                    .unwrap_or_default();
                 let host = url.host().unwrap_or_default();
                 format!("{}://{host}{port}{}", self.scheme(), url.path())
             }
@@ -188,9 +212,12 @@ impl fmt::Debug for DatabaseUrl {
 
 impl Value for DatabaseUrl {
     fn parse(text: &str) -> Result<Self, String> {
-        let sqlite =
-            text.strip_prefix("sqlite:").is_some_and(|path| !path.trim_start_matches("//").is_empty());
-        let postgres = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
+        let sqlite = text
+            .strip_prefix("sqlite:")
+            .is_some_and(|path| !path.trim_start_matches("//").is_empty());
+        let postgres = ["postgres://", "postgresql://"]
+            .iter()
+            .any(|scheme| text.starts_with(scheme));
         // The text is not repeated: it may be a mistyped address with a password in it.
         if postgres && has_unencoded(text) {
             Err("user, password and name of the database must be percent-encoded: @ as %40, / as %2F, ? as %3F, \
@@ -199,22 +226,30 @@ impl Value for DatabaseUrl {
         } else if sqlite || postgres {
             Ok(Self(text.to_owned()))
         } else {
-            Err("the database must be sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME".to_owned())
+            Err(
+                "the database must be sqlite:PATH, sqlite::memory: or postgres://USER@HOST/NAME"
+                    .to_owned(),
+            )
         }
     }
 }
 
-/// Whether a user or a password in an address of PostgreSQL is not percent-encoded. libpq would take a part of it for
-/// the host, the port or a parameter, and repeat that in its errors.
+/// Whether a user or a password in an address of PostgreSQL is not percent-encoded. libpq would
+/// take a part of it for the host, the port or a parameter, and repeat that in its errors.
 fn has_unencoded(address: &str) -> bool {
     let rest = address.split_once("://").map_or("", |(_, rest)| rest);
     let head = rest.split('/').next().unwrap_or_default();
     let misplaced = match head.split_once('@') {
-        Some((user, _)) => user.contains(['?', ' ']) || before_query(&rest[user.len() + 1..]).contains('@'),
-        None => before_query(rest).contains('@') || before_query(head).split(',').any(has_invalid_port),
+        Some((user, _)) => {
+            user.contains(['?', ' ']) || before_query(&rest[user.len() + 1..]).contains('@')
+        }
+        None => {
+            before_query(rest).contains('@') || before_query(head).split(',').any(has_invalid_port)
+        }
     };
     let query = rest.split_once('?').map_or("", |(_, query)| query);
-    let is_malformed = |parameter: &str| !parameter.is_empty() && parameter.matches('=').count() != 1;
+    let is_malformed =
+        |parameter: &str| !parameter.is_empty() && parameter.matches('=').count() != 1;
     let is_code = |after: &str| {
         let code = after.as_bytes().get(..2).unwrap_or_default();
         code.len() == 2 && code != b"00" && code.iter().all(u8::is_ascii_hexdigit)
@@ -228,7 +263,12 @@ fn before_query(text: &str) -> &str {
 
 /// Whether the port of a host, which may be an IPv6 address in brackets, is not a number.
 fn has_invalid_port(host: &str) -> bool {
-    let port = host.rsplit(']').next().unwrap_or_default().split_once(':').map_or("", |(_, port)| port);
+    let port = host
+        .rsplit(']')
+        .next()
+        .unwrap_or_default()
+        .split_once(':')
+        .map_or("", |(_, port)| port);
     !port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -247,13 +287,17 @@ impl Value for BaseUrl {
     fn parse(text: &str) -> Result<Self, String> {
         let valid = text.parse::<http::Uri>().is_ok_and(|url| {
             matches!(url.scheme_str(), Some("http" | "https"))
-                && url.authority().is_some_and(|authority| !authority.as_str().contains('@'))
+                && url
+                    .authority()
+                    .is_some_and(|authority| !authority.as_str().contains('@'))
                 && url.host().is_some_and(|host| !host.is_empty())
         });
         if valid && !text.contains(['?', '#']) {
             Ok(Self(text.trim_end_matches('/').to_owned()))
         } else {
-            Err(format!("{text:?} is not an address such as https://chat.example.org"))
+            Err(format!(
+                "{text:?} is not an address such as https://chat.example.org"
+            ))
         }
     }
 }
@@ -274,14 +318,17 @@ impl Value for PathPrefix {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_~.".contains(c);
         let path = text.trim_end_matches('/');
         let mut segments = path.strip_prefix('/').unwrap_or_default().split('/');
-        if !segments
-            .clone()
-            .all(|segment| segment.starts_with(|c| c != '.' && plain(c)) && segment.chars().all(plain))
-        {
-            return Err(format!("{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."));
+        if !segments.clone().all(|segment| {
+            segment.starts_with(|c| c != '.' && plain(c)) && segment.chars().all(plain)
+        }) {
+            return Err(format!(
+                "{text:?} is not a path such as /stream, of letters, digits, - _ ~ and ."
+            ));
         }
         match segments.next() {
-            Some(first) if is_reserved(first) => Err(format!("{text:?} is a path of the API or the pages")),
+            Some(first) if is_reserved(first) => {
+                Err(format!("{text:?} is a path of the API or the pages"))
+            }
             _ => Ok(Self(path.to_owned())),
         }
     }
@@ -301,7 +348,9 @@ impl Value for Profile {
         match text {
             "spec" => Ok(Self::Spec),
             "classic" => Ok(Self::Classic),
-            _ => Err(format!("{text:?} is not a profile; there are spec and classic")),
+            _ => Err(format!(
+                "{text:?} is not a profile; there are spec and classic"
+            )),
         }
     }
 }
@@ -323,7 +372,9 @@ impl Value for SmtpSecurity {
             "starttls" => Ok(Self::StartTls),
             "tls" => Ok(Self::Tls),
             "none" => Ok(Self::None),
-            _ => Err(format!("{text:?} is no kind of encryption; there are starttls, tls and none")),
+            _ => Err(format!(
+                "{text:?} is no kind of encryption; there are starttls, tls and none"
+            )),
         }
     }
 }
@@ -347,7 +398,11 @@ impl fmt::Debug for SmtpPassword {
 
 impl Value for SmtpPassword {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err("is empty".to_owned()) } else { Ok(Self(text.to_owned())) }
+        if text.is_empty() {
+            Err("is empty".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        }
     }
 }
 
@@ -371,7 +426,11 @@ impl fmt::Debug for StoreSecret {
 
 impl Value for StoreSecret {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err("is empty".to_owned()) } else { Ok(Self(text.to_owned())) }
+        if text.is_empty() {
+            Err("is empty".to_owned())
+        } else {
+            Ok(Self(text.to_owned()))
+        }
     }
 }
 
@@ -389,13 +448,17 @@ impl Value for LogFormat {
         match text {
             "text" => Ok(Self::Text),
             "json" => Ok(Self::Json),
-            _ => Err(format!("{text:?} is not a log format; there are text and json")),
+            _ => Err(format!(
+                "{text:?} is not a log format; there are text and json"
+            )),
         }
     }
 }
 
 fn is_level(text: &str) -> bool {
-    ["error", "warn", "info", "debug", "trace", "off"].iter().any(|level| level.eq_ignore_ascii_case(text))
+    ["error", "warn", "info", "debug", "trace", "off"]
+        .iter()
+        .any(|level| level.eq_ignore_ascii_case(text))
 }
 
 /// What is logged, in the directives of tracing-subscriber.
@@ -416,8 +479,12 @@ impl LogFilter {
 
 impl Value for LogFilter {
     fn parse(text: &str) -> Result<Self, String> {
-        // tracing-subscriber takes any other word for the name of a crate, and then logs nothing else.
-        let unclear = text.split(',').map(str::trim).find(|part| !part.contains('=') && !is_level(part));
+        // tracing-subscriber takes any other word for the name of a crate, and then logs nothing
+        // else.
+        let unclear = text
+            .split(',')
+            .map(str::trim)
+            .find(|part| !part.contains('=') && !is_level(part));
         if let Some(part) = unclear {
             return Err(format!(
                 "{part:?} is no level: there are error, warn, info, debug, trace and off, also for single \
@@ -426,7 +493,9 @@ impl Value for LogFilter {
         }
         match EnvFilter::try_new(text) {
             Ok(_) => Ok(Self(text.to_owned())),
-            Err(error) => Err(format!("{text:?} is not a log filter such as info ({error})")),
+            Err(error) => Err(format!(
+                "{text:?} is not a log filter such as info ({error})"
+            )),
         }
     }
 }

@@ -1,11 +1,14 @@
-//! What a batch of drafts does to its rooms and threads, reckoned without asking the database again.
+//! What a batch of drafts does to its rooms and threads, reckoned without asking the database
+//! again.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use eddyline_model::MessageId;
 use eddyline_model::items::Item;
-use eddyline_model::messages::{Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference};
+use eddyline_model::messages::{
+    Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference,
+};
 
 use super::Outcome;
 use crate::Result;
@@ -41,13 +44,23 @@ impl<'d> Batch<'d> {
     /// A batch for these rooms.
     pub(super) fn of(rooms: Vec<LockedRoom>) -> Self {
         let rooms = rooms.into_iter().map(|room| (room.id, room)).collect();
-        Self { rooms, ..Self::default() }
+        Self {
+            rooms,
+            ..Self::default()
+        }
     }
 
     /// Gives the draft its number and place, or says why it has none.
     pub(super) fn place(&mut self, draft: &'d Draft) -> std::result::Result<MessageRow, Outcome> {
-        let room = self.rooms.get(&draft.room.0).copied().ok_or(Outcome::NoRoom)?;
-        if draft.access_version.is_some_and(|version| version != room.access_version) {
+        let room = self
+            .rooms
+            .get(&draft.room.0)
+            .copied()
+            .ok_or(Outcome::NoRoom)?;
+        if draft
+            .access_version
+            .is_some_and(|version| version != room.access_version)
+        {
             return Err(Outcome::Stale);
         }
         if let Some(uuid) = &draft.uuid
@@ -68,14 +81,19 @@ impl<'d> Batch<'d> {
     }
 
     /// The thread a draft goes to and the message it answers.
-    fn thread_of(&self, draft: &Draft, id: i64) -> std::result::Result<(Option<i64>, Option<i64>), Outcome> {
+    fn thread_of(
+        &self,
+        draft: &Draft,
+        id: i64,
+    ) -> std::result::Result<(Option<i64>, Option<i64>), Outcome> {
         match draft.placement {
             Placement::Unthreaded => Ok((None, None)),
             Placement::StartsThread => Ok((Some(id), None)),
             Placement::InThread(root) => {
                 let first = self.referred.get(&(draft.room.0, root.0));
                 let thread = self.threads.get(&(draft.room.0, root.0));
-                let begun = first.is_some_and(|first| first.thread_root == Some(root)) || thread.is_some();
+                let begun =
+                    first.is_some_and(|first| first.thread_root == Some(root)) || thread.is_some();
                 if !begun {
                     return Err(Outcome::NoParent);
                 }
@@ -85,7 +103,9 @@ impl<'d> Batch<'d> {
                 }
             }
             Placement::InMirror => {
-                let root = mirror_of(draft).and_then(|mirror| self.mirrors.get(&mirror)).copied();
+                let root = mirror_of(draft)
+                    .and_then(|mirror| self.mirrors.get(&mirror))
+                    .copied();
                 let begins = draft.thread.as_ref().is_some_and(|post| post.begins);
                 match root.or(begins.then_some(id)) {
                     Some(root) => Ok((Some(root), None)),
@@ -93,7 +113,10 @@ impl<'d> Batch<'d> {
                 }
             }
             Placement::Answers(parent) => {
-                let answered = self.referred.get(&(draft.room.0, parent.0)).ok_or(Outcome::NoParent)?;
+                let answered = self
+                    .referred
+                    .get(&(draft.room.0, parent.0))
+                    .ok_or(Outcome::NoParent)?;
                 if answered.event == eddyline_model::messages::Event::Comment {
                     return Err(Outcome::ParentIsComment);
                 }
@@ -127,7 +150,8 @@ impl<'d> Batch<'d> {
         } else if let Some(post) = &draft.thread {
             self.begin(draft, row, post);
         }
-        // A thread of the chat that begins here has no entry: nobody can know its number in this batch.
+        // A thread of the chat that begins here has no entry: nobody can know its number in this
+        // batch.
     }
 
     /// One more message in a thread that is there.
@@ -136,15 +160,27 @@ impl<'d> Batch<'d> {
             Some(first) => ThreadCounts::begun_by(first.event, first.sent),
             None => ThreadCounts::begun_by(draft.event, draft.sent),
         };
-        let thread = self.threads.entry((row.room_id, root)).or_insert_with(|| Record::chat(begun));
+        let thread = self
+            .threads
+            .entry((row.room_id, root))
+            .or_insert_with(|| Record::chat(begun));
         thread.counts.add(draft.event, draft.sent);
-        // A thread whose state was deleted takes its title from the next message of its integration.
+        // A thread whose state was deleted takes its title from the next message of its
+        // integration.
         let is_untitled = thread.item_id.is_some() && thread.item.is_none();
         let titled = |post: &ThreadPost| {
             let is_kept = is_untitled && thread.thread_owner == Some(post.thread_owner);
-            is_kept.then(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }))
+            is_kept.then(|| {
+                Arc::new(Item {
+                    title: post.title.clone(),
+                    ..Item::default()
+                })
+            })
         };
-        let item = draft.thread.as_ref().and_then(|post| post.item.clone().or_else(|| titled(post)));
+        let item = draft
+            .thread
+            .as_ref()
+            .and_then(|post| post.item.clone().or_else(|| titled(post)));
         if item.is_some() {
             thread.item_from = Some(row.id);
         }
@@ -160,10 +196,12 @@ impl<'d> Batch<'d> {
 
     /// The first message of a thread of the inbox.
     fn begin(&mut self, draft: &'d Draft, row: &MessageRow, post: &'d ThreadPost) {
-        let item = post
-            .item
-            .clone()
-            .unwrap_or_else(|| Arc::new(Item { title: post.title.clone(), ..Item::default() }));
+        let item = post.item.clone().unwrap_or_else(|| {
+            Arc::new(Item {
+                title: post.title.clone(),
+                ..Item::default()
+            })
+        });
         let record = Record {
             counts: ThreadCounts::begun_by(draft.event, draft.sent),
             thread_owner: Some(post.thread_owner),
@@ -194,7 +232,8 @@ impl<'d> Batch<'d> {
         let items = self.new_items.iter();
         items
             .map(|(room, message, item)| {
-                let json = serde_json::to_string(item).map_err(|_| crate::Error::Corrupt("item"))?;
+                let json =
+                    serde_json::to_string(item).map_err(|_| crate::Error::Corrupt("item"))?;
                 Ok((*room, *message, json))
             })
             .collect()
@@ -202,7 +241,9 @@ impl<'d> Batch<'d> {
 
     pub(super) fn view(&self, message: Message) -> MessageView {
         let text = |id: MessageId| {
-            self.referred.get(&(message.room.0, id.0)).map_or_else(String::new, Referred::text)
+            self.referred
+                .get(&(message.room.0, id.0))
+                .map_or_else(String::new, Referred::text)
         };
         let parent_text = message.parent.map(text);
         let thread = message.thread_root.map(|root| {
@@ -219,7 +260,12 @@ impl<'d> Batch<'d> {
                 }
             }
         });
-        MessageView { message, parent_text, thread, subject: None }
+        MessageView {
+            message,
+            parent_text,
+            thread,
+            subject: None,
+        }
     }
 }
 
@@ -237,8 +283,15 @@ impl Earlier {
 
 /// The thread that a draft names by an id of its sender's own.
 pub(super) fn mirror_of(draft: &Draft) -> Option<(i64, i64, &str)> {
-    let post = draft.thread.as_ref().filter(|_| draft.placement == Placement::InMirror)?;
-    Some((draft.room.0, threads::source_key(post.thread_owner), post.external_id.as_deref()?))
+    let post = draft
+        .thread
+        .as_ref()
+        .filter(|_| draft.placement == Placement::InMirror)?;
+    Some((
+        draft.room.0,
+        threads::source_key(post.thread_owner),
+        post.external_id.as_deref()?,
+    ))
 }
 
 /// Whether a thread's item is the sender's to change.

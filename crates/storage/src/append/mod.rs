@@ -28,7 +28,8 @@ pub enum Outcome {
     Repeated(MessageId),
     /// Something else was posted before under this uuid.
     UuidTaken,
-    /// Who may post here, or which credentials hold, changed since the draft was checked: check it again.
+    /// Who may post here, or which credentials hold, changed since the draft was checked: check it
+    /// again.
     Stale,
     /// The message it answers is not there.
     NoParent,
@@ -42,14 +43,18 @@ pub enum Outcome {
 
 impl<C: Access> Messages<'_, C> {
     fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
-        let wanted: HashMap<(i64, &str), &str> =
-            drafts.iter().filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid))).collect();
+        let wanted: HashMap<(i64, &str), &str> = drafts
+            .iter()
+            .filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid)))
+            .collect();
         if wanted.is_empty() {
             return Ok(());
         }
         let pairs: Vec<(i64, &str)> = wanted.keys().copied().collect();
         for row in dialect!(self, same_uuid, &pairs)? {
-            let Some(uuid) = row.uuid.as_deref() else { continue };
+            let Some(uuid) = row.uuid.as_deref() else {
+                continue;
+            };
             if let Some(uuid) = wanted.get(&(row.room_id, uuid)) {
                 let earlier = Earlier {
                     id: MessageId(row.id),
@@ -71,13 +76,21 @@ impl<C: Access> Messages<'_, C> {
         }
         let wanted: Vec<(i64, i64, &str)> = wanted.into_iter().collect();
         let roots = dialect!(self, mirrors, &wanted)?;
-        let found = wanted.into_iter().zip(roots).filter_map(|(mirror, root)| Some((mirror, root?)));
+        let found = wanted
+            .into_iter()
+            .zip(roots)
+            .filter_map(|(mirror, root)| Some((mirror, root?)));
         batch.mirrors.extend(found);
         Ok(())
     }
 
     /// Loads what the drafts of one room answer: the messages, and the state of their threads.
-    fn load_referred(&mut self, drafts: &[Draft], room: RoomId, batch: &mut Batch<'_>) -> Result<()> {
+    fn load_referred(
+        &mut self,
+        drafts: &[Draft],
+        room: RoomId,
+        batch: &mut Batch<'_>,
+    ) -> Result<()> {
         let mut ids: Vec<i64> = drafts
             .iter()
             .filter(|draft| draft.room == room)
@@ -86,7 +99,13 @@ impl<C: Access> Messages<'_, C> {
                 Placement::StartsThread | Placement::Unthreaded | Placement::InMirror => None,
             })
             .collect();
-        ids.extend(batch.mirrors.iter().filter(|((of, ..), _)| *of == room.0).map(|(_, root)| *root));
+        ids.extend(
+            batch
+                .mirrors
+                .iter()
+                .filter(|((of, ..), _)| *of == room.0)
+                .map(|(_, root)| *root),
+        );
         if ids.is_empty() {
             return Ok(());
         }
@@ -100,11 +119,24 @@ impl<C: Access> Messages<'_, C> {
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect();
-        let missing: Vec<i64> = roots.iter().copied().filter(|id| !found.contains_key(id)).collect();
+        let missing: Vec<i64> = roots
+            .iter()
+            .copied()
+            .filter(|id| !found.contains_key(id))
+            .collect();
         let further = Threads(self.0).list_referred(room, &missing)?;
-        batch.referred.extend(found.into_iter().chain(further).map(|(id, m)| ((room.0, id), m)));
+        batch.referred.extend(
+            found
+                .into_iter()
+                .chain(further)
+                .map(|(id, m)| ((room.0, id), m)),
+        );
         let records = Threads(self.0).list_records(room, &roots)?;
-        batch.threads.extend(records.into_iter().map(|(id, record)| ((room.0, id), record)));
+        batch.threads.extend(
+            records
+                .into_iter()
+                .map(|(id, record)| ((room.0, id), record)),
+        );
         Ok(())
     }
 }
@@ -135,17 +167,27 @@ impl Messages<'_, Tx<'_>> {
     }
 
     /// Adds the drafts, in order, within the transaction at hand, and says what became of each.
-    /// Nothing is written to the log; that comes last, with [`Log::append_pending`](crate::areas::Log::append_pending).
-    fn append_drafts(&mut self, drafts: &[Draft], admits: impl Fn(&Draft) -> bool) -> Result<Vec<Outcome>> {
+    /// Nothing is written to the log; that comes last, with
+    /// [`Log::append_pending`](crate::areas::Log::append_pending).
+    fn append_drafts(
+        &mut self,
+        drafts: &[Draft],
+        admits: impl Fn(&Draft) -> bool,
+    ) -> Result<Vec<Outcome>> {
         let mut batch = self.load_batch(drafts)?;
         let mut rows = Vec::with_capacity(drafts.len());
         let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
         let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
         for (i, draft) in drafts.iter().enumerate() {
-            let placed = if admits(draft) { batch.place(draft) } else { Err(Outcome::Stale) };
+            let placed = if admits(draft) {
+                batch.place(draft)
+            } else {
+                Err(Outcome::Stale)
+            };
             match placed {
                 Ok(row) => {
-                    // At once: it shows its thread as it leaves it, whatever comes later in the batch.
+                    // At once: it shows its thread as it leaves it, whatever comes later in the
+                    // batch.
                     let mut view = batch.view(message(row.clone())?);
                     if let Some(live) = &draft.live {
                         view.message.content.clone_from(&live.content);
@@ -165,7 +207,12 @@ impl Messages<'_, Tx<'_>> {
     }
 
     fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
-        let ids: Vec<i64> = drafts.iter().map(|d| d.room.0).collect::<BTreeSet<_>>().into_iter().collect();
+        let ids: Vec<i64> = drafts
+            .iter()
+            .map(|d| d.room.0)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
         let mut batch = Batch::of(locked);
         self.load_uuids(drafts, &mut batch)?;
@@ -195,7 +242,11 @@ impl Messages<'_, Tx<'_>> {
             let (draft, message) = (&drafts[*i], &view.message);
             let (room, id) = (message.room.0, message.id.0);
             tags.extend(
-                message.tags.iter().filter(|tag| is_indexed(tag)).map(|tag| (room, tag.as_str(), id)),
+                message
+                    .tags
+                    .iter()
+                    .filter(|tag| is_indexed(tag))
+                    .map(|tag| (room, tag.as_str(), id)),
             );
             tags.extend(find::kind_tag(message.event).map(|kind| (room, kind, id)));
             if !draft.search_tokens.is_empty() {
@@ -204,13 +255,18 @@ impl Messages<'_, Tx<'_>> {
             if !draft.files.is_empty() {
                 files.push((message.room, message.id, &draft.files));
             }
-            if let Some(to) =
-                message.to.filter(|to| message.event.is_listed() && message.author.user != Some(*to))
+            if let Some(to) = message
+                .to
+                .filter(|to| message.event.is_listed() && message.author.user != Some(*to))
             {
                 arrived.insert((room, to.0));
             }
             let sender = message.author.user.map_or(0, |user| user.0);
-            mentions.extend(mention_keys(&draft.mentions).into_iter().map(|user| (room, user, id, sender)));
+            mentions.extend(
+                mention_keys(&draft.mentions)
+                    .into_iter()
+                    .map(|user| (room, user, id, sender)),
+            );
         }
         dialect!(self, insert_messages, rows)?;
         if !tags.is_empty() {
@@ -222,7 +278,11 @@ impl Messages<'_, Tx<'_>> {
         if !mentions.is_empty() {
             dialect!(self, insert_mentions, &mentions)?;
         }
-        if let Some(now) = added.iter().map(|(_, view)| view.message.sent).max().filter(|_| !files.is_empty())
+        if let Some(now) = added
+            .iter()
+            .map(|(_, view)| view.message.sent)
+            .max()
+            .filter(|_| !files.is_empty())
         {
             Files(self.0).insert(&files, now)?;
         }

@@ -1,5 +1,5 @@
-//! Cancelling what PostgreSQL executes for a read that was given up. The thread of the read waits for the answer, so
-//! the request comes from another one, over a connection of its own.
+//! Cancelling what PostgreSQL executes for a read that was given up. The thread of the read waits
+//! for the answer, so the request comes from another one, over a connection of its own.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,8 +22,9 @@ pub(crate) struct Canceller {
     connection: Arc<Mutex<Option<PgConnection>>>,
 }
 
-/// The server process that executes a read. Its connection goes to another read only after the process was taken
-/// off, which waits for a request under way: none hits the statement of somebody else.
+/// The server process that executes a read. Its connection goes to another read only after the
+/// process was taken off, which waits for a request under way: none hits the statement of somebody
+/// else.
 #[derive(Clone)]
 pub(crate) struct Backend {
     canceller: Canceller,
@@ -35,11 +36,17 @@ pub(crate) struct Executing(Backend);
 
 impl Canceller {
     pub(crate) fn new(route: &Arc<Route>) -> Self {
-        Self { route: route.clone(), connection: Arc::default() }
+        Self {
+            route: route.clone(),
+            connection: Arc::default(),
+        }
     }
 
     pub(crate) fn backend(&self) -> Backend {
-        Backend { canceller: self.clone(), process: Arc::default() }
+        Backend {
+            canceller: self.clone(),
+            process: Arc::default(),
+        }
     }
 
     fn cancel(&self, process: i32) -> Result<()> {
@@ -71,7 +78,9 @@ impl Backend {
 
     /// Cancels what is executed, on another thread.
     pub(crate) fn give_up(&self) {
-        let (backend, Ok(runtime)) = (self.clone(), tokio::runtime::Handle::try_current()) else { return };
+        let (backend, Ok(runtime)) = (self.clone(), tokio::runtime::Handle::try_current()) else {
+            return;
+        };
         if lock(&backend.process).is_none() {
             return;
         }
@@ -85,11 +94,13 @@ impl Backend {
         });
     }
 
-    /// Cancels what is executed now. Says whether the read may go on all the same: a process passes over a request
-    /// that comes between two statements.
+    /// Cancels what is executed now. Says whether the read may go on all the same: a process passes
+    /// over a request that comes between two statements.
     fn cancel(&self) -> bool {
         let process = lock(&self.process);
-        let Some(process) = *process else { return false };
+        let Some(process) = *process else {
+            return false;
+        };
         let outcome = self.canceller.cancel(process);
         if let Err(error) = &outcome {
             // Its deadline ends it.

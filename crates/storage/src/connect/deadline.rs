@@ -1,7 +1,7 @@
 //! When a read has to end: at a point in time, or as soon as its caller no longer waits for it.
 //!
-//! SQLite executes statements on the thread that reads, and asks that thread's [`Deadline`] while it does.
-//! PostgreSQL is told the time with each connection, and to cancel.
+//! SQLite executes statements on the thread that reads, and asks that thread's [`Deadline`] while
+//! it does. PostgreSQL is told the time with each connection, and to cancel.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -31,7 +31,10 @@ thread_local! {
 
 impl Deadline {
     pub(crate) fn after(time: Duration) -> Self {
-        Self { at: Instant::now() + time, abandoned: Arc::default() }
+        Self {
+            at: Instant::now() + time,
+            abandoned: Arc::default(),
+        }
     }
 
     pub(crate) fn abandon_on_drop(
@@ -80,7 +83,9 @@ impl Drop for Reset {
 #[cfg(feature = "sqlite")]
 pub(crate) fn has_passed() -> bool {
     let passed = RUNNING.try_with(|running| {
-        running.try_borrow().is_ok_and(|running| running.as_ref().is_some_and(Deadline::has_passed))
+        running
+            .try_borrow()
+            .is_ok_and(|running| running.as_ref().is_some_and(Deadline::has_passed))
     });
     passed.unwrap_or(false)
 }

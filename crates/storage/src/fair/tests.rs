@@ -4,18 +4,26 @@ use std::task::{Context, Poll, Waker};
 
 use super::*;
 
-const LIMITS: Limits =
-    Limits { permits: 8, caller: Share { fair: 2, most: 4 }, group: Share { fair: 4, most: 6 } };
+const LIMITS: Limits = Limits {
+    permits: 8,
+    caller: Share { fair: 2, most: 4 },
+    group: Share { fair: 4, most: 6 },
+};
 const LINE: usize = 100;
 
 type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit<u32>, LineFull>> + 'a>>;
 
 fn key(caller: u32, group: u32) -> Key<u32> {
-    Key { caller, group: 1000 + group }
+    Key {
+        caller,
+        group: 1000 + group,
+    }
 }
 
 fn poll(waiting: &mut Waiting<'_>) -> Poll<Result<Permit<u32>, LineFull>> {
-    waiting.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    waiting
+        .as_mut()
+        .poll(&mut Context::from_waker(Waker::noop()))
 }
 
 fn ask(semaphore: &FairSemaphore<u32>, key: Key<u32>) -> Waiting<'_> {
@@ -43,7 +51,9 @@ fn a_caller_alone_borrows_up_to_the_maximum_and_leaves_permits_for_others() {
     let semaphore = FairSemaphore::new(LIMITS);
     let own: Vec<_> = (0..4).map(|_| take(&semaphore, key(1, 1))).collect();
     let mut fifth = ask(&semaphore, key(1, 1));
-    let others: Vec<_> = (2..6).map(|caller| take(&semaphore, key(caller, caller))).collect();
+    let others: Vec<_> = (2..6)
+        .map(|caller| take(&semaphore, key(caller, caller)))
+        .collect();
     assert!(granted(&mut fifth).is_none());
     drop((own, others, fifth));
     assert!(semaphore.is_idle());
@@ -52,7 +62,9 @@ fn a_caller_alone_borrows_up_to_the_maximum_and_leaves_permits_for_others() {
 #[test]
 fn a_group_alone_leaves_permits_for_other_groups() {
     let semaphore = FairSemaphore::new(LIMITS);
-    let group: Vec<_> = (0..6).map(|caller| take(&semaphore, key(caller, 1))).collect();
+    let group: Vec<_> = (0..6)
+        .map(|caller| take(&semaphore, key(caller, 1)))
+        .collect();
     let mut seventh = ask(&semaphore, key(6, 1));
     let other = take(&semaphore, key(7, 2));
     assert!(granted(&mut seventh).is_none());
@@ -66,7 +78,9 @@ fn a_group_alone_leaves_permits_for_other_groups() {
 fn a_caller_over_its_share_waits_behind_its_own_while_others_go_ahead() {
     let semaphore = FairSemaphore::new(LIMITS);
     let mut own: Vec<_> = (0..4).map(|_| take(&semaphore, key(1, 1))).collect();
-    let mut others: Vec<_> = (0..4).map(|caller| take(&semaphore, key(10 + caller, 2))).collect();
+    let mut others: Vec<_> = (0..4)
+        .map(|caller| take(&semaphore, key(10 + caller, 2)))
+        .collect();
     let mut line: Vec<_> = (0..50).map(|_| ask(&semaphore, key(1, 1))).collect();
     let mut late = ask(&semaphore, key(2, 3));
     // Fifty wait before the late one. It gets the first permit all the same.
@@ -112,7 +126,10 @@ fn a_line_has_a_bound_of_its_own() {
     let held: Vec<_> = (0..4).map(|_| take(&semaphore, key(1, 1))).collect();
     let mut line: Vec<_> = (0..LINE).map(|_| ask(&semaphore, key(1, 1))).collect();
     let mut more: Waiting<'_> = Box::pin(semaphore.acquire(key(1, 2), LINE));
-    assert!(matches!(poll(&mut more), Poll::Ready(Err(LineFull))), "also when it names another group");
+    assert!(
+        matches!(poll(&mut more), Poll::Ready(Err(LineFull))),
+        "also when it names another group"
+    );
     line.pop();
     line.push(ask(&semaphore, key(1, 1)));
     drop(take(&semaphore, key(2, 1)));

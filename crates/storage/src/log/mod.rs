@@ -46,7 +46,11 @@ pub struct LogPage {
 #[portable]
 impl<C: Access> Log<'_, C> {
     fn last_row(c: &mut Connection) -> Result<Option<Row>> {
-        Ok(event_log::table.select(Row::as_select()).order(event_log::seq.desc()).first(c).optional()?)
+        Ok(event_log::table
+            .select(Row::as_select())
+            .order(event_log::seq.desc())
+            .first(c)
+            .optional()?)
     }
 
     fn last_end_row(c: &mut Connection) -> Result<Option<Row>> {
@@ -60,12 +64,18 @@ impl<C: Access> Log<'_, C> {
     }
 
     fn row_at(c: &mut Connection, seq: Seq) -> Result<Option<Row>> {
-        Ok(event_log::table.find(seq.0).select(Row::as_select()).get_result(c).optional()?)
+        Ok(event_log::table
+            .find(seq.0)
+            .select(Row::as_select())
+            .get_result(c)
+            .optional()?)
     }
 
     /// Whether anything happened in a room after a position.
     pub(crate) fn has_news(c: &mut Connection, room: RoomId, after: Seq) -> Result<bool> {
-        let news = event_log::table.filter(event_log::room_id.eq(room.0)).filter(event_log::seq.gt(after.0));
+        let news = event_log::table
+            .filter(event_log::room_id.eq(room.0))
+            .filter(event_log::seq.gt(after.0));
         Ok(diesel::select(diesel::dsl::exists(news)).get_result(c)?)
     }
 
@@ -130,7 +140,12 @@ impl<C: Access> Log<'_, C> {
     }
 
     /// Changes of users are told to the rooms they are in, so they come for every filter.
-    fn rows_of_user_edits(c: &mut Connection, after: Seq, through: Seq, limit: i64) -> Result<Vec<Row>> {
+    fn rows_of_user_edits(
+        c: &mut Connection,
+        after: Seq,
+        through: Seq,
+        limit: i64,
+    ) -> Result<Vec<Row>> {
         Ok(event_log::table
             .select(Row::as_select())
             // Spelled as the index `event_log_user_edit` spells it, so that the planner may use it.
@@ -159,12 +174,17 @@ impl<C: Access> Log<'_, C> {
         if let (crate::reader::Inner::Postgres(c), [_, _, ..]) = (self.0.connection(), asked) {
             return crate::postgres::news_of_each(c, asked);
         }
-        asked.iter().map(|&(room, after)| self.has_news(room, after)).collect()
+        asked
+            .iter()
+            .map(|&(room, after)| self.has_news(room, after))
+            .collect()
     }
 
     /// The last entry of the log; position 0 when there is none.
     pub fn find_head(&mut self) -> Result<EventId> {
-        Ok(self.last_row()?.map_or_else(EventId::default, |row| event_id(&row)))
+        Ok(self
+            .last_row()?
+            .map_or_else(EventId::default, |row| event_id(&row)))
     }
 
     /// The last entry by which a credential or a grant ended.
@@ -189,7 +209,13 @@ impl<C: Access> Log<'_, C> {
 
     /// The next entries that a filter wants, about `limit` at most, of those after one position and
     /// not after another.
-    pub fn list_page(&mut self, after: Seq, through: Seq, filter: &LogFilter, limit: i64) -> Result<LogPage> {
+    pub fn list_page(
+        &mut self,
+        after: Seq,
+        through: Seq,
+        filter: &LogFilter,
+        limit: i64,
+    ) -> Result<LogPage> {
         let (rows, through) = if filter.rooms.len() <= FEW_ROOMS {
             self.merge_rooms(after, through, filter, limit)?
         } else {
@@ -199,7 +225,10 @@ impl<C: Access> Log<'_, C> {
             let through = cut(&mut rows, limit, through);
             (rows, through)
         };
-        Ok(LogPage { items: self.items(&rows)?, through })
+        Ok(LogPage {
+            items: self.items(&rows)?,
+            through,
+        })
     }
 
     fn merge_rooms(
@@ -229,10 +258,14 @@ impl<C: Access> Log<'_, C> {
             .map(|row| {
                 let body = match (row.kind, row.room_id, row.message_id) {
                     (MESSAGE, Some(room), Some(id)) => LogBody::Message(views.remove(&(room, id))),
-                    // Without one of a newer version a server could go on granting a right that was withdrawn.
+                    // Without one of a newer version a server could go on granting a right that was
+                    // withdrawn.
                     _ => LogBody::Control(control(row)?),
                 };
-                Ok(LogItem { id: event_id(row), body })
+                Ok(LogItem {
+                    id: event_id(row),
+                    body,
+                })
             })
             .collect()
     }
@@ -259,9 +292,16 @@ impl Log<'_, Tx<'_>> {
     /// Writes the events of the transaction to the log. Comes last in it.
     pub(crate) fn append_pending(&mut self) -> Result<Vec<LogItem>> {
         let (events, now) = (self.0.take_events(), self.0.now());
-        let rows: Vec<NewLogRow> = events.iter().filter_map(|body| new_row(body, now)).collect();
+        let rows: Vec<NewLogRow> = events
+            .iter()
+            .filter_map(|body| new_row(body, now))
+            .collect();
         let ids = self.append(rows)?;
-        Ok(ids.into_iter().zip(events).map(|(id, body)| LogItem { id, body }).collect())
+        Ok(ids
+            .into_iter()
+            .zip(events)
+            .map(|(id, body)| LogItem { id, body })
+            .collect())
     }
 
     /// Writes the log rows of a transaction and gives them their positions. Comes last in it.
@@ -277,14 +317,25 @@ impl Log<'_, Tx<'_>> {
             row.seq = seq;
         }
         dialect!(self, insert_log, &rows)?;
-        Ok(rows.iter().map(|row| EventId { seq: Seq(row.seq), check: row.check_value as u32 }).collect())
+        Ok(rows
+            .iter()
+            .map(|row| EventId {
+                seq: Seq(row.seq),
+                check: row.check_value as u32,
+            })
+            .collect())
     }
 }
 
 fn wants(filter: &LogFilter, row: &Row) -> bool {
     row.kind == USER_EDIT
-        || row.room_id.is_some_and(|room| filter.rooms.contains(&RoomId(room)))
-        || [row.user_id, row.peer_id].into_iter().flatten().any(|user| filter.user == Some(UserId(user)))
+        || row
+            .room_id
+            .is_some_and(|room| filter.rooms.contains(&RoomId(room)))
+        || [row.user_id, row.peer_id]
+            .into_iter()
+            .flatten()
+            .any(|user| filter.user == Some(UserId(user)))
 }
 
 /// Cuts the rows to the limit and says up to where they are complete.

@@ -39,21 +39,26 @@ pub(super) struct Row {
 }
 
 pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewLogRow> {
-    let row = |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewLogRow {
-        seq: 0,
-        check_value: 0,
-        kind,
-        room_id: room.map(|id| id.0),
-        message_id: message.map(|id| id.0),
-        user_id: user.map(|id| id.0),
-        peer_id: None,
-        created_at: now.0,
-    };
+    let row =
+        |kind, room: Option<RoomId>, message: Option<MessageId>, user: Option<UserId>| NewLogRow {
+            seq: 0,
+            check_value: 0,
+            kind,
+            room_id: room.map(|id| id.0),
+            message_id: message.map(|id| id.0),
+            user_id: user.map(|id| id.0),
+            peer_id: None,
+            created_at: now.0,
+        };
     Some(match body {
         LogBody::Message(view) => {
             let message = &view.as_ref()?.message;
             let (user_id, peer_id) = parties(message);
-            NewLogRow { user_id, peer_id, ..row(MESSAGE, Some(message.room), Some(message.id), None) }
+            NewLogRow {
+                user_id,
+                peer_id,
+                ..row(MESSAGE, Some(message.room), Some(message.id), None)
+            }
         }
         LogBody::Control(control) => match *control {
             Control::FlowAdd { room, user } => row(FLOW_ADD, Some(room), None, Some(user)),
@@ -64,26 +69,37 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewLogRow> {
             Control::FlowArchive { room } => row(FLOW_ARCHIVE, Some(room), None, None),
             Control::UserEdit { user } => row(USER_EDIT, None, None, Some(user)),
             Control::Revoked { user } => row(REVOKED, None, None, Some(user)),
-            Control::CredentialEnd { user, credential } => {
-                NewLogRow { message_id: Some(credential.0), ..row(CREDENTIAL_END, None, None, Some(user)) }
+            Control::CredentialEnd { user, credential } => NewLogRow {
+                message_id: Some(credential.0),
+                ..row(CREDENTIAL_END, None, None, Some(user))
+            },
+            Control::GrantEnd { user, grant } => NewLogRow {
+                message_id: Some(grant.0),
+                ..row(GRANT_END, None, None, Some(user))
+            },
+            Control::OrganizationRemove { user } => {
+                row(ORGANIZATION_REMOVE, None, None, Some(user))
             }
-            Control::GrantEnd { user, grant } => {
-                NewLogRow { message_id: Some(grant.0), ..row(GRANT_END, None, None, Some(user)) }
-            }
-            Control::OrganizationRemove { user } => row(ORGANIZATION_REMOVE, None, None, Some(user)),
             Control::OrganizationChange => row(ORGANIZATION_CHANGE, None, None, None),
-            Control::GroupChange { organization } => {
-                NewLogRow { message_id: Some(organization.0), ..row(GROUP_CHANGE, None, None, None) }
-            }
+            Control::GroupChange { organization } => NewLogRow {
+                message_id: Some(organization.0),
+                ..row(GROUP_CHANGE, None, None, None)
+            },
             Control::FlowTokens { room } => row(FLOW_TOKENS, Some(room), None, None),
-            Control::Read { room, user, message } => row(READ, Some(room), Some(message), Some(user)),
+            Control::Read {
+                room,
+                user,
+                message,
+            } => row(READ, Some(room), Some(message), Some(user)),
         },
     })
 }
 
 /// The two whom a private message concerns; of a message of a flow, nobody.
 fn parties(message: &Message) -> (Option<i64>, Option<i64>) {
-    let Some(to) = message.to else { return (None, None) };
+    let Some(to) = message.to else {
+        return (None, None);
+    };
     match message.author.user {
         Some(from) if from != to => (Some(from.0), Some(to.0)),
         _ => (Some(to.0), None),
@@ -91,7 +107,10 @@ fn parties(message: &Message) -> (Option<i64>, Option<i64>) {
 }
 
 pub(super) fn control(row: &Row) -> Result<Control> {
-    let broken = Error::LogRow { seq: row.seq, kind: row.kind };
+    let broken = Error::LogRow {
+        seq: row.seq,
+        kind: row.kind,
+    };
     let room = row.room_id.map(RoomId);
     let user = row.user_id.map(UserId);
     Ok(match (row.kind, room, user) {
@@ -107,22 +126,29 @@ pub(super) fn control(row: &Row) -> Result<Control> {
         (ORGANIZATION_CHANGE, _, _) => Control::OrganizationChange,
         (FLOW_TOKENS, Some(room), _) => Control::FlowTokens { room },
         // What such a row is about stands in the place of a message.
-        (CREDENTIAL_END, _, Some(user)) => {
-            Control::CredentialEnd { user, credential: CredentialId(row.message_id.ok_or(broken)?) }
-        }
-        (GRANT_END, _, Some(user)) => {
-            Control::GrantEnd { user, grant: GrantId(row.message_id.ok_or(broken)?) }
-        }
-        (GROUP_CHANGE, _, _) => {
-            Control::GroupChange { organization: OrganizationId(row.message_id.ok_or(broken)?) }
-        }
-        (READ, Some(room), Some(user)) => {
-            Control::Read { room, user, message: MessageId(row.message_id.ok_or(broken)?) }
-        }
+        (CREDENTIAL_END, _, Some(user)) => Control::CredentialEnd {
+            user,
+            credential: CredentialId(row.message_id.ok_or(broken)?),
+        },
+        (GRANT_END, _, Some(user)) => Control::GrantEnd {
+            user,
+            grant: GrantId(row.message_id.ok_or(broken)?),
+        },
+        (GROUP_CHANGE, _, _) => Control::GroupChange {
+            organization: OrganizationId(row.message_id.ok_or(broken)?),
+        },
+        (READ, Some(room), Some(user)) => Control::Read {
+            room,
+            user,
+            message: MessageId(row.message_id.ok_or(broken)?),
+        },
         _ => return Err(broken),
     })
 }
 
 pub(super) fn event_id(row: &Row) -> EventId {
-    EventId { seq: Seq(row.seq), check: row.check_value as u32 }
+    EventId {
+        seq: Seq(row.seq),
+        check: row.check_value as u32,
+    }
 }

@@ -1,5 +1,6 @@
-//! Shared reads of whether the log has entries of a room after a position. Each list of the newest messages asks this,
-//! so the questions are coalesced: those that arrive while a read is under way share the next one.
+//! Shared reads of whether the log has entries of a room after a position. Each list of the newest
+//! messages asks this, so the questions are coalesced: those that arrive while a read is under way
+//! share the next one.
 
 use eddyline_model::RoomId;
 use eddyline_model::log::Seq;
@@ -12,8 +13,13 @@ use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
 
-/// The budget of the shared reads. They count for no caller: one question costs a look into an index.
-const SHARED: ReadBudget = ReadBudget { caller: Account::NEWS, group: Account::NEWS, line: usize::MAX };
+/// The budget of the shared reads. They count for no caller: one question costs a look into an
+/// index.
+const SHARED: ReadBudget = ReadBudget {
+    caller: Account::NEWS,
+    group: Account::NEWS,
+    line: usize::MAX,
+};
 
 /// How many reads one thread makes before it gives back its permit and its connection for a moment.
 const READS_IN_A_ROW: usize = 64;
@@ -26,7 +32,10 @@ struct Answering {
 
 impl Answering {
     fn new(store: Store) -> Self {
-        Self { store, ended: false }
+        Self {
+            store,
+            ended: false,
+        }
     }
 
     /// All questions that wait. There is nothing more to do after `None`.
@@ -36,7 +45,8 @@ impl Answering {
         questions
     }
 
-    /// Answers, on a thread of its own. It goes on for others when the request that began it has its answer.
+    /// Answers, on a thread of its own. It goes on for others when the request that began it has
+    /// its answer.
     fn start(self, permit: Permit<Account>) {
         tokio::task::spawn_blocking(move || {
             let rest = self.run();
@@ -55,8 +65,8 @@ impl Answering {
         });
     }
 
-    /// Blocks. Gives itself back when others wait for a permit to read, which it must not keep from them, and after
-    /// some reads.
+    /// Blocks. Gives itself back when others wait for a permit to read, which it must not keep from
+    /// them, and after some reads.
     fn run(mut self) -> Option<Self> {
         for _ in 0..READS_IN_A_ROW {
             let questions = self.next()?;
@@ -83,8 +93,8 @@ impl Drop for Answering {
 }
 
 impl Store {
-    /// Whether anything happened in a room after a position of the log: whatever was committed before the call counts,
-    /// by this process or another.
+    /// Whether anything happened in a room after a position of the log: whatever was committed
+    /// before the call counts, by this process or another.
     ///
     /// # Errors
     ///
@@ -93,7 +103,10 @@ impl Store {
         match self.ask_with_others(room, after).await {
             Some(has_news) => Ok(has_news),
             // This read has the budget and the error of the caller.
-            None => self.read(move |reader| reader.log().has_news(room, after)).await,
+            None => {
+                self.read(move |reader| reader.log().has_news(room, after))
+                    .await
+            }
         }
     }
 
@@ -153,7 +166,9 @@ mod tests {
         assert_eq!(answering.next().map(|questions| questions.len()), Some(1));
         let ((second, _answer), (third, _other)) = (ask(&store), ask(&store));
         assert_eq!((second, third), (Asked::Waits, Asked::Waits));
-        let shared = answering.next().and_then(|mut questions| questions.remove(&(ROOM, Seq(1))));
+        let shared = answering
+            .next()
+            .and_then(|mut questions| questions.remove(&(ROOM, Seq(1))));
         assert_eq!(shared.map(|replies| replies.len()), Some(2));
         assert!(answering.next().is_none());
         drop(answering);
@@ -200,7 +215,11 @@ mod tests {
         assert_eq!(ask(&store).0, Asked::Refused);
         assert_eq!(store.log_has_news(ROOM, Seq(1)).await.ok(), Some(false));
         assert!(Answering::new(store.clone()).run().is_none());
-        assert!(waiting.into_iter().all(|(_, mut answer)| answer.try_recv() == Ok(false)));
+        assert!(
+            waiting
+                .into_iter()
+                .all(|(_, mut answer)| answer.try_recv() == Ok(false))
+        );
     }
 
     #[tokio::test]

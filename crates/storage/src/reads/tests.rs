@@ -9,29 +9,47 @@ use crate::reader::{Inner, Reader};
 use crate::store::{Options, Store};
 use crate::{Account, Error, ReadBudget, Result};
 
-const ANN: ReadBudget = ReadBudget { caller: Account::new(9, 1), group: Account::new(8, 1), line: LINE };
-const BEN: ReadBudget = ReadBudget { caller: Account::new(9, 2), group: Account::new(8, 2), line: LINE };
+const ANN: ReadBudget = ReadBudget {
+    caller: Account::new(9, 1),
+    group: Account::new(8, 1),
+    line: LINE,
+};
+const BEN: ReadBudget = ReadBudget {
+    caller: Account::new(9, 2),
+    group: Account::new(8, 2),
+    line: LINE,
+};
 const LINE: usize = 10;
 const LONG: Duration = Duration::from_secs(600);
 
 fn sqlite(readers: u32, read_time: Duration) -> (Store, tempfile::TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let url = format!("sqlite:{}", directory.path().join("store.db").display());
-    let options = Options { readers, read_time, ..Options::default() };
+    let options = Options {
+        readers,
+        read_time,
+        ..Options::default()
+    };
     (Store::open_with(&url, options).unwrap(), directory)
 }
 
 fn run(test: impl Future<Output = ()>) {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(Duration::from_secs(60), test).await.unwrap() });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        tokio::time::timeout(Duration::from_secs(60), test)
+            .await
+            .unwrap();
+    });
 }
 
 /// A statement that does not end by itself.
 fn endless(reader: &mut Reader<'_>) -> Result<()> {
     match &mut reader.0 {
         Inner::Sqlite(c) => {
-            let count =
-                "with recursive n(i) as (select 1 union all select i + 1 from n) select 1 from n where i < 0";
+            let count = "with recursive n(i) as (select 1 union all select i + 1 from n) select 1 from n where i < 0";
             diesel::sql_query(count).execute(*c)?;
         }
         Inner::Postgres(c) => {
@@ -42,7 +60,10 @@ fn endless(reader: &mut Reader<'_>) -> Result<()> {
 }
 
 /// Begins a read that ends when the sender is dropped.
-async fn hold(store: &Store, budget: ReadBudget) -> (mpsc::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
+async fn hold(
+    store: &Store,
+    budget: ReadBudget,
+) -> (mpsc::Sender<()>, tokio::task::JoinHandle<Result<()>>) {
     let (release, held) = mpsc::channel::<()>();
     let (begun, mut begins) = tokio_mpsc::unbounded_channel();
     let store = store.clone();
@@ -65,7 +86,10 @@ fn a_caller_who_holds_its_permits_keeps_nobody_else_from_reading() {
         let held = [hold(&store, ANN).await, hold(&store, ANN).await];
         let mut third = Box::pin(ANN.scope(store.read(|_| Ok("third"))));
         assert!(futures_util::poll!(&mut third).is_pending());
-        assert_eq!(BEN.scope(store.read(|_| Ok("another"))).await.unwrap(), "another");
+        assert_eq!(
+            BEN.scope(store.read(|_| Ok("another"))).await.unwrap(),
+            "another"
+        );
         assert!(futures_util::poll!(&mut third).is_pending());
         drop(held);
         assert_eq!(third.await.unwrap(), "third");
@@ -77,11 +101,16 @@ fn a_caller_has_a_bounded_number_of_waiting_reads() {
     run(async {
         let (store, _directory) = sqlite(1, LONG);
         let (release, _) = hold(&store, ANN).await;
-        let mut waiting: Vec<_> = (0..LINE).map(|_| Box::pin(ANN.scope(store.read(|_| Ok(()))))).collect();
+        let mut waiting: Vec<_> = (0..LINE)
+            .map(|_| Box::pin(ANN.scope(store.read(|_| Ok(())))))
+            .collect();
         for read in &mut waiting {
             assert!(futures_util::poll!(read).is_pending());
         }
-        assert!(matches!(ANN.scope(store.read(|_| Ok(()))).await, Err(Error::TooManyReads)));
+        assert!(matches!(
+            ANN.scope(store.read(|_| Ok(()))).await,
+            Err(Error::TooManyReads)
+        ));
         let mut other = Box::pin(BEN.scope(store.read(|_| Ok(()))));
         assert!(futures_util::poll!(&mut other).is_pending());
         drop((waiting, release));
@@ -112,9 +141,14 @@ fn a_read_that_is_given_up_leaves_the_line_and_never_runs() {
 }
 
 async fn is_interrupted_at_its_deadline(store: &Store) {
-    assert!(matches!(ANN.scope(store.read(endless)).await, Err(Error::Deadline)));
+    assert!(matches!(
+        ANN.scope(store.read(endless)).await,
+        Err(Error::Deadline)
+    ));
     // The connection goes on, also for reads of the background, which may take longer.
-    ANN.scope(store.read(|reader| reader.log().find_head())).await.unwrap();
+    ANN.scope(store.read(|reader| reader.log().find_head()))
+        .await
+        .unwrap();
     store.read(|reader| reader.log().find_head()).await.unwrap();
 }
 
@@ -128,9 +162,15 @@ fn a_statement_is_interrupted_at_its_deadline_on_sqlite() {
 
 #[test]
 fn a_statement_is_interrupted_at_its_deadline_on_postgres() {
-    let Some(database) = eddyline_testing::postgres::database() else { return };
+    let Some(database) = eddyline_testing::postgres::database() else {
+        return;
+    };
     run(async {
-        let options = Options { readers: 1, read_time: Duration::from_millis(20), ..Options::default() };
+        let options = Options {
+            readers: 1,
+            read_time: Duration::from_millis(20),
+            ..Options::default()
+        };
         let store = Store::open_with(database.url(), options).unwrap();
         is_interrupted_at_its_deadline(&store).await;
     });
@@ -149,7 +189,9 @@ async fn is_interrupted_when_given_up(store: Store) {
     }));
     begins.recv().await.unwrap();
     read.abort();
-    BEN.scope(store.read(|reader| reader.log().find_head())).await.unwrap();
+    BEN.scope(store.read(|reader| reader.log().find_head()))
+        .await
+        .unwrap();
 }
 
 #[test]
@@ -162,9 +204,15 @@ fn a_statement_is_interrupted_when_its_read_is_given_up_on_sqlite() {
 
 #[test]
 fn a_statement_is_interrupted_when_its_read_is_given_up_on_postgres() {
-    let Some(database) = eddyline_testing::postgres::database() else { return };
+    let Some(database) = eddyline_testing::postgres::database() else {
+        return;
+    };
     run(async {
-        let options = Options { readers: 1, read_time: LONG, ..Options::default() };
+        let options = Options {
+            readers: 1,
+            read_time: LONG,
+            ..Options::default()
+        };
         is_interrupted_when_given_up(Store::open_with(database.url(), options).unwrap()).await;
     });
 }
@@ -173,18 +221,32 @@ fn a_statement_is_interrupted_when_its_read_is_given_up_on_postgres() {
 async fn a_read_cannot_write(store: Store) {
     for _ in 0..2 {
         let write = |reader: &mut Reader<'_>| {
-            let statement =
-                diesel::sql_query("insert into settings (name, value) values ('written', 'by a read')");
+            let statement = diesel::sql_query(
+                "insert into settings (name, value) values ('written', 'by a read')",
+            );
             Ok(match &mut reader.0 {
                 Inner::Sqlite(c) => statement.execute(*c)?,
                 Inner::Postgres(c) => statement.execute(*c)?,
             })
         };
-        let error = store.read(write).await.expect_err("the database refuses it").to_string();
-        assert!(error.contains("readonly database") || error.contains("read-only transaction"), "{error}");
-        store.write(|tx| tx.settings().upsert("written", b"by a transaction")).await.expect("it is written");
+        let error = store
+            .read(write)
+            .await
+            .expect_err("the database refuses it")
+            .to_string();
+        assert!(
+            error.contains("readonly database") || error.contains("read-only transaction"),
+            "{error}"
+        );
+        store
+            .write(|tx| tx.settings().upsert("written", b"by a transaction"))
+            .await
+            .expect("it is written");
     }
-    let found = store.read(|reader| reader.settings().find("written")).await.expect("it is read");
+    let found = store
+        .read(|reader| reader.settings().find("written"))
+        .await
+        .expect("it is read");
     assert_eq!(found.as_deref(), Some(b"by a transaction".as_slice()));
 }
 
@@ -201,6 +263,8 @@ fn a_read_cannot_write_to_a_database_in_memory() {
 
 #[test]
 fn a_read_cannot_write_to_postgres() {
-    let Some(database) = eddyline_testing::postgres::database() else { return };
+    let Some(database) = eddyline_testing::postgres::database() else {
+        return;
+    };
     run(a_read_cannot_write(Store::open(database.url()).unwrap()));
 }

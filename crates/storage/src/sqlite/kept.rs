@@ -1,7 +1,8 @@
 //! The statements of every batch, with fixed texts. The connection keeps them by their types.
 //!
-//! On each walk through another statement, diesel asks each part whether it does anything, and writes the names of all
-//! columns. SQLite also parses and plans each other update again, since its text may depend on what is set.
+//! On each walk through another statement, diesel asks each part whether it does anything, and
+//! writes the names of all columns. SQLite also parses and plans each other update again, since its
+//! text may depend on what is set.
 
 use diesel::prelude::*;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
@@ -66,14 +67,16 @@ impl QueryFragment<Sqlite> for MoveRoom {
     }
 }
 
-/// The row counts of the statements that insert several rows. Each run of a statement opens the table and all its
-/// indexes, so a few large runs beat many small ones; a small batch has too few rows for the large statement.
+/// The row counts of the statements that insert several rows. Each run of a statement opens the
+/// table and all its indexes, so a few large runs beat many small ones; a small batch has too few
+/// rows for the large statement.
 const MANY: usize = 16;
 const SOME: usize = 4;
 
 /// Makes a statement that inserts rows, from one declaration of each column and its type.
 ///
-/// With `or fail`, SQLite keeps no journal for the statement: the transaction is rolled back as a whole.
+/// With `or fail`, SQLite keeps no journal for the statement: the transaction is rolled back as a
+/// whole.
 macro_rules! inserts {
     ($statement:ident, $insert:ident($row:ident) into $table:literal {
         $first:ident: $first_type:ty, $( $column:ident: $type:ty, )*
@@ -177,8 +180,13 @@ mod tests {
     fn program(c: &mut SqliteConnection, statement: &impl QueryFragment<Sqlite>) -> Vec<String> {
         let shown = debug_query::<Sqlite, _>(statement).to_string();
         let (sql, _binds) = shown.split_once(" -- binds").unwrap();
-        let program = diesel::sql_query(format!("explain {sql}")).load::<Instruction>(c).unwrap();
-        program.into_iter().map(|instruction| instruction.opcode).collect()
+        let program = diesel::sql_query(format!("explain {sql}"))
+            .load::<Instruction>(c)
+            .unwrap();
+        program
+            .into_iter()
+            .map(|instruction| instruction.opcode)
+            .collect()
     }
 
     #[test]
@@ -221,11 +229,24 @@ mod tests {
             program(&mut c, &InsertLog(&[entry; SOME])),
             program(&mut c, &InsertLog(&[entry; MANY])),
             program(&mut c, &SetClock { sequence: 1 }),
-            program(&mut c, &MoveRoom { id: 1, last_message_id: 1, last_message_at: None }),
+            program(
+                &mut c,
+                &MoveRoom {
+                    id: 1,
+                    last_message_id: 1,
+                    last_message_at: None,
+                },
+            ),
         ];
         for program in programs {
-            assert!(program.iter().any(|opcode| opcode == "OpenWrite"), "{program:?}");
-            assert!(!program.iter().any(|opcode| opcode == "OpenEphemeral"), "{program:?}");
+            assert!(
+                program.iter().any(|opcode| opcode == "OpenWrite"),
+                "{program:?}"
+            );
+            assert!(
+                !program.iter().any(|opcode| opcode == "OpenEphemeral"),
+                "{program:?}"
+            );
         }
     }
 }

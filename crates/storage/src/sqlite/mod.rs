@@ -18,15 +18,15 @@ use self::kept::{MoveRoom, ReadClock, SetClock};
 pub(crate) use self::kept::{insert_log, insert_messages};
 pub(crate) use self::search::{catch_up, index_at_once, is_behind, reindex, unindex};
 
-/// Full synchronisation, so that an answered message survives a power cut. Pages that change all the
-/// time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than every
-/// 1000: most of them have changed again by then.
+/// Full synchronisation, so that an answered message survives a power cut. Pages that change all
+/// the time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than
+/// every 1000: most of them have changed again by then.
 pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mode = wal; \
     pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; \
     pragma cache_size = -16000; pragma journal_size_limit = 67108864; pragma wal_autocheckpoint = 8000;";
 
-/// Sets a connection up. Several processes that open a new file at once are in each other's way when
-/// they change its journal, and SQLite does not wait for that by itself.
+/// Sets a connection up. Several processes that open a new file at once are in each other's way
+/// when they change its journal, and SQLite does not wait for that by itself.
 pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
     let started = std::time::Instant::now();
     loop {
@@ -50,7 +50,9 @@ pub(crate) fn data_version(c: &mut SqliteConnection) -> Result<i64> {
         #[diesel(sql_type = BigInt)]
         data_version: i64,
     }
-    Ok(diesel::sql_query("pragma data_version").get_result::<Version>(c)?.data_version)
+    Ok(diesel::sql_query("pragma data_version")
+        .get_result::<Version>(c)?
+        .data_version)
 }
 
 pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<LockedRoom>> {
@@ -68,19 +70,32 @@ pub(crate) fn lock_rooms(c: &mut SqliteConnection, ids: &[i64]) -> Result<Vec<Lo
     Ok(found)
 }
 
-pub(crate) fn update_rooms(c: &mut SqliteConnection, changed: &[(i64, i64, Option<i64>)]) -> Result<()> {
+pub(crate) fn update_rooms(
+    c: &mut SqliteConnection,
+    changed: &[(i64, i64, Option<i64>)],
+) -> Result<()> {
     for (id, last_message_id, last_message_at) in changed.iter().copied() {
-        MoveRoom { id, last_message_id, last_message_at }.execute(c)?;
+        MoveRoom {
+            id,
+            last_message_id,
+            last_message_at,
+        }
+        .execute(c)?;
     }
     Ok(())
 }
 
-/// The messages with these uuids in these rooms. One by one: given a list of uuids, SQLite reads the
-/// whole room rather than the index.
-pub(crate) fn same_uuid(c: &mut SqliteConnection, wanted: &[(i64, &str)]) -> Result<Vec<MessageRow>> {
+/// The messages with these uuids in these rooms. One by one: given a list of uuids, SQLite reads
+/// the whole room rather than the index.
+pub(crate) fn same_uuid(
+    c: &mut SqliteConnection,
+    wanted: &[(i64, &str)],
+) -> Result<Vec<MessageRow>> {
     let mut found = Vec::new();
     for (room, uuid) in wanted {
-        let message = messages::table.filter(messages::room_id.eq(room)).filter(messages::uuid.eq(uuid));
+        let message = messages::table
+            .filter(messages::room_id.eq(room))
+            .filter(messages::uuid.eq(uuid));
         found.extend(message.get_result::<MessageRow>(c).optional()?);
     }
     Ok(found)
@@ -116,7 +131,10 @@ pub(crate) fn insert_mentions(c: &mut SqliteConnection, rows: &[MentionRow]) -> 
 }
 
 /// The threads that their owners know by these ids, in the same order.
-pub(crate) fn mirrors(c: &mut SqliteConnection, wanted: &[(i64, i64, &str)]) -> Result<Vec<Option<i64>>> {
+pub(crate) fn mirrors(
+    c: &mut SqliteConnection,
+    wanted: &[(i64, i64, &str)],
+) -> Result<Vec<Option<i64>>> {
     wanted
         .iter()
         .map(|(room, source, external_id)| {
@@ -149,8 +167,8 @@ pub(crate) fn put_threads(c: &mut SqliteConnection, rows: &[ThreadRow]) -> Resul
     Ok(())
 }
 
-/// Moves the clock of the log, and gives where it stands then. Two statements, since `returning` builds a temporary
-/// table. No other process writes in between: the transaction has the lock.
+/// Moves the clock of the log, and gives where it stands then. Two statements, since `returning`
+/// builds a temporary table. No other process writes in between: the transaction has the lock.
 pub(crate) fn advance_clock(c: &mut SqliteConnection, count: i64) -> Result<i64> {
     let sequence = ReadClock.get_result::<i64>(c)? + count;
     SetClock { sequence }.execute(c)?;
@@ -167,7 +185,13 @@ const WORDING: Wording = Wording {
         let (first, last) = (search::row(room.0, 0), search::row(room.0, u32::MAX.into()));
         format!("t.message_search match {placeholder} and t.rowid between {first} and {last}")
     },
-    words_value: |words| words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(" "),
+    words_value: |words| {
+        words
+            .iter()
+            .map(|word| format!("\"{word}\""))
+            .collect::<Vec<_>>()
+            .join(" ")
+    },
 };
 
 #[derive(QueryableByName)]
@@ -201,7 +225,11 @@ fn ids(c: &mut SqliteConnection, statement: Statement) -> Result<Vec<i64>> {
     for value in statement.values {
         sql = sql.bind::<Text, _>(value);
     }
-    Ok(sql.load::<Found>(c)?.into_iter().map(|found| found.id).collect())
+    Ok(sql
+        .load::<Found>(c)?
+        .into_iter()
+        .map(|found| found.id)
+        .collect())
 }
 
 /// How long a writer tries to get SQLite's one write lock.
@@ -211,7 +239,8 @@ const LOCK_PAUSE: std::time::Duration = std::time::Duration::from_micros(500);
 /// Sets up the connection of the writer.
 ///
 /// SQLite's own waiting backs off to a tenth of a second, in which a busy writer commits a hundred
-/// times and the one who waits never finds the lock free. So [`begin`] waits itself, in short steps.
+/// times and the one who waits never finds the lock free. So [`begin`] waits itself, in short
+/// steps.
 pub(crate) fn prepare_to_write(c: &mut SqliteConnection) -> QueryResult<()> {
     c.batch_execute("pragma busy_timeout = 0")
 }
@@ -249,35 +278,63 @@ mod tests {
         let mut c = SqliteConnection::establish(":memory:").unwrap();
         c.run_pending_migrations(MIGRATIONS).unwrap();
         let statement = statement(RoomId(1), query, &WORDING, 10_000);
-        let mut sql = diesel::sql_query(format!("explain query plan {}", statement.sql)).into_boxed();
+        let mut sql =
+            diesel::sql_query(format!("explain query plan {}", statement.sql)).into_boxed();
         for value in statement.values {
             sql = sql.bind::<Text, _>(value);
         }
-        sql.load::<Step>(&mut c).unwrap().into_iter().map(|step| step.detail).collect()
+        sql.load::<Step>(&mut c)
+            .unwrap()
+            .into_iter()
+            .map(|step| step.detail)
+            .collect()
     }
 
     #[test]
     fn no_indexed_query_reads_a_whole_room() {
         let tags = vec!["a".to_owned(), "b".to_owned()];
         let queries = [
-            MessageQuery { events: vec![Event::File], ..MessageQuery::default() },
-            MessageQuery { events: vec![Event::Action, Event::Status], ..MessageQuery::default() },
-            MessageQuery { thread_root: Some(MessageId(7)), ..MessageQuery::default() },
-            MessageQuery { parent: Some(MessageId(7)), ..MessageQuery::default() },
-            MessageQuery { tags: tags.clone(), ..MessageQuery::default() },
-            MessageQuery { tags: tags.clone(), any_tag: true, ..MessageQuery::default() },
+            MessageQuery {
+                events: vec![Event::File],
+                ..MessageQuery::default()
+            },
+            MessageQuery {
+                events: vec![Event::Action, Event::Status],
+                ..MessageQuery::default()
+            },
+            MessageQuery {
+                thread_root: Some(MessageId(7)),
+                ..MessageQuery::default()
+            },
+            MessageQuery {
+                parent: Some(MessageId(7)),
+                ..MessageQuery::default()
+            },
+            MessageQuery {
+                tags: tags.clone(),
+                ..MessageQuery::default()
+            },
+            MessageQuery {
+                tags: tags.clone(),
+                any_tag: true,
+                ..MessageQuery::default()
+            },
             MessageQuery {
                 tags: tags.clone(),
                 search: Some(vec!["word".into()]),
                 tags_widen: true,
                 ..MessageQuery::default()
             },
-            MessageQuery { tags, search: Some(vec!["word".into()]), ..MessageQuery::default() },
+            MessageQuery {
+                tags,
+                search: Some(vec!["word".into()]),
+                ..MessageQuery::default()
+            },
         ];
         for query in queries {
             for step in plan(&query) {
-                let reads_all =
-                    step.contains("SCAN messages") || step.contains("messages USING PRIMARY KEY (room_id=?)");
+                let reads_all = step.contains("SCAN messages")
+                    || step.contains("messages USING PRIMARY KEY (room_id=?)");
                 assert!(!reads_all, "{query:?}: {step}");
             }
         }

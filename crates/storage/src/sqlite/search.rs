@@ -1,5 +1,5 @@
-//! The index of words, in FTS5: filled after the commit (see [`crate::backlog`]), up to a message of
-//! each room that stands in `search_progress`.
+//! The index of words, in FTS5: filled after the commit (see [`crate::backlog`]), up to a message
+//! of each room that stands in `search_progress`.
 
 use diesel::prelude::*;
 use eddyline_model::messages::Event;
@@ -33,7 +33,12 @@ pub(crate) fn index_at_once(_: &mut SqliteConnection, _: &[(i64, i64, &Tokens)])
 }
 
 /// Files a message under other words.
-pub(crate) fn reindex(c: &mut SqliteConnection, room: RoomId, id: MessageId, words: &Tokens) -> Result<()> {
+pub(crate) fn reindex(
+    c: &mut SqliteConnection,
+    room: RoomId,
+    id: MessageId,
+    words: &Tokens,
+) -> Result<()> {
     unindex(c, room, id)?;
     insert(c, room.0, id.0, words)
 }
@@ -61,7 +66,11 @@ pub(crate) fn catch_up(c: &mut SqliteConnection, backlog: &Backlog) -> Result<()
         let behind = rooms::table
             .left_join(search_progress::table.on(search_progress::room_id.eq(rooms::id)))
             .filter(rooms::last_message_id.gt(0))
-            .filter(through.is_null().or(through.lt(rooms::last_message_id.nullable())))
+            .filter(
+                through
+                    .is_null()
+                    .or(through.lt(rooms::last_message_id.nullable())),
+            )
             .select(rooms::id)
             .load::<i64>(c)?;
         for room in behind {
@@ -91,7 +100,10 @@ fn catch_up_room(c: &mut SqliteConnection, room: i64, backlog: &Backlog) -> Resu
         }
     }
     diesel::insert_into(search_progress::table)
-        .values((search_progress::room_id.eq(room), search_progress::message_id.eq(last)))
+        .values((
+            search_progress::room_id.eq(room),
+            search_progress::message_id.eq(last),
+        ))
         .on_conflict(search_progress::room_id)
         .do_update()
         .set(search_progress::message_id.eq(last))
@@ -101,9 +113,18 @@ fn catch_up_room(c: &mut SqliteConnection, room: i64, backlog: &Backlog) -> Resu
 
 /// The last message of a room that is in the index, and the last there is.
 fn progress(c: &mut SqliteConnection, room: i64) -> Result<(i64, i64)> {
-    let through = search_progress::table.find(room).select(search_progress::message_id).get_result(c);
-    let last = rooms::table.find(room).select(rooms::last_message_id).get_result(c);
-    Ok((through.optional()?.unwrap_or(0), last.optional()?.unwrap_or(0)))
+    let through = search_progress::table
+        .find(room)
+        .select(search_progress::message_id)
+        .get_result(c);
+    let last = rooms::table
+        .find(room)
+        .select(rooms::last_message_id)
+        .get_result(c);
+    Ok((
+        through.optional()?.unwrap_or(0),
+        last.optional()?.unwrap_or(0),
+    ))
 }
 
 fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Words>> {
@@ -125,7 +146,10 @@ fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Wor
 fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &Tokens) -> Result<()> {
     if !words.is_empty() {
         diesel::insert_into(message_search::table)
-            .values((message_search::rowid.eq(row(room, id)), message_search::words.eq(words.as_str())))
+            .values((
+                message_search::rowid.eq(row(room, id)),
+                message_search::words.eq(words.as_str()),
+            ))
             .execute(c)?;
     }
     Ok(())

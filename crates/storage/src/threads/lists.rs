@@ -29,7 +29,9 @@ impl<C: Access> Threads<'_, C> {
         range: Range,
         query: &ThreadQuery,
     ) -> Result<Vec<ThreadRow>> {
-        let mut found = threads::table.filter(threads::room_id.eq(room.0)).into_boxed();
+        let mut found = threads::table
+            .filter(threads::room_id.eq(room.0))
+            .into_boxed();
         found = match range {
             Range::Origin(origin) => found.filter(threads::origin.eq(origin)),
             Range::Application(id) => found.filter(threads::application_id.eq(id)),
@@ -40,20 +42,25 @@ impl<C: Access> Threads<'_, C> {
         if let Some(until) = query.until {
             found = match query.before {
                 None => found.filter(threads::updated_at.lt(until.0)),
-                Some(before) => found
-                    .filter(threads::updated_at.le(until.0))
-                    .filter(threads::updated_at.lt(until.0).or(threads::root_id.lt(before.0))),
+                Some(before) => found.filter(threads::updated_at.le(until.0)).filter(
+                    threads::updated_at
+                        .lt(until.0)
+                        .or(threads::root_id.lt(before.0)),
+                ),
             };
         }
         if !query.empty {
-            let total = || threads::activities + threads::internal_comments + threads::external_comments;
+            let total =
+                || threads::activities + threads::internal_comments + threads::external_comments;
             let begun = messages::table
                 .filter(messages::room_id.eq(threads::room_id))
                 .filter(messages::id.eq(threads::root_id));
             found = match range {
                 // What began a thread of the chat is no answer in it.
                 Range::Origin(CHAT) => found.filter(
-                    total().gt(1).or(total().gt(0).and(diesel::dsl::not(diesel::dsl::exists(begun)))),
+                    total().gt(1).or(total()
+                        .gt(0)
+                        .and(diesel::dsl::not(diesel::dsl::exists(begun)))),
                 ),
                 _ => found.filter(total().gt(0)),
             };
@@ -63,7 +70,11 @@ impl<C: Access> Threads<'_, C> {
     }
 
     /// The messages that began threads which nobody answered.
-    fn unanswered(c: &mut Connection, room: RoomId, query: &ThreadQuery) -> Result<Vec<(i64, i16, i64)>> {
+    fn unanswered(
+        c: &mut Connection,
+        room: RoomId,
+        query: &ThreadQuery,
+    ) -> Result<Vec<(i64, i16, i64)>> {
         let answered = threads::table
             .filter(threads::room_id.eq(messages::room_id))
             .filter(threads::root_id.eq(messages::id));
@@ -104,7 +115,8 @@ pub struct ThreadPage {
 }
 
 impl<C: Access> Threads<'_, C> {
-    /// The threads of a flow that a query asks for, those that changed last first, of about so many bytes at most.
+    /// The threads of a flow that a query asks for, those that changed last first, of about so many
+    /// bytes at most.
     ///
     /// # Errors
     ///
@@ -126,29 +138,52 @@ impl<C: Access> Threads<'_, C> {
         if query.empty && matches!(query.threads, model::Threads::All | model::Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {
                 let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
-                found.push((root, Record::chat(ThreadCounts::begun_by(event, Timestamp(sent)))));
+                found.push((
+                    root,
+                    Record::chat(ThreadCounts::begun_by(event, Timestamp(sent))),
+                ));
             }
         }
         found.sort_by_key(|(root, record)| std::cmp::Reverse((record.counts.updated_at, *root)));
         let limit = usize::try_from(query.limit).unwrap_or(0);
         found.truncate(limit);
         let count = found.len();
-        let sizes = self.list_item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
-        let size =
-            |record: &Record| record.item_id.and_then(|id| sizes.get(&id)).copied().unwrap_or_default();
-        Budget { bytes, sort: Sort::Ascending }.cut(&mut found, |(_, record)| size(record));
+        let sizes =
+            self.list_item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
+        let size = |record: &Record| {
+            record
+                .item_id
+                .and_then(|id| sizes.get(&id))
+                .copied()
+                .unwrap_or_default()
+        };
+        Budget {
+            bytes,
+            sort: Sort::Ascending,
+        }
+        .cut(&mut found, |(_, record)| size(record));
         let more = count >= limit || found.len() < count;
         let items = self.list_items(room, found.iter().filter_map(|(_, record)| record.item_id))?;
         for (_, record) in &mut found {
             *record = record.with_item(&items);
         }
-        let titled: Vec<i64> =
-            found.iter().filter(|(_, r)| r.item.is_none()).map(|(root, _)| *root).collect();
+        let titled: Vec<i64> = found
+            .iter()
+            .filter(|(_, r)| r.item.is_none())
+            .map(|(root, _)| *root)
+            .collect();
         let mut texts = self.list_referred(room, &titled)?;
         let states = found.into_iter().map(|(root, record)| {
-            let text = || texts.remove(&root).map_or_else(String::new, |first| first.text());
+            let text = || {
+                texts
+                    .remove(&root)
+                    .map_or_else(String::new, |first| first.text())
+            };
             record.state(MessageId(root), text)
         });
-        Ok(ThreadPage { threads: states.collect(), more })
+        Ok(ThreadPage {
+            threads: states.collect(),
+            more,
+        })
     }
 }

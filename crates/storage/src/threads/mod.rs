@@ -46,15 +46,33 @@ impl Record {
     /// A thread of the chat.
     pub(crate) fn chat(counts: ThreadCounts) -> Self {
         let (thread_owner, external_id, source) = (None, None, None);
-        Self { counts, thread_owner, external_id, item_id: None, item_from: None, item: None, source }
+        Self {
+            counts,
+            thread_owner,
+            external_id,
+            item_id: None,
+            item_from: None,
+            item: None,
+            source,
+        }
     }
 
-    /// The thread as it is shown. The text of its first message is asked for only if there is no item to
-    /// take a title from.
+    /// The thread as it is shown. The text of its first message is asked for only if there is no
+    /// item to take a title from.
     pub(crate) fn state(&self, root: MessageId, root_text: impl FnOnce() -> String) -> ThreadState {
         let (item, source) = (self.item.clone(), self.source.clone());
-        let root_text = if item.is_none() { root_text() } else { String::new() };
-        ThreadState { root, root_text, counts: self.counts, item, source }
+        let root_text = if item.is_none() {
+            root_text()
+        } else {
+            String::new()
+        };
+        ThreadState {
+            root,
+            root_text,
+            counts: self.counts,
+            item,
+            source,
+        }
     }
 
     /// The thread as it is to be written.
@@ -67,7 +85,11 @@ impl Record {
             external_comments: self.counts.external_comments,
             created_at: self.counts.created_at.0,
             updated_at: self.counts.updated_at.0,
-            origin: if self.thread_owner.is_some() { INBOX } else { CHAT },
+            origin: if self.thread_owner.is_some() {
+                INBOX
+            } else {
+                CHAT
+            },
             source_id: self.thread_owner.map(source_key),
             application_id: self
                 .thread_owner
@@ -92,11 +114,14 @@ impl Record {
 
     /// The same thread with the state of its item, which is one of these.
     pub(crate) fn with_item(&self, items: &HashMap<i64, Arc<Item>>) -> Self {
-        Self { item: self.item_id.and_then(|id| items.get(&id).cloned()), ..self.clone() }
+        Self {
+            item: self.item_id.and_then(|id| items.get(&id).cloned()),
+            ..self.clone()
+        }
     }
 
-    /// The same thread with the counts that a message left it with. Its item is the present one: texts that
-    /// a newer state took away are not told again.
+    /// The same thread with the counts that a message left it with. Its item is the present one:
+    /// texts that a newer state took away are not told again.
     pub(crate) fn as_left(&self, left: ThreadSnapshot) -> Self {
         let counts = ThreadCounts {
             activities: left.activities,
@@ -105,7 +130,10 @@ impl Record {
             created_at: self.counts.created_at,
             updated_at: Timestamp(left.updated_at),
         };
-        Self { counts, ..self.clone() }
+        Self {
+            counts,
+            ..self.clone()
+        }
     }
 }
 
@@ -121,9 +149,18 @@ pub(crate) struct ThreadSnapshot {
 
 impl std::fmt::Display for ThreadSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { item_id, activities, internal_comments, external_comments, updated_at } = self;
+        let Self {
+            item_id,
+            activities,
+            internal_comments,
+            external_comments,
+            updated_at,
+        } = self;
         let item = item_id.unwrap_or(0);
-        write!(f, "{item} {activities} {internal_comments} {external_comments} {updated_at}")
+        write!(
+            f,
+            "{item} {activities} {internal_comments} {external_comments} {updated_at}"
+        )
     }
 }
 
@@ -132,13 +169,29 @@ impl std::str::FromStr for ThreadSnapshot {
 
     fn from_str(text: &str) -> Result<Self> {
         let broken = || Error::Corrupt("thread_left");
-        let numbers: Vec<i64> =
-            text.split(' ').map(str::parse).collect::<std::result::Result<_, _>>().map_err(|_| broken())?;
-        let [item, activities, internal_comments, external_comments, updated_at] = numbers[..] else {
+        let numbers: Vec<i64> = text
+            .split(' ')
+            .map(str::parse)
+            .collect::<std::result::Result<_, _>>()
+            .map_err(|_| broken())?;
+        let [
+            item,
+            activities,
+            internal_comments,
+            external_comments,
+            updated_at,
+        ] = numbers[..]
+        else {
             return Err(broken());
         };
         let item_id = Some(item).filter(|id| *id > 0);
-        Ok(Self { item_id, activities, internal_comments, external_comments, updated_at })
+        Ok(Self {
+            item_id,
+            activities,
+            internal_comments,
+            external_comments,
+            updated_at,
+        })
     }
 }
 
@@ -192,7 +245,8 @@ impl<C: Access> Threads<'_, C> {
 
     /// How many bytes states of items take that are kept under the numbers of these messages.
     fn item_size_rows(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Vec<(i64, i64)>> {
-        let size = diesel::dsl::sql::<diesel::sql_types::BigInt>("cast(octet_length(item) as bigint)");
+        let size =
+            diesel::dsl::sql::<diesel::sql_types::BigInt>("cast(octet_length(item) as bigint)");
         Ok(thread_items::table
             .filter(thread_items::room_id.eq(room.0))
             .filter(thread_items::message_id.eq_any(ids))
@@ -202,13 +256,18 @@ impl<C: Access> Threads<'_, C> {
 
     /// Whether a thread has a row.
     pub fn contains(c: &mut Connection, room: RoomId, root: MessageId) -> Result<bool> {
-        Ok(diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0)))).get_result(c)?)
+        Ok(
+            diesel::select(diesel::dsl::exists(threads::table.find((room.0, root.0))))
+                .get_result(c)?,
+        )
     }
 
     /// What threads show of these sources.
     fn sources_shown(c: &mut Connection, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
         let rows = sources::table
-            .left_join(applications::table.on(applications::id.nullable().eq(sources::application_id)))
+            .left_join(
+                applications::table.on(applications::id.nullable().eq(sources::application_id)),
+            )
             .filter(sources::id.eq_any(ids))
             .select((
                 sources::id,
@@ -221,7 +280,14 @@ impl<C: Access> Threads<'_, C> {
             .into_iter()
             .map(|(id, name, application, icon)| {
                 let application = application.unwrap_or(name);
-                (id, Arc::new(ThreadSource { id: SourceId(id), icon, application }))
+                (
+                    id,
+                    Arc::new(ThreadSource {
+                        id: SourceId(id),
+                        icon,
+                        application,
+                    }),
+                )
             })
             .collect())
     }
@@ -229,8 +295,8 @@ impl<C: Access> Threads<'_, C> {
 
 #[portable]
 impl Threads<'_, Tx<'_>> {
-    /// Keeps the states of items: room, the message that brought the first one, state. A new state takes the
-    /// place of the one before.
+    /// Keeps the states of items: room, the message that brought the first one, state. A new state
+    /// takes the place of the one before.
     pub(crate) fn insert_items(c: &mut Connection, items: &[(i64, i64, String)]) -> Result<()> {
         for (room, message, item) in items {
             diesel::insert_into(thread_items::table)
@@ -274,13 +340,20 @@ impl Threads<'_, Tx<'_>> {
 
 impl<C: Access> Threads<'_, C> {
     /// The threads of one room that have a row, by their first messages.
-    pub(crate) fn list_records(&mut self, room: RoomId, roots: &[i64]) -> Result<HashMap<i64, Record>> {
+    pub(crate) fn list_records(
+        &mut self,
+        room: RoomId,
+        roots: &[i64],
+    ) -> Result<HashMap<i64, Record>> {
         if roots.is_empty() {
             return Ok(HashMap::new());
         }
         let rows = self.rows_of_threads(room, roots)?;
         let mut records = self.records(rows)?;
-        let items = self.list_items(room, records.iter().filter_map(|(_, record)| record.item_id))?;
+        let items = self.list_items(
+            room,
+            records.iter().filter_map(|(_, record)| record.item_id),
+        )?;
         for (_, record) in &mut records {
             *record = record.with_item(&items);
         }
@@ -301,7 +374,11 @@ impl<C: Access> Threads<'_, C> {
     }
 
     fn records(&mut self, rows: Vec<ThreadRow>) -> Result<Vec<(i64, Record)>> {
-        let ids: BTreeSet<i64> = rows.iter().filter_map(|row| row.source_id).filter(|id| *id > 0).collect();
+        let ids: BTreeSet<i64> = rows
+            .iter()
+            .filter_map(|row| row.source_id)
+            .filter(|id| *id > 0)
+            .collect();
         let shown = match ids.is_empty() {
             true => HashMap::new(),
             false => self.sources_shown(&ids.into_iter().collect::<Vec<_>>())?,
@@ -326,7 +403,10 @@ impl<C: Access> Threads<'_, C> {
             return Ok(HashMap::new());
         }
         let rows = self.item_size_rows(room, &ids.into_iter().collect::<Vec<_>>())?;
-        Ok(rows.into_iter().map(|(id, size)| (id, usize::try_from(size).unwrap_or(usize::MAX))).collect())
+        Ok(rows
+            .into_iter()
+            .map(|(id, size)| (id, usize::try_from(size).unwrap_or(usize::MAX)))
+            .collect())
     }
 
     /// The states of items that these messages brought.
@@ -374,20 +454,41 @@ impl<C: Access> Threads<'_, C> {
     ///
     /// As any query.
     pub fn find_owner(&mut self, room: RoomId, root: MessageId) -> Result<Option<ThreadOwner>> {
-        Ok(self.list_records(room, &[root.0])?.remove(&root.0).and_then(|record| record.thread_owner))
+        Ok(self
+            .list_records(room, &[root.0])?
+            .remove(&root.0)
+            .and_then(|record| record.thread_owner))
     }
 }
 
 impl Threads<'_, Tx<'_>> {
-    /// Takes a deleted message out of its thread's count, and deletes the state that it gave the item.
+    /// Takes a deleted message out of its thread's count, and deletes the state that it gave the
+    /// item.
     pub(crate) fn delete_message(&mut self, gone: &Message) -> Result<()> {
-        let Some(root) = gone.thread_root else { return Ok(()) };
+        let Some(root) = gone.thread_root else {
+            return Ok(());
+        };
         let mut one = ThreadCounts::begun_by(gone.event, gone.sent);
         one.updated_at = gone.sent;
-        self.subtract_counts(gone.room, root, one.activities, one.internal_comments, one.external_comments)?;
-        let is_inbox = matches!(gone.event, Event::Activity | Event::Discussion | Event::Mail);
-        let record = self.list_records_without_items(gone.room, &[root.0])?.remove(&root.0);
-        if let Some(Record { item_id: Some(item), item_from, .. }) = record
+        self.subtract_counts(
+            gone.room,
+            root,
+            one.activities,
+            one.internal_comments,
+            one.external_comments,
+        )?;
+        let is_inbox = matches!(
+            gone.event,
+            Event::Activity | Event::Discussion | Event::Mail
+        );
+        let record = self
+            .list_records_without_items(gone.room, &[root.0])?
+            .remove(&root.0);
+        if let Some(Record {
+            item_id: Some(item),
+            item_from,
+            ..
+        }) = record
             && item_from.map_or(is_inbox, |from| from == gone.id.0)
         {
             self.delete_item(gone.room, item)?;

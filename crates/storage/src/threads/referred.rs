@@ -38,13 +38,27 @@ impl<C: Access> Threads<'_, C> {
         let rows = messages::table
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.eq_any(ids))
-            .select((messages::id, messages::event, messages::content, messages::sent, messages::thread_root))
+            .select((
+                messages::id,
+                messages::event,
+                messages::content,
+                messages::sent,
+                messages::thread_root,
+            ))
             .load::<(i64, i16, String, i64, Option<i64>)>(c)?;
         rows.into_iter()
             .map(|(id, event, content, sent, root)| {
                 let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
                 let thread_root = root.map(MessageId);
-                Ok((id, Referred { event, content, sent: Timestamp(sent), thread_root }))
+                Ok((
+                    id,
+                    Referred {
+                        event,
+                        content,
+                        sent: Timestamp(sent),
+                        thread_root,
+                    },
+                ))
             })
             .collect()
     }

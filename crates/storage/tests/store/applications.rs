@@ -40,15 +40,26 @@ pub(crate) fn robot(world: &World, client_id: &str) -> Application {
 }
 
 /// Registers it and gives it as it is kept then.
-pub(crate) async fn register(world: &World, application: Application, secret: Option<&[u8]>) -> Application {
+pub(crate) async fn register(
+    world: &World,
+    application: Application,
+    secret: Option<&[u8]>,
+) -> Application {
     let secret = secret.map(<[u8]>::to_vec);
     let kept = application.clone();
-    let made = world.store.write(move |tx| tx.applications().insert(&kept, secret.as_deref()));
-    Application { id: made.await.expect("it is registered").0, ..application }
+    let made = world
+        .store
+        .write(move |tx| tx.applications().insert(&kept, secret.as_deref()));
+    Application {
+        id: made.await.expect("it is registered").0,
+        ..application
+    }
 }
 
 async fn find(world: &World, id: ApplicationId) -> Option<Application> {
-    world.read(move |reader| reader.applications().find(id)).await
+    world
+        .read(move |reader| reader.applications().find(id))
+        .await
 }
 
 async fn an_application_is_found_as_it_was_registered(home: Arc<Home>) {
@@ -71,27 +82,54 @@ async fn an_application_is_found_as_it_was_registered(home: Arc<Home>) {
     assert_eq!(find(&world, bare.id).await.as_ref(), Some(&bare));
     assert_eq!(find(&world, ApplicationId(99)).await, None);
     let by_client_id = async |text: &'static str| {
-        world.read(move |reader| reader.applications().find_by_client_id(text)).await
+        world
+            .read(move |reader| reader.applications().find_by_client_id(text))
+            .await
     };
-    assert_eq!(by_client_id("abc").await, Some((robot.clone(), Some(b"\0sealed".to_vec()))));
+    assert_eq!(
+        by_client_id("abc").await,
+        Some((robot.clone(), Some(b"\0sealed".to_vec())))
+    );
     assert_eq!(by_client_id("def").await, Some((bare.clone(), None)));
     assert_eq!(by_client_id("ABC").await, None);
-    let secret = async |id| world.read(move |reader| reader.applications().find_secret(id)).await;
+    let secret = async |id| {
+        world
+            .read(move |reader| reader.applications().find_secret(id))
+            .await
+    };
     assert_eq!(secret(robot.id).await.as_deref(), Some(&b"\0sealed"[..]));
-    assert_eq!((secret(bare.id).await, secret(ApplicationId(99)).await), (None, None));
+    assert_eq!(
+        (secret(bare.id).await, secret(ApplicationId(99)).await),
+        (None, None)
+    );
 }
 
 async fn the_applications_of_an_organization_are_listed_the_oldest_first(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (other, _) = world
         .store
-        .write(|tx| tx.organizations().insert("Other", "other", 10, Timestamp(1)))
+        .write(|tx| {
+            tx.organizations()
+                .insert("Other", "other", 10, Timestamp(1))
+        })
         .await
         .expect("another organization");
     let first = register(&world, robot(&world, "z"), None).await;
-    let elsewhere = register(&world, Application { organization: other, ..robot(&world, "y") }, None).await;
+    let elsewhere = register(
+        &world,
+        Application {
+            organization: other,
+            ..robot(&world, "y")
+        },
+        None,
+    )
+    .await;
     let second = register(&world, robot(&world, "x"), None).await;
-    let list = async |id| world.read(move |reader| reader.applications().list_of_organization(id)).await;
+    let list = async |id| {
+        world
+            .read(move |reader| reader.applications().list_of_organization(id))
+            .await
+    };
     assert_eq!(list(world.organization).await, [first, second]);
     assert_eq!(list(other).await, [elsewhere]);
     assert_eq!(list(OrganizationId(99)).await, []);
@@ -118,7 +156,11 @@ async fn an_application_is_changed_but_not_what_it_is(home: Arc<Home>) {
         created_at: Timestamp(99),
         ..after.clone()
     };
-    world.store.write(move |tx| tx.applications().update(&wish)).await.expect("it is changed");
+    world
+        .store
+        .write(move |tx| tx.applications().update(&wish))
+        .await
+        .expect("it is changed");
     assert_eq!(find(&world, before.id).await, Some(after));
     assert_eq!(find(&world, untouched.id).await, Some(untouched));
 }
@@ -127,8 +169,14 @@ async fn a_secret_is_replaced(home: Arc<Home>) {
     let world = World::new(&home).await;
     let robot = register(&world, robot(&world, "abc"), Some(b"old")).await;
     let id = robot.id;
-    world.store.write(move |tx| tx.applications().set_secret(id, b"new")).await.expect("it is replaced");
-    let found = world.read(|reader| reader.applications().find_by_client_id("abc")).await;
+    world
+        .store
+        .write(move |tx| tx.applications().set_secret(id, b"new"))
+        .await
+        .expect("it is replaced");
+    let found = world
+        .read(|reader| reader.applications().find_by_client_id("abc"))
+        .await;
     assert_eq!(found, Some((robot, Some(b"new".to_vec()))));
 }
 
@@ -136,15 +184,26 @@ async fn an_application_is_removed(home: Arc<Home>) {
     let world = World::new(&home).await;
     let robot = register(&world, robot(&world, "abc"), None).await;
     let id = robot.id;
-    let held =
-        world.store.write(move |tx| Ok((tx.applications().lock(id)?, tx.applications().lock_shared(id)?)));
+    let held = world.store.write(move |tx| {
+        Ok((
+            tx.applications().lock(id)?,
+            tx.applications().lock_shared(id)?,
+        ))
+    });
     assert_eq!(held.await.expect("it is held").0, (Some(robot), true));
     for _ in 0..2 {
-        world.store.write(move |tx| tx.applications().delete(id)).await.expect("it is removed");
-        assert_eq!(find(&world, id).await, None);
-        let held = world
+        world
             .store
-            .write(move |tx| Ok((tx.applications().lock(id)?, tx.applications().lock_shared(id)?)));
+            .write(move |tx| tx.applications().delete(id))
+            .await
+            .expect("it is removed");
+        assert_eq!(find(&world, id).await, None);
+        let held = world.store.write(move |tx| {
+            Ok((
+                tx.applications().lock(id)?,
+                tx.applications().lock_shared(id)?,
+            ))
+        });
         assert_eq!(held.await.expect("an answer").0, (None, false));
     }
 }
@@ -152,6 +211,9 @@ async fn an_application_is_removed(home: Arc<Home>) {
 async fn no_two_applications_call_themselves_the_same(home: Arc<Home>) {
     let world = World::new(&home).await;
     let first = register(&world, robot(&world, "abc"), None).await;
-    let again = world.store.write(move |tx| tx.applications().insert(&first, None)).await;
+    let again = world
+        .store
+        .write(move |tx| tx.applications().insert(&first, None))
+        .await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
 }

@@ -27,7 +27,11 @@ fn entry(organization: OrganizationId, action: &str) -> AuditEntry {
 }
 
 async fn note(world: &World, entry: AuditEntry) {
-    world.store.write(move |tx| tx.audit().insert(&entry)).await.expect("it is noted");
+    world
+        .store
+        .write(move |tx| tx.audit().insert(&entry))
+        .await
+        .expect("it is noted");
 }
 
 async fn records(
@@ -36,14 +40,25 @@ async fn records(
     before: Option<i64>,
     limit: i64,
 ) -> Vec<(i64, AuditEntry)> {
-    world.read(move |reader| reader.audit().list(organization, before, limit)).await
+    world
+        .read(move |reader| reader.audit().list(organization, before, limit))
+        .await
 }
 
 async fn records_are_read_back_from_the_newest(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (acme, other) = (world.organization, OrganizationId(2));
-    let first = AuditEntry { user: Some(world.ann), actor: "operator".into(), ..entry(acme, "user.link") };
-    for entry in [first.clone(), entry(other, "user.create"), entry(acme, "second"), entry(acme, "third")] {
+    let first = AuditEntry {
+        user: Some(world.ann),
+        actor: "operator".into(),
+        ..entry(acme, "user.link")
+    };
+    for entry in [
+        first.clone(),
+        entry(other, "user.create"),
+        entry(acme, "second"),
+        entry(acme, "third"),
+    ] {
         note(&world, entry).await;
     }
     let all = records(&world, acme, None, 10).await;
@@ -72,7 +87,10 @@ async fn a_record_goes_with_the_change_it_is_of(home: Arc<Home>) {
 async fn a_record_may_be_of_somebody_who_never_was(home: Arc<Home>) {
     let world = World::new(&home).await;
     let nowhere = OrganizationId(999);
-    let of_nobody = AuditEntry { user: Some(UserId(999)), ..entry(nowhere, "user.create") };
+    let of_nobody = AuditEntry {
+        user: Some(UserId(999)),
+        ..entry(nowhere, "user.create")
+    };
     note(&world, of_nobody.clone()).await;
     assert_eq!(records(&world, nowhere, None, 1).await[0].1, of_nobody);
 }

@@ -30,11 +30,20 @@ on_every_database!(
 
 /// The message with another text, and everything that follows from the text.
 fn reworded(before: &Message, text: &str) -> Message {
-    Message { content: text.into(), tags: hash_tags(text), edited: Some(Timestamp(9_000)), ..before.clone() }
+    Message {
+        content: text.into(),
+        tags: hash_tags(text),
+        edited: Some(Timestamp(9_000)),
+        ..before.clone()
+    }
 }
 
 pub(crate) async fn change(world: &World, before: &Message, after: &Message, mentioned: Mentions) {
-    let (before, after, words) = (before.clone(), after.clone(), search::tokens(&after.content));
+    let (before, after, words) = (
+        before.clone(),
+        after.clone(),
+        search::tokens(&after.content),
+    );
     world
         .store
         .write(move |tx| tx.messages().update(&before, &after, &mentioned, &words))
@@ -44,15 +53,25 @@ pub(crate) async fn change(world: &World, before: &Message, after: &Message, men
 
 pub(crate) async fn delete(world: &World, gone: &Message) {
     let gone = gone.clone();
-    world.store.write(move |tx| tx.messages().delete(&gone)).await.expect("the message is deleted");
+    world
+        .store
+        .write(move |tx| tx.messages().delete(&gone))
+        .await
+        .expect("the message is deleted");
 }
 
 fn tagged(tag: &str) -> MessageQuery {
-    MessageQuery { tags: texts(&[tag]), ..Default::default() }
+    MessageQuery {
+        tags: texts(&[tag]),
+        ..Default::default()
+    }
 }
 
 fn search(text: &str) -> MessageQuery {
-    MessageQuery { search: Some(words(text)), ..Default::default() }
+    MessageQuery {
+        search: Some(words(text)),
+        ..Default::default()
+    }
 }
 
 fn unread(user: UserId) -> MessageQuery {
@@ -61,7 +80,11 @@ fn unread(user: UserId) -> MessageQuery {
 
 async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let before = world.say(chat(world.main, world.ann, "good morning #sun #tea")).await.message.clone();
+    let before = world
+        .say(chat(world.main, world.ann, "good morning #sun #tea"))
+        .await
+        .message
+        .clone();
     let after = reworded(&before, "good night #moon #tea");
     change(&world, &before, &after, Mentions::default()).await;
     assert_eq!(world.view(before.id).await.message, after);
@@ -75,7 +98,11 @@ async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
     ] {
         assert_eq!(world.find(query.clone()).await, found, "{query:?}");
     }
-    let silent = Message { content: String::new(), tags: vec![], ..after.clone() };
+    let silent = Message {
+        content: String::new(),
+        tags: vec![],
+        ..after.clone()
+    };
     change(&world, &after, &silent, Mentions::default()).await;
     assert_eq!(world.find(search("good")).await, [0; 0]);
     assert_eq!(world.find(tagged("tea")).await, [0; 0]);
@@ -84,8 +111,16 @@ async fn an_edit_changes_what_a_message_says_and_is_found_by(home: Arc<Home>) {
 
 async fn an_edit_of_tags_leaves_the_words(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let before = world.say(chat(world.main, world.ann, "hello #a")).await.message.clone();
-    let after = Message { tags: texts(&["b", "c"]), explicit_tags: texts(&["b"]), ..before.clone() };
+    let before = world
+        .say(chat(world.main, world.ann, "hello #a"))
+        .await
+        .message
+        .clone();
+    let after = Message {
+        tags: texts(&["b", "c"]),
+        explicit_tags: texts(&["b"]),
+        ..before.clone()
+    };
     change(&world, &before, &after, Mentions::default()).await;
     assert_eq!(world.find(search("hello")).await, [1]);
     assert_eq!(world.find(tagged("a")).await, [0; 0]);
@@ -96,73 +131,170 @@ async fn an_edit_of_tags_leaves_the_words(home: Arc<Home>) {
 async fn an_edit_changes_who_is_mentioned(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, cid) = (world.ann, world.bob, world.cid);
-    let draft = |users: &[UserId], everyone, text| mentioning(users, everyone, chat(world.main, ann, text));
-    let before = world.say(draft(&[bob], false, "for bob")).await.message.clone();
-    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![]));
+    let draft =
+        |users: &[UserId], everyone, text| mentioning(users, everyone, chat(world.main, ann, text));
+    let before = world
+        .say(draft(&[bob], false, "for bob"))
+        .await
+        .message
+        .clone();
+    assert_eq!(
+        (world.find(unread(bob)).await, world.find(unread(cid)).await),
+        (vec![1], vec![])
+    );
 
     let next = draft(&[cid], false, "for cid");
-    let second = Message { content: next.content, tags: next.tags, ..before.clone() };
+    let second = Message {
+        content: next.content,
+        tags: next.tags,
+        ..before.clone()
+    };
     change(&world, &before, &second, next.mentions).await;
-    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![], vec![1]));
+    assert_eq!(
+        (world.find(unread(bob)).await, world.find(unread(cid)).await),
+        (vec![], vec![1])
+    );
 
     let next = draft(&[cid], true, "for all, and cid");
-    let third = Message { content: next.content, tags: next.tags, ..before.clone() };
+    let third = Message {
+        content: next.content,
+        tags: next.tags,
+        ..before.clone()
+    };
     change(&world, &second, &third, next.mentions).await;
-    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![1]));
-    assert_eq!(world.find(unread(ann)).await, [0; 0], "nobody is told of what they say themselves");
+    assert_eq!(
+        (world.find(unread(bob)).await, world.find(unread(cid)).await),
+        (vec![1], vec![1])
+    );
+    assert_eq!(
+        world.find(unread(ann)).await,
+        [0; 0],
+        "nobody is told of what they say themselves"
+    );
 
     let fourth = reworded(&third, "for nobody");
     change(&world, &third, &fourth, Mentions::default()).await;
-    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![], vec![]));
+    assert_eq!(
+        (world.find(unread(bob)).await, world.find(unread(cid)).await),
+        (vec![], vec![])
+    );
 }
 
 async fn a_user_whom_an_edit_mentions_in_place_of_everyone_has_it_unread(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, ann, bob, cid) = (world.main, world.ann, world.bob, world.cid);
-    let marks = |users: &[UserId]| users.iter().map(|user| format!(":unread:{user}")).collect::<Vec<_>>();
+    let marks = |users: &[UserId]| {
+        users
+            .iter()
+            .map(|user| format!(":unread:{user}"))
+            .collect::<Vec<_>>()
+    };
     let tags = |mention: String, users: &[UserId]| [vec![mention], marks(users)].concat();
     let draft = Draft {
         tags: tags(":user:everyone".to_owned(), &[bob, cid]),
-        mentions: Mentions { everyone: true, users: vec![] },
+        mentions: Mentions {
+            everyone: true,
+            users: vec![],
+        },
         ..chat(room, ann, "all")
     };
     let before = world.say(draft).await.message.clone();
-    let after = Message { tags: tags(format!(":user:{bob}"), &[bob]), ..before.clone() };
-    change(&world, &before, &after, Mentions { everyone: false, users: vec![bob] }).await;
-    assert_eq!((world.find(unread(bob)).await, world.find(unread(cid)).await), (vec![1], vec![]));
+    let after = Message {
+        tags: tags(format!(":user:{bob}"), &[bob]),
+        ..before.clone()
+    };
+    change(
+        &world,
+        &before,
+        &after,
+        Mentions {
+            everyone: false,
+            users: vec![bob],
+        },
+    )
+    .await;
+    assert_eq!(
+        (world.find(unread(bob)).await, world.find(unread(cid)).await),
+        (vec![1], vec![])
+    );
 }
 
 async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let question = world.say(chat(world.main, world.ann, "what?")).await.message.clone();
-    let answer = world.say(comment(question.id, chat(world.main, world.bob, "that"))).await.message.id;
-    change(&world, &question, &reworded(&question, "what then?"), Mentions::default()).await;
+    let question = world
+        .say(chat(world.main, world.ann, "what?"))
+        .await
+        .message
+        .clone();
+    let answer = world
+        .say(comment(question.id, chat(world.main, world.bob, "that")))
+        .await
+        .message
+        .id;
+    change(
+        &world,
+        &question,
+        &reworded(&question, "what then?"),
+        Mentions::default(),
+    )
+    .await;
     let shown = world.view(answer).await;
     assert_eq!(shown.parent_text.as_deref(), Some("what then?"));
-    assert_eq!(shown.thread.map(|thread| thread.root_text).as_deref(), Some("what then?"));
+    assert_eq!(
+        shown.thread.map(|thread| thread.root_text).as_deref(),
+        Some("what then?")
+    );
 }
 
 async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, bob) = (world.main, world.bob);
     let draft = mentioning(&[bob], true, chat(room, world.ann, "hello #tag"));
-    let said = world.say(eddyline_model::messages::Draft { uuid: Some("u".into()), ..draft }).await;
+    let said = world
+        .say(eddyline_model::messages::Draft {
+            uuid: Some("u".into()),
+            ..draft
+        })
+        .await;
     world.say(chat(room, world.ann, "second")).await;
     delete(&world, &said.message).await;
 
-    assert_eq!(world.read(move |reader| reader.messages().find(room, MessageId(1))).await, None);
-    for query in [MessageQuery::default(), search("hello"), tagged("tag"), unread(bob), unread(world.cid)] {
-        let expected: &[i64] = if query == MessageQuery::default() { &[2] } else { &[] };
+    assert_eq!(
+        world
+            .read(move |reader| reader.messages().find(room, MessageId(1)))
+            .await,
+        None
+    );
+    for query in [
+        MessageQuery::default(),
+        search("hello"),
+        tagged("tag"),
+        unread(bob),
+        unread(world.cid),
+    ] {
+        let expected: &[i64] = if query == MessageQuery::default() {
+            &[2]
+        } else {
+            &[]
+        };
         assert_eq!(world.find(query.clone()).await, expected, "{query:?}");
     }
     assert_eq!(
-        world.read(move |reader| reader.members().count_unread_mentions(room, bob, MessageId(0))).await,
+        world
+            .read(move |reader| reader
+                .members()
+                .count_unread_mentions(room, bob, MessageId(0)))
+            .await,
         0
     );
-    let log = world.read(|reader| reader.log().list_after(Seq(0), 10)).await;
+    let log = world
+        .read(|reader| reader.log().list_after(Seq(0), 10))
+        .await;
     assert_eq!(log.len(), 2);
     assert_eq!(log[0].body, LogBody::Message(None));
-    assert!(matches!(&log[1].body, LogBody::Message(Some(view)) if view.message.id == MessageId(2)));
+    assert!(
+        matches!(&log[1].body, LogBody::Message(Some(view)) if view.message.id == MessageId(2))
+    );
     assert_eq!(
         world.say(chat(room, world.ann, "third")).await.message.id,
         MessageId(3),
@@ -172,7 +304,11 @@ async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home
 
 async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let first = world.say(chat(world.main, world.ann, "first")).await.message.clone();
+    let first = world
+        .say(chat(world.main, world.ann, "first"))
+        .await
+        .message
+        .clone();
     let second = reworded(&first, "second");
     change(&world, &first, &second, Mentions::default()).await;
     let notice = Notice::edit(&second);
@@ -183,12 +319,17 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
         ..chat(world.main, world.ann, &notice.kept)
     };
     let told = world.say(draft).await;
-    assert_eq!((&told.message.content, &told.subject), (&notice.live.content, &notice.live.subject));
+    assert_eq!(
+        (&told.message.content, &told.subject),
+        (&notice.live.content, &notice.live.subject)
+    );
 
     let third = reworded(&second, "third");
     change(&world, &second, &third, Mentions::default()).await;
     let read = async || {
-        let log = world.read(|reader| reader.log().list_after(Seq(1), 1)).await;
+        let log = world
+            .read(|reader| reader.log().list_after(Seq(1), 1))
+            .await;
         match &log[0].body {
             LogBody::Message(Some(view)) => view.clone(),
             other => panic!("{other:?}"),
@@ -205,8 +346,15 @@ async fn a_notice_has_the_text_of_its_message_as_it_is_when_it_is_read(home: Arc
 
 async fn a_change_of_tags_that_is_read_from_the_log_at_once_names_what_it_removed(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let message = world.say(chat(world.main, world.ann, "tea")).await.message.clone();
-    let changes = TagChanges { add: vec![], remove: texts(&["old"]) };
+    let message = world
+        .say(chat(world.main, world.ann, "tea"))
+        .await
+        .message
+        .clone();
+    let changes = TagChanges {
+        add: vec![],
+        remove: texts(&["old"]),
+    };
     let notice = Notice::tag_change(&message, &changes);
     let draft = Draft {
         event: notice.event,
@@ -216,37 +364,68 @@ async fn a_change_of_tags_that_is_read_from_the_log_at_once_names_what_it_remove
     };
     let told = world.say(draft).await;
     let read = async |after: i64| {
-        let mut items = world.read(move |reader| reader.log().list_after(Seq(after), 2)).await;
+        let mut items = world
+            .read(move |reader| reader.log().list_after(Seq(after), 2))
+            .await;
         let kept = items.clone();
         world.store.restore_live_notices(Seq(after), &mut items);
-        (kept.last().expect("an entry").body.clone(), items.last().expect("an entry").body.clone())
+        (
+            kept.last().expect("an entry").body.clone(),
+            items.last().expect("an entry").body.clone(),
+        )
     };
     let (kept, live) = read(0).await;
     assert_ne!(kept, live, "the log keeps less");
     assert_eq!(live, LogBody::Message(Some(told)));
     world.store.restore_live_notices(Seq(2), &mut []);
     let (kept, live) = read(0).await;
-    assert_eq!(kept, live, "a reader that has gone past it hears no more than the log has");
+    assert_eq!(
+        kept, live,
+        "a reader that has gone past it hears no more than the log has"
+    );
 }
 
 async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {
     let world = World::new(&home).await;
     let question = world.say(chat(world.main, world.ann, "what?")).await;
-    let answer = world.say(comment(question.message.id, chat(world.main, world.bob, "that"))).await;
+    let answer = world
+        .say(comment(
+            question.message.id,
+            chat(world.main, world.bob, "that"),
+        ))
+        .await;
     delete(&world, &question.message).await;
     let shown = world.view(answer.message.id).await;
     assert_eq!(shown.parent_text.as_deref(), Some(""));
     let thread = shown.thread.expect("the thread stays");
-    assert_eq!((thread.root, thread.root_text.as_str()), (question.message.id, ""));
+    assert_eq!(
+        (thread.root, thread.root_text.as_str()),
+        (question.message.id, "")
+    );
     let before = answer.thread.as_ref().expect("a thread").counts;
-    assert_eq!(thread.counts.internal_comments, before.internal_comments - 1);
+    assert_eq!(
+        thread.counts.internal_comments,
+        before.internal_comments - 1
+    );
 
-    let late = world.post(comment(question.message.id, chat(world.main, world.cid, "late"))).await;
+    let late = world
+        .post(comment(
+            question.message.id,
+            chat(world.main, world.cid, "late"),
+        ))
+        .await;
     assert_eq!(late.outcome, eddyline_storage::Outcome::NoParent);
     let more = chat(world.main, world.cid, "more");
     let placement = eddyline_model::messages::Placement::InThread(question.message.id);
-    let more = world.say(eddyline_model::messages::Draft { placement, ..more }).await;
-    assert_eq!(more.thread.as_ref().map(|thread| thread.counts.internal_comments), Some(2));
+    let more = world
+        .say(eddyline_model::messages::Draft { placement, ..more })
+        .await;
+    assert_eq!(
+        more.thread
+            .as_ref()
+            .map(|thread| thread.counts.internal_comments),
+        Some(2)
+    );
     assert_eq!(world.view(more.message.id).await, *more);
 }
 
@@ -260,14 +439,40 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
         (ann, vec![bob], true),
         (cid, vec![ann], false),
     ] {
-        world.say(mentioning(&users, everyone, chat(room, author, "hey"))).await;
+        world
+            .say(mentioning(&users, everyone, chat(room, author, "hey")))
+            .await;
     }
-    world.say(mentioning(&[bob], false, chat(world.side, ann, "elsewhere"))).await;
+    world
+        .say(mentioning(
+            &[bob],
+            false,
+            chat(world.side, ann, "elsewhere"),
+        ))
+        .await;
     let count = |user, after| {
-        world.read(move |reader| reader.members().count_unread_mentions(room, user, MessageId(after)))
+        world.read(move |reader| {
+            reader
+                .members()
+                .count_unread_mentions(room, user, MessageId(after))
+        })
     };
-    assert_eq!([count(ann, 0).await, count(bob, 0).await, count(cid, 0).await], [2, 3, 3]);
-    assert_eq!([count(ann, 3).await, count(bob, 1).await, count(cid, 4).await], [1, 2, 0]);
+    assert_eq!(
+        [
+            count(ann, 0).await,
+            count(bob, 0).await,
+            count(cid, 0).await
+        ],
+        [2, 3, 3]
+    );
+    assert_eq!(
+        [
+            count(ann, 3).await,
+            count(bob, 1).await,
+            count(cid, 4).await
+        ],
+        [1, 2, 0]
+    );
     assert_eq!(world.find(unread(bob)).await, [1, 2, 4]);
     assert_eq!(world.find(unread(ann)).await, [3, 5]);
 }
@@ -275,22 +480,45 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
 async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, bob, cid) = (world.main, world.bob, world.cid);
-    world.say(mentioning(&[bob], false, chat(room, world.ann, "bob"))).await;
-    world.say(mentioning(&[], true, chat(room, world.ann, "all"))).await;
-    world.say(mentioning(&[bob], true, chat(room, world.ann, "all and bob"))).await;
+    world
+        .say(mentioning(&[bob], false, chat(room, world.ann, "bob")))
+        .await;
+    world
+        .say(mentioning(&[], true, chat(room, world.ann, "all")))
+        .await;
+    world
+        .say(mentioning(
+            &[bob],
+            true,
+            chat(room, world.ann, "all and bob"),
+        ))
+        .await;
     for (id, left) in [(1, vec![2, 3]), (3, vec![2]), (2, vec![])] {
         world
             .store
             .write(move |tx| tx.messages().set_mention_seen(room, bob, MessageId(id)))
             .await
             .expect("seen");
-        let count =
-            world.read(move |reader| reader.members().count_unread_mentions(room, bob, MessageId(0))).await;
+        let count = world
+            .read(move |reader| {
+                reader
+                    .members()
+                    .count_unread_mentions(room, bob, MessageId(0))
+            })
+            .await;
         assert_eq!(count, left.len() as i64, "after {id}");
         assert_eq!(world.find(unread(bob)).await, left, "after {id}");
     }
-    assert_eq!(world.find(unread(cid)).await, [2, 3], "others have their own marks");
-    assert_eq!(world.find(tagged(&format!(":user:{bob}"))).await, [1, 3], "the mention itself stays");
+    assert_eq!(
+        world.find(unread(cid)).await,
+        [2, 3],
+        "others have their own marks"
+    );
+    assert_eq!(
+        world.find(tagged(&format!(":user:{bob}"))).await,
+        [1, 3],
+        "the mention itself stays"
+    );
 }
 
 async fn a_failed_write_leaves_nothing(home: Arc<Home>) {
@@ -307,12 +535,24 @@ async fn a_failed_write_leaves_nothing(home: Arc<Home>) {
         })
         .await;
     assert!(matches!(refused, Err(Error::Refused("no"))));
-    let twice = world.store.write(move |tx| tx.members().insert(room, ann, Timestamp(1))).await;
+    let twice = world
+        .store
+        .write(move |tx| tx.members().insert(room, ann, Timestamp(1)))
+        .await;
     assert!(matches!(twice, Err(Error::Exists(_))), "{twice:?}");
 
-    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq, Seq(1));
+    assert_eq!(
+        world.read(|reader| reader.log().find_head()).await.seq,
+        Seq(1)
+    );
     assert_eq!(world.find(search("never")).await, [0; 0]);
-    assert_eq!(world.read(move |reader| reader.users().find(ann)).await.and_then(|ann| ann.status), None);
+    assert_eq!(
+        world
+            .read(move |reader| reader.users().find(ann))
+            .await
+            .and_then(|ann| ann.status),
+        None
+    );
     let next = world.post(chat(room, ann, "second")).await;
     assert_eq!(next.event.map(|event| event.seq), Some(Seq(2)));
     assert_eq!(crate::world::added(next).message.id, MessageId(2));
@@ -334,14 +574,28 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
         })
     };
     let refused = change(Some("not today")).await;
-    assert!(matches!(refused, Err(Abort::Rejected("not today"))), "{refused:?}");
-    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq, Seq(0));
+    assert!(
+        matches!(refused, Err(Abort::Rejected("not today"))),
+        "{refused:?}"
+    );
+    assert_eq!(
+        world.read(|reader| reader.log().find_head()).await.seq,
+        Seq(0)
+    );
     assert_eq!(world.find(search("hardly")).await, [0; 0]);
     assert_eq!(world.find(tagged("said")).await, [0; 0]);
-    assert_eq!(world.read(move |reader| reader.users().find(ann)).await.and_then(|ann| ann.status), None);
+    assert_eq!(
+        world
+            .read(move |reader| reader.users().find(ann))
+            .await
+            .and_then(|ann| ann.status),
+        None
+    );
     assert!(feed.try_recv().is_err(), "nobody hears of it");
 
-    let (posted, event) = change(None).await.expect("the same is done without a reason against it");
+    let (posted, event) = change(None)
+        .await
+        .expect("the same is done without a reason against it");
     assert_eq!((posted, event.map(|event| event.seq)), (1, Some(Seq(2))));
     assert_eq!(world.find(search("hardly")).await, [1]);
     let broken = world
@@ -350,7 +604,10 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
             Ok(tx.members().insert(room, ann, Timestamp(1))?)
         })
         .await;
-    assert!(matches!(broken, Err(Abort::Store(Error::Exists(_)))), "{broken:?}");
+    assert!(
+        matches!(broken, Err(Abort::Store(Error::Exists(_)))),
+        "{broken:?}"
+    );
 }
 
 async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
@@ -366,13 +623,25 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         Control::FlowArchive { room },
         Control::UserEdit { user: bob },
         Control::Revoked { user: ann },
-        Control::CredentialEnd { user: ann, credential: CredentialId(i64::MAX) },
-        Control::GrantEnd { user: bob, grant: GrantId(3) },
+        Control::CredentialEnd {
+            user: ann,
+            credential: CredentialId(i64::MAX),
+        },
+        Control::GrantEnd {
+            user: bob,
+            grant: GrantId(3),
+        },
         Control::OrganizationRemove { user: ann },
         Control::OrganizationChange,
-        Control::GroupChange { organization: world.organization },
+        Control::GroupChange {
+            organization: world.organization,
+        },
         Control::FlowTokens { room },
-        Control::Read { room, user: bob, message: MessageId(7) },
+        Control::Read {
+            room,
+            user: bob,
+            message: MessageId(7),
+        },
     ];
     let controls = told.clone();
     let (outcomes, last) = world
@@ -386,9 +655,14 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         .await
         .expect("a write");
     assert_eq!(outcomes.len(), 1);
-    let log = world.read(|reader| reader.log().list_after(Seq(0), 100)).await;
+    let log = world
+        .read(|reader| reader.log().list_after(Seq(0), 100))
+        .await;
     assert_eq!(log.last().map(|item| item.id), last);
-    assert_eq!(log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), (1..=16).collect::<Vec<_>>());
+    assert_eq!(
+        log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(),
+        (1..=16).collect::<Vec<_>>()
+    );
     for (item, control) in log.iter().zip(told) {
         assert_eq!(item.body, LogBody::Control(control));
     }

@@ -24,16 +24,28 @@ async fn an_api_token_opens_its_owners_account(home: Arc<Home>) {
         .write(move |tx| tx.api_tokens().insert(b"1", ann, "one", Timestamp(1)))
         .await
         .expect("a token");
-    let found = world.read(|reader| reader.api_tokens().find_user(b"1")).await;
+    let found = world
+        .read(|reader| reader.api_tokens().find_user(b"1"))
+        .await;
     assert_eq!(found.map(|user| user.id), Some(ann));
-    assert_eq!(world.read(|reader| reader.api_tokens().find_user(b"2")).await, None);
-    let again = world.store.write(move |tx| tx.api_tokens().insert(b"1", ann, "two", Timestamp(1))).await;
+    assert_eq!(
+        world
+            .read(|reader| reader.api_tokens().find_user(b"2"))
+            .await,
+        None
+    );
+    let again = world
+        .store
+        .write(move |tx| tx.api_tokens().insert(b"1", ann, "two", Timestamp(1)))
+        .await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
 }
 
 async fn names_of(world: &World) -> Vec<String> {
     let ann = world.ann;
-    let tokens = world.read(move |reader| reader.api_tokens().list_of_user(ann)).await;
+    let tokens = world
+        .read(move |reader| reader.api_tokens().list_of_user(ann))
+        .await;
     tokens.into_iter().map(|token| token.name).collect()
 }
 
@@ -49,8 +61,18 @@ async fn api_tokens_are_listed_renamed_and_ended(home: Arc<Home>) {
         })
         .await
         .expect("tokens");
-    let old = ApiToken { hash: b"9".to_vec(), name: "old".to_owned(), created_at: Timestamp(10) };
-    assert_eq!(world.read(move |reader| reader.api_tokens().list_of_user(ann)).await.first(), Some(&old));
+    let old = ApiToken {
+        hash: b"9".to_vec(),
+        name: "old".to_owned(),
+        created_at: Timestamp(10),
+    };
+    assert_eq!(
+        world
+            .read(move |reader| reader.api_tokens().list_of_user(ann))
+            .await
+            .first(),
+        Some(&old)
+    );
     assert_eq!(names_of(&world).await, ["old", "new"]);
     let ended = world.store.write(|tx| {
         tx.api_tokens().set_name(b"2", "renamed")?;
@@ -58,9 +80,18 @@ async fn api_tokens_are_listed_renamed_and_ended(home: Arc<Home>) {
     });
     assert_eq!(ended.await.expect("a write").0, (true, false));
     assert_eq!(names_of(&world).await, ["renamed"]);
-    world.store.write(move |tx| tx.api_tokens().delete_of_user(ann)).await.expect("a write");
+    world
+        .store
+        .write(move |tx| tx.api_tokens().delete_of_user(ann))
+        .await
+        .expect("a write");
     assert_eq!(names_of(&world).await, [""; 0]);
-    assert!(world.read(|reader| reader.api_tokens().find_user(b"3")).await.is_some());
+    assert!(
+        world
+            .read(|reader| reader.api_tokens().find_user(b"3"))
+            .await
+            .is_some()
+    );
 }
 
 /// Ann's sessions `1` to `3`, which began in this order, and Bob's `4`.
@@ -77,18 +108,27 @@ async fn begin(world: &World) {
 
 async fn hashes(world: &World, since: i64) -> Vec<Vec<u8>> {
     let ann = world.ann;
-    let found = world.read(move |reader| reader.sessions().list_of_user(ann, Timestamp(since))).await;
+    let found = world
+        .read(move |reader| reader.sessions().list_of_user(ann, Timestamp(since)))
+        .await;
     found.into_iter().map(|session| session.hash).collect()
 }
 
 async fn a_session_holds_while_it_is_used(home: Arc<Home>) {
     let world = World::new(&home).await;
     begin(&world).await;
-    let user =
-        async |since| world.read(move |reader| reader.sessions().find_user(b"1", Timestamp(since))).await;
+    let user = async |since| {
+        world
+            .read(move |reader| reader.sessions().find_user(b"1", Timestamp(since)))
+            .await
+    };
     assert_eq!(user(9).await, Some((world.ann, Timestamp(10))));
     assert_eq!(user(10).await, None);
-    world.store.write(|tx| tx.sessions().touch(b"1", Timestamp(50))).await.expect("a write");
+    world
+        .store
+        .write(|tx| tx.sessions().touch(b"1", Timestamp(50)))
+        .await
+        .expect("a write");
     assert_eq!(user(49).await, Some((world.ann, Timestamp(50))));
 }
 
@@ -103,7 +143,9 @@ async fn sessions_are_listed_the_last_used_first(home: Arc<Home>) {
     assert_eq!(hashes(&world, 0).await, [b"1", b"3", b"2"]);
     assert_eq!(hashes(&world, 20).await, [b"1", b"3"]);
     let ann = world.ann;
-    let first = world.read(move |reader| reader.sessions().list_of_user(ann, Timestamp(30))).await;
+    let first = world
+        .read(move |reader| reader.sessions().list_of_user(ann, Timestamp(30)))
+        .await;
     let whole = BrowserSession {
         hash: b"1".to_vec(),
         agent: "Firéfox".to_owned(),
@@ -111,7 +153,9 @@ async fn sessions_are_listed_the_last_used_first(home: Arc<Home>) {
         seen_at: Timestamp(50),
     };
     assert_eq!(first, [whole]);
-    let second = world.read(move |reader| reader.sessions().list_of_user(ann, Timestamp(0))).await;
+    let second = world
+        .read(move |reader| reader.sessions().list_of_user(ann, Timestamp(0)))
+        .await;
     assert_eq!(second[1].agent, "", "that of a browser which does not say");
 }
 
@@ -119,24 +163,51 @@ async fn sessions_end_one_by_one_or_together(home: Arc<Home>) {
     let world = World::new(&home).await;
     begin(&world).await;
     let ann = world.ann;
-    world.store.write(|tx| tx.sessions().delete(b"2")).await.expect("a write");
+    world
+        .store
+        .write(|tx| tx.sessions().delete(b"2"))
+        .await
+        .expect("a write");
     assert_eq!(hashes(&world, 0).await, [b"3", b"1"]);
-    world.store.write(move |tx| tx.sessions().delete_of_user(ann, Some(b"1"))).await.expect("a write");
+    world
+        .store
+        .write(move |tx| tx.sessions().delete_of_user(ann, Some(b"1")))
+        .await
+        .expect("a write");
     assert_eq!(hashes(&world, 0).await, [b"1"]);
-    world.store.write(|tx| tx.sessions().delete_idle(Timestamp(9))).await.expect("a write");
+    world
+        .store
+        .write(|tx| tx.sessions().delete_idle(Timestamp(9)))
+        .await
+        .expect("a write");
     assert_eq!(hashes(&world, 0).await, [b"1"]);
-    world.store.write(|tx| tx.sessions().delete_idle(Timestamp(10))).await.expect("a write");
+    world
+        .store
+        .write(|tx| tx.sessions().delete_idle(Timestamp(10)))
+        .await
+        .expect("a write");
     assert_eq!(hashes(&world, 0).await, [b""; 0]);
     begin_again(&world).await;
-    world.store.write(move |tx| tx.sessions().delete_of_user(ann, None)).await.expect("a write");
+    world
+        .store
+        .write(move |tx| tx.sessions().delete_of_user(ann, None))
+        .await
+        .expect("a write");
     assert_eq!(hashes(&world, 0).await, [b""; 0]);
     assert!(
-        world.read(|reader| reader.sessions().find_user(b"4", Timestamp(0))).await.is_some(),
+        world
+            .read(|reader| reader.sessions().find_user(b"4", Timestamp(0)))
+            .await
+            .is_some(),
         "it is Bob's"
     );
 }
 
 async fn begin_again(world: &World) {
     let ann = world.ann;
-    world.store.write(move |tx| tx.sessions().insert(b"5", ann, Timestamp(60))).await.expect("a session");
+    world
+        .store
+        .write(move |tx| tx.sessions().insert(b"5", ann, Timestamp(60)))
+        .await
+        .expect("a session");
 }

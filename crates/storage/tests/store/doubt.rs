@@ -1,5 +1,5 @@
-//! Commits whose outcome the writer does not learn: nothing is written twice, and nothing is answered that is
-//! not there.
+//! Commits whose outcome the writer does not learn: nothing is written twice, and nothing is
+//! answered that is not there.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
@@ -49,7 +49,8 @@ async fn a_commit_still_under_way_is_waited_for(home: Arc<Home>) {
     lose_commits(&home, AT_ONCE).await;
 }
 
-/// Posts over a connection that is lost at every third commit. Each post is answered, and there once.
+/// Posts over a connection that is lost at every third commit. Each post is answered, and there
+/// once.
 async fn lose_commits(home: &Home, how: u8) {
     let lossy = Lossy::to(&home.url).await;
     let store = lossy.open();
@@ -60,7 +61,10 @@ async fn lose_commits(home: &Home, how: u8) {
         }
         let text = format!("number {n}");
         let event = if n % 2 == 0 {
-            let posted = store.post(chat(room, AUTHOR, &text)).await.expect("an answer");
+            let posted = store
+                .post(chat(room, AUTHOR, &text))
+                .await
+                .expect("an answer");
             let event = posted.event;
             assert_eq!(added(posted).message.id, MessageId(n));
             event
@@ -84,7 +88,11 @@ async fn a_commit_of_which_nothing_can_be_asked_is_not_repeated(home: Arc<Home>)
         lossy.loses(AFTER_ANSWER);
     });
     are_unknown(batch.await);
-    assert_eq!(logged(&home).await, 2, "both were committed, and nothing was repeated");
+    assert_eq!(
+        logged(&home).await,
+        2,
+        "both were committed, and nothing was repeated"
+    );
     lossy.state.is_closed.store(false, Ordering::SeqCst);
     is_usable(&store, room, 3).await;
 }
@@ -105,7 +113,11 @@ async fn a_commit_is_not_repeated_when_the_question_for_it_is_refused(home: Arc<
     let batch = post_a_batch(&store, room, || lossy.loses(AFTER_ANSWER));
     are_unknown(batch.await);
     execute(&home.url, "alter table hidden_writers rename to writers");
-    assert_eq!(logged(&home).await, 2, "both were committed, and nothing was repeated");
+    assert_eq!(
+        logged(&home).await,
+        2,
+        "both were committed, and nothing was repeated"
+    );
     is_usable(&store, room, 3).await;
 }
 
@@ -143,7 +155,10 @@ fn are_unknown(answers: [Result<Posted>; 2]) {
 
 /// The next message is there, and has the number behind the last one.
 async fn is_usable(store: &Store, room: RoomId, number: i64) {
-    let posted = store.post(chat(room, AUTHOR, "afterwards")).await.expect("an answer");
+    let posted = store
+        .post(chat(room, AUTHOR, "afterwards"))
+        .await
+        .expect("an answer");
     assert_eq!(posted.event.map(|event| event.seq), Some(Seq(number)));
     assert_eq!(added(posted).message.id, MessageId(number));
 }
@@ -152,13 +167,19 @@ async fn is_usable(store: &Store, room: RoomId, number: i64) {
 const AUTHOR: UserId = UserId(1);
 
 async fn main_room(store: &Store) -> RoomId {
-    let room = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
+    let room = store
+        .read(|reader| reader.flows().find_room_by_id("id-of-main"))
+        .await;
     room.expect("a read").expect("the flow")
 }
 
 /// How many rows the log has, seen without the proxy.
 async fn logged(home: &Home) -> usize {
-    home.open().read(|reader| reader.log().list_after(Seq(0), 100)).await.expect("the log").len()
+    home.open()
+        .read(|reader| reader.log().list_after(Seq(0), 100))
+        .await
+        .expect("the log")
+        .len()
 }
 
 /// What becomes of the next commit, and with it of its connection.
@@ -187,7 +208,9 @@ struct State {
 
 impl Lossy {
     async fn to(url: &str) -> Self {
-        let server = url.split(['@', '/']).find(|part| part.contains(':') && !part.ends_with(':'));
+        let server = url
+            .split(['@', '/'])
+            .find(|part| part.contains(':') && !part.ends_with(':'));
         let server = server.expect("a host").to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
@@ -199,7 +222,9 @@ impl Lossy {
                 if shared.is_closed.load(Ordering::SeqCst) {
                     continue;
                 }
-                let server = TcpStream::connect(&server).await.expect("PostgreSQL answers");
+                let server = TcpStream::connect(&server)
+                    .await
+                    .expect("PostgreSQL answers");
                 let shared = Arc::clone(&shared);
                 tokio::spawn(async move {
                     shared.carry(client, server).await;

@@ -34,7 +34,10 @@ const END_OTHERS: &str = "select pg_terminate_backend(pid) from pg_stat_activity
 async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
     let world = World::new(&home).await;
     let notifier = world.store.change_notifier();
-    let (done, answered) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicUsize::new(0)));
+    let (done, answered) = (
+        Arc::new(AtomicBool::new(false)),
+        Arc::new(AtomicUsize::new(0)),
+    );
     let killer = std::thread::spawn({
         let (url, done, answered) = (home.url.clone(), done.clone(), answered.clone());
         move || {
@@ -42,13 +45,16 @@ async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
             let mut ended = 0;
             for round in 1.. {
                 // Always in the midst of posting.
-                while answered.load(Ordering::Relaxed) < round * 60 && !done.load(Ordering::Relaxed) {
+                while answered.load(Ordering::Relaxed) < round * 60 && !done.load(Ordering::Relaxed)
+                {
                     std::thread::yield_now();
                 }
                 if done.load(Ordering::Relaxed) {
                     break;
                 }
-                ended += diesel::sql_query(END_OTHERS).execute(&mut admin).expect("connections end");
+                ended += diesel::sql_query(END_OTHERS)
+                    .execute(&mut admin)
+                    .expect("connections end");
             }
             ended
         }
@@ -58,7 +64,11 @@ async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
         let (world, answered) = (world.clone(), answered.clone());
         posts.spawn(async move {
             let (mut known, mut unknown) = (HashMap::new(), Vec::new());
-            let room = if task % 2 == 0 { world.main } else { world.side };
+            let room = if task % 2 == 0 {
+                world.main
+            } else {
+                world.side
+            };
             for n in 0..75 {
                 let text = format!("task {task} number {n}");
                 match world.store.post(chat(room, world.ann, &text)).await {
@@ -84,7 +94,10 @@ async fn posts_survive_the_end_of_all_connections(home: Arc<Home>) {
     known.extend(check_log(&world, &known, &unknown).await);
 
     let posted = world.post(chat(world.main, world.ann, "afterwards")).await;
-    assert_eq!(posted.event.map(|event| event.seq.0), Some(known.len() as i64 + 1));
+    assert_eq!(
+        posted.event.map(|event| event.seq.0),
+        Some(known.len() as i64 + 1)
+    );
     assert!(!world.find(MessageQuery::default()).await.is_empty());
     notifier.changed_elsewhere().await;
 }
@@ -96,11 +109,15 @@ async fn check_log(
     known: &HashMap<String, (EventId, MessageId)>,
     unknown: &[String],
 ) -> HashMap<String, (EventId, MessageId)> {
-    let log = world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
+    let log = world
+        .read(|reader| reader.log().list_after(Seq(0), 10_000))
+        .await;
     let (mut found, mut last) = (HashMap::new(), HashMap::new());
     for (n, item) in (1..).zip(log) {
         assert_eq!(item.id.seq, Seq(n), "the log has no gaps");
-        let LogBody::Message(Some(view)) = item.body else { panic!("nothing but messages") };
+        let LogBody::Message(Some(view)) = item.body else {
+            panic!("nothing but messages")
+        };
         let next = last.entry(view.message.room).or_insert(0);
         *next += 1;
         assert_eq!(view.message.id, MessageId(*next), "a room has no gaps");
@@ -132,11 +149,16 @@ async fn a_commit_that_failed_is_tried_again(home: Arc<Home>) {
          for each row execute function end_connection();",
     );
     for n in 1..=20 {
-        let posted = world.post(chat(world.main, world.ann, &format!("number {n}"))).await;
+        let posted = world
+            .post(chat(world.main, world.ann, &format!("number {n}")))
+            .await;
         assert_eq!(posted.event.map(|event| event.seq), Some(Seq(n)));
         assert_eq!(added(posted).message.id, MessageId(n));
     }
-    let all = MessageQuery { limit: 100, ..Default::default() };
+    let all = MessageQuery {
+        limit: 100,
+        ..Default::default()
+    };
     assert_eq!(world.find(all).await, (1..=20).collect::<Vec<_>>());
 }
 
@@ -162,9 +184,15 @@ async fn transactions_that_lock_each_other_are_tried_again(home: Arc<Home>) {
             bump.await.expect("the write succeeds").0
         }
     };
-    let (one, other) = tokio::join!(write(world.store.clone(), main, side), write(home.open(), side, main));
+    let (one, other) = tokio::join!(
+        write(world.store.clone(), main, side),
+        write(home.open(), side, main)
+    );
     assert!(one + other > 2, "one of them was tried again");
-    let flow = world.read(move |reader| reader.flows().find(main)).await.expect("the flow");
+    let flow = world
+        .read(move |reader| reader.flows().find(main))
+        .await
+        .expect("the flow");
     assert_eq!(flow.access_version, 2);
 }
 
@@ -187,20 +215,26 @@ async fn what_is_tried_again_may_be_decided_against(home: Arc<Home>) {
             bump.await.map(|((), _)| ())
         }
     };
-    let answers = tokio::join!(change(world.store.clone(), main, side), change(home.open(), side, main));
+    let answers = tokio::join!(
+        change(world.store.clone(), main, side),
+        change(home.open(), side, main)
+    );
     match answers {
         (Ok(()), Err(Abort::Rejected("the other was first")))
         | (Err(Abort::Rejected("the other was first")), Ok(())) => {}
         other => panic!("{other:?}"),
     }
     for room in [main, side] {
-        let flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
+        let flow = world
+            .read(move |reader| reader.flows().find(room))
+            .await
+            .expect("the flow");
         assert_eq!(flow.access_version, 1);
     }
 }
 
-/// Has the database refuse transactions that tell the log something, as long as `condition` holds for the number of
-/// the try, with a code and in words that the driver has no kind for.
+/// Has the database refuse transactions that tell the log something, as long as `condition` holds
+/// for the number of the try, with a code and in words that the driver has no kind for.
 fn refuse_while(home: &Home, condition: &str, when: &str) {
     crate::schema::execute(
         &home.url,
@@ -236,10 +270,23 @@ async fn what_ended_a_transaction_without_a_known_reason_is_tried_again(home: Ar
         refuse_while(&home, "< 3", when);
         let posted = world.post(chat(world.main, world.ann, "hello")).await;
         assert_eq!(posted.event.map(|event| event.seq), Some(Seq(n)), "{when}");
-        assert_eq!((added(posted).message.id, tries(&home)), (MessageId(n), 3), "{when}");
-        crate::schema::execute(&home.url, "drop function refuse cascade; drop sequence tried");
+        assert_eq!(
+            (added(posted).message.id, tries(&home)),
+            (MessageId(n), 3),
+            "{when}"
+        );
+        crate::schema::execute(
+            &home.url,
+            "drop function refuse cascade; drop sequence tried",
+        );
     }
-    assert_eq!(world.read(|reader| reader.log().list_after(Seq(0), 9)).await.len(), 2);
+    assert_eq!(
+        world
+            .read(|reader| reader.log().list_after(Seq(0), 9))
+            .await
+            .len(),
+        2
+    );
 }
 
 async fn a_mistake_is_told_after_some_tries(home: Arc<Home>) {
@@ -252,21 +299,34 @@ async fn a_mistake_is_told_after_some_tries(home: Arc<Home>) {
 
 async fn a_read_that_takes_too_long_is_known_as_such(home: Arc<Home>) {
     World::new(&home).await;
-    let options = Options { read_time: std::time::Duration::from_millis(200), ..Options::default() };
+    let options = Options {
+        read_time: std::time::Duration::from_millis(200),
+        ..Options::default()
+    };
     let store = Store::open_with(&home.url, options).expect("the store opens");
     let mut admin = PgConnection::establish(&home.url).expect("PostgreSQL answers");
-    admin.batch_execute("begin; lock table flows in access exclusive mode").expect("a lock");
-    let outcome = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
+    admin
+        .batch_execute("begin; lock table flows in access exclusive mode")
+        .expect("a lock");
+    let outcome = store
+        .read(|reader| reader.flows().find_room_by_id("id-of-main"))
+        .await;
     assert!(matches!(outcome, Err(Error::Deadline)), "{outcome:?}");
-    admin.batch_execute("rollback").expect("the lock is given back");
-    let found = store.read(|reader| reader.flows().find_room_by_id("id-of-main")).await;
+    admin
+        .batch_execute("rollback")
+        .expect("the lock is given back");
+    let found = store
+        .read(|reader| reader.flows().find_room_by_id("id-of-main"))
+        .await;
     assert!(found.expect("a read").is_some());
 }
 
 async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
     let world = World::new(&home).await;
     let mut holder = PgConnection::establish(&home.url).expect("PostgreSQL answers");
-    holder.batch_execute("begin; lock table log_clock in access exclusive mode").expect("a lock");
+    holder
+        .batch_execute("begin; lock table log_clock in access exclusive mode")
+        .expect("a lock");
     let released = std::thread::spawn({
         let url = home.url.clone();
         move || {
@@ -276,7 +336,9 @@ async fn a_lock_that_is_held_for_long_is_waited_for_again(home: Arc<Home>) {
             while began.elapsed() < PATIENCE {
                 match (waiting(&mut admin), first) {
                     (Some(process), Some(before)) if process != before => {
-                        holder.batch_execute("rollback").expect("the lock is given back");
+                        holder
+                            .batch_execute("rollback")
+                            .expect("the lock is given back");
                         return;
                     }
                     (Some(process), _) => first = Some(process),
@@ -300,8 +362,10 @@ fn waiting(admin: &mut PgConnection) -> Option<i32> {
         #[diesel(sql_type = diesel::sql_types::Integer)]
         pid: i32,
     }
-    let of =
-        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
-    let found = diesel::sql_query(of).get_result::<Waiting>(admin).optional().expect("an answer");
+    let of = "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+    let found = diesel::sql_query(of)
+        .get_result::<Waiting>(admin)
+        .optional()
+        .expect("an answer");
     found.map(|process| process.pid)
 }

@@ -15,7 +15,10 @@ on_every_database!(
 );
 
 async fn is_added(world: &World, epoch: Option<u64>) -> bool {
-    let draft = Draft { credential_epoch: epoch, ..chat(world.main, world.ann, "hello") };
+    let draft = Draft {
+        credential_epoch: epoch,
+        ..chat(world.main, world.ann, "hello")
+    };
     match world.store.post(draft).await.expect("an answer").outcome {
         Outcome::Added(_) => true,
         Outcome::Stale => false,
@@ -33,15 +36,24 @@ async fn a_post_of_an_earlier_epoch_is_stale(home: Arc<Home>) {
     gate.drained().await;
     assert!(!is_added(&world, Some(before)).await);
     assert!(is_added(&world, Some(gate.epoch())).await);
-    assert!(is_added(&world, None).await, "what the server posts has no credential");
+    assert!(
+        is_added(&world, None).await,
+        "what the server posts has no credential"
+    );
 }
 
 async fn a_post_is_stale_where_it_is_not_known_which_credentials_hold(home: Arc<Home>) {
     let world = World::new(&home).await;
     let gate = world.store.gate();
-    assert!(!is_added(&world, Some(gate.epoch())).await, "nothing is known at first");
+    assert!(
+        !is_added(&world, Some(gate.epoch())).await,
+        "nothing is known at first"
+    );
     gate.rely_until(world.store.now());
-    assert!(!is_added(&world, Some(gate.epoch())).await, "that time has passed");
+    assert!(
+        !is_added(&world, Some(gate.epoch())).await,
+        "that time has passed"
+    );
     gate.rely_until(world.store.now().plus_millis(60_000));
     assert!(is_added(&world, Some(gate.epoch())).await);
 }

@@ -37,66 +37,107 @@ impl Allowed {
     async fn new(home: &Home) -> Self {
         let world = World::new(home).await;
         let [first, second] = [robot(&world, "abc"), robot(&world, "def")];
-        let (robot, other) =
-            (register(&world, first, None).await.id, register(&world, second, None).await.id);
-        Self { world, robot, other }
+        let (robot, other) = (
+            register(&world, first, None).await.id,
+            register(&world, second, None).await.id,
+        );
+        Self {
+            world,
+            robot,
+            other,
+        }
     }
 
     async fn write<R: Send + 'static>(
         &self,
         work: impl Fn(&mut Tx<'_>) -> Result<R> + Send + Sync + 'static,
     ) -> R {
-        self.world.store.write(work).await.expect("the write is answered").0
+        self.world
+            .store
+            .write(work)
+            .await
+            .expect("the write is answered")
+            .0
     }
 
     async fn grant(&self, application: ApplicationId, user: UserId) -> GrantId {
-        self.write(move |tx| tx.grants().insert(application, user, Scopes::DEFAULT, Timestamp(100))).await
+        self.write(move |tx| {
+            tx.grants()
+                .insert(application, user, Scopes::DEFAULT, Timestamp(100))
+        })
+        .await
     }
 
     /// An access token that ends then.
     async fn access(&self, hash: &'static [u8], grant: GrantId, ends: i64) {
-        self.write(move |tx| tx.oauth_tokens().insert_access(hash, access(grant, ends))).await;
+        self.write(move |tx| tx.oauth_tokens().insert_access(hash, access(grant, ends)))
+            .await;
     }
 
     /// A refresh token that ends then.
     async fn refresh(&self, hash: &'static [u8], grant: GrantId, ends: i64) {
-        self.write(move |tx| tx.oauth_tokens().insert_refresh(hash, refresh(grant, ends))).await;
+        self.write(move |tx| tx.oauth_tokens().insert_refresh(hash, refresh(grant, ends)))
+            .await;
     }
 
     async fn code(&self, hash: &'static [u8], code: AuthorizationCode) {
-        self.write(move |tx| tx.oauth_tokens().insert_code(hash, &code)).await;
+        self.write(move |tx| tx.oauth_tokens().insert_code(hash, &code))
+            .await;
     }
 
     /// Which of these codes are kept.
     async fn codes(&self, hashes: &[&'static [u8]]) -> Vec<bool> {
         let mut kept = Vec::new();
         for hash in hashes.iter().copied() {
-            kept.push(self.world.read(move |reader| reader.oauth_tokens().find_code(hash)).await.is_some());
+            kept.push(
+                self.world
+                    .read(move |reader| reader.oauth_tokens().find_code(hash))
+                    .await
+                    .is_some(),
+            );
         }
         kept
     }
 
     async fn grants_of(&self, whose: GrantsOf) -> Vec<GrantId> {
-        let found = self.world.read(move |reader| reader.grants().list(whose)).await;
+        let found = self
+            .world
+            .read(move |reader| reader.grants().list(whose))
+            .await;
         found.into_iter().map(|grant| grant.id).collect()
     }
 
     async fn has_access(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |reader| reader.oauth_tokens().find_access(hash)).await.is_some()
+        self.world
+            .read(move |reader| reader.oauth_tokens().find_access(hash))
+            .await
+            .is_some()
     }
 
     async fn has_refresh(&self, hash: &'static [u8]) -> bool {
-        self.world.read(move |reader| reader.oauth_tokens().find_refresh(hash)).await.is_some()
+        self.world
+            .read(move |reader| reader.oauth_tokens().find_refresh(hash))
+            .await
+            .is_some()
     }
 }
 
 fn access(grant: GrantId, ends: i64) -> AccessToken {
     let scopes = Scopes::of(&[Scope::Flow]);
-    AccessToken { grant, scopes, created_at: Timestamp(150), expires_at: Timestamp(ends) }
+    AccessToken {
+        grant,
+        scopes,
+        created_at: Timestamp(150),
+        expires_at: Timestamp(ends),
+    }
 }
 
 fn refresh(grant: GrantId, ends: i64) -> RefreshToken {
-    RefreshToken { grant, generation: 3, expires_at: Timestamp(ends) }
+    RefreshToken {
+        grant,
+        generation: 3,
+        expires_at: Timestamp(ends),
+    }
 }
 
 fn code(application: ApplicationId, user: UserId) -> AuthorizationCode {
@@ -116,13 +157,23 @@ async fn a_code_is_found_and_notes_what_it_was_exchanged_for(home: Arc<Home>) {
     let there = Allowed::new(&home).await;
     let ann = there.world.ann;
     let whole = code(there.robot, ann);
-    let bare = AuthorizationCode { redirect_named: false, challenge: None, ..whole.clone() };
+    let bare = AuthorizationCode {
+        redirect_named: false,
+        challenge: None,
+        ..whole.clone()
+    };
     there.code(b"whole", whole.clone()).await;
     there.code(b"bare", bare.clone()).await;
     let find = async |hash: &'static [u8]| {
-        there.world.read(move |reader| reader.oauth_tokens().find_code(hash)).await
+        there
+            .world
+            .read(move |reader| reader.oauth_tokens().find_code(hash))
+            .await
     };
-    assert_eq!((find(b"whole").await, find(b"bare").await), (Some(whole.clone()), Some(bare.clone())));
+    assert_eq!(
+        (find(b"whole").await, find(b"bare").await),
+        (Some(whole.clone()), Some(bare.clone()))
+    );
     assert_eq!(find(b"none").await, None);
     let grant = there.grant(there.robot, ann).await;
     let held = there
@@ -133,14 +184,23 @@ async fn a_code_is_found_and_notes_what_it_was_exchanged_for(home: Arc<Home>) {
         })
         .await;
     assert_eq!(held, (Some(whole.clone()), None));
-    let used = AuthorizationCode { grant: Some(grant), ..whole };
-    assert_eq!((find(b"whole").await, find(b"bare").await), (Some(used), Some(bare)));
+    let used = AuthorizationCode {
+        grant: Some(grant),
+        ..whole
+    };
+    assert_eq!(
+        (find(b"whole").await, find(b"bare").await),
+        (Some(used), Some(bare))
+    );
 }
 
 async fn a_grant_begins_and_goes_on(home: Arc<Home>) {
     let there = Allowed::new(&home).await;
     let ann = there.world.ann;
-    let (id, untouched) = (there.grant(there.robot, ann).await, there.grant(there.robot, ann).await);
+    let (id, untouched) = (
+        there.grant(there.robot, ann).await,
+        there.grant(there.robot, ann).await,
+    );
     let new = Grant {
         id,
         application: there.robot,
@@ -150,7 +210,12 @@ async fn a_grant_begins_and_goes_on(home: Arc<Home>) {
         created_at: Timestamp(100),
         used_at: Timestamp(100),
     };
-    let find = async |id| there.world.read(move |reader| reader.grants().find(id)).await;
+    let find = async |id| {
+        there
+            .world
+            .read(move |reader| reader.grants().find(id))
+            .await
+    };
     assert_eq!(find(id).await, Some(new));
     let held = there
         .write(move |tx| {
@@ -160,8 +225,21 @@ async fn a_grant_begins_and_goes_on(home: Arc<Home>) {
         })
         .await;
     assert_eq!(held, (Some(new), None));
-    assert_eq!(find(id).await, Some(Grant { generation: 4, used_at: Timestamp(200), ..new }));
-    assert_eq!(find(untouched).await, Some(Grant { id: untouched, ..new }));
+    assert_eq!(
+        find(id).await,
+        Some(Grant {
+            generation: 4,
+            used_at: Timestamp(200),
+            ..new
+        })
+    );
+    assert_eq!(
+        find(untouched).await,
+        Some(Grant {
+            id: untouched,
+            ..new
+        })
+    );
 }
 
 async fn grants_are_found_by_user_and_application(home: Arc<Home>) {
@@ -171,10 +249,21 @@ async fn grants_are_found_by_user_and_application(home: Arc<Home>) {
     for (application, user) in [(robot, ann), (other, ann), (robot, bob), (robot, ann)] {
         made.push(there.grant(application, user).await);
     }
-    let [first, second, bobs, third] = made[..] else { panic!("four grants") };
-    assert_eq!(there.grants_of(GrantsOf::User(ann)).await, [first, second, third]);
-    assert_eq!(there.grants_of(GrantsOf::UserAt(ann, robot)).await, [first, third]);
-    assert_eq!(there.grants_of(GrantsOf::Application(robot)).await, [first, bobs, third]);
+    let [first, second, bobs, third] = made[..] else {
+        panic!("four grants")
+    };
+    assert_eq!(
+        there.grants_of(GrantsOf::User(ann)).await,
+        [first, second, third]
+    );
+    assert_eq!(
+        there.grants_of(GrantsOf::UserAt(ann, robot)).await,
+        [first, third]
+    );
+    assert_eq!(
+        there.grants_of(GrantsOf::Application(robot)).await,
+        [first, bobs, third]
+    );
     assert_eq!(there.grants_of(GrantsOf::UserAt(bob, other)).await, []);
     assert_eq!(there.grants_of(GrantsOf::User(there.world.cid)).await, []);
 }
@@ -184,14 +273,20 @@ async fn tokens_are_found_with_what_they_came_from(home: Arc<Home>) {
     let id = there.grant(there.robot, there.world.ann).await;
     there.access(b"same", id, 300).await;
     there.refresh(b"same", id, 400).await;
-    let grant = there.world.read(move |reader| reader.grants().find(id)).await.expect("the grant");
+    let grant = there
+        .world
+        .read(move |reader| reader.grants().find(id))
+        .await
+        .expect("the grant");
     let read = &there.world;
     assert_eq!(
-        read.read(|reader| reader.oauth_tokens().find_access(b"same")).await,
+        read.read(|reader| reader.oauth_tokens().find_access(b"same"))
+            .await,
         Some((access(id, 300), grant))
     );
     assert_eq!(
-        read.read(|reader| reader.oauth_tokens().find_refresh(b"same")).await,
+        read.read(|reader| reader.oauth_tokens().find_refresh(b"same"))
+            .await,
         Some((refresh(id, 400), grant))
     );
     assert!(!there.has_access(b"other").await && !there.has_refresh(b"other").await);
@@ -203,8 +298,16 @@ async fn an_access_token_ends_alone(home: Arc<Home>) {
     there.access(b"one", id, 300).await;
     there.access(b"two", id, 300).await;
     there.refresh(b"one", id, 300).await;
-    assert!(there.write(|tx| tx.oauth_tokens().delete_access(b"one")).await);
-    assert!(!there.write(|tx| tx.oauth_tokens().delete_access(b"one")).await);
+    assert!(
+        there
+            .write(|tx| tx.oauth_tokens().delete_access(b"one"))
+            .await
+    );
+    assert!(
+        !there
+            .write(|tx| tx.oauth_tokens().delete_access(b"one"))
+            .await
+    );
     assert!(!there.has_access(b"one").await && there.has_access(b"two").await);
     assert!(there.has_refresh(b"one").await);
 }
@@ -212,7 +315,10 @@ async fn an_access_token_ends_alone(home: Arc<Home>) {
 async fn a_grant_ends_with_all_its_tokens_and_nothing_else(home: Arc<Home>) {
     let there = Allowed::new(&home).await;
     let ann = there.world.ann;
-    let (ending, staying) = (there.grant(there.robot, ann).await, there.grant(there.robot, ann).await);
+    let (ending, staying) = (
+        there.grant(there.robot, ann).await,
+        there.grant(there.robot, ann).await,
+    );
     for (hash, grant) in [(&b"a1"[..], ending), (b"a2", ending), (b"b1", staying)] {
         there.access(hash, grant, 300).await;
         there.refresh(hash, grant, 300).await;
@@ -239,10 +345,14 @@ async fn codes_of_a_user_or_an_application_are_forgotten(home: Arc<Home>) {
         for (hash, (application, user)) in all.into_iter().zip(made) {
             there.code(hash, code(application, user)).await;
         }
-        there.write(move |tx| tx.oauth_tokens().delete_codes(whose)).await;
+        there
+            .write(move |tx| tx.oauth_tokens().delete_codes(whose))
+            .await;
         assert_eq!(there.codes(&all).await, kept, "{whose:?}");
         for user in [ann, bob] {
-            there.write(move |tx| tx.oauth_tokens().delete_codes(GrantsOf::User(user))).await;
+            there
+                .write(move |tx| tx.oauth_tokens().delete_codes(GrantsOf::User(user)))
+                .await;
         }
     }
 }
@@ -264,8 +374,14 @@ async fn what_a_user_allowed_is_listed_while_a_token_holds(home: Arc<Home>) {
         (399, vec![(by_refresh, other)]),
         (400, vec![]),
     ] {
-        let found = there.world.read(move |reader| reader.grants().list_of_user(ann, Timestamp(now))).await;
-        let found: Vec<_> = found.iter().map(|(grant, application)| (grant.id, application.id)).collect();
+        let found = there
+            .world
+            .read(move |reader| reader.grants().list_of_user(ann, Timestamp(now)))
+            .await;
+        let found: Vec<_> = found
+            .iter()
+            .map(|(grant, application)| (grant.id, application.id))
+            .collect();
         assert_eq!(found, expected, "at {now}");
     }
 }
@@ -275,8 +391,11 @@ async fn what_the_people_of_an_organization_allowed_is_listed(home: Arc<Home>) {
     let (ann, bob, robot, other) = (there.world.ann, there.world.bob, there.robot, there.other);
     let elsewhere = there
         .write(move |tx| {
-            let elsewhere = tx.organizations().insert("Other", "other", 10, Timestamp(1))?;
-            tx.organization_members().insert(member(elsewhere, bob), "bob", Timestamp(2))?;
+            let elsewhere = tx
+                .organizations()
+                .insert("Other", "other", 10, Timestamp(1))?;
+            tx.organization_members()
+                .insert(member(elsewhere, bob), "bob", Timestamp(2))?;
             Ok(elsewhere)
         })
         .await;
@@ -285,36 +404,70 @@ async fn what_the_people_of_an_organization_allowed_is_listed(home: Arc<Home>) {
     let anns = there.grant(other, ann).await;
     there.access(b"2", anns, 400).await;
     let list = async |organization, now| {
-        let found = there
-            .world
-            .read(move |reader| reader.grants().list_of_organization(organization, Timestamp(now)));
+        let found = there.world.read(move |reader| {
+            reader
+                .grants()
+                .list_of_organization(organization, Timestamp(now))
+        });
         let found = found.await.into_iter();
-        found.map(|(grant, user, application)| (grant.id, user.id, application.id)).collect::<Vec<_>>()
+        found
+            .map(|(grant, user, application)| (grant.id, user.id, application.id))
+            .collect::<Vec<_>>()
     };
     let here = there.world.organization;
-    assert_eq!(list(here, 299).await, [(anns, ann, other), (bobs, bob, robot)]);
+    assert_eq!(
+        list(here, 299).await,
+        [(anns, ann, other), (bobs, bob, robot)]
+    );
     assert_eq!(list(here, 300).await, [(anns, ann, other)]);
-    assert_eq!(list(elsewhere, 299).await, [(bobs, bob, robot)], "whose application it is counts nothing");
+    assert_eq!(
+        list(elsewhere, 299).await,
+        [(bobs, bob, robot)],
+        "whose application it is counts nothing"
+    );
     assert_eq!(list(elsewhere, 300).await, []);
 }
 
 async fn a_code_is_forgotten_when_it_ended_and_its_grant_too(home: Arc<Home>) {
     let there = Allowed::new(&home).await;
     let ann = there.world.ann;
-    let (living, ended) = (there.grant(there.robot, ann).await, there.grant(there.robot, ann).await);
+    let (living, ended) = (
+        there.grant(there.robot, ann).await,
+        there.grant(there.robot, ann).await,
+    );
     let all: [&'static [u8]; 4] = [b"unused", b"of living", b"of ended", b"still good"];
-    let made = [(600, None), (600, Some(living)), (600, Some(ended)), (601, None)];
+    let made = [
+        (600, None),
+        (600, Some(living)),
+        (600, Some(ended)),
+        (601, None),
+    ];
     for (hash, (ends, grant)) in all.into_iter().zip(made) {
         let expires_at = Timestamp(ends);
-        there.code(hash, AuthorizationCode { expires_at, grant, ..code(there.robot, ann) }).await;
+        there
+            .code(
+                hash,
+                AuthorizationCode {
+                    expires_at,
+                    grant,
+                    ..code(there.robot, ann)
+                },
+            )
+            .await;
     }
     there.write(move |tx| tx.grants().delete(ended)).await;
-    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(599))).await;
+    there
+        .write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(599)))
+        .await;
     assert_eq!(there.codes(&all).await, [true; 4]);
-    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600))).await;
+    there
+        .write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600)))
+        .await;
     assert_eq!(there.codes(&all).await, [false, true, false, true]);
     there.write(move |tx| tx.grants().delete(living)).await;
-    there.write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600))).await;
+    there
+        .write(|tx| tx.oauth_tokens().delete_ended_codes(Timestamp(600)))
+        .await;
     assert_eq!(there.codes(&all).await, [false, false, false, true]);
 }
 
@@ -325,10 +478,14 @@ async fn ended_tokens_are_forgotten(home: Arc<Home>) {
         there.access(hash, id, ends).await;
         there.refresh(hash, id, ends).await;
     }
-    there.write(|tx| tx.oauth_tokens().delete_ended_access(Timestamp(300))).await;
+    there
+        .write(|tx| tx.oauth_tokens().delete_ended_access(Timestamp(300)))
+        .await;
     assert!(!there.has_access(b"early").await && there.has_access(b"late").await);
     assert!(there.has_refresh(b"early").await);
-    there.write(|tx| tx.oauth_tokens().delete_ended_refresh(Timestamp(300))).await;
+    there
+        .write(|tx| tx.oauth_tokens().delete_ended_refresh(Timestamp(300)))
+        .await;
     assert!(!there.has_refresh(b"early").await && there.has_refresh(b"late").await);
     assert!(there.has_access(b"late").await);
 }
@@ -343,7 +500,10 @@ async fn grants_without_a_token_that_holds_are_idle(home: Arc<Home>) {
     there.access(b"2", by_refresh, 200).await;
     there.refresh(b"2", by_refresh, 400).await;
     let idle = async |now, limit| {
-        there.world.read(move |reader| reader.grants().list_idle(Timestamp(now), limit)).await
+        there
+            .world
+            .read(move |reader| reader.grants().list_idle(Timestamp(now), limit))
+            .await
     };
     assert_eq!(idle(299, 10).await, [bare]);
     assert_eq!(idle(300, 10).await, [bare, by_access]);

@@ -23,26 +23,41 @@ enum Keep {
 }
 
 pub(crate) fn sqlite_memory() -> Option<Home> {
-    Some(Home { url: "sqlite::memory:".into(), _keep: Keep::Nothing })
+    Some(Home {
+        url: "sqlite::memory:".into(),
+        _keep: Keep::Nothing,
+    })
 }
 
 pub(crate) fn sqlite_file() -> Option<Home> {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let url = format!("sqlite:{}", directory.path().join("store.db").display());
-    Some(Home { url, _keep: Keep::Directory { _held: directory } })
+    Some(Home {
+        url,
+        _keep: Keep::Directory { _held: directory },
+    })
 }
 
 /// `None` when there is no PostgreSQL here.
 pub(crate) fn postgres() -> Option<Home> {
     let database = eddyline_testing::postgres::database()?;
-    Some(Home { url: database.url().to_owned(), _keep: Keep::Database { _held: database } })
+    Some(Home {
+        url: database.url().to_owned(),
+        _keep: Keep::Database { _held: database },
+    })
 }
 
-/// A database of a server that words its messages in German. `None` where there is none, or no translation.
+/// A database of a server that words its messages in German. `None` where there is none, or no
+/// translation.
 pub(crate) fn postgres_in_german() -> Option<Home> {
     static SERVER: OnceLock<Option<Cluster>> = OnceLock::new();
-    let database = SERVER.get_or_init(|| Cluster::own(&[("LANGUAGE", "de")])).as_ref()?.database();
-    database.use_translations().expect("the database takes a setting");
+    let database = SERVER
+        .get_or_init(|| Cluster::own(&[("LANGUAGE", "de")]))
+        .as_ref()?
+        .database();
+    database
+        .use_translations()
+        .expect("the database takes a setting");
     let told = database.run("select 1 / 0").expect_err("no number");
     if !told.contains("Division durch Null") {
         let _ = writeln!(
@@ -51,7 +66,10 @@ pub(crate) fn postgres_in_german() -> Option<Home> {
         );
         return None;
     }
-    Some(Home { url: database.url().to_owned(), _keep: Keep::Database { _held: database } })
+    Some(Home {
+        url: database.url().to_owned(),
+        _keep: Keep::Database { _held: database },
+    })
 }
 
 impl Home {
@@ -69,8 +87,16 @@ impl Home {
 pub(crate) fn open_at(url: &str, queue: usize) -> Store {
     let now = AtomicI64::new(1_700_000_000_000);
     let clock = Arc::new(move || Timestamp(now.fetch_add(1, Ordering::Relaxed)));
-    Store::open_with(url, Options { readers: 3, queue, clock, ..Options::default() })
-        .expect("the store opens")
+    Store::open_with(
+        url,
+        Options {
+            readers: 3,
+            queue,
+            clock,
+            ..Options::default()
+        },
+    )
+    .expect("the store opens")
 }
 
 /// Runs a test on a database; passes over it where the database cannot be had.
@@ -83,7 +109,9 @@ pub(crate) fn run<F: Future<Output = ()>>(home: Option<Home>, test: impl FnOnce(
         .build()
         .expect("a runtime");
     runtime.block_on(async {
-        tokio::time::timeout(Duration::from_secs(120), test(home)).await.expect("the test ends in time");
+        tokio::time::timeout(Duration::from_secs(120), test(home))
+            .await
+            .expect("the test ends in time");
     });
 }
 

@@ -34,7 +34,10 @@ async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
         Ok(holds)
     });
     let ending = async {
-        tokio::task::spawn_blocking(move || heard.recv()).await.expect("a wait").expect("they are kept");
+        tokio::task::spawn_blocking(move || heard.recv())
+            .await
+            .expect("a wait")
+            .expect("they are kept");
         let end = other.write(move |tx| {
             tx.sessions().delete(b"s")?;
             tx.api_tokens().delete(b"t")?;
@@ -45,7 +48,12 @@ async fn a_credential_ends_after_what_was_done_with_it(home: Arc<Home>) {
     };
     let (held, done) = tokio::join!(keeping, ending);
     assert_eq!(held.expect("they hold").0, [true; 4]);
-    assert!(done.expect("they end"), "what was done was committed before");
-    let ended = world.store.write(move |tx| Ok((tx.passwords().lock(ann)?, tx.passwords().find(ann)?)));
+    assert!(
+        done.expect("they end"),
+        "what was done was committed before"
+    );
+    let ended = world
+        .store
+        .write(move |tx| Ok((tx.passwords().lock(ann)?, tx.passwords().find(ann)?)));
     assert_eq!(ended.await.expect("a write").0, (None, None));
 }

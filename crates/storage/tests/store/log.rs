@@ -21,19 +21,41 @@ on_every_database!(
 
 async fn a_new_database_has_an_empty_log(home: Arc<Home>) {
     let store = home.open();
-    let read = store.read(|reader| Ok((reader.log().find_head()?, reader.log().list_after(Seq(0), 10)?)));
+    let read = store.read(|reader| {
+        Ok((
+            reader.log().find_head()?,
+            reader.log().list_after(Seq(0), 10)?,
+        ))
+    });
     let (head, log) = read.await.expect("a read");
     assert_eq!((head, log.len()), (EventId::default(), 0));
 }
 
 async fn a_log_knows_its_own_positions(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let first = world.post(chat(world.main, world.ann, "one")).await.event.expect("a place");
-    let second = world.post(chat(world.main, world.ann, "two")).await.event.expect("a place");
+    let first = world
+        .post(chat(world.main, world.ann, "one"))
+        .await
+        .event
+        .expect("a place");
+    let second = world
+        .post(chat(world.main, world.ann, "two"))
+        .await
+        .event
+        .expect("a place");
     assert_eq!(world.read(|reader| reader.log().find_head()).await, second);
-    let wrong = EventId { check: first.check ^ 1, ..first };
-    let beyond = EventId { seq: Seq(3), check: 0 };
-    let made_up = EventId { seq: Seq(0), check: 5 };
+    let wrong = EventId {
+        check: first.check ^ 1,
+        ..first
+    };
+    let beyond = EventId {
+        seq: Seq(3),
+        check: 0,
+    };
+    let made_up = EventId {
+        seq: Seq(0),
+        check: 5,
+    };
     for (id, held) in [
         (first, true),
         (second, true),
@@ -42,7 +64,11 @@ async fn a_log_knows_its_own_positions(home: Arc<Home>) {
         (beyond, false),
         (made_up, false),
     ] {
-        assert_eq!(world.read(move |reader| reader.log().contains(id)).await, held, "{id}");
+        assert_eq!(
+            world.read(move |reader| reader.log().contains(id)).await,
+            held,
+            "{id}"
+        );
     }
 }
 
@@ -53,7 +79,12 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
     let (rooms, _) = world
         .store
         .write(move |tx| {
-            (0..20).map(|n| tx.flows().insert(&new_flow(organization, &format!("room{n}")))).collect()
+            (0..20)
+                .map(|n| {
+                    tx.flows()
+                        .insert(&new_flow(organization, &format!("room{n}")))
+                })
+                .collect()
         })
         .await
         .expect("rooms");
@@ -71,12 +102,17 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
                         2 => Control::UserEdit { user },
                         3 => Control::Revoked { user },
                         4 => Control::FlowChange { room },
-                        5 => Control::Read { room, user, message: MessageId(1) },
+                        5 => Control::Read {
+                            room,
+                            user,
+                            message: MessageId(1),
+                        },
                         6 => Control::UserJoin { room, user },
                         7 => Control::UserBlock { room, user },
                         _ => Control::FlowTokens { room },
                     });
-                    tx.messages().append(&[chat(room, user, "one"), chat(room, user, "two")])?;
+                    tx.messages()
+                        .append(&[chat(room, user, "one"), chat(room, user, "two")])?;
                 }
                 let gone = tx.messages().find(rooms[round], MessageId(1))?;
                 gone.map_or(Ok(()), |gone| tx.messages().delete(&gone))
@@ -84,9 +120,16 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
             .await
             .expect("a round");
     }
-    let log = world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
+    let log = world
+        .read(|reader| reader.log().list_after(Seq(0), 10_000))
+        .await;
     assert_eq!(log.len(), 6 * 20 * 3);
-    assert_eq!(log.iter().filter(|item| item.body == LogBody::Message(None)).count(), 6);
+    assert_eq!(
+        log.iter()
+            .filter(|item| item.body == LogBody::Message(None))
+            .count(),
+        6
+    );
     (world, rooms, log)
 }
 
@@ -95,7 +138,9 @@ async fn the_log_is_read_in_pages(home: Arc<Home>) {
     let mut pages = Vec::new();
     let mut after = Seq(0);
     loop {
-        let page = world.read(move |reader| reader.log().list_after(after, 37)).await;
+        let page = world
+            .read(move |reader| reader.log().list_after(after, 37))
+            .await;
         let Some(last) = page.last() else { break };
         after = last.id.seq;
         pages.extend(page);
@@ -119,10 +164,19 @@ async fn a_filtered_log_is_the_same_in_pages(home: Arc<Home>) {
     ] {
         let filter = LogFilter { rooms: of, user };
         let (from, to) = (Seq(20), Seq(310));
-        let between = log.iter().filter(|item| item.id.seq > from && item.id.seq <= to);
-        let wanted: Vec<_> = between.filter(|item| wants(&filter, &rooms, item)).cloned().collect();
+        let between = log
+            .iter()
+            .filter(|item| item.id.seq > from && item.id.seq <= to);
+        let wanted: Vec<_> = between
+            .filter(|item| wants(&filter, &rooms, item))
+            .cloned()
+            .collect();
         for limit in [1, 2, 7, 1_000] {
-            assert_eq!(pages(&world, &filter, from, to, limit).await, wanted, "{filter:?} {limit}");
+            assert_eq!(
+                pages(&world, &filter, from, to, limit).await,
+                wanted,
+                "{filter:?} {limit}"
+            );
         }
     }
 }
@@ -131,7 +185,10 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
     let (room, user): (Option<RoomId>, Option<UserId>) = match &item.body {
         // A removed message does not tell its room any more, but each room had three entries in
         // each round.
-        LogBody::Message(_) => (Some(rooms[(item.id.seq.0 as usize - 1) / 3 % rooms.len()]), None),
+        LogBody::Message(_) => (
+            Some(rooms[(item.id.seq.0 as usize - 1) / 3 % rooms.len()]),
+            None,
+        ),
         LogBody::Control(control) => match *control {
             Control::UserEdit { .. } => return true,
             Control::OrganizationChange | Control::GroupChange { .. } => (None, None),
@@ -139,9 +196,9 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
             | Control::CredentialEnd { user, .. }
             | Control::GrantEnd { user, .. }
             | Control::OrganizationRemove { user } => (None, Some(user)),
-            Control::FlowChange { room } | Control::FlowArchive { room } | Control::FlowTokens { room } => {
-                (Some(room), None)
-            }
+            Control::FlowChange { room }
+            | Control::FlowArchive { room }
+            | Control::FlowTokens { room } => (Some(room), None),
             Control::FlowAdd { room, user }
             | Control::FlowRemove { room, user }
             | Control::UserJoin { room, user }
@@ -157,8 +214,13 @@ async fn pages(world: &World, filter: &LogFilter, from: Seq, to: Seq, limit: i64
     let mut after = from;
     while after < to {
         let asked = filter.clone();
-        let page = world.read(move |reader| reader.log().list_page(after, to, &asked, limit)).await;
-        assert!(page.through > after && page.through <= to, "every page gets on: {page:?}");
+        let page = world
+            .read(move |reader| reader.log().list_page(after, to, &asked, limit))
+            .await;
+        assert!(
+            page.through > after && page.through <= to,
+            "every page gets on: {page:?}"
+        );
         let within = |item: &LogItem| item.id.seq > after && item.id.seq <= page.through;
         assert!(page.items.iter().all(within) && page.items.len() as i64 <= limit.max(1));
         after = page.through;
@@ -184,22 +246,42 @@ async fn a_filter_of_many_rooms_looks_far_ahead(home: Arc<Home>) {
         .expect("a long log");
     world.say(chat(room, ann, "after it")).await;
     let others = (100..120).map(RoomId);
-    let many = LogFilter { rooms: others.chain([room]).collect(), user: Some(ann) };
-    let few = LogFilter { rooms: vec![room], user: Some(ann) };
+    let many = LogFilter {
+        rooms: others.chain([room]).collect(),
+        user: Some(ann),
+    };
+    let few = LogFilter {
+        rooms: vec![room],
+        user: Some(ann),
+    };
     for filter in [many, few] {
         let items = pages(&world, &filter, Seq(0), head, 100).await;
-        assert_eq!(items.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(), [1, 20_002]);
+        assert_eq!(
+            items.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(),
+            [1, 20_002]
+        );
     }
 }
 
 async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
     let store = home.open();
-    let last_end = async || store.read(|reader| reader.log().find_last_end()).await.expect("a read");
+    let last_end = async || {
+        store
+            .read(|reader| reader.log().find_last_end())
+            .await
+            .expect("a read")
+    };
     assert_eq!(last_end().await, None);
     let user = UserId(1);
     for end in [
-        Control::CredentialEnd { user, credential: CredentialId(7) },
-        Control::GrantEnd { user, grant: GrantId(7) },
+        Control::CredentialEnd {
+            user,
+            credential: CredentialId(7),
+        },
+        Control::GrantEnd {
+            user,
+            grant: GrantId(7),
+        },
     ] {
         let tell = |control: Control| {
             store.write(move |tx| {
@@ -217,17 +299,23 @@ async fn the_log_is_read_when_every_living_node_has_read_it(home: Arc<Home>) {
     let store = home.open();
     store
         .write(|tx| {
-            tx.nodes().upsert_heartbeat("one", Timestamp(1_000), Seq(5))?;
-            tx.nodes().upsert_heartbeat("two", Timestamp(2_000), Seq(7))?;
+            tx.nodes()
+                .upsert_heartbeat("one", Timestamp(1_000), Seq(5))?;
+            tx.nodes()
+                .upsert_heartbeat("two", Timestamp(2_000), Seq(7))?;
             tx.nodes().upsert_heartbeat("two", Timestamp(2_100), Seq(9))
         })
         .await
         .expect("signs of life");
-    let read =
-        |seq, since| store.read(move |reader| reader.nodes().have_all_read(Seq(seq), Timestamp(since)));
+    let read = |seq, since| {
+        store.read(move |reader| reader.nodes().have_all_read(Seq(seq), Timestamp(since)))
+    };
     assert!(read(5, 0).await.expect("a read"));
     assert!(!read(6, 0).await.expect("a read"), "node one is behind");
     assert!(read(9, 1_500).await.expect("a read"), "node one is silent");
-    store.write(|tx| tx.nodes().delete("two", Timestamp(1_001))).await.expect("nodes are forgotten");
+    store
+        .write(|tx| tx.nodes().delete("two", Timestamp(1_001)))
+        .await
+        .expect("nodes are forgotten");
     assert!(read(100, 0).await.expect("a read"), "nobody is left");
 }

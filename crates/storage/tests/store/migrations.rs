@@ -27,7 +27,9 @@ on_shared_databases!(
 async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
     let world = World::new(&home).await;
     for n in 1..=1200 {
-        world.say(chat(world.main, world.ann, &format!("number {n}"))).await;
+        world
+            .say(chat(world.main, world.ann, &format!("number {n}")))
+            .await;
     }
     world.store.close().await;
     if home.url.starts_with("sqlite") {
@@ -37,9 +39,15 @@ async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
             "update search_progress set message_id = 7; delete from message_search where (rowid & 4294967295) > 7",
         );
     }
-    let world = World { store: home.open(), ..world };
+    let world = World {
+        store: home.open(),
+        ..world
+    };
     for n in [1, 7, 8, 1007, 1008, 1200] {
-        let query = MessageQuery { search: Some(words(&format!("number {n}"))), ..Default::default() };
+        let query = MessageQuery {
+            search: Some(words(&format!("number {n}"))),
+            ..Default::default()
+        };
         assert_eq!(world.find(query).await, [n]);
     }
 }
@@ -54,18 +62,29 @@ fn undo<D: Backend>(
     last: &str,
 ) {
     loop {
-        let undone = c.revert_last_migration(migrations()).expect("a migration is undone");
+        let undone = c
+            .revert_last_migration(migrations())
+            .expect("a migration is undone");
         if undone.to_string() == last {
             return;
         }
     }
 }
 
-/// Undoes migrations of a database, which no store has open, up to and including the one of this name.
+/// Undoes migrations of a database, which no store has open, up to and including the one of this
+/// name.
 fn undo_at(home: &Home, last: &str) {
     match home.url.strip_prefix("sqlite:") {
-        Some(path) => undo(&mut SqliteConnection::establish(path).expect("it opens"), || SQLITE, last),
-        None => undo(&mut PgConnection::establish(&home.url).expect("it opens"), || POSTGRES, last),
+        Some(path) => undo(
+            &mut SqliteConnection::establish(path).expect("it opens"),
+            || SQLITE,
+            last,
+        ),
+        None => undo(
+            &mut PgConnection::establish(&home.url).expect("it opens"),
+            || POSTGRES,
+            last,
+        ),
     }
 }
 
@@ -73,7 +92,8 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
     let world = World::new(&home).await;
     let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
     let provided = world.store.write(move |tx| {
-        tx.identities().upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+        tx.identities()
+            .upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
         tx.passwords().set(bob, "$argon2id$")
     });
     provided.await.expect("made");
@@ -96,25 +116,65 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
             ),
         );
     }
-    let world = World { store: home.open(), ..world.clone() };
-    let proved =
-        async |id| world.read(move |reader| reader.users().find(id)).await.expect("there").email_proved;
-    assert_eq!((proved(ann).await, proved(bob).await, proved(cid).await), (false, true, true));
-    let stated = world.read(move |reader| reader.identities().find(ann)).await.expect("known").stated_email;
-    assert_eq!(stated.as_deref(), Some("ann@example.org"), "a domain may count for it");
+    let world = World {
+        store: home.open(),
+        ..world.clone()
+    };
+    let proved = async |id| {
+        world
+            .read(move |reader| reader.users().find(id))
+            .await
+            .expect("there")
+            .email_proved
+    };
+    assert_eq!(
+        (proved(ann).await, proved(bob).await, proved(cid).await),
+        (false, true, true)
+    );
+    let stated = world
+        .read(move |reader| reader.identities().find(ann))
+        .await
+        .expect("known")
+        .stated_email;
+    assert_eq!(
+        stated.as_deref(),
+        Some("ann@example.org"),
+        "a domain may count for it"
+    );
 }
 
 async fn people_who_were_there_before_they_were_counted_are_counted(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let make = |tx: &mut Tx<'_>| tx.organizations().insert("Empty", "empty", 10, Timestamp(1));
+    let make = |tx: &mut Tx<'_>| {
+        tx.organizations()
+            .insert("Empty", "empty", 10, Timestamp(1))
+    };
     let (empty, _) = world.store.write(make).await.expect("an organization");
     world.store.close().await;
     undo_at(&home, "20261121000006");
-    let (world, acme, ann) = (World { store: home.open(), ..world.clone() }, world.organization, world.ann);
-    let count =
-        async |id| world.read(move |reader| reader.organizations().find(id)).await.expect("there").user_count;
+    let (world, acme, ann) = (
+        World {
+            store: home.open(),
+            ..world.clone()
+        },
+        world.organization,
+        world.ann,
+    );
+    let count = async |id| {
+        world
+            .read(move |reader| reader.organizations().find(id))
+            .await
+            .expect("there")
+            .user_count
+    };
     assert_eq!((count(acme).await, count(empty).await), (3, 0));
-    assert!(world.read(move |reader| reader.users().find(ann)).await.expect("ann is there").active);
+    assert!(
+        world
+            .read(move |reader| reader.users().find(ann))
+            .await
+            .expect("ann is there")
+            .active
+    );
 }
 
 async fn notices_of_before_keep_no_text(home: Arc<Home>) {
@@ -124,22 +184,40 @@ async fn notices_of_before_keep_no_text(home: Arc<Home>) {
     let edit = json!({"message": id.0, "updated_content": "a \u{1F512} \"secret\" \\ of before"});
     let tags = json!({"message": id.0, "add": ["plan"], "remove": ["secret", ":unread:7", ":url"]});
     let bare = json!({"message": id.0, "add": [], "remove": []});
-    for (event, content) in
-        [(Event::MessageEdit, edit), (Event::TagChange, tags), (Event::TagChange, bare.clone())]
-    {
+    for (event, content) in [
+        (Event::MessageEdit, edit),
+        (Event::TagChange, tags),
+        (Event::TagChange, bare.clone()),
+    ] {
         let placement = Placement::Unthreaded;
         let content = content.to_string();
-        world.say(Draft { event, placement, ..chat(world.main, world.ann, &content) }).await;
+        world
+            .say(Draft {
+                event,
+                placement,
+                ..chat(world.main, world.ann, &content)
+            })
+            .await;
     }
-    let orphan = format!("insert into thread_items values ({}, 999, '{{}}')", world.main.0);
+    let orphan = format!(
+        "insert into thread_items values ({}, 999, '{{}}')",
+        world.main.0
+    );
     world.store.close().await;
     execute(&home.url, &orphan);
     undo_at(&home, "20261122000005");
-    let world = World { store: home.open(), ..world };
+    let world = World {
+        store: home.open(),
+        ..world
+    };
     let room = world.main;
-    let kept = world.read(move |reader| reader.messages().list_by_id(room, &[2, 3, 4])).await;
-    let kept: Vec<Json> =
-        kept.iter().map(|message| serde_json::from_str(&message.content).expect("JSON")).collect();
+    let kept = world
+        .read(move |reader| reader.messages().list_by_id(room, &[2, 3, 4]))
+        .await;
+    let kept: Vec<Json> = kept
+        .iter()
+        .map(|message| serde_json::from_str(&message.content).expect("JSON"))
+        .collect();
     let of_tags = json!({"message": id.0, "add": ["plan"], "remove": [":unread:7", ":url"]});
     assert_eq!(kept, [json!({"message": id.0}), of_tags, bare]);
     // What no thread is in is gone: its place is free.
@@ -151,8 +229,15 @@ async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
     world.store.close().await;
     let set_key = |user: UserId, key: &str| {
         // Both databases make a character of its number.
-        let function = if home.url.starts_with("sqlite") { "char" } else { "chr" };
-        let key: Vec<_> = key.chars().map(|c| format!("{function}({})", u32::from(c))).collect();
+        let function = if home.url.starts_with("sqlite") {
+            "char"
+        } else {
+            "chr"
+        };
+        let key: Vec<_> = key
+            .chars()
+            .map(|c| format!("{function}({})", u32::from(c)))
+            .collect();
         let (key, user) = (key.join(" || "), user.0);
         execute(
             &home.url,
@@ -164,11 +249,23 @@ async fn keys_of_nicks_lose_what_is_not_seen(home: Arc<Home>) {
     set_key(world.cid, "bob");
     let again = "20261122000004";
     undo_at(&home, again);
-    let world = World { store: home.open(), ..world };
+    let world = World {
+        store: home.open(),
+        ..world
+    };
     let organization = world.organization;
-    for (key, is_taken) in [("annné", false), ("anné", true), ("bob", true), ("bo\u{200c}b", true)] {
+    for (key, is_taken) in [
+        ("annné", false),
+        ("anné", true),
+        ("bob", true),
+        ("bo\u{200c}b", true),
+    ] {
         let found = world
-            .read(move |reader| reader.organization_members().has_nick(organization, key, UserId(0)))
+            .read(move |reader| {
+                reader
+                    .organization_members()
+                    .has_nick(organization, key, UserId(0))
+            })
             .await;
         assert_eq!(found, is_taken, "{key:?}");
     }
@@ -188,7 +285,10 @@ async fn several_processes_may_open_a_new_database_at_once(home: Arc<Home>) {
     let world = World::in_store(stores.remove(0)).await;
     let room = world.main;
     for store in stores {
-        let posted = store.post(chat(room, world.ann, "hello")).await.expect("everybody can write");
+        let posted = store
+            .post(chat(room, world.ann, "hello"))
+            .await
+            .expect("everybody can write");
         crate::world::added(posted);
     }
     assert_eq!(world.find(MessageQuery::default()).await, [1, 2, 3]);
@@ -200,7 +300,10 @@ async fn what_was_written_is_there_after_reopening(home: Arc<Home>) {
     let head = world.read(|reader| reader.log().find_head()).await;
     world.store.close().await;
 
-    let again = World { store: home.open(), ..world };
+    let again = World {
+        store: home.open(),
+        ..world
+    };
     assert_eq!(again.view(said.message.id).await, *said);
     assert!(again.read(move |reader| reader.log().contains(head)).await);
     let next = again.say(chat(again.main, again.ann, "again")).await;

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eddyline_model::messages::{
-    Draft, Event, Mentions, Message, MessageQuery, MessageView, Placement, Sort, ThreadCounts, ThreadState,
+    Draft, Event, Mentions, Message, MessageQuery, MessageView, Placement, Sort, ThreadCounts,
+    ThreadState,
 };
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, Timestamp, UserId};
@@ -46,7 +47,10 @@ impl Room {
         if let Some(root) = thread_root {
             match self.threads.get_mut(&root) {
                 Some(counts) => counts.add(draft.event, draft.sent),
-                None => drop(self.threads.insert(root, ThreadCounts::begun_by(draft.event, draft.sent))),
+                None => drop(
+                    self.threads
+                        .insert(root, ThreadCounts::begun_by(draft.event, draft.sent)),
+                ),
             }
         }
         if let Some(root) = thread_root {
@@ -91,7 +95,9 @@ impl Room {
         let Mentions { users, everyone } = &to.mentions;
         let had = |user: UserId| before.tags.contains(&format!(":unread:{user}"));
         entry.unread.retain(|user| users.contains(user));
-        entry.unread.extend(users.iter().filter(|user| !had(**user)));
+        entry
+            .unread
+            .extend(users.iter().filter(|user| !had(**user)));
         if entry.everyone && !everyone {
             entry.seen.clear();
         }
@@ -111,7 +117,11 @@ impl Room {
     /// Takes a message away, which its thread counts no more.
     pub(crate) fn delete(&mut self, id: MessageId) -> Entry {
         let gone = self.entries.remove(&id).expect("it was there");
-        if let Some(counts) = gone.message.thread_root.and_then(|root| self.threads.get_mut(&root)) {
+        if let Some(counts) = gone
+            .message
+            .thread_root
+            .and_then(|root| self.threads.get_mut(&root))
+        {
             match gone.message.event {
                 Event::Activity | Event::Mail => counts.activities -= 1,
                 Event::Discussion => counts.external_comments -= 1,
@@ -134,7 +144,12 @@ impl Room {
             item: None,
             source: None,
         });
-        MessageView { parent_text: message.parent.map(text), thread, message, subject: None }
+        MessageView {
+            parent_text: message.parent.map(text),
+            thread,
+            message,
+            subject: None,
+        }
     }
 
     /// The message as the log tells of it: with its thread as it left that.
@@ -147,19 +162,28 @@ impl Room {
     }
 
     pub(crate) fn unread_mentions(&self, user: UserId, read_up_to: MessageId) -> i64 {
-        let later = self.entries.values().filter(|entry| entry.message.id > read_up_to);
+        let later = self
+            .entries
+            .values()
+            .filter(|entry| entry.message.id > read_up_to);
         later.filter(|entry| entry.is_unread(user)).count() as i64
     }
 
     pub(crate) fn find(&self, query: &MessageQuery) -> Vec<MessageId> {
-        let matching =
-            self.entries.values().filter(|entry| entry.matches(query)).map(|entry| entry.message.id);
+        let matching = self
+            .entries
+            .values()
+            .filter(|entry| entry.matches(query))
+            .map(|entry| entry.message.id);
         let mut found: Vec<MessageId> = matching.collect();
         if query.sort == Sort::Descending {
             found.reverse();
         }
-        let mut page: Vec<_> =
-            found.into_iter().skip(query.skip as usize).take(query.limit as usize).collect();
+        let mut page: Vec<_> = found
+            .into_iter()
+            .skip(query.skip as usize)
+            .take(query.limit as usize)
+            .collect();
         page.sort();
         page
     }
@@ -196,7 +220,10 @@ impl Entry {
                     && query.until.is_none_or(|until| message.id < until)
             }
             Some(words) => {
-                !words.is_empty() && words.iter().all(|word| self.words.iter().any(|own| own == word))
+                !words.is_empty()
+                    && words
+                        .iter()
+                        .all(|word| self.words.iter().any(|own| own == word))
             }
         };
         let chosen = match &query.search {
@@ -212,11 +239,21 @@ impl Entry {
         of_kind
             && chosen
             && beyond
-            && query.thread_root.is_none_or(|root| message.thread_root == Some(root))
-            && query.parent.is_none_or(|parent| message.parent == Some(parent))
+            && query
+                .thread_root
+                .is_none_or(|root| message.thread_root == Some(root))
+            && query
+                .parent
+                .is_none_or(|parent| message.parent == Some(parent))
     }
 }
 
 /// Kinds that are told apart in the lists of this model.
-pub(crate) const KINDS: [Event; 6] =
-    [Event::Message, Event::Status, Event::File, Event::Activity, Event::Action, Event::TagChange];
+pub(crate) const KINDS: [Event; 6] = [
+    Event::Message,
+    Event::Status,
+    Event::File,
+    Event::Activity,
+    Event::Action,
+    Event::TagChange,
+];

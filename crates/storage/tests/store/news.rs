@@ -17,11 +17,19 @@ on_every_database!(
 async fn each_question_gets_the_answer_for_its_room_and_position(home: Arc<Home>) {
     let world = World::new(&home).await;
     let organization = world.organization;
-    let quiet = world.store.write(move |tx| tx.flows().insert(&new_flow(organization, "quiet"))).await;
+    let quiet = world
+        .store
+        .write(move |tx| tx.flows().insert(&new_flow(organization, "quiet")))
+        .await;
     let quiet = quiet.expect("a room").0;
     let mut last = Seq(0);
     for text in ["one", "two", "three"] {
-        last = world.post(chat(world.main, world.ann, text)).await.event.expect("a place").seq;
+        last = world
+            .post(chat(world.main, world.ann, text))
+            .await
+            .event
+            .expect("a place")
+            .seq;
     }
     let asked = [
         (world.main, Seq(0), true),
@@ -34,7 +42,11 @@ async fn each_question_gets_the_answer_for_its_room_and_position(home: Arc<Home>
     ];
     let (world, every) = (&world, asked.iter().cycle().take(10 * asked.len()));
     let answers = every.map(|&(room, after, expected)| async move {
-        let has_news = world.store.log_has_news(room, after).await.expect("an answer");
+        let has_news = world
+            .store
+            .log_has_news(room, after)
+            .await
+            .expect("an answer");
         assert_eq!(has_news, expected, "{room:?} after {after:?}");
     });
     join_all(answers).await;
@@ -46,9 +58,21 @@ async fn what_was_answered_before_a_question_is_news(home: Arc<Home>) {
     let poster = async |number: usize| {
         for round in 0..50 {
             let text = format!("{number} {round}");
-            let seq = world.post(chat(room, ann, &text)).await.event.expect("a place").seq;
-            // The question may share a read with those of the others, but not one that began before.
-            assert!(store.log_has_news(room, Seq(seq.0 - 1)).await.expect("an answer"), "{text}");
+            let seq = world
+                .post(chat(room, ann, &text))
+                .await
+                .event
+                .expect("a place")
+                .seq;
+            // The question may share a read with those of the others, but not one that began
+            // before.
+            assert!(
+                store
+                    .log_has_news(room, Seq(seq.0 - 1))
+                    .await
+                    .expect("an answer"),
+                "{text}"
+            );
         }
     };
     join_all((0..8).map(poster)).await;
@@ -57,7 +81,12 @@ async fn what_was_answered_before_a_question_is_news(home: Arc<Home>) {
 async fn questions_that_nobody_waits_for_hold_up_no_others(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (store, room) = (&world.store, world.main);
-    let last = world.post(chat(room, world.ann, "hello")).await.event.expect("a place").seq;
+    let last = world
+        .post(chat(room, world.ann, "hello"))
+        .await
+        .event
+        .expect("a place")
+        .seq;
     for _ in 0..100 {
         let dropped = tokio::spawn({
             let store = store.clone();

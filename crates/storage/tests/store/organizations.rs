@@ -24,7 +24,10 @@ on_every_database!(
 );
 
 async fn add_organization(world: &World, name: &'static str) -> OrganizationId {
-    let added = world.store.write(move |tx| tx.organizations().insert(name, name, 10, Timestamp(1))).await;
+    let added = world
+        .store
+        .write(move |tx| tx.organizations().insert(name, name, 10, Timestamp(1)))
+        .await;
     added.expect("an organization").0
 }
 
@@ -42,15 +45,28 @@ async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
     let (acme, other) = (world.organization, add_organization(&world, "other").await);
     rename(&world, acme, "newer").await.expect("a new name");
     let found = async |name: &'static str| {
-        world.read(move |reader| reader.organizations().find_id_by_name(name)).await
+        world
+            .read(move |reader| reader.organizations().find_id_by_name(name))
+            .await
     };
-    assert_eq!((found("acme").await, found("newer").await), (Some(acme), Some(acme)));
+    assert_eq!(
+        (found("acme").await, found("newer").await),
+        (Some(acme), Some(acme))
+    );
     for taken in ["acme", "newer"] {
-        assert!(matches!(rename(&world, other, taken).await, Err(Error::Exists(_))), "{taken}");
-        let new = world.store.write(move |tx| tx.organizations().insert("New", taken, 1, Timestamp(1))).await;
+        assert!(
+            matches!(rename(&world, other, taken).await, Err(Error::Exists(_))),
+            "{taken}"
+        );
+        let new = world
+            .store
+            .write(move |tx| tx.organizations().insert("New", taken, 1, Timestamp(1)))
+            .await;
         assert!(matches!(new, Err(Error::Exists(_))), "{taken}: {new:?}");
     }
-    rename(&world, acme, "acme").await.expect("its own name again");
+    rename(&world, acme, "acme")
+        .await
+        .expect("its own name again");
     let name = world
         .read(move |reader| reader.organizations().find(acme))
         .await
@@ -62,66 +78,135 @@ async fn a_name_in_urls_leads_to_its_organization_for_good(home: Arc<Home>) {
 async fn what_changes_about_an_organization_is_kept(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (id, parent) = (world.organization, add_organization(&world, "parent").await);
-    let mut wanted = world.read(move |reader| reader.organizations().find(id)).await.expect("it is there");
+    let mut wanted = world
+        .read(move |reader| reader.organizations().find(id))
+        .await
+        .expect("it is there");
     assert_eq!(wanted.subscription, Subscription::Paid { next_bill: None });
     wanted.name = "Acme & Sons".into();
     wanted.user_limit = 2;
     wanted.active = false;
     wanted.parent = Some(parent);
     for subscription in [
-        Subscription::Trial { ends: "2027-01-31".parse().expect("a day") },
-        Subscription::Paid { next_bill: Some("2027-02-28".parse().expect("a day")) },
+        Subscription::Trial {
+            ends: "2027-01-31".parse().expect("a day"),
+        },
+        Subscription::Paid {
+            next_bill: Some("2027-02-28".parse().expect("a day")),
+        },
         Subscription::Paid { next_bill: None },
     ] {
         wanted.subscription = subscription;
         let change = wanted.clone();
-        world.store.write(move |tx| tx.organizations().update(&change)).await.expect("a change");
-        assert_eq!(world.read(move |reader| reader.organizations().find(id)).await.as_ref(), Some(&wanted));
+        world
+            .store
+            .write(move |tx| tx.organizations().update(&change))
+            .await
+            .expect("a change");
+        assert_eq!(
+            world
+                .read(move |reader| reader.organizations().find(id))
+                .await
+                .as_ref(),
+            Some(&wanted)
+        );
     }
 }
 
 async fn organizations_come_with_their_people(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, cid) = (world.ann, world.bob, world.cid);
-    let (other, foreign) =
-        (add_organization(&world, "other").await, add_organization(&world, "foreign").await);
+    let (other, foreign) = (
+        add_organization(&world, "other").await,
+        add_organization(&world, "foreign").await,
+    );
     world
         .store
         .write(move |tx| {
             let role = OrganizationRole::Administrator;
-            let boss = OrganizationMembership { organization: other, user: cid, role };
-            tx.organization_members().insert(boss, "cid", Timestamp(1))?;
-            tx.organization_members().insert(member(other, ann), "ann", Timestamp(1))?;
-            tx.organization_members().insert(member(foreign, bob), "bob", Timestamp(1))
+            let boss = OrganizationMembership {
+                organization: other,
+                user: cid,
+                role,
+            };
+            tx.organization_members()
+                .insert(boss, "cid", Timestamp(1))?;
+            tx.organization_members()
+                .insert(member(other, ann), "ann", Timestamp(1))?;
+            tx.organization_members()
+                .insert(member(foreign, bob), "bob", Timestamp(1))
         })
         .await
         .expect("members");
-    let mine = world.read(move |reader| reader.organizations().list_of_user(ann)).await;
+    let mine = world
+        .read(move |reader| reader.organizations().list_of_user(ann))
+        .await;
     type People = Vec<(UserId, bool)>;
     let people: Vec<(OrganizationId, i64, People)> = mine
         .iter()
         .map(|(of, people)| {
-            (of.id, of.user_count, people.iter().map(|(user, admin)| (user.id, *admin)).collect())
+            (
+                of.id,
+                of.user_count,
+                people
+                    .iter()
+                    .map(|(user, admin)| (user.id, *admin))
+                    .collect(),
+            )
         })
         .collect();
     let acme = vec![(ann, false), (bob, false), (cid, false)];
-    assert_eq!(people, [(world.organization, 3, acme), (other, 2, vec![(ann, false), (cid, true)])]);
-    let one = world.read(move |reader| reader.organization_members().find_user(other, cid)).await;
+    assert_eq!(
+        people,
+        [
+            (world.organization, 3, acme),
+            (other, 2, vec![(ann, false), (cid, true)])
+        ]
+    );
+    let one = world
+        .read(move |reader| reader.organization_members().find_user(other, cid))
+        .await;
     assert_eq!(one.map(|(user, admin)| (user.id, admin)), Some((cid, true)));
-    assert_eq!(world.read(move |reader| reader.organization_members().find_user(other, bob)).await, None);
-    world.store.write(move |tx| tx.organization_members().delete(other, ann)).await.expect("ann is out");
-    let left = world.read(move |reader| reader.organizations().list_of_user(ann)).await;
-    assert_eq!(left.iter().map(|(of, _)| of.id).collect::<Vec<_>>(), [world.organization]);
+    assert_eq!(
+        world
+            .read(move |reader| reader.organization_members().find_user(other, bob))
+            .await,
+        None
+    );
+    world
+        .store
+        .write(move |tx| tx.organization_members().delete(other, ann))
+        .await
+        .expect("ann is out");
+    let left = world
+        .read(move |reader| reader.organizations().list_of_user(ann))
+        .await;
+    assert_eq!(
+        left.iter().map(|(of, _)| of.id).collect::<Vec<_>>(),
+        [world.organization]
+    );
 }
 
 async fn people_are_counted_as_they_come_and_go(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let (acme, other, ann) = (world.organization, add_organization(&world, "other").await, world.ann);
+    let (acme, other, ann) = (
+        world.organization,
+        add_organization(&world, "other").await,
+        world.ann,
+    );
     let counts = async || {
         let of = async |id| {
-            let read =
-                world.read(move |reader| reader.organizations().find(id)).await.expect("there").user_count;
-            let locked = world.store.write(move |tx| tx.organizations().lock(id)).await.expect("a read").0;
+            let read = world
+                .read(move |reader| reader.organizations().find(id))
+                .await
+                .expect("there")
+                .user_count;
+            let locked = world
+                .store
+                .write(move |tx| tx.organizations().lock(id))
+                .await
+                .expect("a read")
+                .0;
             assert_eq!(locked.expect("there").user_count, read);
             read
         };
@@ -129,9 +214,16 @@ async fn people_are_counted_as_they_come_and_go(home: Arc<Home>) {
     };
     assert_eq!(counts().await, (3, 0));
     let join = || {
-        world.store.write(move |tx| tx.organization_members().insert(member(other, ann), "ann", Timestamp(1)))
+        world.store.write(move |tx| {
+            tx.organization_members()
+                .insert(member(other, ann), "ann", Timestamp(1))
+        })
     };
-    let leave = |from, user| world.store.write(move |tx| tx.organization_members().delete(from, user));
+    let leave = |from, user| {
+        world
+            .store
+            .write(move |tx| tx.organization_members().delete(from, user))
+    };
     join().await.expect("ann is in both");
     assert_eq!(counts().await, (3, 1));
     assert!(matches!(join().await, Err(Error::Exists(_))));
@@ -161,7 +253,11 @@ async fn a_change_of_an_organization_leaves_its_count_alone(home: Arc<Home>) {
     });
     changed.await.expect("a change");
     assert_eq!(
-        world.read(move |reader| reader.organizations().find(acme)).await.expect("there").user_count,
+        world
+            .read(move |reader| reader.organizations().find(acme))
+            .await
+            .expect("there")
+            .user_count,
         2
     );
 }
@@ -176,7 +272,9 @@ async fn put_below(world: &World, child: OrganizationId, parent: OrganizationId)
 }
 
 async fn below(world: &World, id: OrganizationId) -> Vec<OrganizationId> {
-    world.read(move |reader| reader.organizations().list_below(id)).await
+    world
+        .read(move |reader| reader.organizations().list_below(id))
+        .await
 }
 
 async fn organizations_below_are_children_and_theirs(home: Arc<Home>) {
@@ -186,21 +284,36 @@ async fn organizations_below_are_children_and_theirs(home: Arc<Home>) {
     for name in ["one", "two", "three", "four", "five"] {
         made.push(add_organization(&world, name).await);
     }
-    let [one, two, three, four, five] = made[..] else { panic!("five organizations") };
+    let [one, two, three, four, five] = made[..] else {
+        panic!("five organizations")
+    };
     for (child, parent) in [(five, acme), (one, five), (two, one), (three, acme)] {
         put_below(&world, child, parent).await;
     }
     assert_eq!(below(&world, acme).await, [one, two, three, five]);
     assert_eq!(below(&world, five).await, [one, two]);
-    assert_eq!((below(&world, two).await, below(&world, four).await), (vec![], vec![]));
+    assert_eq!(
+        (below(&world, two).await, below(&world, four).await),
+        (vec![], vec![])
+    );
     assert_eq!(below(&world, OrganizationId(999)).await, []);
 }
 
 async fn parents_in_a_ring_are_looked_at_once(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (acme, one) = (world.organization, add_organization(&world, "one").await);
-    let (two, outside) = (add_organization(&world, "two").await, add_organization(&world, "outside").await);
-    for (child, parent) in [(one, acme), (two, one), (acme, two), (acme, acme), (outside, two), (acme, two)] {
+    let (two, outside) = (
+        add_organization(&world, "two").await,
+        add_organization(&world, "outside").await,
+    );
+    for (child, parent) in [
+        (one, acme),
+        (two, one),
+        (acme, two),
+        (acme, acme),
+        (outside, two),
+        (acme, two),
+    ] {
         put_below(&world, child, parent).await;
     }
     assert_eq!(below(&world, acme).await, [one, two, outside]);
@@ -210,7 +323,9 @@ async fn parents_in_a_ring_are_looked_at_once(home: Arc<Home>) {
 }
 
 async fn seen_by(world: &World, user: UserId) -> Vec<UserId> {
-    let seen = world.read(move |reader| reader.users().list_seen_by(user)).await;
+    let seen = world
+        .read(move |reader| reader.users().list_seen_by(user))
+        .await;
     seen.into_iter().map(|user| user.id).collect()
 }
 
@@ -221,7 +336,11 @@ async fn those_in_a_flow_see_each_other(home: Arc<Home>) {
         .store
         .write(move |tx| {
             let dan = tx.users().insert(&new_user("dan"))?;
-            tx.organization_members().insert(member(OrganizationId(1), dan), "dan", Timestamp(1))?;
+            tx.organization_members().insert(
+                member(OrganizationId(1), dan),
+                "dan",
+                Timestamp(1),
+            )?;
             // A private conversation is no flow.
             tx.rooms().insert_private(dan, bob)?;
             tx.members().set_blocked(side, cid, true)?;
@@ -231,7 +350,10 @@ async fn those_in_a_flow_see_each_other(home: Arc<Home>) {
         .await
         .expect("dan is there, cid is out");
     assert_eq!(seen_by(&world, ann).await, [ann, bob], "each once");
-    assert_eq!((seen_by(&world, cid).await, seen_by(&world, dan).await), (vec![cid], vec![dan]));
+    assert_eq!(
+        (seen_by(&world, cid).await, seen_by(&world, dan).await),
+        (vec![cid], vec![dan])
+    );
     world
         .store
         .write(move |tx| {
@@ -253,12 +375,21 @@ async fn administrators_see_everybody(home: Arc<Home>) {
     let ((dan, eva), _) = world
         .store
         .write(move |tx| {
-            let (dan, eva) = (tx.users().insert(&new_user("dan"))?, tx.users().insert(&new_user("eva"))?);
+            let (dan, eva) = (
+                tx.users().insert(&new_user("dan"))?,
+                tx.users().insert(&new_user("eva"))?,
+            );
             let role = OrganizationRole::Administrator;
-            let boss = OrganizationMembership { organization: other, user: eva, role };
-            tx.organization_members().insert(boss, "eva", Timestamp(1))?;
+            let boss = OrganizationMembership {
+                organization: other,
+                user: eva,
+                role,
+            };
+            tx.organization_members()
+                .insert(boss, "eva", Timestamp(1))?;
             for (user, nick) in [(ann, "ann"), (dan, "dan")] {
-                tx.organization_members().insert(member(other, user), nick, Timestamp(1))?;
+                tx.organization_members()
+                    .insert(member(other, user), nick, Timestamp(1))?;
             }
             Ok((dan, eva))
         })
@@ -283,18 +414,44 @@ async fn the_rooms_of_an_organization_are_its_flows(home: Arc<Home>) {
         .await
         .expect("more rooms");
     let organization = world.organization;
-    let rooms =
-        world.read(move |reader| reader.members().list_rooms_in_organization(organization, ann)).await;
-    assert_eq!(rooms, [world.main, world.side], "also those one is blocked from");
+    let rooms = world
+        .read(move |reader| {
+            reader
+                .members()
+                .list_rooms_in_organization(organization, ann)
+        })
+        .await;
+    assert_eq!(
+        rooms,
+        [world.main, world.side],
+        "also those one is blocked from"
+    );
 }
 
 async fn a_picture_is_found_by_its_name_only(home: Arc<Home>) {
     let world = World::new(&home).await;
     let name = |digit: char| digit.to_string().repeat(32);
-    let new = NewUser { avatar: name('a'), ..new_user("dan") };
-    let (dan, _) = world.store.write(move |tx| tx.users().insert(&new)).await.expect("dan");
-    let whose = async |digit| world.read(move |reader| reader.users().find_avatar(&name(digit))).await;
-    let of = |uploaded| Some(AvatarOf { user: dan, name: "DAN".into(), uploaded });
+    let new = NewUser {
+        avatar: name('a'),
+        ..new_user("dan")
+    };
+    let (dan, _) = world
+        .store
+        .write(move |tx| tx.users().insert(&new))
+        .await
+        .expect("dan");
+    let whose = async |digit| {
+        world
+            .read(move |reader| reader.users().find_avatar(&name(digit)))
+            .await
+    };
+    let of = |uploaded| {
+        Some(AvatarOf {
+            user: dan,
+            name: "DAN".into(),
+            uploaded,
+        })
+    };
     assert_eq!((whose('a').await, whose('b').await), (of(false), None));
     for (digit, bytes) in [('b', &[1, 2][..]), ('c', &[3][..])] {
         world
@@ -303,11 +460,26 @@ async fn a_picture_is_found_by_its_name_only(home: Arc<Home>) {
             .await
             .expect("new");
         assert_eq!(whose(digit).await, of(true));
-        let file = world.read(move |reader| reader.users().find_uploaded_avatar(&name(digit))).await;
+        let file = world
+            .read(move |reader| reader.users().find_uploaded_avatar(&name(digit)))
+            .await;
         assert_eq!(file, Some(("image/png".to_owned(), bytes.to_vec())));
     }
     assert_eq!((whose('a').await, whose('b').await), (None, None));
-    let gone = world.store.write(move |tx| tx.users().delete_avatar(dan, &name('d'))).await.expect("gone").0;
-    let again = world.store.write(move |tx| tx.users().delete_avatar(dan, &name('e'))).await.expect("gone").0;
-    assert_eq!((gone, again, whose('d').await, whose('e').await), (true, false, of(false), None));
+    let gone = world
+        .store
+        .write(move |tx| tx.users().delete_avatar(dan, &name('d')))
+        .await
+        .expect("gone")
+        .0;
+    let again = world
+        .store
+        .write(move |tx| tx.users().delete_avatar(dan, &name('e')))
+        .await
+        .expect("gone")
+        .0;
+    assert_eq!(
+        (gone, again, whose('d').await, whose('e').await),
+        (true, false, of(false), None)
+    );
 }

@@ -35,14 +35,22 @@ async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
     let (dan, _) = world
         .store
         .write(|tx| {
-            let new = NewUser { bot: true, password_hash: Some("$argon2id$x".into()), ..new_user("dan") };
+            let new = NewUser {
+                bot: true,
+                password_hash: Some("$argon2id$x".into()),
+                ..new_user("dan")
+            };
             let dan = tx.users().insert(&new)?;
-            tx.api_tokens().insert(b"hash of dan's token", dan, "laptop", Timestamp(9))?;
+            tx.api_tokens()
+                .insert(b"hash of dan's token", dan, "laptop", Timestamp(9))?;
             Ok(dan)
         })
         .await
         .expect("dan is added");
-    let user = world.read(move |reader| reader.users().find(dan)).await.expect("dan is there");
+    let user = world
+        .read(move |reader| reader.users().find(dan))
+        .await
+        .expect("dan is there");
     assert_eq!(
         (user.email.as_str(), user.name.as_str(), user.nick.as_str()),
         ("dan@Example.org", "DAN", "dan")
@@ -54,32 +62,73 @@ async fn users_are_found_by_number_address_and_token(home: Arc<Home>) {
         .read(|reader| reader.users().find_account_by_email("dan@example.org"))
         .await
         .expect("dan's account");
-    assert_eq!((account.user, account.password_hash.as_deref()), (user.clone(), Some("$argon2id$x")));
-    let by_token = world.read(|reader| reader.api_tokens().find_user(b"hash of dan's token")).await;
+    assert_eq!(
+        (account.user, account.password_hash.as_deref()),
+        (user.clone(), Some("$argon2id$x"))
+    );
+    let by_token = world
+        .read(|reader| reader.api_tokens().find_user(b"hash of dan's token"))
+        .await;
     assert_eq!(by_token, Some(user));
-    assert_eq!(world.read(|reader| reader.api_tokens().find_user(b"another")).await, None);
-    assert_eq!(world.read(|reader| reader.users().find_account_by_email("dan@Example.org")).await, None);
+    assert_eq!(
+        world
+            .read(|reader| reader.api_tokens().find_user(b"another"))
+            .await,
+        None
+    );
+    assert_eq!(
+        world
+            .read(|reader| reader.users().find_account_by_email("dan@Example.org"))
+            .await,
+        None
+    );
 
     let (ann, nobody) = (world.ann, UserId(9_999));
-    let several = world.read(move |reader| reader.users().list(&[dan, nobody, ann])).await;
-    assert_eq!(several.iter().map(|user| user.id).collect::<Vec<_>>(), [ann, dan]);
-    assert_eq!(world.read(move |reader| reader.users().find(nobody)).await, None);
+    let several = world
+        .read(move |reader| reader.users().list(&[dan, nobody, ann]))
+        .await;
+    assert_eq!(
+        several.iter().map(|user| user.id).collect::<Vec<_>>(),
+        [ann, dan]
+    );
+    assert_eq!(
+        world.read(move |reader| reader.users().find(nobody)).await,
+        None
+    );
 }
 
 async fn an_account_is_active_until_it_is_made_inactive(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob) = (world.ann, world.bob);
-    let active =
-        async |user| world.read(move |reader| reader.users().find(user)).await.expect("there").active;
+    let active = async |user| {
+        world
+            .read(move |reader| reader.users().find(user))
+            .await
+            .expect("there")
+            .active
+    };
     for wanted in [false, true, false] {
-        world.store.write(move |tx| tx.users().set_active(ann, wanted)).await.expect("a change");
+        world
+            .store
+            .write(move |tx| tx.users().set_active(ann, wanted))
+            .await
+            .expect("a change");
         assert_eq!((active(ann).await, active(bob).await), (wanted, true));
     }
-    let account =
-        world.read(|reader| reader.users().find_account_by_email("ann@example.org")).await.expect("ann");
+    let account = world
+        .read(|reader| reader.users().find_account_by_email("ann@example.org"))
+        .await
+        .expect("ann");
     assert!(!account.user.active);
-    let new = NewUser { active: false, ..new_user("dan") };
-    let (dan, _) = world.store.write(move |tx| tx.users().insert(&new)).await.expect("dan");
+    let new = NewUser {
+        active: false,
+        ..new_user("dan")
+    };
+    let (dan, _) = world
+        .store
+        .write(move |tx| tx.users().insert(&new))
+        .await
+        .expect("dan");
     assert!(!active(dan).await);
 }
 
@@ -91,18 +140,30 @@ async fn a_name_is_set_alone(home: Arc<Home>) {
         tx.users().set_name(ann, "Ann Lee")
     });
     write.await.expect("a change");
-    let user = world.read(move |reader| reader.users().find(ann)).await.expect("ann");
-    assert_eq!((user.name.as_str(), user.website.as_str()), ("Ann Lee", "https://ann.example/"));
+    let user = world
+        .read(move |reader| reader.users().find(ann))
+        .await
+        .expect("ann");
+    assert_eq!(
+        (user.name.as_str(), user.website.as_str()),
+        ("Ann Lee", "https://ann.example/")
+    );
 }
 
 async fn an_address_belongs_to_one_user(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let taken = world.store.write(|tx| tx.users().insert(&new_user("ann"))).await;
+    let taken = world
+        .store
+        .write(|tx| tx.users().insert(&new_user("ann")))
+        .await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
     let bob = world.bob;
     let taken = world
         .store
-        .write(move |tx| tx.users().update(bob, ("bob", "bob"), ("Ann@x", "ann@example.org")))
+        .write(move |tx| {
+            tx.users()
+                .update(bob, ("bob", "bob"), ("Ann@x", "ann@example.org"))
+        })
         .await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
 }
@@ -113,32 +174,85 @@ async fn a_user_can_be_changed(home: Arc<Home>) {
     world
         .store
         .write(move |tx| {
-            tx.users().update(ann, ("Anna", "anna"), ("Anna@example.org", "anna@example.org"))?;
+            tx.users().update(
+                ann,
+                ("Anna", "anna"),
+                ("Anna@example.org", "anna@example.org"),
+            )?;
             tx.users().set_status(ann, Some("out for lunch"))?;
             tx.passwords().set(ann, "hash")
         })
         .await
         .expect("ann is changed");
-    let account =
-        world.read(|reader| reader.users().find_account_by_email("anna@example.org")).await.expect("found");
+    let account = world
+        .read(|reader| reader.users().find_account_by_email("anna@example.org"))
+        .await
+        .expect("found");
     assert_eq!((account.user.id, account.user.nick.as_str()), (ann, "Anna"));
     assert_eq!(account.user.status.as_deref(), Some("out for lunch"));
     assert_eq!(account.password_hash.as_deref(), Some("hash"));
-    world.store.write(move |tx| tx.users().set_status(ann, None)).await.expect("the status is taken back");
-    assert_eq!(world.read(move |reader| reader.users().find(ann)).await.and_then(|user| user.status), None);
+    world
+        .store
+        .write(move |tx| tx.users().set_status(ann, None))
+        .await
+        .expect("the status is taken back");
+    assert_eq!(
+        world
+            .read(move |reader| reader.users().find(ann))
+            .await
+            .and_then(|user| user.status),
+        None
+    );
 }
 
 async fn an_organization_is_found_by_its_name_and_counts_its_people(home: Arc<Home>) {
     let world = World::new(&home).await;
     let id = world.organization;
-    assert_eq!(world.read(|reader| reader.organizations().find_id_by_name("acme")).await, Some(id));
-    assert_eq!(world.read(|reader| reader.organizations().find_id_by_name("Acme")).await, None);
-    let organization = world.read(move |reader| reader.organizations().find(id)).await.expect("it is there");
-    assert_eq!((organization.name.as_str(), organization.parameterized_name.as_str()), ("Acme", "acme"));
-    assert_eq!((organization.user_limit, organization.user_count, organization.active), (10, 3, true));
-    assert_eq!((organization.parent, organization.created_at), (None, Timestamp(1)));
-    assert_eq!(world.read(|reader| reader.organizations().find(OrganizationId(99))).await, None);
-    let taken = world.store.write(|tx| tx.organizations().insert("Other", "acme", 1, Timestamp(1))).await;
+    assert_eq!(
+        world
+            .read(|reader| reader.organizations().find_id_by_name("acme"))
+            .await,
+        Some(id)
+    );
+    assert_eq!(
+        world
+            .read(|reader| reader.organizations().find_id_by_name("Acme"))
+            .await,
+        None
+    );
+    let organization = world
+        .read(move |reader| reader.organizations().find(id))
+        .await
+        .expect("it is there");
+    assert_eq!(
+        (
+            organization.name.as_str(),
+            organization.parameterized_name.as_str()
+        ),
+        ("Acme", "acme")
+    );
+    assert_eq!(
+        (
+            organization.user_limit,
+            organization.user_count,
+            organization.active
+        ),
+        (10, 3, true)
+    );
+    assert_eq!(
+        (organization.parent, organization.created_at),
+        (None, Timestamp(1))
+    );
+    assert_eq!(
+        world
+            .read(|reader| reader.organizations().find(OrganizationId(99)))
+            .await,
+        None
+    );
+    let taken = world
+        .store
+        .write(|tx| tx.organizations().insert("Other", "acme", 1, Timestamp(1)))
+        .await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
 }
 
@@ -148,28 +262,56 @@ async fn an_organization_takes_no_more_than_its_limit(home: Arc<Home>) {
     let (small, _) = world
         .store
         .write(move |tx| {
-            let small = tx.organizations().insert("Small", "small", 1, Timestamp(1))?;
+            let small = tx
+                .organizations()
+                .insert("Small", "small", 1, Timestamp(1))?;
             let role = OrganizationRole::Administrator;
-            let boss = OrganizationMembership { organization: small, user: ann, role };
-            tx.organization_members().insert(boss, "ann", Timestamp(1))?;
+            let boss = OrganizationMembership {
+                organization: small,
+                user: ann,
+                role,
+            };
+            tx.organization_members()
+                .insert(boss, "ann", Timestamp(1))?;
             Ok(small)
         })
         .await
         .expect("a small organization");
     let full = world
         .store
-        .write(move |tx| tx.organization_members().insert(member(small, bob), "bob", Timestamp(1)))
+        .write(move |tx| {
+            tx.organization_members()
+                .insert(member(small, bob), "bob", Timestamp(1))
+        })
         .await;
     assert!(matches!(full, Err(Error::Refused(_))), "{full:?}");
     assert_eq!(
-        world.read(move |reader| reader.organization_members().list_administrators(small)).await,
+        world
+            .read(move |reader| reader.organization_members().list_administrators(small))
+            .await,
         [ann]
     );
-    let people = world.read(move |reader| reader.organization_members().list_users(small)).await;
-    assert_eq!(people.iter().map(|(user, admin)| (user.id, *admin)).collect::<Vec<_>>(), [(ann, true)]);
-    let mine = world.read(move |reader| reader.organization_members().list_of_user(ann)).await;
-    let roles: Vec<_> = mine.iter().map(|one| (one.organization, one.role)).collect();
-    let expected = [(world.organization, OrganizationRole::Member), (small, OrganizationRole::Administrator)];
+    let people = world
+        .read(move |reader| reader.organization_members().list_users(small))
+        .await;
+    assert_eq!(
+        people
+            .iter()
+            .map(|(user, admin)| (user.id, *admin))
+            .collect::<Vec<_>>(),
+        [(ann, true)]
+    );
+    let mine = world
+        .read(move |reader| reader.organization_members().list_of_user(ann))
+        .await;
+    let roles: Vec<_> = mine
+        .iter()
+        .map(|one| (one.organization, one.role))
+        .collect();
+    let expected = [
+        (world.organization, OrganizationRole::Member),
+        (small, OrganizationRole::Administrator),
+    ];
     assert_eq!(roles, expected);
 }
 
@@ -180,7 +322,11 @@ async fn a_nick_is_unique_within_an_organization(home: Arc<Home>) {
         .store
         .write(|tx| {
             let dan = tx.users().insert(&new_user("dan"))?;
-            Ok((dan, tx.organizations().insert("Other", "other", 5, Timestamp(1))?))
+            Ok((
+                dan,
+                tx.organizations()
+                    .insert("Other", "other", 5, Timestamp(1))?,
+            ))
         })
         .await
         .expect("dan and another organization");
@@ -190,29 +336,60 @@ async fn a_nick_is_unique_within_an_organization(home: Arc<Home>) {
         async move {
             store
                 .write(move |tx| {
-                    tx.organization_members().insert(member(organization, dan), nick, Timestamp(1))
+                    tx.organization_members()
+                        .insert(member(organization, dan), nick, Timestamp(1))
                 })
                 .await
         }
     };
-    assert!(matches!(join(organization, "ann").await, Err(Error::Exists(_))));
-    assert!(join(other, "ann").await.is_ok(), "another organization has its own nicks");
+    assert!(matches!(
+        join(organization, "ann").await,
+        Err(Error::Exists(_))
+    ));
+    assert!(
+        join(other, "ann").await.is_ok(),
+        "another organization has its own nicks"
+    );
     assert!(join(organization, "dan").await.is_ok());
-    assert!(matches!(join(organization, "dan").await, Err(Error::Exists(_))), "nobody is in it twice");
+    assert!(
+        matches!(join(organization, "dan").await, Err(Error::Exists(_))),
+        "nobody is in it twice"
+    );
 
-    let taken = store.write(move |tx| tx.users().update(bob, ("Ann", "ann"), ("b@b", "b@b"))).await;
+    let taken = store
+        .write(move |tx| tx.users().update(bob, ("Ann", "ann"), ("b@b", "b@b")))
+        .await;
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
-    let kept = store.read(move |reader| reader.users().find(bob)).await.expect("a read").expect("bob");
-    assert_eq!((kept.nick.as_str(), kept.email.as_str()), ("bob", "bob@Example.org"), "nothing was kept");
+    let kept = store
+        .read(move |reader| reader.users().find(bob))
+        .await
+        .expect("a read")
+        .expect("bob");
+    assert_eq!(
+        (kept.nick.as_str(), kept.email.as_str()),
+        ("bob", "bob@Example.org"),
+        "nothing was kept"
+    );
 }
 
 async fn people_who_share_an_organization_know_each_other(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let (stranger, _) =
-        world.store.write(|tx| tx.users().insert(&new_user("zoe"))).await.expect("a stranger");
+    let (stranger, _) = world
+        .store
+        .write(|tx| tx.users().insert(&new_user("zoe")))
+        .await
+        .expect("a stranger");
     let (ann, bob) = (world.ann, world.bob);
-    assert!(world.read(move |reader| reader.organization_members().have_common(ann, bob)).await);
-    assert!(!world.read(move |reader| reader.organization_members().have_common(ann, stranger)).await);
+    assert!(
+        world
+            .read(move |reader| reader.organization_members().have_common(ann, bob))
+            .await
+    );
+    assert!(
+        !world
+            .read(move |reader| reader.organization_members().have_common(ann, stranger))
+            .await
+    );
 }
 
 async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
@@ -220,15 +397,41 @@ async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
     let (room, organization) = (world.main, world.organization);
     world
         .store
-        .write(move |tx| tx.sources().insert_token(b"hash of the flow's token", room, None, Timestamp(1)))
+        .write(move |tx| {
+            tx.sources()
+                .insert_token(b"hash of the flow's token", room, None, Timestamp(1))
+        })
         .await
         .expect("a token");
-    let flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
-    assert_eq!((flow.id.0.as_str(), flow.name.as_str()), ("id-of-main", "MAIN"));
-    assert_eq!((flow.access_mode, flow.disabled, flow.creator), (AccessMode::Invitation, false, None));
-    assert_eq!((flow.last_message_id, flow.last_message_at, flow.access_version), (0, None, 0));
-    assert_eq!(world.read(|reader| reader.flows().find_room_by_id("id-of-main")).await, Some(room));
-    let by_name = world.read(move |reader| reader.flows().find_room_by_name(organization, "main")).await;
+    let flow = world
+        .read(move |reader| reader.flows().find(room))
+        .await
+        .expect("the flow");
+    assert_eq!(
+        (flow.id.0.as_str(), flow.name.as_str()),
+        ("id-of-main", "MAIN")
+    );
+    assert_eq!(
+        (flow.access_mode, flow.disabled, flow.creator),
+        (AccessMode::Invitation, false, None)
+    );
+    assert_eq!(
+        (
+            flow.last_message_id,
+            flow.last_message_at,
+            flow.access_version
+        ),
+        (0, None, 0)
+    );
+    assert_eq!(
+        world
+            .read(|reader| reader.flows().find_room_by_id("id-of-main"))
+            .await,
+        Some(room)
+    );
+    let by_name = world
+        .read(move |reader| reader.flows().find_room_by_name(organization, "main"))
+        .await;
     assert_eq!(by_name, Some(room));
     assert_eq!(
         world
@@ -237,10 +440,23 @@ async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
             .map(|token| token.room),
         Some(room)
     );
-    assert!(world.read(|reader| reader.sources().find_token(b"x")).await.is_none());
-    assert_eq!(world.read(|reader| reader.flows().find(RoomId(99))).await, None);
-    let all = world.read(move |reader| reader.flows().list_of_organizations(&[organization])).await;
-    assert_eq!(all.iter().map(|flow| flow.room).collect::<Vec<_>>(), [world.main, world.side]);
+    assert!(
+        world
+            .read(|reader| reader.sources().find_token(b"x"))
+            .await
+            .is_none()
+    );
+    assert_eq!(
+        world.read(|reader| reader.flows().find(RoomId(99))).await,
+        None
+    );
+    let all = world
+        .read(move |reader| reader.flows().list_of_organizations(&[organization]))
+        .await;
+    assert_eq!(
+        all.iter().map(|flow| flow.room).collect::<Vec<_>>(),
+        [world.main, world.side]
+    );
 }
 
 async fn flow_names_are_unique_within_an_organization(home: Arc<Home>) {
@@ -260,14 +476,24 @@ async fn flow_names_are_unique_within_an_organization(home: Arc<Home>) {
 async fn a_flow_can_be_changed(home: Arc<Home>) {
     let world = World::new(&home).await;
     let room = world.main;
-    let mut flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
+    let mut flow = world
+        .read(move |reader| reader.flows().find(room))
+        .await
+        .expect("the flow");
     flow.name = "Renamed".into();
     flow.description = Some("What it is for".into());
     flow.access_mode = AccessMode::Link;
     flow.disabled = true;
     let changed = flow.clone();
-    world.store.write(move |tx| tx.flows().update(&changed)).await.expect("the flow is changed");
-    assert_eq!(world.read(move |reader| reader.flows().find(room)).await, Some(flow));
+    world
+        .store
+        .write(move |tx| tx.flows().update(&changed))
+        .await
+        .expect("the flow is changed");
+    assert_eq!(
+        world.read(move |reader| reader.flows().find(room)).await,
+        Some(flow)
+    );
 }
 
 async fn who_comes_into_a_room_has_read_what_was_said(home: Arc<Home>) {
@@ -283,13 +509,19 @@ async fn who_comes_into_a_room_has_read_what_was_said(home: Arc<Home>) {
         })
         .await
         .expect("dan comes in");
-    let there = world.read(move |reader| reader.members().find(room, dan)).await.expect("dan is in");
+    let there = world
+        .read(move |reader| reader.members().find(room, dan))
+        .await
+        .expect("dan is in");
     assert_eq!(
         (there.read_up_to, there.last_activity, there.last_ping),
         (MessageId(1), Timestamp(50), Timestamp(0))
     );
     assert!(there.open && !there.blocked);
-    let again = world.store.write(move |tx| tx.members().insert(room, dan, Timestamp(51))).await;
+    let again = world
+        .store
+        .write(move |tx| tx.members().insert(room, dan, Timestamp(51)))
+        .await;
     assert!(matches!(again, Err(Error::Exists(_))), "{again:?}");
 }
 
@@ -305,24 +537,50 @@ async fn memberships_can_be_changed_and_ended(home: Arc<Home>) {
         })
         .await
         .expect("memberships change");
-    assert_eq!(world.read(move |reader| reader.members().list_rooms_of_user(ann)).await, [main]);
     assert_eq!(
-        world.read(move |reader| reader.members().list_rooms_of_user(bob)).await,
+        world
+            .read(move |reader| reader.members().list_rooms_of_user(ann))
+            .await,
+        [main]
+    );
+    assert_eq!(
+        world
+            .read(move |reader| reader.members().list_rooms_of_user(bob))
+            .await,
         [main, side],
         "also the one that shuts bob out: bob is among its people"
     );
-    let bobs = world.read(move |reader| reader.members().list_of_user(bob)).await;
+    let bobs = world
+        .read(move |reader| reader.members().list_of_user(bob))
+        .await;
     assert_eq!(
-        bobs.iter().map(|one| (one.room, one.blocked)).collect::<Vec<_>>(),
+        bobs.iter()
+            .map(|one| (one.room, one.blocked))
+            .collect::<Vec<_>>(),
         [(main, true), (side, false)]
     );
-    let people = world.read(move |reader| reader.members().list_of_rooms(&[main, side])).await;
-    let people: Vec<_> = people.iter().map(|(place, user)| (place.room, user.id, place.open)).collect();
+    let people = world
+        .read(move |reader| reader.members().list_of_rooms(&[main, side]))
+        .await;
+    let people: Vec<_> = people
+        .iter()
+        .map(|(place, user)| (place.room, user.id, place.open))
+        .collect();
     let cid = world.cid;
-    let expected =
-        [(main, ann, false), (main, bob, true), (main, cid, true), (side, bob, true), (side, cid, true)];
+    let expected = [
+        (main, ann, false),
+        (main, bob, true),
+        (main, cid, true),
+        (side, bob, true),
+        (side, cid, true),
+    ];
     assert_eq!(people, expected);
-    assert_eq!(world.read(move |reader| reader.members().find(side, ann)).await, None);
+    assert_eq!(
+        world
+            .read(move |reader| reader.members().find(side, ann))
+            .await,
+        None
+    );
 }
 
 async fn the_read_marker_never_goes_back(home: Arc<Home>) {
@@ -336,7 +594,10 @@ async fn the_read_marker_never_goes_back(home: Arc<Home>) {
             .expect("the marker");
         assert_eq!(moved, moves, "to {to}");
     }
-    let there = world.read(move |reader| reader.members().find(room, ann)).await.expect("ann is in");
+    let there = world
+        .read(move |reader| reader.members().find(room, ann))
+        .await
+        .expect("ann is in");
     assert_eq!(there.read_up_to, MessageId(6));
 }
 
@@ -350,28 +611,57 @@ async fn activity_is_noted_only_forward(home: Arc<Home>) {
                 (room, ann, Timestamp(20), Timestamp(10)),
                 (room, bob, Timestamp(7), Timestamp(0)),
             ])?;
-            tx.members().touch(&[(room, ann, Timestamp(15), Timestamp(30))])
+            tx.members()
+                .touch(&[(room, ann, Timestamp(15), Timestamp(30))])
         })
         .await
         .expect("activity is noted");
-    let ann = world.read(move |reader| reader.members().find(room, ann)).await.expect("ann is in");
-    assert_eq!((ann.last_ping, ann.last_activity), (Timestamp(20), Timestamp(30)));
-    let bob = world.read(move |reader| reader.members().find(room, bob)).await.expect("bob is in");
-    assert_eq!((bob.last_ping, bob.last_activity), (Timestamp(7), Timestamp(3)), "never active since");
+    let ann = world
+        .read(move |reader| reader.members().find(room, ann))
+        .await
+        .expect("ann is in");
+    assert_eq!(
+        (ann.last_ping, ann.last_activity),
+        (Timestamp(20), Timestamp(30))
+    );
+    let bob = world
+        .read(move |reader| reader.members().find(room, bob))
+        .await
+        .expect("bob is in");
+    assert_eq!(
+        (bob.last_ping, bob.last_activity),
+        (Timestamp(7), Timestamp(3)),
+        "never active since"
+    );
 }
 
 async fn settings_keep_their_first_value(home: Arc<Home>) {
     let store = home.open();
-    assert_eq!(store.read(|reader| reader.settings().find("key")).await.expect("a read"), None);
+    assert_eq!(
+        store
+            .read(|reader| reader.settings().find("key"))
+            .await
+            .expect("a read"),
+        None
+    );
     for _ in 0..2 {
-        let (value, _) =
-            store.write(|tx| tx.settings().insert_or_find("key", b"\0first")).await.expect("a write");
+        let (value, _) = store
+            .write(|tx| tx.settings().insert_or_find("key", b"\0first"))
+            .await
+            .expect("a write");
         assert_eq!(value, b"\0first");
     }
-    let (value, _) = store.write(|tx| tx.settings().insert_or_find("key", b"second")).await.expect("a write");
+    let (value, _) = store
+        .write(|tx| tx.settings().insert_or_find("key", b"second"))
+        .await
+        .expect("a write");
     assert_eq!(value, b"\0first");
     assert_eq!(
-        store.read(|reader| reader.settings().find("key")).await.expect("a read").as_deref(),
+        store
+            .read(|reader| reader.settings().find("key"))
+            .await
+            .expect("a read")
+            .as_deref(),
         Some(&b"\0first"[..])
     );
 }

@@ -1,5 +1,5 @@
-//! How the databases find provided users, pending invitations, records of mail and what began threads: by an index,
-//! however many there are.
+//! How the databases find provided users, pending invitations, records of mail and what began
+//! threads: by an index, however many there are.
 
 use std::sync::{Arc, Mutex};
 
@@ -26,23 +26,47 @@ struct Line {
     text: String,
 }
 
-/// Asks for users by each term and by all of them, for one user, and for the organizations below another.
+/// Asks for users by each term and by all of them, for one user, and for the organizations below
+/// another.
 fn ask_everything(reader: &mut Reader<'_>) -> Result<()> {
     let of = OrganizationId(1);
     let key = || Some("user77@example.org".to_owned());
-    let none = ProvidedQuery { limit: Some(1), ..ProvidedQuery::default() };
+    let none = ProvidedQuery {
+        limit: Some(1),
+        ..ProvidedQuery::default()
+    };
     for query in [
-        ProvidedQuery { subject_key: key(), ..none.clone() },
-        ProvidedQuery { external_id: key(), ..none.clone() },
-        ProvidedQuery { email_key: key(), ..none.clone() },
-        ProvidedQuery { external_id: key(), email_key: key(), ..none.clone() },
-        ProvidedQuery { subject_key: key(), external_id: key(), email_key: key(), ..none },
+        ProvidedQuery {
+            subject_key: key(),
+            ..none.clone()
+        },
+        ProvidedQuery {
+            external_id: key(),
+            ..none.clone()
+        },
+        ProvidedQuery {
+            email_key: key(),
+            ..none.clone()
+        },
+        ProvidedQuery {
+            external_id: key(),
+            email_key: key(),
+            ..none.clone()
+        },
+        ProvidedQuery {
+            subject_key: key(),
+            external_id: key(),
+            email_key: key(),
+            ..none
+        },
     ] {
         reader.identities().list_users(of, &query)?;
     }
     reader.identities().find_user(of, UserId(77))?;
     reader.identities().find(UserId(77))?;
-    reader.identities().find_by_subject(of, "user77@example.org")?;
+    reader
+        .identities()
+        .find_by_subject(of, "user77@example.org")?;
     reader.identities().find_provider("uid")?;
     reader.organizations().list_below(of)?;
     Ok(())
@@ -55,7 +79,11 @@ fn heard<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Ve
     c.set_instrumentation(move |event: InstrumentationEvent<'_>| {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
             let text = query.to_string();
-            let sql = text.split(" -- binds").next().expect("a split has a beginning").to_owned();
+            let sql = text
+                .split(" -- binds")
+                .next()
+                .expect("a split has a beginning")
+                .to_owned();
             told.lock().expect("nobody panics").push(sql);
         }
     });
@@ -68,13 +96,18 @@ fn heard<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Ve
 fn statements<C: Connection>(c: &mut C, ask: impl FnOnce(&mut C) -> Result<()>) -> Vec<String> {
     let heard = heard(c, ask);
     // Counting is asked for where a page is full, which each of them is.
-    assert!(heard.iter().filter(|sql| sql.contains("COUNT(*)")).count() >= 5, "{heard:#?}");
+    assert!(
+        heard.iter().filter(|sql| sql.contains("COUNT(*)")).count() >= 5,
+        "{heard:#?}"
+    );
     heard
 }
 
 /// The steps by which SQLite answers a statement.
 fn sqlite_plan(c: &mut SqliteConnection, sql: &str) -> Vec<String> {
-    let steps: Vec<Step> = diesel::sql_query(format!("explain query plan {sql}")).load(c).expect("a plan");
+    let steps: Vec<Step> = diesel::sql_query(format!("explain query plan {sql}"))
+        .load(c)
+        .expect("a plan");
     steps.into_iter().map(|step| step.detail).collect()
 }
 
@@ -91,7 +124,8 @@ fn postgres_plan(c: &mut PgConnection, sql: &str) -> Vec<String> {
 /// A connection that waits while the store, which has just been dropped, still closes its own.
 fn sqlite(path: &str) -> SqliteConnection {
     let mut c = SqliteConnection::establish(path).expect("SQLite opens");
-    c.batch_execute("pragma busy_timeout = 60000").expect("a timeout");
+    c.batch_execute("pragma busy_timeout = 60000")
+        .expect("a timeout");
     c
 }
 
@@ -139,8 +173,8 @@ fn postgres_reads_no_more_than_it_must() {
     people(&home.url, "generate_series(1, 10000) n");
     let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
     let asked = statements(&mut c, |c| ask_everything(&mut Reader::from(c)));
-    // Plans for any values, since those for known ones are made anew each time; of a table that was filled
-    // a moment ago, and of one that is known.
+    // Plans for any values, since those for known ones are made anew each time; of a table that was
+    // filled a moment ago, and of one that is known.
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan");
     for known in [false, true] {
         if known {
@@ -148,9 +182,13 @@ fn postgres_reads_no_more_than_it_must() {
         }
         for sql in &asked {
             for text in postgres_plan(&mut c, sql) {
-                let reads_all = text.contains("Seq Scan") || text.contains("Cond: (organization_id = $1)");
+                let reads_all =
+                    text.contains("Seq Scan") || text.contains("Cond: (organization_id = $1)");
                 // There is one provider only, which is read faster than an index.
-                assert!(!reads_all || text.contains("identity_providers"), "{known}, {sql}: {text}");
+                assert!(
+                    !reads_all || text.contains("identity_providers"),
+                    "{known}, {sql}: {text}"
+                );
             }
         }
     }
@@ -167,17 +205,33 @@ const OF_INVITATIONS: [Question; 6] = [
     (
         |reader| {
             let keys: Vec<String> = (0..200).map(|n| format!("user{n}@example.org")).collect();
-            reader.invitations().list_pending_to(RoomId(1), &keys).map(drop)
+            reader
+                .invitations()
+                .list_pending_to(RoomId(1), &keys)
+                .map(drop)
         },
         "invitations_pending",
     ),
-    (|reader| reader.invitations().list_requested(&[RoomId(1)]).map(drop), "invitations_"),
     (
-        |reader| reader.mail_records().list_to(MailKind::Invitation, &["a", "b"], Timestamp(5)).map(drop),
+        |reader| reader.invitations().list_requested(&[RoomId(1)]).map(drop),
+        "invitations_",
+    ),
+    (
+        |reader| {
+            reader
+                .mail_records()
+                .list_to(MailKind::Invitation, &["a", "b"], Timestamp(5))
+                .map(drop)
+        },
         "mail_records_recipient",
     ),
     (
-        |reader| reader.mail_records().count_by_sender(UserId(1), Timestamp(5)).map(drop),
+        |reader| {
+            reader
+                .mail_records()
+                .count_by_sender(UserId(1), Timestamp(5))
+                .map(drop)
+        },
         "mail_records_sender",
     ),
     (
@@ -226,11 +280,14 @@ fn sqlite_finds_invitations_and_mail_by_an_index() {
     let path = home.url.strip_prefix("sqlite:").expect("a path");
     let mut c = sqlite(path);
     // The store that made the tables may still be closing.
-    c.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
+    c.batch_execute("pragma busy_timeout = 5000")
+        .expect("a pragma");
     for (ask, index) in OF_INVITATIONS {
         for sql in heard(&mut c, |c| ask(&mut Reader::from(c))) {
             let plan = sqlite_plan(&mut c, &sql);
-            let by_index = plan.iter().any(|step| step.starts_with("SEARCH") && step.contains(index));
+            let by_index = plan
+                .iter()
+                .any(|step| step.starts_with("SEARCH") && step.contains(index));
             assert!(by_index, "{sql}: {plan:#?}");
         }
     }
@@ -246,7 +303,10 @@ fn postgres_finds_invitations_and_mail_by_an_index() {
     for (ask, index) in OF_INVITATIONS {
         for sql in heard(&mut c, |c| ask(&mut Reader::from(c))) {
             let plan = postgres_plan(&mut c, &sql);
-            assert!(plan.iter().any(|line| line.contains(index)), "{sql}: {plan:#?}");
+            assert!(
+                plan.iter().any(|line| line.contains(index)),
+                "{sql}: {plan:#?}"
+            );
         }
     }
 }
@@ -277,7 +337,10 @@ fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
 
 /// The statement that reads the messages which began threads.
 fn of_roots(heard: Vec<String>) -> String {
-    heard.into_iter().find(|sql| sql.contains("event = 0 or")).expect("it is asked for")
+    heard
+        .into_iter()
+        .find(|sql| sql.contains("event = 0 or"))
+        .expect("it is asked for")
 }
 
 #[test]
@@ -291,7 +354,10 @@ fn sqlite_finds_what_began_threads_by_an_index() {
     let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
     let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Reader::from(c))));
     let plan = sqlite_plan(&mut c, &sql);
-    assert!(plan.iter().any(|step| step.contains("messages_roots")), "{sql}: {plan:#?}");
+    assert!(
+        plan.iter().any(|step| step.contains("messages_roots")),
+        "{sql}: {plan:#?}"
+    );
 }
 
 #[test]
@@ -303,5 +369,8 @@ fn postgres_finds_what_began_threads_by_an_index() {
     execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
     let sql = of_roots(heard(&mut c, |c| ask_for_roots(&mut Reader::from(c))));
     let plan = postgres_plan(&mut c, &sql);
-    assert!(plan.iter().any(|line| line.contains("messages_roots")), "{sql}: {plan:#?}");
+    assert!(
+        plan.iter().any(|line| line.contains("messages_roots")),
+        "{sql}: {plan:#?}"
+    );
 }

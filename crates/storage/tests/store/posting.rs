@@ -34,15 +34,34 @@ async fn a_message_is_kept_as_it_was_posted(home: Arc<Home>) {
         explicit_tags: texts(&["b"]),
         uuid: Some("id-1".into()),
         sent: Timestamp(1_234_567),
-        ..chat(world.main, world.ann, "tabs\tand\nlines, 日本語 and 'quotes\" \\")
+        ..chat(
+            world.main,
+            world.ann,
+            "tabs\tand\nlines, 日本語 and 'quotes\" \\",
+        )
     };
     let said = world.say(draft.clone()).await;
     let message = &said.message;
-    assert_eq!((message.room, message.id, message.event), (draft.room, MessageId(1), Event::Message));
-    assert_eq!((&message.content, &message.tags), (&draft.content, &draft.tags));
-    assert_eq!((&message.author, &message.explicit_tags), (&draft.author, &draft.explicit_tags));
-    assert_eq!((&message.uuid, message.sent, message.edited), (&draft.uuid, draft.sent, None));
-    assert_eq!((message.thread_root, message.parent), (Some(MessageId(1)), None));
+    assert_eq!(
+        (message.room, message.id, message.event),
+        (draft.room, MessageId(1), Event::Message)
+    );
+    assert_eq!(
+        (&message.content, &message.tags),
+        (&draft.content, &draft.tags)
+    );
+    assert_eq!(
+        (&message.author, &message.explicit_tags),
+        (&draft.author, &draft.explicit_tags)
+    );
+    assert_eq!(
+        (&message.uuid, message.sent, message.edited),
+        (&draft.uuid, draft.sent, None)
+    );
+    assert_eq!(
+        (message.thread_root, message.parent),
+        (Some(MessageId(1)), None)
+    );
     assert_eq!(world.view(MessageId(1)).await, *said);
 }
 
@@ -54,11 +73,20 @@ async fn each_room_counts_its_messages_from_one(home: Arc<Home>) {
             assert_eq!(said.message.id, MessageId(id));
         }
     }
-    let later = Draft { sent: Timestamp(500), ..chat(world.main, world.ann, "older than the others") };
+    let later = Draft {
+        sent: Timestamp(500),
+        ..chat(world.main, world.ann, "older than the others")
+    };
     world.say(later).await;
     let room = world.main;
-    let flow = world.read(move |reader| reader.flows().find(room)).await.expect("the flow");
-    assert_eq!((flow.last_message_id, flow.last_message_at), (4, Some(Timestamp(1_000))));
+    let flow = world
+        .read(move |reader| reader.flows().find(room))
+        .await
+        .expect("the flow");
+    assert_eq!(
+        (flow.last_message_id, flow.last_message_at),
+        (4, Some(Timestamp(1_000)))
+    );
 }
 
 async fn many_at_once_get_numbers_without_gaps(home: Arc<Home>) {
@@ -68,7 +96,9 @@ async fn many_at_once_get_numbers_without_gaps(home: Arc<Home>) {
         let world = world.clone();
         let room = if n % 3 == 0 { world.side } else { world.main };
         posts.spawn(async move {
-            let posted = world.post(chat(room, world.ann, &format!("message {n}"))).await;
+            let posted = world
+                .post(chat(room, world.ann, &format!("message {n}")))
+                .await;
             let event = posted.event.expect("a new message has a place in the log");
             (room, added(posted).message.id.0, event)
         });
@@ -78,8 +108,16 @@ async fn many_at_once_get_numbers_without_gaps(home: Arc<Home>) {
     let seqs: Vec<i64> = all.iter().map(|(_, _, event)| event.seq.0).collect();
     assert_eq!(seqs, (1..=300).collect::<Vec<_>>());
     for (room, count) in [(world.main, 200), (world.side, 100)] {
-        let ids: Vec<i64> = all.iter().filter(|(r, _, _)| *r == room).map(|(_, id, _)| *id).collect();
-        assert_eq!(ids, (1..=count).collect::<Vec<_>>(), "numbers and the log have one order");
+        let ids: Vec<i64> = all
+            .iter()
+            .filter(|(r, _, _)| *r == room)
+            .map(|(_, id, _)| *id)
+            .collect();
+        assert_eq!(
+            ids,
+            (1..=count).collect::<Vec<_>>(),
+            "numbers and the log have one order"
+        );
     }
 }
 
@@ -97,34 +135,66 @@ async fn batches_of_any_length_are_kept_as_they_were_posted(home: Arc<Home>) {
                 ..chat(world.main, world.ann, &format!("number {n} of {length}"))
             })
             .collect();
-        let outcomes =
-            world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("they are posted").0;
+        let outcomes = world
+            .store
+            .write(move |tx| tx.messages().append(&drafts))
+            .await
+            .expect("they are posted")
+            .0;
         assert_eq!(outcomes.len(), length);
         for outcome in outcomes {
-            let Outcome::Added(said) = outcome else { panic!("{outcome:?}") };
+            let Outcome::Added(said) = outcome else {
+                panic!("{outcome:?}")
+            };
             assert_eq!(world.view(said.message.id).await, *said);
         }
     }
-    let log = world.read(|reader| reader.log().list_after(Seq(0), 200)).await;
+    let log = world
+        .read(|reader| reader.log().list_after(Seq(0), 200))
+        .await;
     let seqs: Vec<i64> = log.iter().map(|item| item.id.seq.0).collect();
     assert_eq!(seqs, (1..=104).collect::<Vec<_>>());
 }
 
 async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let first = Draft { uuid: Some("one".into()), ..chat(world.main, world.ann, "hello") };
+    let first = Draft {
+        uuid: Some("one".into()),
+        ..chat(world.main, world.ann, "hello")
+    };
     world.say(first.clone()).await;
     let again = world.post(first.clone()).await;
-    assert_eq!((again.outcome, again.event), (Outcome::Repeated(MessageId(1)), None));
+    assert_eq!(
+        (again.outcome, again.event),
+        (Outcome::Repeated(MessageId(1)), None)
+    );
 
-    let other_text = Draft { uuid: Some("one".into()), ..chat(world.main, world.ann, "bye") };
-    let other_user = Draft { author: Author::user(world.bob), ..first.clone() };
-    let nobody = Draft { author: Author::anonymous(None), ..first.clone() };
+    let other_text = Draft {
+        uuid: Some("one".into()),
+        ..chat(world.main, world.ann, "bye")
+    };
+    let other_user = Draft {
+        author: Author::user(world.bob),
+        ..first.clone()
+    };
+    let nobody = Draft {
+        author: Author::anonymous(None),
+        ..first.clone()
+    };
     for other in [other_text, other_user, nobody] {
         assert_eq!(world.post(other).await.outcome, Outcome::UuidTaken);
     }
-    let elsewhere = world.say(Draft { room: world.side, ..first }).await;
-    assert_eq!(elsewhere.message.id, MessageId(1), "rooms have uuids of their own");
+    let elsewhere = world
+        .say(Draft {
+            room: world.side,
+            ..first
+        })
+        .await;
+    assert_eq!(
+        elsewhere.message.id,
+        MessageId(1),
+        "rooms have uuids of their own"
+    );
     assert_eq!(world.read(|reader| reader.log().find_head()).await.seq.0, 2);
 }
 
@@ -135,39 +205,84 @@ async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
         let world = world.clone();
         let uuid = Some(format!("uuid {}", n % 6));
         let text = if n < 54 { "same" } else { "other" };
-        posts.spawn(
-            async move { world.post(Draft { uuid, ..chat(world.main, world.ann, text) }).await.outcome },
-        );
+        posts.spawn(async move {
+            world
+                .post(Draft {
+                    uuid,
+                    ..chat(world.main, world.ann, text)
+                })
+                .await
+                .outcome
+        });
     }
     let outcomes = posts.join_all().await;
-    let new = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Added(_))).count();
+    let new = outcomes
+        .iter()
+        .filter(|outcome| matches!(outcome, Outcome::Added(_)))
+        .count();
     assert_eq!(new, 6, "{outcomes:?}");
 
     let room = world.main;
-    let twice = [0, 1].map(|_| Draft { uuid: Some("batch".into()), ..chat(room, world.ann, "one batch") });
-    let taken = Draft { fingerprint: -1, ..twice[0].clone() };
+    let twice = [0, 1].map(|_| Draft {
+        uuid: Some("batch".into()),
+        ..chat(room, world.ann, "one batch")
+    });
+    let taken = Draft {
+        fingerprint: -1,
+        ..twice[0].clone()
+    };
     let (outcomes, _) = world
         .store
-        .write(move |tx| tx.messages().append(&[twice[0].clone(), twice[1].clone(), taken.clone()]))
+        .write(move |tx| {
+            tx.messages()
+                .append(&[twice[0].clone(), twice[1].clone(), taken.clone()])
+        })
         .await
         .expect("a batch");
     assert!(matches!(&outcomes[0], Outcome::Added(view) if view.message.id == MessageId(7)));
-    assert_eq!(outcomes[1..], [Outcome::Repeated(MessageId(7)), Outcome::UuidTaken]);
+    assert_eq!(
+        outcomes[1..],
+        [Outcome::Repeated(MessageId(7)), Outcome::UuidTaken]
+    );
 }
 
 async fn a_draft_checked_before_access_changed_is_stale(home: Arc<Home>) {
     let world = World::new(&home).await;
     let room = world.main;
-    let draft = Draft { access_version: Some(0), ..chat(room, world.ann, "hello") };
+    let draft = Draft {
+        access_version: Some(0),
+        ..chat(room, world.ann, "hello")
+    };
     world.say(draft.clone()).await;
-    world.store.write(move |tx| tx.rooms().advance_access(room)).await.expect("access changes");
+    world
+        .store
+        .write(move |tx| tx.rooms().advance_access(room))
+        .await
+        .expect("access changes");
     assert_eq!(world.post(draft.clone()).await.outcome, Outcome::Stale);
-    let elsewhere = Draft { room: world.side, ..draft.clone() };
+    let elsewhere = Draft {
+        room: world.side,
+        ..draft.clone()
+    };
     world.say(elsewhere).await;
-    let version = world.read(move |reader| reader.flows().find(room)).await.expect("the flow").access_version;
-    let said = world.say(Draft { access_version: Some(version), ..draft.clone() }).await;
+    let version = world
+        .read(move |reader| reader.flows().find(room))
+        .await
+        .expect("the flow")
+        .access_version;
+    let said = world
+        .say(Draft {
+            access_version: Some(version),
+            ..draft.clone()
+        })
+        .await;
     assert_eq!(said.message.id, MessageId(2));
-    world.say(Draft { access_version: None, ..draft }).await;
+    world
+        .say(Draft {
+            access_version: None,
+            ..draft
+        })
+        .await;
 }
 
 async fn there_is_no_posting_into_a_room_that_is_not_there(home: Arc<Home>) {
@@ -178,22 +293,38 @@ async fn there_is_no_posting_into_a_room_that_is_not_there(home: Arc<Home>) {
 
 async fn a_comment_joins_the_thread_of_what_it_answers(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let question = world.say(chat(world.main, world.ann, "what?\nsecond line")).await;
+    let question = world
+        .say(chat(world.main, world.ann, "what?\nsecond line"))
+        .await;
     let id = question.message.id;
-    let answer = world.say(comment(id, chat(world.main, world.bob, "that! #yes"))).await;
-    assert_eq!((answer.message.parent, answer.message.thread_root), (Some(id), Some(id)));
+    let answer = world
+        .say(comment(id, chat(world.main, world.bob, "that! #yes")))
+        .await;
+    assert_eq!(
+        (answer.message.parent, answer.message.thread_root),
+        (Some(id), Some(id))
+    );
     assert_eq!(answer.message.tags, [":influx:1", "yes"]);
     assert_eq!(answer.parent_text.as_deref(), Some("what?\nsecond line"));
     let thread = answer.thread.as_ref().expect("a thread");
-    assert_eq!((thread.root, thread.root_text.as_str()), (id, "what?\nsecond line"));
+    assert_eq!(
+        (thread.root, thread.root_text.as_str()),
+        (id, "what?\nsecond line")
+    );
     assert_eq!(thread.counts.internal_comments, 2);
     assert_eq!(world.view(answer.message.id).await, *answer);
 }
 
 async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let elsewhere = world.say(chat(world.side, world.ann, "in another room")).await.message.id;
-    let orphan = world.post(comment(elsewhere, chat(world.main, world.bob, "answer"))).await;
+    let elsewhere = world
+        .say(chat(world.side, world.ann, "in another room"))
+        .await
+        .message
+        .id;
+    let orphan = world
+        .post(comment(elsewhere, chat(world.main, world.bob, "answer")))
+        .await;
     assert_eq!((orphan.outcome, orphan.event), (Outcome::NoParent, None));
 
     let edit = Draft {
@@ -202,33 +333,64 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
         ..chat(world.main, world.ann, "{}")
     };
     let edit = world.say(edit).await.message.id;
-    let answer = world.post(comment(edit, chat(world.main, world.bob, "answer"))).await;
-    assert_eq!(answer.outcome, Outcome::NoParent, "what lives on the stream only cannot be answered");
+    let answer = world
+        .post(comment(edit, chat(world.main, world.bob, "answer")))
+        .await;
+    assert_eq!(
+        answer.outcome,
+        Outcome::NoParent,
+        "what lives on the stream only cannot be answered"
+    );
 
     let (outcomes, _) = world
         .store
         .write({
             let (room, ann) = (world.main, world.ann);
             move |tx| {
-                let into = Draft { placement: Placement::InThread(MessageId(2)), ..chat(room, ann, "into") };
+                let into = Draft {
+                    placement: Placement::InThread(MessageId(2)),
+                    ..chat(room, ann, "into")
+                };
                 let answer = comment(MessageId(2), chat(room, ann, "answer"));
-                tx.messages().append(&[chat(room, ann, "question"), answer, into])
+                tx.messages()
+                    .append(&[chat(room, ann, "question"), answer, into])
             }
         })
         .await
         .expect("a batch");
     assert!(matches!(outcomes[0], Outcome::Added(_)));
-    assert_eq!(outcomes[1..], [Outcome::NoParent, Outcome::NoParent], "nobody can know a number in advance");
+    assert_eq!(
+        outcomes[1..],
+        [Outcome::NoParent, Outcome::NoParent],
+        "nobody can know a number in advance"
+    );
 }
 
 async fn a_comment_can_be_answered_only_by_its_parent(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let question = world.say(chat(world.main, world.ann, "what?")).await.message.id;
-    let answer = world.say(comment(question, chat(world.main, world.bob, "that!"))).await.message.id;
-    let nested = world.post(comment(answer, chat(world.main, world.ann, "nested"))).await;
-    assert_eq!((nested.outcome, nested.event), (Outcome::ParentIsComment, None));
+    let question = world
+        .say(chat(world.main, world.ann, "what?"))
+        .await
+        .message
+        .id;
+    let answer = world
+        .say(comment(question, chat(world.main, world.bob, "that!")))
+        .await
+        .message
+        .id;
+    let nested = world
+        .post(comment(answer, chat(world.main, world.ann, "nested")))
+        .await;
     assert_eq!(
-        world.say(comment(question, chat(world.main, world.ann, "thanks"))).await.message.id,
+        (nested.outcome, nested.event),
+        (Outcome::ParentIsComment, None)
+    );
+    assert_eq!(
+        world
+            .say(comment(question, chat(world.main, world.ann, "thanks")))
+            .await
+            .message
+            .id,
         MessageId(3)
     );
 }
@@ -241,15 +403,25 @@ async fn a_thread_counts_what_it_holds(home: Arc<Home>) {
         sent: Timestamp(sent),
         ..chat(world.main, world.ann, "text")
     };
-    let first = world.say(at(Event::Activity, Placement::StartsThread, 10)).await;
-    assert_eq!(first.thread.as_ref().map(|thread| thread.counts.activities), Some(1));
+    let first = world
+        .say(at(Event::Activity, Placement::StartsThread, 10))
+        .await;
+    assert_eq!(
+        first.thread.as_ref().map(|thread| thread.counts.activities),
+        Some(1)
+    );
     let root = first.message.id;
-    for (event, sent) in
-        [(Event::Activity, 40), (Event::Discussion, 20), (Event::Discussion, 21), (Event::File, 30)]
-    {
+    for (event, sent) in [
+        (Event::Activity, 40),
+        (Event::Discussion, 20),
+        (Event::Discussion, 21),
+        (Event::File, 30),
+    ] {
         world.say(at(event, Placement::InThread(root), sent)).await;
     }
-    let last = world.say(at(Event::Comment, Placement::Answers(root), 35)).await;
+    let last = world
+        .say(at(Event::Comment, Placement::Answers(root), 35))
+        .await;
     let counts = ThreadCounts {
         activities: 2,
         internal_comments: 2,
@@ -257,39 +429,92 @@ async fn a_thread_counts_what_it_holds(home: Arc<Home>) {
         created_at: Timestamp(10),
         updated_at: Timestamp(40),
     };
-    assert_eq!(last.thread.as_ref().map(|thread| thread.counts), Some(counts));
+    assert_eq!(
+        last.thread.as_ref().map(|thread| thread.counts),
+        Some(counts)
+    );
     let shown = world.view(root).await.thread.expect("a thread");
-    assert_eq!((shown.counts, shown.root_text.as_str()), (counts, ""), "an activity is no text");
+    assert_eq!(
+        (shown.counts, shown.root_text.as_str()),
+        (counts, ""),
+        "an activity is no text"
+    );
 }
 
 async fn a_message_goes_into_a_thread_by_its_beginning(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let root = world.say(chat(world.main, world.ann, "the beginning")).await.message.id;
-    let into =
-        |thread| Draft { placement: Placement::InThread(thread), ..chat(world.main, world.bob, "more") };
+    let root = world
+        .say(chat(world.main, world.ann, "the beginning"))
+        .await
+        .message
+        .id;
+    let into = |thread| Draft {
+        placement: Placement::InThread(thread),
+        ..chat(world.main, world.bob, "more")
+    };
     let more = world.say(into(root)).await;
-    assert_eq!((more.message.thread_root, more.message.parent), (Some(root), None));
+    assert_eq!(
+        (more.message.thread_root, more.message.parent),
+        (Some(root), None)
+    );
     assert_eq!(more.parent_text, None);
-    assert_eq!(more.thread.as_ref().map(|thread| thread.root_text.as_str()), Some("the beginning"));
+    assert_eq!(
+        more.thread.as_ref().map(|thread| thread.root_text.as_str()),
+        Some("the beginning")
+    );
     assert_eq!(world.view(more.message.id).await, *more);
 
-    assert_eq!(world.post(into(more.message.id)).await.outcome, Outcome::NoParent, "it began no thread");
-    assert_eq!(world.post(into(MessageId(99))).await.outcome, Outcome::NoParent);
-    let loose =
-        Draft { event: Event::Action, placement: Placement::Unthreaded, ..chat(world.main, world.ann, "{}") };
+    assert_eq!(
+        world.post(into(more.message.id)).await.outcome,
+        Outcome::NoParent,
+        "it began no thread"
+    );
+    assert_eq!(
+        world.post(into(MessageId(99))).await.outcome,
+        Outcome::NoParent
+    );
+    let loose = Draft {
+        event: Event::Action,
+        placement: Placement::Unthreaded,
+        ..chat(world.main, world.ann, "{}")
+    };
     let loose = world.say(loose).await;
     assert_eq!((loose.message.thread_root, &loose.thread), (None, &None));
-    assert_eq!(world.post(into(loose.message.id)).await.outcome, Outcome::NoParent);
-    let answer = world.say(comment(loose.message.id, chat(world.main, world.bob, "welcome"))).await;
+    assert_eq!(
+        world.post(into(loose.message.id)).await.outcome,
+        Outcome::NoParent
+    );
+    let answer = world
+        .say(comment(
+            loose.message.id,
+            chat(world.main, world.bob, "welcome"),
+        ))
+        .await;
     assert_eq!((answer.message.thread_root, &answer.thread), (None, &None));
 }
 
 async fn the_first_answers_of_one_batch_are_all_counted(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let root = world.say(chat(world.main, world.ann, "question")).await.message.id;
+    let root = world
+        .say(chat(world.main, world.ann, "question"))
+        .await
+        .message
+        .id;
     let room = world.main;
-    let drafts: Vec<Draft> =
-        (0..5).map(|n| comment(root, chat(room, world.bob, &format!("answer {n}")))).collect();
-    world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
-    assert_eq!(world.view(root).await.thread.map(|thread| thread.counts.internal_comments), Some(6));
+    let drafts: Vec<Draft> = (0..5)
+        .map(|n| comment(root, chat(room, world.bob, &format!("answer {n}"))))
+        .collect();
+    world
+        .store
+        .write(move |tx| tx.messages().append(&drafts))
+        .await
+        .expect("a batch");
+    assert_eq!(
+        world
+            .view(root)
+            .await
+            .thread
+            .map(|thread| thread.counts.internal_comments),
+        Some(6)
+    );
 }

@@ -65,7 +65,10 @@ async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
     let say = |text: &str| begin(&world.store, chat(world.main, world.ann, text));
     let (one, two, three) = (say("one"), say("two"), say("three"));
     assert!(matches!(three.await, Err(Error::Busy)));
-    assert!(matches!(world.store.write(|_| Ok(())).await, Err(Error::Busy)));
+    assert!(matches!(
+        world.store.write(|_| Ok(())).await,
+        Err(Error::Busy)
+    ));
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
     let ids = [one.await, two.await].map(|posted| added(posted.expect("posted")).message.id.0);
@@ -76,8 +79,14 @@ async fn more_writes_than_the_queue_holds_are_refused(home: Arc<Home>) {
 async fn closing_finishes_what_waits(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (release, job) = hold(&world).await;
-    let waiting: Vec<_> =
-        (0..20).map(|n| begin(&world.store, chat(world.main, world.ann, &format!("waiting {n}")))).collect();
+    let waiting: Vec<_> = (0..20)
+        .map(|n| {
+            begin(
+                &world.store,
+                chat(world.main, world.ann, &format!("waiting {n}")),
+            )
+        })
+        .collect();
     let closing = tokio::spawn({
         let store = world.store.clone();
         async move { store.close().await }
@@ -126,7 +135,10 @@ async fn a_write_that_panics_is_rolled_back_and_the_next_succeeds(home: Arc<Home
 async fn a_read_that_panics_leaves_the_store_usable(home: Arc<Home>) {
     let world = World::new(&home).await;
     world.say(chat(world.main, world.ann, "hello")).await;
-    let broken = world.store.read(|_| -> eddyline_storage::Result<()> { panic!("on purpose") }).await;
+    let broken = world
+        .store
+        .read(|_| -> eddyline_storage::Result<()> { panic!("on purpose") })
+        .await;
     assert!(matches!(broken, Err(Error::Panicked(_))), "{broken:?}");
     assert_eq!(world.find(MessageQuery::default()).await, [1]);
 }
@@ -134,7 +146,10 @@ async fn a_read_that_panics_leaves_the_store_usable(home: Arc<Home>) {
 async fn a_post_is_kept_though_nobody_waits_for_its_answer(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (release, job) = hold(&world).await;
-    drop(begin(&world.store, chat(world.main, world.ann, "gone before the answer")));
+    drop(begin(
+        &world.store,
+        chat(world.main, world.ann, "gone before the answer"),
+    ));
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
     let next = world.say(chat(world.main, world.ann, "next")).await;
@@ -146,10 +161,19 @@ async fn a_draft_the_database_refuses_does_not_take_others_with_it(home: Arc<Hom
     let world = World::new(&home).await;
     let (release, job) = hold(&world).await;
     // PostgreSQL has no NUL in texts, SQLite does.
-    let texts: Vec<String> =
-        (0..9).map(|n| if n == 4 { "a\0b".into() } else { format!("text {n}") }).collect();
-    let posts: Vec<_> =
-        texts.iter().map(|text| begin(&world.store, chat(world.main, world.ann, text))).collect();
+    let texts: Vec<String> = (0..9)
+        .map(|n| {
+            if n == 4 {
+                "a\0b".into()
+            } else {
+                format!("text {n}")
+            }
+        })
+        .collect();
+    let posts: Vec<_> = texts
+        .iter()
+        .map(|text| begin(&world.store, chat(world.main, world.ann, text)))
+        .collect();
     release.send(()).expect("the writer waits");
     job.await.expect("the write ends");
     let mut kept = Vec::new();
@@ -164,7 +188,10 @@ async fn a_draft_the_database_refuses_does_not_take_others_with_it(home: Arc<Hom
         kept.iter().map(|(id, _)| *id).collect::<Vec<_>>(),
         (1..=9 - refused as i64).collect::<Vec<_>>()
     );
-    assert_eq!(world.read(|reader| reader.log().find_head()).await.seq.0 as usize, kept.len());
+    assert_eq!(
+        world.read(|reader| reader.log().find_head()).await.seq.0 as usize,
+        kept.len()
+    );
     for (id, text) in kept {
         assert_eq!(world.view(MessageId(id)).await.message.content, text);
     }

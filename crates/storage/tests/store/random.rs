@@ -63,7 +63,12 @@ struct History {
 async fn a_random_history_is_found_as_the_model_finds_it(home: Arc<Home>) {
     let world = World::new(&home).await;
     let rooms = BTreeMap::from([(world.main, Room::default()), (world.side, Room::default())]);
-    let mut history = History { world, dice: Dice(20_261_120), rooms, log: Vec::new() };
+    let mut history = History {
+        world,
+        dice: Dice(20_261_120),
+        rooms,
+        log: Vec::new(),
+    };
     for step in 0..STEPS {
         history.step().await;
         if step % 40 == 39 {
@@ -82,35 +87,71 @@ impl History {
         let people = self.people();
         let sender = self.dice.pick(&people);
         let others: Vec<UserId> = people.into_iter().filter(|user| *user != sender).collect();
-        let mentioned = if self.dice.one_in(3) { self.dice.some(&others, 2) } else { vec![] };
+        let mentioned = if self.dice.one_in(3) {
+            self.dice.some(&others, 2)
+        } else {
+            vec![]
+        };
         let everyone = self.dice.one_in(6);
         let words = self.dice.some(&WORDS, 4);
         let sent = Timestamp(1_000 + self.dice.below(500) as i64);
-        let mut draft = Draft { sent, ..chat(room, sender, &words.join(" ")) };
-        draft.tags = self.dice.some(&TAGS, 3).into_iter().map(str::to_owned).collect();
+        let mut draft = Draft {
+            sent,
+            ..chat(room, sender, &words.join(" "))
+        };
+        draft.tags = self
+            .dice
+            .some(&TAGS, 3)
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
         draft.explicit_tags = draft.tags.iter().take(1).cloned().collect();
         self.place(mentioning(&mentioned, everyone, draft))
     }
 
     fn place(&mut self, draft: Draft) -> Draft {
         let room = &self.rooms[&draft.room];
-        let all: Vec<(MessageId, Event)> =
-            room.entries.values().map(|entry| (entry.message.id, entry.message.event)).collect();
+        let all: Vec<(MessageId, Event)> = room
+            .entries
+            .values()
+            .map(|entry| (entry.message.id, entry.message.event))
+            .collect();
         let open = |(_, event): &&(MessageId, Event)| event.is_listed() && *event != Event::Comment;
         let parents: Vec<MessageId> = all.iter().filter(open).map(|(id, _)| *id).collect();
-        let begun = |id: &MessageId| room.entries.get(id).is_some_and(|e| e.message.thread_root == Some(*id));
+        let begun = |id: &MessageId| {
+            room.entries
+                .get(id)
+                .is_some_and(|e| e.message.thread_root == Some(*id))
+        };
         let roots: Vec<MessageId> = room.threads.keys().copied().filter(begun).collect();
         match self.dice.below(4) {
             0 if !parents.is_empty() => comment(self.dice.pick(&parents), draft),
-            1 if !roots.is_empty() => {
-                Draft { placement: Placement::InThread(self.dice.pick(&roots)), ..draft }
-            }
+            1 if !roots.is_empty() => Draft {
+                placement: Placement::InThread(self.dice.pick(&roots)),
+                ..draft
+            },
             _ => {
-                let event = if self.dice.one_in(2) { self.dice.pick(&KINDS) } else { Event::Message };
-                let placement =
-                    if event.starts_thread() { Placement::StartsThread } else { Placement::Unthreaded };
-                let search_tokens = if event.has_text() { draft.search_tokens } else { Tokens::default() };
-                Draft { event, placement, search_tokens, ..draft }
+                let event = if self.dice.one_in(2) {
+                    self.dice.pick(&KINDS)
+                } else {
+                    Event::Message
+                };
+                let placement = if event.starts_thread() {
+                    Placement::StartsThread
+                } else {
+                    Placement::Unthreaded
+                };
+                let search_tokens = if event.has_text() {
+                    draft.search_tokens
+                } else {
+                    Tokens::default()
+                };
+                Draft {
+                    event,
+                    placement,
+                    search_tokens,
+                    ..draft
+                }
             }
         }
     }
@@ -128,7 +169,11 @@ impl History {
                 let draft = self.draft(room);
                 let id = self.note_post(&draft);
                 let said = self.world.say(draft).await;
-                assert_eq!(*said, self.rooms[&room].view(id), "what is answered is what is read later");
+                assert_eq!(
+                    *said,
+                    self.rooms[&room].view(id),
+                    "what is answered is what is read later"
+                );
             }
         }
     }
@@ -149,7 +194,11 @@ impl History {
         for draft in &drafts {
             self.note_post(draft);
         }
-        self.world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
+        self.world
+            .store
+            .write(move |tx| tx.messages().append(&drafts))
+            .await
+            .expect("a batch");
     }
 
     async fn edit(&mut self, room: RoomId, ids: &[MessageId]) {
@@ -158,7 +207,8 @@ impl History {
         let mut to = self.draft(room);
         let own = author.user;
         to.mentions.users.retain(|user| Some(*user) != own);
-        to.tags.retain(|tag| own.is_none_or(|user| *tag != format!(":unread:{user}")));
+        to.tags
+            .retain(|tag| own.is_none_or(|user| *tag != format!(":unread:{user}")));
         let has_words = self.rooms[&room].entries[&id].message.event.has_text();
         if !has_words {
             to.search_tokens = Tokens::default();
@@ -167,7 +217,8 @@ impl History {
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_>| {
-            tx.messages().update(&before, &after, &to.mentions, &to.search_tokens)
+            tx.messages()
+                .update(&before, &after, &to.mentions, &to.search_tokens)
         };
         self.world.store.write(change).await.expect("an edit");
     }
@@ -182,7 +233,11 @@ impl History {
         let people = self.people();
         let (id, user) = (self.dice.pick(ids), self.dice.pick(&people));
         self.rooms.get_mut(&room).expect("a room").see(id, user);
-        self.world.store.write(move |tx| tx.messages().set_mention_seen(room, user, id)).await.expect("seen");
+        self.world
+            .store
+            .write(move |tx| tx.messages().set_mention_seen(room, user, id))
+            .await
+            .expect("seen");
     }
 
     fn question(&mut self, room: RoomId) -> MessageQuery {
@@ -190,17 +245,34 @@ impl History {
         let roots: Vec<MessageId> = self.rooms[&room].threads.keys().copied().collect();
         let mut tags: Vec<String> = TAGS.iter().map(|&tag| tag.to_owned()).collect();
         tags.extend(self.people().map(|user| format!(":unread:{user}")));
-        tags.extend([":user:everyone".into(), format!(":influx:{}", self.dice.below(last)), "none".into()]);
+        tags.extend([
+            ":user:everyone".into(),
+            format!(":influx:{}", self.dice.below(last)),
+            "none".into(),
+        ]);
         let indices: Vec<usize> = (0..tags.len()).collect();
-        let tags = self.dice.some(&indices, 3).into_iter().map(|n| tags[n].clone()).collect();
+        let tags = self
+            .dice
+            .some(&indices, 3)
+            .into_iter()
+            .map(|n| tags[n].clone())
+            .collect();
         let dice = &mut self.dice;
         let searched = dice.one_in(3);
         let words = eddyline_model::search::query(&dice.some(&WORDS, 2).join(" "));
         MessageQuery {
-            events: if dice.one_in(2) { dice.some(&KINDS, 3) } else { vec![] },
+            events: if dice.one_in(2) {
+                dice.some(&KINDS, 3)
+            } else {
+                vec![]
+            },
             limit: 1 + dice.below(12) as i64,
             skip: dice.below(4) as i64,
-            sort: if dice.one_in(2) { Sort::Ascending } else { Sort::Descending },
+            sort: if dice.one_in(2) {
+                Sort::Ascending
+            } else {
+                Sort::Descending
+            },
             since: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
             until: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
             beyond: dice.one_in(4).then(|| MessageId(dice.below(last) as i64)),
@@ -216,7 +288,8 @@ impl History {
     async fn ask(&mut self) {
         let mut answered = 0;
         for room in [self.world.main, self.world.side] {
-            let questions: Vec<MessageQuery> = (0..QUESTIONS).map(|_| self.question(room)).collect();
+            let questions: Vec<MessageQuery> =
+                (0..QUESTIONS).map(|_| self.question(room)).collect();
             let asked = questions.clone();
             let mut answers = Vec::new();
             for query in asked {
@@ -234,11 +307,17 @@ impl History {
                 let ids: Vec<MessageId> = answer.iter().map(|view| view.message.id).collect();
                 assert_eq!(ids, expected, "in {room}: {query:?}");
                 let messages = expected.iter().map(|id| &model.entries[id].message);
-                assert!(messages.eq(answer.iter().map(|view| &view.message)), "in {room}: {query:?}");
+                assert!(
+                    messages.eq(answer.iter().map(|view| &view.message)),
+                    "in {room}: {query:?}"
+                );
                 answered += usize::from(!expected.is_empty());
             }
         }
-        assert!(answered > QUESTIONS / 4, "most questions are worth asking: {answered}");
+        assert!(
+            answered > QUESTIONS / 4,
+            "most questions are worth asking: {answered}"
+        );
     }
 
     /// Compares everything there is.
@@ -256,20 +335,33 @@ impl History {
                     let after = MessageId(after);
                     let count = self
                         .world
-                        .read(move |reader| reader.members().count_unread_mentions(room, user, after))
+                        .read(move |reader| {
+                            reader.members().count_unread_mentions(room, user, after)
+                        })
                         .await;
-                    assert_eq!(count, model.unread_mentions(user, after), "{user} in {room} after {after}");
+                    assert_eq!(
+                        count,
+                        model.unread_mentions(user, after),
+                        "{user} in {room} after {after}"
+                    );
                 }
             }
         }
-        let log = self.world.read(|reader| reader.log().list_after(Seq(0), 10_000)).await;
+        let log = self
+            .world
+            .read(|reader| reader.log().list_after(Seq(0), 10_000))
+            .await;
         let bodies: Vec<LogBody> = log.into_iter().map(|item| item.body).collect();
         let expected: Vec<LogBody> = self
             .log
             .iter()
             .map(|(room, id)| {
                 let room = &self.rooms[room];
-                LogBody::Message(room.entries.contains_key(id).then(|| Arc::new(room.told(*id))))
+                LogBody::Message(
+                    room.entries
+                        .contains_key(id)
+                        .then(|| Arc::new(room.told(*id))),
+                )
             })
             .collect();
         assert_eq!(bodies, expected);

@@ -13,8 +13,12 @@ pub(crate) fn execute(url: &str, sql: &str) {
     match url.strip_prefix("sqlite:") {
         Some(path) => {
             let mut connection = SqliteConnection::establish(path).expect("SQLite opens");
-            connection.batch_execute("pragma busy_timeout = 5000").expect("a pragma");
-            connection.batch_execute(sql).expect("the statements are good");
+            connection
+                .batch_execute("pragma busy_timeout = 5000")
+                .expect("a pragma");
+            connection
+                .batch_execute(sql)
+                .expect("the statements are good");
         }
         None => PgConnection::establish(url)
             .expect("PostgreSQL answers")
@@ -49,7 +53,10 @@ type Tables = BTreeMap<String, BTreeMap<String, bool>>;
 fn tables(columns: Vec<Column>) -> Tables {
     let mut tables = Tables::new();
     for column in columns {
-        tables.entry(column.table_name).or_default().insert(column.column_name, column.nullable);
+        tables
+            .entry(column.table_name)
+            .or_default()
+            .insert(column.column_name, column.nullable);
     }
     tables.remove(PROGRESS);
     for other in OTHERS {
@@ -61,7 +68,9 @@ fn tables(columns: Vec<Column>) -> Tables {
 #[test]
 fn both_databases_have_the_same_tables_and_columns() {
     let file = home::sqlite_file().expect("a file");
-    let Some(database) = home::postgres() else { return };
+    let Some(database) = home::postgres() else {
+        return;
+    };
     file.open();
     database.open();
     let path = file.url.strip_prefix("sqlite:").expect("a path");

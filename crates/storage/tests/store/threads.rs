@@ -1,5 +1,5 @@
-//! Threads that mirror outside items: found by the ids their sources gave them, kept in the state that
-//! the last message brought, listed by their last change.
+//! Threads that mirror outside items: found by the ids their sources gave them, kept in the state
+//! that the last message brought, listed by their last change.
 
 use std::sync::Arc;
 
@@ -26,16 +26,31 @@ on_every_database!(
 );
 
 fn thread_owner(source: i64, application: i64) -> ThreadOwner {
-    ThreadOwner { source: Some(SourceId(source)), application: Some(ApplicationId(application)) }
+    ThreadOwner {
+        source: Some(SourceId(source)),
+        application: Some(ApplicationId(application)),
+    }
 }
 
 fn item(title: &str) -> Arc<Item> {
-    let status = Some(Status { value: title.to_owned(), color: Some(Color::Lime) });
-    Arc::new(Item { title: title.to_owned(), status, ..Item::default() })
+    let status = Some(Status {
+        value: title.to_owned(),
+        color: Some(Color::Lime),
+    });
+    Arc::new(Item {
+        title: title.to_owned(),
+        status,
+        ..Item::default()
+    })
 }
 
 /// An activity in the thread that the thread owner knows by this id.
-fn activity(world: &World, thread_owner: ThreadOwner, external_id: &str, item: Option<Arc<Item>>) -> Draft {
+fn activity(
+    world: &World,
+    thread_owner: ThreadOwner,
+    external_id: &str,
+    item: Option<Arc<Item>>,
+) -> Draft {
     let content = r#"{"author":null,"title":"changed","body":"","attachments":[]}"#;
     Draft {
         event: Event::Activity,
@@ -54,35 +69,58 @@ fn activity(world: &World, thread_owner: ThreadOwner, external_id: &str, item: O
 }
 
 fn at(sent: i64, draft: Draft) -> Draft {
-    Draft { sent: Timestamp(sent), ..draft }
+    Draft {
+        sent: Timestamp(sent),
+        ..draft
+    }
 }
 
 /// The first message of a message's thread, its title, and how many activities it counts.
 fn shown(view: &MessageView) -> (i64, String, i64) {
     let state = view.thread.as_ref().expect("a thread");
-    let title = state.item.as_ref().map_or(String::new(), |item| item.title.clone());
+    let title = state
+        .item
+        .as_ref()
+        .map_or(String::new(), |item| item.title.clone());
     (state.root.0, title, state.counts.activities)
 }
 
 async fn a_mirror_begins_once_and_goes_on(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let first = world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
+    let first = world
+        .say(activity(&world, ThreadOwner::FLOW, "7", None))
+        .await;
     assert_eq!(shown(&first), (1, "made".to_owned(), 1));
-    let second = world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
+    let second = world
+        .say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open"))))
+        .await;
     assert_eq!(shown(&second), (1, "open".to_owned(), 2));
-    let other = world.say(activity(&world, ThreadOwner::FLOW, "8", None)).await;
+    let other = world
+        .say(activity(&world, ThreadOwner::FLOW, "8", None))
+        .await;
     assert_eq!(shown(&other), (3, "made".to_owned(), 1));
     assert_eq!(world.view(MessageId(2)).await, *second);
-    assert_eq!(shown(&world.view(MessageId(1)).await), (1, "open".to_owned(), 2), "as it is now");
+    assert_eq!(
+        shown(&world.view(MessageId(1)).await),
+        (1, "open".to_owned(), 2),
+        "as it is now"
+    );
 }
 
 async fn each_keeper_has_ids_of_its_own(home: Arc<Home>) {
     let world = World::new(&home).await;
-    for (root, thread_owner) in [(1, ThreadOwner::FLOW), (2, thread_owner(1, 1)), (3, thread_owner(2, 1))] {
+    for (root, thread_owner) in [
+        (1, ThreadOwner::FLOW),
+        (2, thread_owner(1, 1)),
+        (3, thread_owner(2, 1)),
+    ] {
         let said = world.say(activity(&world, thread_owner, "7", None)).await;
         assert_eq!(shown(&said).0, root, "{thread_owner:?}");
     }
-    let elsewhere = Draft { room: world.side, ..activity(&world, ThreadOwner::FLOW, "7", None) };
+    let elsewhere = Draft {
+        room: world.side,
+        ..activity(&world, ThreadOwner::FLOW, "7", None)
+    };
     let said = world.say(elsewhere).await;
     assert_eq!(shown(&said), (1, "made".to_owned(), 1));
 }
@@ -97,39 +135,75 @@ async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
         activity(&world, thread_owner(1, 1), "7", Some(item("c"))),
         activity(&world, ThreadOwner::FLOW, "8", Some(item("d"))),
     ];
-    let (outcomes, _) = world.store.write(move |tx| tx.messages().append(&drafts)).await.expect("a batch");
+    let (outcomes, _) = world
+        .store
+        .write(move |tx| tx.messages().append(&drafts))
+        .await
+        .expect("a batch");
     let views = outcomes.into_iter().map(|outcome| match outcome {
         Outcome::Added(view) => shown(&view),
         other => panic!("not a new message but {other:?}"),
     });
     // Each shows its thread as it left it, whatever came later.
-    let expected = [(1, "a", 1), (2, "made", 1), (1, "b", 2), (1, "b", 3), (5, "c", 1), (2, "d", 2)];
+    let expected = [
+        (1, "a", 1),
+        (2, "made", 1),
+        (1, "b", 2),
+        (1, "b", 3),
+        (5, "c", 1),
+        (2, "d", 2),
+    ];
     let expected = expected.map(|(root, title, count)| (root, title.to_owned(), count));
     assert_eq!(views.collect::<Vec<_>>(), expected);
-    assert_eq!(shown(&world.view(MessageId(1)).await), (1, "b".to_owned(), 3));
-    assert_eq!(shown(&world.view(MessageId(2)).await), (2, "d".to_owned(), 2));
+    assert_eq!(
+        shown(&world.view(MessageId(1)).await),
+        (1, "b".to_owned(), 3)
+    );
+    assert_eq!(
+        shown(&world.view(MessageId(2)).await),
+        (2, "d".to_owned(), 2)
+    );
 }
 
 async fn a_message_without_an_item_leaves_it(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
+    world
+        .say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open"))))
+        .await;
     let id = MessageId(1);
     for draft in [
         activity(&world, ThreadOwner::FLOW, "7", None),
         comment(id, chat(world.main, world.bob, "hm")),
-        Draft { placement: Placement::InThread(id), ..chat(world.main, world.bob, "so") },
+        Draft {
+            placement: Placement::InThread(id),
+            ..chat(world.main, world.bob, "so")
+        },
     ] {
         let said = world.say(draft).await;
         assert_eq!(shown(&said).1, "open");
         assert_eq!(world.view(said.message.id).await, *said);
     }
     let counts = world.view(id).await.thread.expect("a thread").counts;
-    assert_eq!((counts.activities, counts.internal_comments, counts.external_comments), (2, 2, 0));
+    assert_eq!(
+        (
+            counts.activities,
+            counts.internal_comments,
+            counts.external_comments
+        ),
+        (2, 2, 0)
+    );
 }
 
 async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, thread_owner(1, 1), "7", Some(item("open")))).await;
+    world
+        .say(activity(
+            &world,
+            thread_owner(1, 1),
+            "7",
+            Some(item("open")),
+        ))
+        .await;
     world.say(chat(world.main, world.ann, "hello")).await;
     let into = |root: i64, thread_owner: ThreadOwner, item: Option<Arc<Item>>| Draft {
         placement: Placement::InThread(MessageId(root)),
@@ -137,15 +211,24 @@ async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
     };
     for foreign in [thread_owner(2, 2), ThreadOwner::FLOW] {
         let refused = world.post(into(1, foreign, Some(item("mine")))).await;
-        assert_eq!((refused.outcome, refused.event), (Outcome::ForeignThread, None), "{foreign:?}");
+        assert_eq!(
+            (refused.outcome, refused.event),
+            (Outcome::ForeignThread, None),
+            "{foreign:?}"
+        );
         let said = world.say(into(1, foreign, None)).await;
         assert_eq!(shown(&said).1, "open", "{foreign:?}");
     }
     assert_eq!(
-        world.post(into(2, thread_owner(1, 1), Some(item("x")))).await.outcome,
+        world
+            .post(into(2, thread_owner(1, 1), Some(item("x"))))
+            .await
+            .outcome,
         Outcome::ForeignThread
     );
-    let sibling = world.say(into(1, thread_owner(2, 1), Some(item("ours")))).await;
+    let sibling = world
+        .say(into(1, thread_owner(2, 1), Some(item("ours"))))
+        .await;
     assert_eq!(shown(&sibling), (1, "ours".to_owned(), 4));
 }
 
@@ -153,44 +236,98 @@ async fn chat_finds_mirrors_and_begins_none(home: Arc<Home>) {
     let world = World::new(&home).await;
     let said = |external_id: &str| {
         let mirror = activity(&world, ThreadOwner::FLOW, external_id, None);
-        let thread = mirror.thread.map(|post| Box::new(ThreadPost { begins: false, ..*post }));
-        Draft { thread, placement: Placement::InMirror, ..chat(world.main, world.ann, "on it") }
+        let thread = mirror.thread.map(|post| {
+            Box::new(ThreadPost {
+                begins: false,
+                ..*post
+            })
+        });
+        Draft {
+            thread,
+            placement: Placement::InMirror,
+            ..chat(world.main, world.ann, "on it")
+        }
     };
     assert_eq!(world.post(said("7")).await.outcome, Outcome::NoParent);
-    world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
+    world
+        .say(activity(&world, ThreadOwner::FLOW, "7", None))
+        .await;
     let answer = world.say(said("7")).await;
     assert_eq!(answer.message.thread_root, Some(MessageId(1)));
     assert_eq!(world.post(said("8")).await.outcome, Outcome::NoParent);
 }
 
-const ALL: ThreadQuery =
-    ThreadQuery { threads: Threads::All, since: None, until: None, before: None, empty: false, limit: 100 };
+const ALL: ThreadQuery = ThreadQuery {
+    threads: Threads::All,
+    since: None,
+    until: None,
+    before: None,
+    empty: false,
+    limit: 100,
+};
 
 async fn roots(world: &World, query: ThreadQuery) -> Vec<i64> {
     let room = world.main;
-    let found = world.read(move |reader| reader.threads().list(room, &query, usize::MAX)).await.threads;
+    let found = world
+        .read(move |reader| reader.threads().list(room, &query, usize::MAX))
+        .await
+        .threads;
     found.iter().map(|thread| thread.root.0).collect()
 }
 
 async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(at(10, chat(world.main, world.ann, "alone"))).await;
-    world.say(at(20, chat(world.main, world.ann, "answered"))).await;
-    world.say(at(30, activity(&world, thread_owner(1, 5), "7", None))).await;
-    world.say(at(40, activity(&world, ThreadOwner::FLOW, "7", None))).await;
-    world.say(at(50, comment(MessageId(2), chat(world.main, world.bob, "yes")))).await;
-    world.say(at(60, activity(&world, thread_owner(1, 5), "7", None))).await;
+    world
+        .say(at(10, chat(world.main, world.ann, "alone")))
+        .await;
+    world
+        .say(at(20, chat(world.main, world.ann, "answered")))
+        .await;
+    world
+        .say(at(30, activity(&world, thread_owner(1, 5), "7", None)))
+        .await;
+    world
+        .say(at(40, activity(&world, ThreadOwner::FLOW, "7", None)))
+        .await;
+    world
+        .say(at(
+            50,
+            comment(MessageId(2), chat(world.main, world.bob, "yes")),
+        ))
+        .await;
+    world
+        .say(at(60, activity(&world, thread_owner(1, 5), "7", None)))
+        .await;
     let of = |threads| ThreadQuery { threads, ..ALL };
     for (query, expected) in [
         (ALL, &[3, 2, 4][..]),
         (ThreadQuery { empty: true, ..ALL }, &[3, 2, 4, 1]),
         (of(Threads::Chat), &[2]),
-        (ThreadQuery { empty: true, ..of(Threads::Chat) }, &[2, 1]),
+        (
+            ThreadQuery {
+                empty: true,
+                ..of(Threads::Chat)
+            },
+            &[2, 1],
+        ),
         (of(Threads::Inbox), &[3, 4]),
         (of(Threads::Of(ApplicationId(5))), &[3]),
         (of(Threads::Of(ApplicationId(6))), &[]),
-        (ThreadQuery { since: Some(Timestamp(40)), ..ALL }, &[3, 2]),
-        (ThreadQuery { until: Some(Timestamp(50)), empty: true, ..ALL }, &[4, 1]),
+        (
+            ThreadQuery {
+                since: Some(Timestamp(40)),
+                ..ALL
+            },
+            &[3, 2],
+        ),
+        (
+            ThreadQuery {
+                until: Some(Timestamp(50)),
+                empty: true,
+                ..ALL
+            },
+            &[4, 1],
+        ),
         (ThreadQuery { limit: 1, ..ALL }, &[3]),
     ] {
         assert_eq!(roots(&world, query).await, expected, "{query:?}");
@@ -208,38 +345,69 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
         world.say(at(sent, draft)).await;
     }
     for limit in 1..=21 {
-        let mut query = ThreadQuery { empty: true, limit, ..ALL };
+        let mut query = ThreadQuery {
+            empty: true,
+            limit,
+            ..ALL
+        };
         let mut all = Vec::new();
         loop {
             let room = world.main;
-            let page =
-                world.read(move |reader| reader.threads().list(room, &query, usize::MAX)).await.threads;
+            let page = world
+                .read(move |reader| reader.threads().list(room, &query, usize::MAX))
+                .await
+                .threads;
             all.extend(page.iter().map(|thread| thread.root.0));
-            let Some(last) = page.last().filter(|_| page.len() as i64 == limit) else { break };
+            let Some(last) = page.last().filter(|_| page.len() as i64 == limit) else {
+                break;
+            };
             query.until = Some(last.counts.updated_at);
             query.before = Some(last.root);
         }
-        assert_eq!(all, (1..=20).rev().collect::<Vec<_>>(), "in pages of {limit}");
+        assert_eq!(
+            all,
+            (1..=20).rev().collect::<Vec<_>>(),
+            "in pages of {limit}"
+        );
     }
 }
 
 async fn a_removed_message_is_counted_no_more(home: Arc<Home>) {
     let world = World::new(&home).await;
-    world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
-    world.say(activity(&world, ThreadOwner::FLOW, "7", None)).await;
-    let third = world.say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open")))).await;
+    world
+        .say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open"))))
+        .await;
+    world
+        .say(activity(&world, ThreadOwner::FLOW, "7", None))
+        .await;
+    let third = world
+        .say(activity(&world, ThreadOwner::FLOW, "7", Some(item("open"))))
+        .await;
     let room = world.main;
     // The state goes with the message that brought it last.
     for (id, left, state) in [(1, 2, Some("open")), (2, 1, Some("open")), (3, 0, None)] {
         let gone = world.view(MessageId(id)).await.message;
-        world.store.write(move |tx| tx.messages().delete(&gone)).await.expect("it is removed");
-        let thread =
-            world.read(move |reader| reader.threads().find(room, MessageId(1))).await.expect("a thread");
+        world
+            .store
+            .write(move |tx| tx.messages().delete(&gone))
+            .await
+            .expect("it is removed");
+        let thread = world
+            .read(move |reader| reader.threads().find(room, MessageId(1)))
+            .await
+            .expect("a thread");
         assert_eq!(thread.counts.activities, left);
         assert_eq!(thread.item.as_ref().map(|item| item.title.as_str()), state);
     }
     assert_eq!(roots(&world, ALL).await, [0; 0]);
     assert_eq!(roots(&world, ThreadQuery { empty: true, ..ALL }).await, [1]);
-    let again = added(world.post(activity(&world, ThreadOwner::FLOW, "7", Some(item("shut")))).await);
-    assert_eq!((shown(&again), third.message.thread_root), ((1, "shut".to_owned(), 1), Some(MessageId(1))));
+    let again = added(
+        world
+            .post(activity(&world, ThreadOwner::FLOW, "7", Some(item("shut"))))
+            .await,
+    );
+    assert_eq!(
+        (shown(&again), third.message.thread_root),
+        ((1, "shut".to_owned(), 1), Some(MessageId(1)))
+    );
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement};
+use eddyline_model::messages::{
+    Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement,
+};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
 use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Reader, Result, Store};
@@ -28,11 +30,17 @@ impl World {
     pub(crate) async fn in_store(store: Store) -> Self {
         let ((organization, [ann, bob, cid], [main, side]), _) = store
             .write(|tx| {
-                let organization = tx.organizations().insert("Acme", "acme", 10, Timestamp(1))?;
+                let organization = tx
+                    .organizations()
+                    .insert("Acme", "acme", 10, Timestamp(1))?;
                 let mut people = Vec::new();
                 for nick in ["ann", "bob", "cid"] {
                     let user = tx.users().insert(&new_user(nick))?;
-                    tx.organization_members().insert(member(organization, user), nick, Timestamp(2))?;
+                    tx.organization_members().insert(
+                        member(organization, user),
+                        nick,
+                        Timestamp(2),
+                    )?;
                     people.push(user);
                 }
                 let main = tx.flows().insert(&new_flow(organization, "main"))?;
@@ -42,12 +50,22 @@ impl World {
                         tx.members().insert(room, *user, Timestamp(3))?;
                     }
                 }
-                let people = people.try_into().map_err(|_| Error::Refused("three people"))?;
+                let people = people
+                    .try_into()
+                    .map_err(|_| Error::Refused("three people"))?;
                 Ok((organization, people, [main, side]))
             })
             .await
             .expect("the world is made");
-        Self { store, organization, ann, bob, cid, main, side }
+        Self {
+            store,
+            organization,
+            ann,
+            bob,
+            cid,
+            main,
+            side,
+        }
     }
 
     /// Posts, and expects a new message.
@@ -117,7 +135,11 @@ pub(crate) fn new_user(nick: &str) -> NewUser {
 }
 
 pub(crate) fn member(organization: OrganizationId, user: UserId) -> OrganizationMembership {
-    OrganizationMembership { organization, user, role: OrganizationRole::Member }
+    OrganizationMembership {
+        organization,
+        user,
+        role: OrganizationRole::Member,
+    }
 }
 
 pub(crate) fn new_flow(organization: OrganizationId, name: &str) -> NewFlow {
@@ -147,7 +169,9 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         mentions: Mentions::default(),
         search_tokens: search::tokens(text),
         uuid: None,
-        fingerprint: text.bytes().fold(0, |sum, byte| sum * 31 % 1_000_003 + i64::from(byte)),
+        fingerprint: text
+            .bytes()
+            .fold(0, |sum, byte| sum * 31 % 1_000_003 + i64::from(byte)),
         placement: Placement::StartsThread,
         thread: None,
         files: Vec::new(),
@@ -158,15 +182,30 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
 }
 
 pub(crate) fn comment(parent: MessageId, draft: Draft) -> Draft {
-    Draft { event: Event::Comment, placement: Placement::Answers(parent), ..draft }
+    Draft {
+        event: Event::Comment,
+        placement: Placement::Answers(parent),
+        ..draft
+    }
 }
 
 /// The draft with mentions and the tags that go with them.
 pub(crate) fn mentioning(users: &[UserId], everyone: bool, draft: Draft) -> Draft {
     let mut tags = draft.tags.clone();
-    tags.extend(users.iter().flat_map(|user| [format!(":user:{user}"), format!(":unread:{user}")]));
+    tags.extend(
+        users
+            .iter()
+            .flat_map(|user| [format!(":user:{user}"), format!(":unread:{user}")]),
+    );
     tags.extend(everyone.then(|| ":user:everyone".to_owned()));
-    Draft { tags, mentions: Mentions { users: users.to_vec(), everyone }, ..draft }
+    Draft {
+        tags,
+        mentions: Mentions {
+            users: users.to_vec(),
+            everyone,
+        },
+        ..draft
+    }
 }
 
 pub(crate) fn words(text: &str) -> Vec<String> {
@@ -174,7 +213,10 @@ pub(crate) fn words(text: &str) -> Vec<String> {
 }
 
 pub(crate) fn hash_tags(text: &str) -> Vec<String> {
-    text.split_whitespace().filter_map(|word| word.strip_prefix('#')).map(str::to_owned).collect()
+    text.split_whitespace()
+        .filter_map(|word| word.strip_prefix('#'))
+        .map(str::to_owned)
+        .collect()
 }
 
 pub(crate) fn texts(list: &[&str]) -> Vec<String> {

@@ -15,20 +15,31 @@ async fn the_row_of_a_writer_that_was_killed_is_removed(home: Arc<Home>) {
     let now = 1_800_000_000_000;
     let world = World::new(&home).await;
     let at = |now: i64| {
-        let options = Options { clock: Arc::new(move || Timestamp(now)), ..Options::default() };
+        let options = Options {
+            clock: Arc::new(move || Timestamp(now)),
+            ..Options::default()
+        };
         Store::open_with(&home.url, options).expect("the store opens")
     };
     let (killed, lives) = (at(now - 2 * DAY), at(now));
     for store in [&killed, &lives] {
-        store.post(chat(world.main, world.ann, "hello")).await.expect("posted");
+        store
+            .post(chat(world.main, world.ann, "hello"))
+            .await
+            .expect("posted");
     }
     let remove = async || {
-        let removed = lives.write(move |tx| tx.nodes().delete_silent_writers(Timestamp(now - DAY))).await;
+        let removed = lives
+            .write(move |tx| tx.nodes().delete_silent_writers(Timestamp(now - DAY)))
+            .await;
         removed.expect("an answer").0
     };
     // The clock of the world is of another time as well.
     assert_eq!(remove().await, 2, "the killed writer's and the world's");
     assert_eq!(remove().await, 0, "the row of a writer that lives stays");
-    killed.post(chat(world.main, world.ann, "not dead")).await.expect("posted");
+    killed
+        .post(chat(world.main, world.ann, "not dead"))
+        .await
+        .expect("posted");
     assert_eq!(remove().await, 1);
 }

@@ -7,11 +7,20 @@ const ROOMS: i64 = 5;
 
 #[test]
 fn listeners_on_several_threads_get_everything_across_reconnects() {
-    let world = World::new(HubConfig { ring_entries: 20, page_entries: 7, ..HubConfig::default() });
+    let world = World::new(HubConfig {
+        ring_entries: 20,
+        page_entries: 7,
+        ..HubConfig::default()
+    });
     world.log.slow.store(true, Ordering::SeqCst);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(4)
+        .build()
+        .unwrap();
     runtime.block_on(async {
-        let listeners: Vec<_> = (0..40).map(|n| tokio::spawn(listen(world.clone(), n))).collect();
+        let listeners: Vec<_> = (0..40)
+            .map(|n| tokio::spawn(listen(world.clone(), n)))
+            .collect();
         let teller = world.clone();
         let telling = tokio::spawn(async move {
             for n in 0..TOLD {
@@ -20,7 +29,10 @@ fn listeners_on_several_threads_get_everything_across_reconnects() {
                     tokio::task::yield_now().await;
                 }
             }
-            teller.tell(Audience::Many { rooms: (0..ROOMS).map(RoomId).collect(), users: [].into() });
+            teller.tell(Audience::Many {
+                rooms: (0..ROOMS).map(RoomId).collect(),
+                users: [].into(),
+            });
         });
         telling.await.unwrap();
         for listener in listeners {
@@ -38,7 +50,11 @@ async fn listen(world: World, n: i64) {
     while heard.last() != Some(&(TOLD + 1)) {
         lives += 1;
         let resume = after(heard.last().copied().unwrap_or(0));
-        let mut stream = world.hub.subscribe(world.request(filter.clone(), resume)).await.unwrap();
+        let mut stream = world
+            .hub
+            .subscribe(world.request(filter.clone(), resume))
+            .await
+            .unwrap();
         for _ in 0..(n + lives) % 23 + 2 {
             let batch = stream.next().await.unwrap();
             heard.extend(numbers(std::str::from_utf8(&batch.into_bytes()).unwrap()));

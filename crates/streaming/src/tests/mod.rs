@@ -37,7 +37,11 @@ impl MemoryLog {
         if self.slow.load(Ordering::SeqCst) {
             tokio::task::yield_now().await;
         }
-        if self.away.load(Ordering::SeqCst) { Err(LogUnavailable) } else { Ok(()) }
+        if self.away.load(Ordering::SeqCst) {
+            Err(LogUnavailable)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -62,9 +66,15 @@ impl Log for MemoryLog {
             self.turn().await?;
             self.pages_read.fetch_add(1, Ordering::SeqCst);
             let all = self.entries.lock().unwrap();
-            let fits = |e: &&Arc<Entry>| e.seq() > after && e.seq() <= through && filter.admits(e.audience());
+            let fits = |e: &&Arc<Entry>| {
+                e.seq() > after && e.seq() <= through && filter.admits(e.audience())
+            };
             let entries: Vec<_> = all.iter().filter(fits).take(limit).cloned().collect();
-            let through = if entries.len() == limit { entries[limit - 1].seq() } else { through };
+            let through = if entries.len() == limit {
+                entries[limit - 1].seq()
+            } else {
+                through
+            };
             Ok(Page { entries, through })
         }
         .boxed()
@@ -76,7 +86,10 @@ fn check_of(seq: Seq) -> u32 {
 }
 
 fn id(seq: i64) -> EventId {
-    EventId { seq: Seq(seq), check: check_of(Seq(seq)) }
+    EventId {
+        seq: Seq(seq),
+        check: check_of(Seq(seq)),
+    }
 }
 
 fn after(seq: i64) -> Option<ResumePoint> {
@@ -93,7 +106,11 @@ fn rooms(rooms: &[i64]) -> Filter {
 
 /// A ring of four entries and pages of three, so that little is needed to fall out of them.
 fn small() -> HubConfig {
-    HubConfig { ring_entries: 4, page_entries: 3, ..HubConfig::default() }
+    HubConfig {
+        ring_entries: 4,
+        page_entries: 3,
+        ..HubConfig::default()
+    }
 }
 
 /// A hub and its log, with everything that is needed to use them in one line.
@@ -106,7 +123,10 @@ struct World {
 impl World {
     fn new(config: HubConfig) -> Self {
         let log = Arc::new(MemoryLog::default());
-        Self { hub: Hub::new(log.clone(), config), log }
+        Self {
+            hub: Hub::new(log.clone(), config),
+            log,
+        }
     }
 
     /// Commits an entry, and publishes it.
@@ -128,7 +148,11 @@ impl World {
     /// Commits an entry that this node has not heard of yet. It says its number.
     fn commit(&self, audience: Audience) -> (i64, Arc<Entry>) {
         let seq = self.commit_control();
-        let entry = Arc::new(Entry::new(id(seq), audience, format!("{{\"n\":{seq}}}").as_bytes()));
+        let entry = Arc::new(Entry::new(
+            id(seq),
+            audience,
+            format!("{{\"n\":{seq}}}").as_bytes(),
+        ));
         self.log.entries.lock().unwrap().push(entry.clone());
         (seq, entry)
     }
@@ -155,7 +179,10 @@ impl World {
     }
 
     fn try_listen(&self, request: SubscribeRequest) -> Result<Subscription, SubscribeError> {
-        self.hub.subscribe(request).now_or_never().expect("the log answers at once")
+        self.hub
+            .subscribe(request)
+            .now_or_never()
+            .expect("the log answers at once")
     }
 
     /// Opens a stream, and reads the keep-alive that it begins with.
@@ -185,12 +212,16 @@ fn one(stream: &mut Subscription) -> Option<String> {
 
 /// The numbers of all entries that are waiting.
 fn all(stream: &mut Subscription) -> Vec<i64> {
-    std::iter::from_fn(|| one(stream)).flat_map(|text| numbers(&text)).collect()
+    std::iter::from_fn(|| one(stream))
+        .flat_map(|text| numbers(&text))
+        .collect()
 }
 
 fn numbers(text: &str) -> Vec<i64> {
     let objects = text.split("\r\n").map(str::trim).filter(|o| !o.is_empty());
-    objects.map(|o| o[r#"{"n":"#.len()..o.len() - 1].parse().unwrap()).collect()
+    objects
+        .map(|o| o[r#"{"n":"#.len()..o.len() - 1].parse().unwrap())
+        .collect()
 }
 
 fn is_ended(stream: &mut Subscription) -> bool {

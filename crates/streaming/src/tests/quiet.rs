@@ -5,15 +5,28 @@ use super::*;
 #[test]
 fn a_stream_says_something_at_once() {
     let world = World::new(small());
-    for (format, bytes) in [(Format::Json, "\n"), (Format::JsonWithIds, "\n"), (Format::Sse, ":\n\n")] {
-        let request = SubscribeRequest { format, ..world.request(rooms(&[1]), None) };
-        assert_eq!(one(&mut world.try_listen(request).unwrap()).as_deref(), Some(bytes));
+    for (format, bytes) in [
+        (Format::Json, "\n"),
+        (Format::JsonWithIds, "\n"),
+        (Format::Sse, ":\n\n"),
+    ] {
+        let request = SubscribeRequest {
+            format,
+            ..world.request(rooms(&[1]), None)
+        };
+        assert_eq!(
+            one(&mut world.try_listen(request).unwrap()).as_deref(),
+            Some(bytes)
+        );
     }
 }
 
 #[test]
 fn a_silent_stream_says_a_keep_alive_every_few_ticks() {
-    let world = World::new(HubConfig { quiet_ticks: 4, ..small() });
+    let world = World::new(HubConfig {
+        quiet_ticks: 4,
+        ..small()
+    });
     let mut stream = world.listen(rooms(&[1]), None);
     let mut ticks = |told: &[u32]| {
         let mut spoken = Vec::new();
@@ -33,7 +46,10 @@ fn a_silent_stream_says_a_keep_alive_every_few_ticks() {
 
 #[test]
 fn a_stream_that_has_something_to_say_needs_no_keep_alive() {
-    let world = World::new(HubConfig { quiet_ticks: 1, ..small() });
+    let world = World::new(HubConfig {
+        quiet_ticks: 1,
+        ..small()
+    });
     let mut stream = world.listen(rooms(&[1]), None);
     world.hub.tick();
     world.tell(room(1));

@@ -60,7 +60,11 @@ fn who(max: usize) -> impl Strategy<Value = Who> {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let from = prop_oneof![Just(From::Now), Just(From::Beginning), (0..1000usize).prop_map(From::Position)];
+    let from = prop_oneof![
+        Just(From::Now),
+        Just(From::Beginning),
+        (0..1000usize).prop_map(From::Position)
+    ];
     prop_oneof![
         6 => prop::collection::vec(who(2), 1..5).prop_map(Act::Tell),
         1 => who(2).prop_map(Act::Commit),
@@ -78,11 +82,17 @@ fn act() -> impl Strategy<Value = Act> {
 impl Who {
     fn audience(&self) -> Audience {
         let rooms = self.rooms.iter().copied().map(RoomId).collect();
-        Audience::Many { rooms, users: self.users.iter().copied().map(UserId).collect() }
+        Audience::Many {
+            rooms,
+            users: self.users.iter().copied().map(UserId).collect(),
+        }
     }
 
     fn filter(&self) -> Filter {
-        Filter::new(self.rooms.iter().copied().map(RoomId).collect(), self.users.first().copied().map(UserId))
+        Filter::new(
+            self.rooms.iter().copied().map(RoomId).collect(),
+            self.users.first().copied().map(UserId),
+        )
     }
 }
 
@@ -105,7 +115,10 @@ impl Listener {
             match self.wakes.poll(&mut self.stream) {
                 Poll::Pending => return true,
                 Poll::Ready(None) => {
-                    assert!(self.filter.is_empty(), "a stream ended that had something left");
+                    assert!(
+                        self.filter.is_empty(),
+                        "a stream ended that had something left"
+                    );
                     self.ended = true;
                     return true;
                 }
@@ -132,7 +145,9 @@ impl Listener {
 
     fn missing(&self, log: &MemoryLog) -> Vec<i64> {
         let all = log.entries.lock().unwrap();
-        let mine = all.iter().filter(|e| e.seq().0 > self.cursor && self.filter.admits(e.audience()));
+        let mine = all
+            .iter()
+            .filter(|e| e.seq().0 > self.cursor && self.filter.admits(e.audience()));
         mine.map(|e| e.seq().0).collect()
     }
 }
@@ -171,11 +186,19 @@ impl Play {
             Act::Drop { .. } => {}
             Act::Revoke { user, room } => {
                 hub.revoke_room(UserId(user), RoomId(room));
-                for listener in self.listeners.iter_mut().filter(|l| l.filter.user() == Some(UserId(user))) {
+                for listener in self
+                    .listeners
+                    .iter_mut()
+                    .filter(|l| l.filter.user() == Some(UserId(user)))
+                {
                     listener.filter = listener.filter.without_room(RoomId(room));
                 }
             }
-            Act::Amend { entry, gone, leave_to_log } => self.amend(entry, gone, leave_to_log),
+            Act::Amend {
+                entry,
+                gone,
+                leave_to_log,
+            } => self.amend(entry, gone, leave_to_log),
             Act::Away(away) => log.away.store(away, Ordering::SeqCst),
             Act::Tick => hub.tick(),
         }
@@ -202,7 +225,8 @@ impl Play {
             let index = entry % published;
             let (seq, audience) = (all[index].seq(), all[index].audience().clone());
             let text = format!("{{\"n\":{},\"again\":{}}}", seq.0, entry % 1000);
-            let now = (!gone).then(|| Arc::new(Entry::new(id(seq.0), audience.clone(), text.as_bytes())));
+            let now =
+                (!gone).then(|| Arc::new(Entry::new(id(seq.0), audience.clone(), text.as_bytes())));
             match &now {
                 Some(now) => all[index] = Arc::clone(now),
                 None => drop(all.remove(index)),
@@ -210,7 +234,11 @@ impl Play {
             (seq, audience, now)
         };
         let log_through = if leave_to_log { seq } else { Seq(0) };
-        let amendment = Amendment { audience, entries: vec![(seq, now)], log_through };
+        let amendment = Amendment {
+            audience,
+            entries: vec![(seq, now)],
+            log_through,
+        };
         hub.publish_amended(head, vec![], vec![amendment]);
     }
 
@@ -224,13 +252,25 @@ impl Play {
                 (after(seq), seq)
             }
         };
-        let Ok(stream) = self.world.try_listen(self.world.request(filter.clone(), resume)) else {
-            assert!(self.world.log.away.load(Ordering::SeqCst), "refused though the log is there");
+        let Ok(stream) = self
+            .world
+            .try_listen(self.world.request(filter.clone(), resume))
+        else {
+            assert!(
+                self.world.log.away.load(Ordering::SeqCst),
+                "refused though the log is there"
+            );
             return;
         };
         let wakes = Arc::new(Wakes::default());
         wakes.wake_by_ref();
-        self.listeners.push(Listener { stream, wakes, filter: filter.clone(), cursor, ended: false });
+        self.listeners.push(Listener {
+            stream,
+            wakes,
+            filter: filter.clone(),
+            cursor,
+            ended: false,
+        });
     }
 
     /// In the end all is published, and every task runs for as long as it is woken.
@@ -250,7 +290,11 @@ impl Play {
                 listener.missing(&log)
             );
         }
-        let open = self.listeners.iter().filter(|l| !l.filter.is_empty()).count();
+        let open = self
+            .listeners
+            .iter()
+            .filter(|l| !l.filter.is_empty())
+            .count();
         assert_eq!(self.world.hub.listeners(), open);
     }
 }

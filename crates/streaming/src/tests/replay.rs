@@ -14,7 +14,11 @@ fn a_listener_hears_what_comes_after_it_in_its_rooms() {
     for r in [1, 2, 3, 2] {
         world.tell(room(r));
     }
-    assert_eq!(one(&mut stream).as_deref(), Some("{\"n\":2}\r\n{\"n\":4}\r\n"), "all in one write");
+    assert_eq!(
+        one(&mut stream).as_deref(),
+        Some("{\"n\":2}\r\n{\"n\":4}\r\n"),
+        "all in one write"
+    );
     assert_eq!(all(&mut stream), Vec::<i64>::new());
 }
 
@@ -22,7 +26,10 @@ fn a_listener_hears_what_comes_after_it_in_its_rooms() {
 fn a_new_listener_does_not_hear_what_was_answered_before_it_was_published() {
     let world = World::new(small());
     let (answered, entry) = world.commit(room(1));
-    let request = SubscribeRequest { answered: Seq(answered), ..world.request(rooms(&[1]), None) };
+    let request = SubscribeRequest {
+        answered: Seq(answered),
+        ..world.request(rooms(&[1]), None)
+    };
     let mut stream = world.try_listen(request).unwrap();
     assert_eq!(one(&mut stream).as_deref(), Some("\n"));
     world.hub.publish(id(answered), vec![entry]);
@@ -36,7 +43,10 @@ fn the_own_stream_of_a_user_has_what_is_sent_to_him() {
     let mut stream = world.listen(Filter::new(vec![RoomId(1)], Some(UserId(5))), None);
     world.tell(user(5));
     world.tell(user(1));
-    world.tell(Audience::Many { rooms: [RoomId(1)].into(), users: [UserId(4), UserId(5)].into() });
+    world.tell(Audience::Many {
+        rooms: [RoomId(1)].into(),
+        users: [UserId(4), UserId(5)].into(),
+    });
     assert_eq!(all(&mut stream), [1, 3]);
 }
 
@@ -47,7 +57,10 @@ fn a_client_that_comes_back_gets_what_it_missed_from_the_ring() {
         world.tell(room(1));
     }
     assert_eq!(all(&mut world.listen(rooms(&[1]), after(2))), [3, 4]);
-    assert_eq!(all(&mut world.listen(rooms(&[1]), after(4))), Vec::<i64>::new());
+    assert_eq!(
+        all(&mut world.listen(rooms(&[1]), after(4))),
+        Vec::<i64>::new()
+    );
     assert_eq!(world.pages_read(), 0);
 }
 
@@ -70,7 +83,10 @@ fn position_zero_is_the_beginning_of_the_log() {
     for _ in 0..6 {
         world.tell(room(1));
     }
-    assert_eq!(all(&mut world.listen(rooms(&[1]), after(0))), [1, 2, 3, 4, 5, 6]);
+    assert_eq!(
+        all(&mut world.listen(rooms(&[1]), after(0))),
+        [1, 2, 3, 4, 5, 6]
+    );
 }
 
 #[test]
@@ -91,23 +107,48 @@ fn an_unknown_place_to_go_on_from_is_answered_by_one_reset_and_then_live() {
     for _ in 0..9 {
         world.tell(room(1));
     }
-    let with_check = |seq, check| Some(ResumePoint::After(EventId { seq: Seq(seq), check }));
-    let unknown =
-        [Some(ResumePoint::Unknown), with_check(2, 1), with_check(8, 1), with_check(99, 1), with_check(0, 1)];
+    let with_check = |seq, check| {
+        Some(ResumePoint::After(EventId {
+            seq: Seq(seq),
+            check,
+        }))
+    };
+    let unknown = [
+        Some(ResumePoint::Unknown),
+        with_check(2, 1),
+        with_check(8, 1),
+        with_check(99, 1),
+        with_check(0, 1),
+    ];
     for resume in unknown {
-        let mut stream = world.try_listen(world.request(rooms(&[1]), resume)).unwrap();
-        assert_eq!(one(&mut stream).as_deref(), Some("{\"event\":\"reset\"}\r\n"), "{resume:?}");
+        let mut stream = world
+            .try_listen(world.request(rooms(&[1]), resume))
+            .unwrap();
+        assert_eq!(
+            one(&mut stream).as_deref(),
+            Some("{\"event\":\"reset\"}\r\n"),
+            "{resume:?}"
+        );
         assert_eq!(all(&mut stream), Vec::<i64>::new());
         let told = world.tell(room(1));
         assert_eq!(all(&mut stream), [told]);
 
         let head = world.hub.head();
         let formats = [
-            (Format::Sse, format!("id: {head}\ndata: {{\"event\":\"reset\"}}\n\n")),
-            (Format::JsonWithIds, format!("{{\"event\":\"reset\",\"event_id\":\"{head}\"}}\r\n")),
+            (
+                Format::Sse,
+                format!("id: {head}\ndata: {{\"event\":\"reset\"}}\n\n"),
+            ),
+            (
+                Format::JsonWithIds,
+                format!("{{\"event\":\"reset\",\"event_id\":\"{head}\"}}\r\n"),
+            ),
         ];
         for (format, expected) in formats {
-            let request = SubscribeRequest { format, ..world.request(rooms(&[1]), resume) };
+            let request = SubscribeRequest {
+                format,
+                ..world.request(rooms(&[1]), resume)
+            };
             assert_eq!(one(&mut world.try_listen(request).unwrap()), Some(expected));
         }
     }
@@ -129,7 +170,10 @@ fn a_client_that_another_node_told_more_waits_for_this_one_to_get_there() {
 #[test]
 fn a_listener_of_a_quiet_room_does_not_read_the_log_when_the_ring_moves_on() {
     let world = World::new(small());
-    let mut stream = world.listen(Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))), None);
+    let mut stream = world.listen(
+        Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
+        None,
+    );
     world.tell(room(1));
     assert_eq!(all(&mut stream), [1]);
     for _ in 0..100 {
@@ -172,10 +216,15 @@ fn one_write_has_a_bounded_size_also_on_the_way_through_a_page() {
         world.tell(room(1));
     }
     let mut stream = world.listen(rooms(&[1]), after(0));
-    let writes: Vec<usize> =
-        std::iter::from_fn(|| one(&mut stream)).map(|text| numbers(&text).len()).collect();
+    let writes: Vec<usize> = std::iter::from_fn(|| one(&mut stream))
+        .map(|text| numbers(&text).len())
+        .collect();
     assert_eq!(writes, [3, 3, 3, 1, 2, 2]);
-    assert_eq!(world.pages_read(), 1, "the rest of a page is not read again");
+    assert_eq!(
+        world.pages_read(),
+        1,
+        "the rest of a page is not read again"
+    );
 }
 
 #[test]
@@ -185,10 +234,16 @@ fn those_who_come_back_together_share_the_pages() {
     for _ in 0..13 {
         world.tell(room(1));
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .build()
+        .unwrap();
     runtime.block_on(async {
         let listeners = (0..100).map(|_| async {
-            let mut stream = world.hub.subscribe(world.request(rooms(&[1]), after(0))).await.unwrap();
+            let mut stream = world
+                .hub
+                .subscribe(world.request(rooms(&[1]), after(0)))
+                .await
+                .unwrap();
             let mut heard = Vec::new();
             while heard.len() < 13 {
                 heard.extend(numbers(
@@ -225,23 +280,37 @@ fn kept_pages_are_bounded_in_bytes() {
         for number in [1, 2, 1] {
             assert!(one(&mut world.listen(rooms(&[number]), after(0))).is_some());
         }
-        assert_eq!(world.pages_read(), reads, "pages of 3 entries of {size} bytes");
+        assert_eq!(
+            world.pages_read(),
+            reads,
+            "pages of 3 entries of {size} bytes"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_log_that_is_away_is_waited_for_and_keep_alives_go_on() {
-    let world = World::new(HubConfig { quiet_ticks: 1, ..small() });
+    let world = World::new(HubConfig {
+        quiet_ticks: 1,
+        ..small()
+    });
     for _ in 0..8 {
         world.tell(room(1));
     }
     let mut stream = world.listen(rooms(&[1]), after(0));
     world.log.away.store(true, Ordering::SeqCst);
-    assert!(tokio::time::timeout(Duration::from_secs(60), stream.next()).await.is_err());
+    assert!(
+        tokio::time::timeout(Duration::from_secs(60), stream.next())
+            .await
+            .is_err()
+    );
     world.hub.tick();
     assert_eq!(&stream.next().await.unwrap().into_bytes()[..], b"\n");
     world.log.away.store(false, Ordering::SeqCst);
-    let batch = tokio::time::timeout(Duration::from_secs(2), stream.next()).await.unwrap().unwrap();
+    let batch = tokio::time::timeout(Duration::from_secs(2), stream.next())
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(batch.entries().count(), 3);
     assert_eq!(all(&mut stream), [4, 5, 6, 7, 8]);
 }
@@ -254,8 +323,16 @@ fn a_place_that_cannot_be_checked_is_refused_rather_than_guessed() {
     }
     world.log.away.store(true, Ordering::SeqCst);
     let refused = world.try_listen(world.request(rooms(&[1]), after(1)));
-    assert_eq!(refused.unwrap_err(), SubscribeError::LogUnavailable(LogUnavailable));
-    assert!(world.try_listen(world.request(rooms(&[1]), after(7))).is_ok(), "the ring knows it");
+    assert_eq!(
+        refused.unwrap_err(),
+        SubscribeError::LogUnavailable(LogUnavailable)
+    );
+    assert!(
+        world
+            .try_listen(world.request(rooms(&[1]), after(7)))
+            .is_ok(),
+        "the ring knows it"
+    );
 }
 
 #[test]

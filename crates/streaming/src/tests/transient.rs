@@ -5,13 +5,21 @@ use crate::{Transient, TransientKind};
 
 fn say(world: &World, kind: TransientKind, after: i64) {
     let object = format!("{{\"n\":-{after}}}").into_bytes();
-    world.hub.publish_transient(Transient { kind, audience: room(1), after: Seq(after), object });
+    world.hub.publish_transient(Transient {
+        kind,
+        audience: room(1),
+        after: Seq(after),
+        object,
+    });
 }
 
 #[test]
 fn those_who_listen_now_hear_it_without_an_id() {
     let world = World::new(small());
-    let request = SubscribeRequest { format: Format::Sse, ..world.request(rooms(&[1]), None) };
+    let request = SubscribeRequest {
+        format: Format::Sse,
+        ..world.request(rooms(&[1]), None)
+    };
     let mut stream = world.try_listen(request).unwrap();
     one(&mut stream);
     let wakes = Arc::new(Wakes::default());
@@ -20,7 +28,11 @@ fn those_who_listen_now_hear_it_without_an_id() {
     assert_eq!(wakes.take(), 1);
     assert_eq!(one(&mut stream).as_deref(), Some("data: {\"n\":-0}\n\n"));
     assert_eq!(one(&mut stream), None);
-    assert_eq!(all(&mut world.listen(rooms(&[1]), None)), Vec::<i64>::new(), "who comes later does not");
+    assert_eq!(
+        all(&mut world.listen(rooms(&[1]), None)),
+        Vec::<i64>::new(),
+        "who comes later does not"
+    );
     assert_eq!(all(&mut world.listen(rooms(&[2]), None)), Vec::<i64>::new());
 }
 
@@ -29,7 +41,10 @@ fn presence_is_heard_by_those_who_want_it_and_wakes_nobody_else() {
     let world = World::new(small());
     let (without, with) = (Arc::new(Wakes::default()), Arc::new(Wakes::default()));
     let mut deaf = world.listen(rooms(&[1]), None);
-    let request = SubscribeRequest { presence: true, ..world.request(rooms(&[1]), None) };
+    let request = SubscribeRequest {
+        presence: true,
+        ..world.request(rooms(&[1]), None)
+    };
     let mut keen = world.try_listen(request).unwrap();
     one(&mut keen);
     assert!(without.poll(&mut deaf).is_pending());

@@ -1,5 +1,5 @@
-//! One chromedriver with one browser: their processes, and the protocol spoken with them (WebDriver,
-//! JSON over HTTP).
+//! One chromedriver with one browser: their processes, and the protocol spoken with them
+//! (WebDriver, JSON over HTTP).
 
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -41,7 +41,12 @@ impl Programs {
 fn on_path(names: &[&str]) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     let directories: Vec<PathBuf> = env::split_paths(&path).collect();
-    names.iter().find_map(|name| directories.iter().map(|dir| dir.join(name)).find(|file| file.is_file()))
+    names.iter().find_map(|name| {
+        directories
+            .iter()
+            .map(|dir| dir.join(name))
+            .find(|file| file.is_file())
+    })
 }
 
 /// A driver and its session, which is one browser. Both end with this value.
@@ -63,10 +68,11 @@ impl Driver {
                 launched => break launched?,
             }
         };
-        let wanted =
-            json!({ "capabilities": { "alwaysMatch": capabilities(&programs.browser, javascript) } });
+        let wanted = json!({ "capabilities": { "alwaysMatch": capabilities(&programs.browser, javascript) } });
         let made = driver.ask("POST", "/session", Some(&wanted), PATIENCE)?;
-        let id = made["sessionId"].as_str().ok_or("the driver made a session without an id")?;
+        let id = made["sessionId"]
+            .as_str()
+            .ok_or("the driver made a session without an id")?;
         driver.session = format!("/session/{id}");
         Ok(driver)
     }
@@ -81,8 +87,18 @@ impl Driver {
             .process_group(0)
             .spawn()
             .map_err(|error| error.to_string())?;
-        let mut driver = Self { keeper, port: 0, session: String::new() };
-        let said = lines_of(driver.keeper.stdout.take().expect("standard output is a pipe"));
+        let mut driver = Self {
+            keeper,
+            port: 0,
+            session: String::new(),
+        };
+        let said = lines_of(
+            driver
+                .keeper
+                .stdout
+                .take()
+                .expect("standard output is a pipe"),
+        );
         driver.port = port_of(&said)?;
         Ok(driver)
     }
@@ -108,8 +124,9 @@ impl Driver {
         let body = body.map(Value::to_string).unwrap_or_default();
         let (status, text) = exchange(self.port, method, path, &body, patience)
             .map_err(|error| format!("chromedriver did not answer {method} {path}: {error}"))?;
-        let mut answer: Value = serde_json::from_str(&text)
-            .map_err(|error| format!("chromedriver answered {method} {path} with {text:?}: {error}"))?;
+        let mut answer: Value = serde_json::from_str(&text).map_err(|error| {
+            format!("chromedriver answered {method} {path} with {text:?}: {error}")
+        })?;
         let value = answer["value"].take();
         if status == 200 {
             return Ok(value);
@@ -141,8 +158,8 @@ fn capabilities(browser: &Path, javascript: bool) -> Value {
             "binary": browser,
             "args": [
                 "--headless=new",
-                // Chromium's sandbox refuses to run as root, and cannot in many containers. Tests do
-                // run as root, and show the browser nothing but their own pages.
+                // Chromium's sandbox refuses to run as root, and cannot in many containers. Tests
+                // do run as root, and show the browser nothing but their own pages.
                 "--no-sandbox",
                 "--disable-gpu",
                 "--disable-dev-shm-usage",
@@ -174,7 +191,9 @@ fn port_of(said: &Receiver<String>) -> Result<u16, String> {
     while let Ok(line) = said.recv_timeout(PATIENCE) {
         if let Some((_, port)) = line.split_once(READY) {
             let port = port.trim_end_matches('.');
-            return port.parse().map_err(|_| format!("chromedriver is on a strange port: {line}"));
+            return port
+                .parse()
+                .map_err(|_| format!("chromedriver is on a strange port: {line}"));
         }
         before = before + &line + "\n";
     }
@@ -202,12 +221,18 @@ fn exchange(
     let mut answer = BufReader::new(stream);
     let mut line = String::new();
     answer.read_line(&mut line)?;
-    let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or(wrong("no status"))?;
+    let status = line
+        .split(' ')
+        .nth(1)
+        .and_then(|code| code.parse().ok())
+        .ok_or(wrong("no status"))?;
     let mut length = None;
     loop {
         line.clear();
         answer.read_line(&mut line)?;
-        let Some((name, value)) = line.split_once(':') else { break };
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().ok();
         }
@@ -226,19 +251,28 @@ mod tests {
     fn children(process: u32) -> Vec<u32> {
         let threads = fs::read_dir(format!("/proc/{process}/task")).expect("the process is there");
         // A thread may be gone by now; its children are another's then.
-        let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
+        let lists = threads
+            .flatten()
+            .map(|thread| fs::read_to_string(thread.path().join("children")));
         let all = lists.flatten().collect::<String>();
-        all.split_whitespace().map(|id| id.parse().expect("a number")).collect()
+        all.split_whitespace()
+            .map(|id| id.parse().expect("a number"))
+            .collect()
     }
 
     fn argument(process: u32, name: &str) -> Option<String> {
-        let line = fs::read_to_string(format!("/proc/{process}/cmdline")).expect("the process is there");
-        line.split(['\0', ' ']).find_map(|word| word.strip_prefix(name)).map(ToOwned::to_owned)
+        let line =
+            fs::read_to_string(format!("/proc/{process}/cmdline")).expect("the process is there");
+        line.split(['\0', ' '])
+            .find_map(|word| word.strip_prefix(name))
+            .map(ToOwned::to_owned)
     }
 
     #[test]
     fn nothing_of_a_browser_stays_behind() {
-        let Some(programs) = super::super::programs() else { return };
+        let Some(programs) = super::super::programs() else {
+            return;
+        };
         let driver = Driver::start(&programs, true).expect("it starts");
         let port = driver.port;
         let browser = children(driver.keeper.id())
@@ -254,13 +288,21 @@ mod tests {
         let command = fs::read(format!("/proc/{browser}/cmdline")).unwrap_or_default();
         assert!(command.is_empty(), "the browser's process");
         assert!(!Path::new(&profile).exists(), "the profile");
-        assert!(TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err(), "the driver");
+        assert!(
+            TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err(),
+            "the driver"
+        );
     }
 
     #[test]
     fn a_driver_that_fails_is_told_from_one_that_is_slow() {
-        let programs = Programs { driver: "/bin/false".into(), browser: "/bin/false".into() };
-        let Err(text) = Driver::start(&programs, true) else { panic!("nothing can have started") };
+        let programs = Programs {
+            driver: "/bin/false".into(),
+            browser: "/bin/false".into(),
+        };
+        let Err(text) = Driver::start(&programs, true) else {
+            panic!("nothing can have started")
+        };
         assert_eq!(text, "chromedriver named no port, but said: ");
     }
 }

@@ -55,7 +55,10 @@ impl Browser {
     #[track_caller]
     pub(super) fn press_and_follow(&self, element: &Element, press: Press) {
         let by_enter = press == Press::Enter;
-        self.run(FOLLOW, &json!([element.argument(), self.javascript, by_enter]));
+        self.run(
+            FOLLOW,
+            &json!([element.argument(), self.javascript, by_enter]),
+        );
         match press {
             Press::Click => self.click(element),
             Press::Enter => drop(self.post(&element.at("value"), &json!({ "text": ENTER }))),
@@ -88,7 +91,9 @@ impl Browser {
     #[track_caller]
     pub(super) fn same_words(&self, path: &str, wanted: &str) -> bool {
         match self.driver.call("GET", path, None, PATIENCE) {
-            Ok(text) => text_of(text).split_whitespace().eq(wanted.split_whitespace()),
+            Ok(text) => text_of(text)
+                .split_whitespace()
+                .eq(wanted.split_whitespace()),
             // The page took it away since it was found.
             Err(text) if text.starts_with("stale element reference") => false,
             Err(text) => self.fail(&text),
@@ -107,25 +112,37 @@ impl Browser {
     pub(super) fn only(&self, mut found: Vec<Element>, what: &str, name: &str) -> Element {
         match found.pop() {
             Some(element) if found.is_empty() => element,
-            rest => self.fail(&format!("{} {what} {name:?}", found.len() + usize::from(rest.is_some()))),
+            rest => self.fail(&format!(
+                "{} {what} {name:?}",
+                found.len() + usize::from(rest.is_some())
+            )),
         }
     }
 
     #[track_caller]
     pub(super) fn elements(&self, path: &str, css: &str) -> Vec<Element> {
         let found = self.post(path, &json!({ "using": "css selector", "value": css }));
-        list_of(&found).iter().map(|element| Element(text_of(element[ELEMENT].clone()))).collect()
+        list_of(&found)
+            .iter()
+            .map(|element| Element(text_of(element[ELEMENT].clone())))
+            .collect()
     }
 
     /// Runs the body of a function with arguments.
     #[track_caller]
     pub(super) fn run(&self, script: &str, arguments: &Value) -> Value {
-        self.post("/execute/sync", &json!({ "script": script, "args": arguments }))
+        self.post(
+            "/execute/sync",
+            &json!({ "script": script, "args": arguments }),
+        )
     }
 
     #[track_caller]
     pub(super) fn devtools(&self, command: &str, parameters: &Value) -> Value {
-        self.post("/goog/cdp/execute", &json!({ "cmd": command, "params": parameters }))
+        self.post(
+            "/goog/cdp/execute",
+            &json!({ "cmd": command, "params": parameters }),
+        )
     }
 
     #[track_caller]
@@ -147,10 +164,13 @@ impl Browser {
     #[track_caller]
     pub(super) fn fail(&self, why: &str) -> ! {
         let script = json!({ "script": "return document.body?.innerText ?? ''", "args": [] });
-        let [url, title, text] =
-            [("GET", "/url", None), ("GET", "/title", None), ("POST", "/execute/sync", Some(&script))]
-                .map(|(method, path, body)| self.driver.call(method, path, body, LITTLE_PATIENCE))
-                .map(|answer| answer.map_or_else(|text| text, text_of));
+        let [url, title, text] = [
+            ("GET", "/url", None),
+            ("GET", "/title", None),
+            ("POST", "/execute/sync", Some(&script)),
+        ]
+        .map(|(method, path, body)| self.driver.call(method, path, body, LITTLE_PATIENCE))
+        .map(|answer| answer.map_or_else(|text| text, text_of));
         panic!("{why}\n--- on {url}, titled {title:?}, with the text:\n{text}\n---");
     }
 }

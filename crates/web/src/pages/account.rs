@@ -8,7 +8,9 @@ pub(super) mod tokens;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FieldErrors, OwnOrganization, Password, Result as AppResult, UserChanges};
+use eddyline_app::{
+    Error, FieldErrors, OwnOrganization, Password, Result as AppResult, UserChanges,
+};
 use eddyline_model::users::User;
 use http::StatusCode;
 
@@ -51,7 +53,9 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
         "profile" => Some("Your names are changed."),
-        "email" => Some("Your address is changed. The old one gets a mail by which it can be undone."),
+        "email" => {
+            Some("Your address is changed. The old one gets a mail by which it can be undone.")
+        }
         "picture" => Some("Your picture is changed."),
         "no-picture" => Some("Your picture is removed. Your initials are shown instead."),
         "password" => Some("Your password is changed, and all your other sessions have ended."),
@@ -59,7 +63,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     };
     let fresh = visit.app().accounts().has_signed_in_lately(actor).await?;
     let forms = vec![
-        ("Names", profile(&visit, &user.name, &user.nick, &user.website)),
+        (
+            "Names",
+            profile(&visit, &user.name, &user.nick, &user.website),
+        ),
         ("E-mail address", email(&visit, &user.email, fresh)),
         ("Password", password(&visit)),
     ];
@@ -67,7 +74,14 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     organizations.retain(|organization| organization.administered);
     let picture = Some(PictureView::of(&visit, actor).await?);
     let inside = visit.inside();
-    Ok(visit.page(&AccountPage { inside, here: "/account", done, organizations, picture, forms }))
+    Ok(visit.page(&AccountPage {
+        inside,
+        here: "/account",
+        done,
+        organizations,
+        picture,
+        forms,
+    }))
 }
 
 /// Each of the forms changes what it shows.
@@ -97,7 +111,11 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Fail
     if website != user.website {
         changes.website = parsed("website", website, &mut errors);
     }
-    let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
+    let outcome = if errors.is_empty() {
+        apply(sent, changes).await
+    } else {
+        Err(Error::Invalid(errors))
+    };
     let form = profile(&sent.visit, name, nick, website);
     finish(&sent.visit, "profile", "Names", form, outcome)
 }
@@ -105,12 +123,32 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Fail
 async fn change_email(sent: &Submission) -> Result<Response, Failure> {
     let mut errors = FieldErrors::new();
     let address = parsed("email", sent.get("email"), &mut errors);
-    let present = Some(sent.get("current_password")).filter(|text| !text.is_empty()).map(Password::new);
-    let changes = UserChanges { email: address, current_password: present, ..UserChanges::default() };
-    let outcome = if errors.is_empty() { apply(sent, changes).await } else { Err(Error::Invalid(errors)) };
+    let present = Some(sent.get("current_password"))
+        .filter(|text| !text.is_empty())
+        .map(Password::new);
+    let changes = UserChanges {
+        email: address,
+        current_password: present,
+        ..UserChanges::default()
+    };
+    let outcome = if errors.is_empty() {
+        apply(sent, changes).await
+    } else {
+        Err(Error::Invalid(errors))
+    };
     let visit = &sent.visit;
-    let fresh = visit.app().accounts().has_signed_in_lately(visit.signed_in()?).await?;
-    finish(visit, "email", "E-mail address", email(visit, sent.get("email"), fresh), outcome)
+    let fresh = visit
+        .app()
+        .accounts()
+        .has_signed_in_lately(visit.signed_in()?)
+        .await?;
+    finish(
+        visit,
+        "email",
+        "E-mail address",
+        email(visit, sent.get("email"), fresh),
+        outcome,
+    )
 }
 
 async fn change_password(sent: &Submission, user: &User) -> Result<Response, Failure> {
@@ -124,8 +162,14 @@ async fn change_password(sent: &Submission, user: &User) -> Result<Response, Fai
     match apply(sent, changes).await {
         Ok(()) => {
             // That has ended every session, this one as well.
-            let session = visit.app().accounts().sign_in(&user.email, &new, visit.client()).await?;
-            visit.begin_session(&session, "/account?done=password").await
+            let session = visit
+                .app()
+                .accounts()
+                .sign_in(&user.email, &new, visit.client())
+                .await?;
+            visit
+                .begin_session(&session, "/account?done=password")
+                .await
         }
         refused => finish(visit, "password", "Password", password(visit), refused),
     }
@@ -148,7 +192,13 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
 async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
     let visit = &sent.visit;
     match visit.actor() {
-        Some(actor) => visit.app().users().update(actor, changes, visit.client()).await,
+        Some(actor) => {
+            visit
+                .app()
+                .users()
+                .update(actor, changes, visit.client())
+                .await
+        }
         None => Err(Error::Denied),
     }
 }
@@ -184,9 +234,15 @@ fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
         .hidden("part", "profile")
         .field(Field::text("name", "Full name", "name").value(name))
         .field(
-            Field::text("nick", "Nick", "nickname").value(nick).hint("By which others mention you: @nick."),
+            Field::text("nick", "Nick", "nickname")
+                .value(nick)
+                .hint("By which others mention you: @nick."),
         )
-        .field(Field::text("website", "Home page", "url").value(website).optional())
+        .field(
+            Field::text("website", "Home page", "url")
+                .value(website)
+                .optional(),
+        )
 }
 
 /// `fresh` is whether the password was shown just now, by signing in.
@@ -194,7 +250,11 @@ fn email(visit: &Visit, address: &str, fresh: bool) -> FormView {
     let form = FormView::new("/account", visit.csrf(), "Change the address")
         .prefix("email-")
         .hidden("part", "email")
-        .field(Field::email().value(address).hint("You sign in with it. The change counts at once."));
+        .field(
+            Field::email()
+                .value(address)
+                .hint("You sign in with it. The change counts at once."),
+        );
     match fresh {
         true => form,
         false => form.field(
@@ -208,6 +268,10 @@ fn password(visit: &Visit) -> FormView {
     FormView::new("/account", visit.csrf(), "Change the password")
         .prefix("password-")
         .hidden("part", "password")
-        .field(Field::password("current_password", "Present password", "current-password"))
+        .field(Field::password(
+            "current_password",
+            "Present password",
+            "current-password",
+        ))
         .field(Field::password("password", "New password", "new-password").hint(HINT))
 }

@@ -11,12 +11,21 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTI
 
 /// The style.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
-    Asset::new("/assets/style.css", "text/css; charset=utf-8", include_str!("../../assets/style.css"))
+    Asset::new(
+        "/assets/style.css",
+        "text/css; charset=utf-8",
+        include_str!("../../assets/style.css"),
+    )
 });
 
 /// The icon beside the title.
-pub(crate) static ICON: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new("/assets/icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")));
+pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new(
+        "/assets/icon.svg",
+        "image/svg+xml",
+        include_str!("../../assets/icon.svg"),
+    )
+});
 
 /// Something that is the same for everybody.
 pub(crate) struct Asset {
@@ -31,7 +40,12 @@ impl Asset {
     fn new(path: &'static str, kind: &'static str, text: &'static str) -> Self {
         let digest = Secret::presented(text).hash();
         let version = format!("v={}", to_hex(&digest.0[..8]));
-        Self { path, kind, text, version }
+        Self {
+            path,
+            kind,
+            text,
+            version,
+        }
     }
 
     /// Where pages find it.
@@ -41,7 +55,11 @@ impl Asset {
 
     fn answer(&self, uri: &Uri) -> Response {
         let same = uri.query() == Some(&*self.version);
-        let keep = if same { "public, max-age=31536000, immutable" } else { "no-cache" };
+        let keep = if same {
+            "public, max-age=31536000, immutable"
+        } else {
+            "no-cache"
+        };
         let mut response = Response::new(Body::from(self.text));
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));

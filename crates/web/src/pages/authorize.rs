@@ -66,9 +66,18 @@ pub(super) async fn decide(sent: Submission) -> Result<Response, Failure> {
 /// The site to which signing in leads at last when one goes on to this path, if it is not ours: an
 /// application that asks for something wrong is told at once.
 pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, Failure> {
-    let query = next.strip_prefix(PATH).and_then(|rest| rest.strip_prefix('?'));
-    let Some(form) = query.and_then(|query| Form::parse(query.as_bytes())) else { return Ok(None) };
-    match visit.app().oauth().authorization_prompt(&parameters(&form)).await {
+    let query = next
+        .strip_prefix(PATH)
+        .and_then(|rest| rest.strip_prefix('?'));
+    let Some(form) = query.and_then(|query| Form::parse(query.as_bytes())) else {
+        return Ok(None);
+    };
+    match visit
+        .app()
+        .oauth()
+        .authorization_prompt(&parameters(&form))
+        .await
+    {
         Err(AuthorizeError::SendBack { redirect_uri, .. }) => Ok(redirect_uri.policy_source()),
         Err(AuthorizeError::App(error)) => Err(error.into()),
         _ => Ok(None),
@@ -97,18 +106,29 @@ enum Judged<'a> {
 
 impl Asking {
     fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, Failure> {
-        let form: Form = pairs.filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str())).collect();
+        let form: Form = pairs
+            .filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str()))
+            .collect();
         let path = format!("{PATH}?{}", form.encoded());
         if local_path(&path).is_none() {
             return Err(Failure::WrongAsking("The address is too long.".to_owned()));
         }
-        Ok(Self { parameters: parameters(&form), form, path })
+        Ok(Self {
+            parameters: parameters(&form),
+            form,
+            path,
+        })
     }
 
     /// Nobody is sent to another site before they have signed in, so that links to us do not lead
     /// just anybody to a site that somebody has registered (RFC 9700, section 4.11.2).
     async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, Failure> {
-        let asked = match visit.app().oauth().authorization_prompt(&self.parameters).await {
+        let asked = match visit
+            .app()
+            .oauth()
+            .authorization_prompt(&self.parameters)
+            .await
+        {
             Ok(asked) => Ok(asked),
             Err(AuthorizeError::SendBack { address, .. }) => Err(address),
             Err(failure) => return Err(failure.into()),
@@ -120,20 +140,33 @@ impl Asking {
         })
     }
 
-    /// Where the form goes, and what it carries. Browsers write line breaks of fields in a way of their
-    /// own, and what was sent must come back unchanged, so such parameters go with the address.
+    /// Where the form goes, and what it carries. Browsers write line breaks of fields in a way of
+    /// their own, and what was sent must come back unchanged, so such parameters go with the
+    /// address.
     fn carried(&self) -> (String, Vec<(&str, &str)>) {
         let is_broken = |text: &str| text.contains(['\r', '\n']);
-        let (broken, hidden): (Vec<_>, Vec<_>) =
-            self.form.iter().partition(|(name, value)| is_broken(name) || is_broken(value));
+        let (broken, hidden): (Vec<_>, Vec<_>) = self
+            .form
+            .iter()
+            .partition(|(name, value)| is_broken(name) || is_broken(value));
         if broken.is_empty() {
             return (PATH.to_owned(), hidden);
         }
-        let owned = broken.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
-        (format!("{PATH}?{}", owned.collect::<Form>().encoded()), hidden)
+        let owned = broken
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        (
+            format!("{PATH}?{}", owned.collect::<Form>().encoded()),
+            hidden,
+        )
     }
 
-    fn page(&self, visit: &Visit, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Response, Failure> {
+    fn page(
+        &self,
+        visit: &Visit,
+        actor: &Actor,
+        asked: &AuthorizationPrompt,
+    ) -> Result<Response, Failure> {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
         let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
@@ -166,7 +199,9 @@ impl Asking {
             Ok(code) => code,
             // The session ended at this very moment.
             Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
-            Err(Error::NotFound) => return Err(AuthorizeError::Tell("The application is gone.").into()),
+            Err(Error::NotFound) => {
+                return Err(AuthorizeError::Tell("The application is gone.").into());
+            }
             Err(error) => return Err(error.into()),
         };
         Ok(match visit.app().oauth().accepted_at(asked, &code) {
@@ -179,9 +214,9 @@ impl Asking {
 fn deny(visit: &Visit, asked: &AuthorizationPrompt) -> Response {
     match visit.app().oauth().denied_at(asked) {
         Some(address) => elsewhere(&address),
-        None => visit.page(
-            &Plain::new("You said no")
-                .text(format!("{} may do nothing for you. You can close this page.", asked.application.name)),
-        ),
+        None => visit.page(&Plain::new("You said no").text(format!(
+            "{} may do nothing for you. You can close this page.",
+            asked.application.name
+        ))),
     }
 }

@@ -18,8 +18,16 @@ struct Code<'a> {
 
 pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    match visit.app().oauth().shown_code(actor, &Secret::presented(code.as_str())).await {
-        Ok(application) => Ok(visit.page(&Code { application: &application.name, code: &code })),
+    match visit
+        .app()
+        .oauth()
+        .shown_code(actor, &Secret::presented(code.as_str()))
+        .await
+    {
+        Ok(application) => Ok(visit.page(&Code {
+            application: &application.name,
+            code: &code,
+        })),
         Err(Error::NotFound) => Err(Failure::CodeGone),
         Err(error) => Err(error.into()),
     }

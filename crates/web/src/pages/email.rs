@@ -16,8 +16,17 @@ const DIGITS: usize = 64;
 
 pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    let found = visit.app().accounts().undo_link(&link).await.map_err(gone)?;
-    let form = FormView::new(visit.path(), visit.csrf(), format!("Go back to {}", found.old));
+    let found = visit
+        .app()
+        .accounts()
+        .undo_link(&link)
+        .await
+        .map_err(gone)?;
+    let form = FormView::new(
+        visit.path(),
+        visit.csrf(),
+        format!("Go back to {}", found.old),
+    );
     let shown = Plain::new("Take your old address back")
         .text(format!(
             "The address of {}'s account was changed from {} to {}.",
@@ -34,7 +43,12 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Fai
 pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    visit.app().accounts().undo_email_change(&link).await.map_err(gone)?;
+    visit
+        .app()
+        .accounts()
+        .undo_email_change(&link)
+        .await
+        .map_err(gone)?;
     let shown = Plain::new("The old address is back")
         .text("All sessions and API tokens of the account have ended, and so has its password.")
         .text("A link to choose a new password is on its way to your old address.")

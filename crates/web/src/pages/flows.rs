@@ -35,7 +35,10 @@ struct FlowPage {
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let flows = visit.app().flows().all(actor).await?;
-    Ok(visit.page(&Flows { inside: visit.inside(), flows }))
+    Ok(visit.page(&Flows {
+        inside: visit.inside(),
+        flows,
+    }))
 }
 
 pub(super) async fn show(
@@ -43,18 +46,37 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::See).await?;
+    let room = visit
+        .app()
+        .rooms()
+        .find(actor, &organization, &flow, FlowAction::See)
+        .await?;
     let mut flow = visit.app().flows().get(actor, &room).await?;
     let people = flow.users.take().unwrap_or_default();
-    let people = people.into_iter().filter(|person| !person.disabled).collect();
+    let people = people
+        .into_iter()
+        .filter(|person| !person.disabled)
+        .collect();
     let api = visit.app().config().addresses.base.clone();
     let done = (visit.query("done") == "replaced")
         .then_some("The flow has a new join link; the one before is dead.");
     let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
-        let here = path(&flow.organization.parameterized_name, &flow.parameterized_name);
-        FormView::new(&here, visit.csrf(), "Replace the join link").hidden("do", "replace").quiet()
+        let here = path(
+            &flow.organization.parameterized_name,
+            &flow.parameterized_name,
+        );
+        FormView::new(&here, visit.csrf(), "Replace the join link")
+            .hidden("do", "replace")
+            .quiet()
     });
-    Ok(visit.page(&FlowPage { inside: visit.inside(), flow, people, api, done, replace }))
+    Ok(visit.page(&FlowPage {
+        inside: visit.inside(),
+        flow,
+        people,
+        api,
+        done,
+        replace,
+    }))
 }
 
 pub(super) async fn change(
@@ -66,9 +88,16 @@ pub(super) async fn change(
     if sent.get("do") != "replace" {
         return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
     }
-    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::Configure).await?;
+    let room = visit
+        .app()
+        .rooms()
+        .find(actor, &organization, &flow, FlowAction::Configure)
+        .await?;
     visit.app().flows().replace_join_link(actor, &room).await?;
-    let here = path(&room.organization.parameterized_name, &room.flow.parameterized_name);
+    let here = path(
+        &room.organization.parameterized_name,
+        &room.flow.parameterized_name,
+    );
     Ok(see_other(&format!("{here}?done=replaced")))
 }
 

@@ -33,20 +33,40 @@ pub(super) async fn show(
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::ManageSources).await?;
-    let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
+    let room = visit
+        .app()
+        .rooms()
+        .find(actor, &organization, &flow, FlowAction::ManageSources)
+        .await?;
+    let (organization, flow) = (
+        &room.organization.parameterized_name,
+        &room.flow.parameterized_name,
+    );
     let here = path(organization, flow);
-    let sources = visit.app().sources().list_of_flow(&room).await?.into_iter().map(|source| {
-        let form = FormView::new(&here, visit.csrf(), "Remove")
-            .hidden("source", &source.id.to_string())
-            .about(&source.name)
-            .quiet();
-        (source, form)
-    });
+    let sources = visit
+        .app()
+        .sources()
+        .list_of_flow(&room)
+        .await?
+        .into_iter()
+        .map(|source| {
+            let form = FormView::new(&here, visit.csrf(), "Remove")
+                .hidden("source", &source.id.to_string())
+                .about(&source.name)
+                .quiet();
+            (source, form)
+        });
     let sources = sources.collect();
-    let done = (visit.query("done") == "removed").then_some("The source is gone; its token is refused.");
+    let done =
+        (visit.query("done") == "removed").then_some("The source is gone; its token is refused.");
     let path = format!("/app/{organization}/{flow}");
-    Ok(visit.page(&Inbox { inside: visit.inside(), flow: room.flow.name.clone(), path, done, sources }))
+    Ok(visit.page(&Inbox {
+        inside: visit.inside(),
+        flow: room.flow.name.clone(),
+        path,
+        done,
+        sources,
+    }))
 }
 
 pub(super) async fn remove(
@@ -55,9 +75,26 @@ pub(super) async fn remove(
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    let source = sent.get("source").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
-    let room = visit.app().rooms().find(actor, &organization, &flow, FlowAction::ManageSources).await?;
-    visit.app().sources().remove(actor, (room.id(), source)).await?;
-    let (organization, flow) = (&room.organization.parameterized_name, &room.flow.parameterized_name);
-    Ok(see_other(&format!("{}?done=removed", path(organization, flow))))
+    let source = sent
+        .get("source")
+        .parse()
+        .map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+    let room = visit
+        .app()
+        .rooms()
+        .find(actor, &organization, &flow, FlowAction::ManageSources)
+        .await?;
+    visit
+        .app()
+        .sources()
+        .remove(actor, (room.id(), source))
+        .await?;
+    let (organization, flow) = (
+        &room.organization.parameterized_name,
+        &room.flow.parameterized_name,
+    );
+    Ok(see_other(&format!(
+        "{}?done=removed",
+        path(organization, flow)
+    )))
 }

@@ -32,14 +32,23 @@ struct InvitationPage {
 }
 
 pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
-    let Some(link) = secret(&link, DIGITS) else { return join::show(&visit, &link).await };
-    let invited = visit.app().accounts().invitation_link(&link).await.map_err(gone)?;
+    let Some(link) = secret(&link, DIGITS) else {
+        return join::show(&visit, &link).await;
+    };
+    let invited = visit
+        .app()
+        .accounts()
+        .invitation_link(&link)
+        .await
+        .map_err(gone)?;
     let form = main_form(&visit, &invited, "", "");
     Ok(visit.page(&describe(&visit, invited, form)))
 }
 
 pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
-    let Some(link) = secret(&link, DIGITS) else { return join::submit(&sent, &link).await };
+    let Some(link) = secret(&link, DIGITS) else {
+        return join::submit(&sent, &link).await;
+    };
     match sent.get("do") {
         "join" => join_by(&sent, &link).await,
         "decline" => decline(&sent, &link).await,
@@ -51,11 +60,23 @@ pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Respons
 async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    Ok(see_other(&page_of(&visit.app().accounts().accept_link(actor, link).await.map_err(gone)?)))
+    Ok(see_other(&page_of(
+        &visit
+            .app()
+            .accounts()
+            .accept_link(actor, link)
+            .await
+            .map_err(gone)?,
+    )))
 }
 
 async fn decline(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
-    sent.visit.app().accounts().decline_link(link).await.map_err(gone)?;
+    sent.visit
+        .app()
+        .accounts()
+        .decline_link(link)
+        .await
+        .map_err(gone)?;
     let told = Plain::new("You declined").text("The invitation is gone. Nothing else happens.");
     Ok(sent.visit.page(&told))
 }
@@ -74,7 +95,12 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
         Err(Error::Conflict(text)) => (StatusCode::CONFLICT, FieldErrors::new(), Some(text)),
         Err(error) => return Err(gone(error)),
     };
-    let invited = visit.app().accounts().invitation_link(link).await.map_err(gone)?;
+    let invited = visit
+        .app()
+        .accounts()
+        .invitation_link(link)
+        .await
+        .map_err(gone)?;
     let form = sign_up_form(visit, &invited, name, nick).errors(errors);
     let form = match text {
         Some(text) => form.problem(sentence(&text)),
@@ -84,19 +110,38 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
 }
 
 fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationPage {
-    let who = invited.inviter.as_deref().unwrap_or("Somebody with your address, probably you,");
-    let asks = if invited.inviter.is_some() { "invites you to" } else { "wants to join" };
-    let text = format!("{who} {asks} the flow {} of {}.", invited.flow_name, invited.organization_name);
+    let who = invited
+        .inviter
+        .as_deref()
+        .unwrap_or("Somebody with your address, probably you,");
+    let asks = if invited.inviter.is_some() {
+        "invites you to"
+    } else {
+        "wants to join"
+    };
+    let text = format!(
+        "{who} {asks} the flow {} of {}.",
+        invited.flow_name, invited.organization_name
+    );
     let sign_in = sign_in_path(visit.path());
     let links = match (visit.actor().is_some(), invited.has_account) {
         (false, false) => vec![(sign_in, "You have an account with another address? Sign in")],
         (false, true) => vec![("/password".to_owned(), "Forgot your password?")],
         (true, _) => Vec::new(),
     };
-    let decline = FormView::new(visit.path(), visit.csrf(), "Decline").hidden("do", "decline").quiet();
+    let decline = FormView::new(visit.path(), visit.csrf(), "Decline")
+        .hidden("do", "decline")
+        .quiet();
     let mut others = vec![decline];
     if visit.actor().is_some() {
-        others.push(FormView::new("/sign-out", visit.csrf(), "Sign out to join as somebody else").quiet());
+        others.push(
+            FormView::new(
+                "/sign-out",
+                visit.csrf(),
+                "Sign out to join as somebody else",
+            )
+            .quiet(),
+        );
     }
     InvitationPage {
         title: format!("Join {}", invited.flow_name),
@@ -111,9 +156,8 @@ fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationP
 /// What most people come for.
 fn main_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
     match visit.name() {
-        Some(name) => {
-            FormView::new(visit.path(), visit.csrf(), format!("Join as {name}")).hidden("do", "join")
-        }
+        Some(name) => FormView::new(visit.path(), visit.csrf(), format!("Join as {name}"))
+            .hidden("do", "join"),
         None if invited.has_account => FormView::new("/sign-in", visit.csrf(), "Sign in")
             .hidden("next", visit.path())
             .field(Field::email().value(&invited.email))
@@ -123,12 +167,23 @@ fn main_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormVi
 }
 
 fn sign_up_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
-    FormView::new(visit.path(), visit.csrf(), format!("Join {}", invited.flow_name))
-        .hidden("do", "sign-up")
-        .field(Field::email().value(&invited.email).readonly().hint("You will sign in with it."))
-        .field(Field::text("name", "Full name", "name").value(name))
-        .field(
-            Field::text("nick", "Nick", "nickname").value(nick).hint("By which others mention you: @nick."),
-        )
-        .field(Field::password("password", "Password", "new-password").hint(HINT))
+    FormView::new(
+        visit.path(),
+        visit.csrf(),
+        format!("Join {}", invited.flow_name),
+    )
+    .hidden("do", "sign-up")
+    .field(
+        Field::email()
+            .value(&invited.email)
+            .readonly()
+            .hint("You will sign in with it."),
+    )
+    .field(Field::text("name", "Full name", "name").value(name))
+    .field(
+        Field::text("nick", "Nick", "nickname")
+            .value(nick)
+            .hint("By which others mention you: @nick."),
+    )
+    .field(Field::password("password", "Password", "new-password").hint(HINT))
 }

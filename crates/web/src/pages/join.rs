@@ -21,7 +21,12 @@ const DIGITS: usize = 40;
 
 pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, Failure> {
     let (secret, flow) = parse(link)?;
-    let found = visit.app().accounts().join_link(visit.actor(), secret, flow).await.map_err(gone)?;
+    let found = visit
+        .app()
+        .accounts()
+        .join_link(visit.actor(), secret, flow)
+        .await
+        .map_err(gone)?;
     if found.joined {
         return Ok(see_other(&page_of(&found.path)));
     }
@@ -34,7 +39,12 @@ pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Fa
     match sent.get("do") {
         "join" => {
             let actor = visit.signed_in()?;
-            let path = visit.app().accounts().join_by_link(actor, secret, flow).await.map_err(gone)?;
+            let path = visit
+                .app()
+                .accounts()
+                .join_by_link(actor, secret, flow)
+                .await
+                .map_err(gone)?;
             Ok(see_other(&page_of(&path)))
         }
         "mail" => request(sent, secret, flow).await,
@@ -47,14 +57,26 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
     let email = match text.parse::<Email>() {
         Ok(email) => email,
         Err(wrong) => {
-            let found = visit.app().accounts().join_link(None, secret, flow).await.map_err(gone)?;
+            let found = visit
+                .app()
+                .accounts()
+                .join_link(None, secret, flow)
+                .await
+                .map_err(gone)?;
             let form = form(visit, text).errors([error("email", &wrong.to_string())].into());
             return Ok(visit.page_with(StatusCode::BAD_REQUEST, &describe(visit, &found, form)));
         }
     };
-    visit.app().accounts().request_join(secret, flow, &email, visit.client()).await.map_err(gone)?;
+    visit
+        .app()
+        .accounts()
+        .request_join(secret, flow, &email, visit.client())
+        .await
+        .map_err(gone)?;
     let told = Plain::new("Look into your mail")
-        .text(format!("A mail with an invitation is on its way to {email}. It may take a few minutes."))
+        .text(format!(
+            "A mail with an invitation is on its way to {email}. It may take a few minutes."
+        ))
         .text("There is none when the address is in the flow already, or got one just now.");
     Ok(visit.page(&told))
 }
@@ -62,12 +84,16 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
 /// The secret of a join link, and the flow's name in URLs.
 fn parse(link: &str) -> Result<(&str, &str), Failure> {
     let (digits, flow) = link.split_once('-').ok_or(Failure::LinkGone)?;
-    secret(digits, DIGITS).map(|_| (digits, flow)).ok_or(Failure::LinkGone)
+    secret(digits, DIGITS)
+        .map(|_| (digits, flow))
+        .ok_or(Failure::LinkGone)
 }
 
 fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {
-    let page = Plain::new(format!("Join {}", link.flow_name))
-        .text(format!("{} is a flow of {}.", link.flow_name, link.organization_name));
+    let page = Plain::new(format!("Join {}", link.flow_name)).text(format!(
+        "{} is a flow of {}.",
+        link.flow_name, link.organization_name
+    ));
     match visit.actor() {
         Some(_) => page.form(form),
         None => page
@@ -79,9 +105,8 @@ fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {
 
 fn form(visit: &Visit, email: &str) -> FormView {
     match visit.name() {
-        Some(name) => {
-            FormView::new(visit.path(), visit.csrf(), format!("Join as {name}")).hidden("do", "join")
-        }
+        Some(name) => FormView::new(visit.path(), visit.csrf(), format!("Join as {name}"))
+            .hidden("do", "join"),
         None => FormView::new(visit.path(), visit.csrf(), "Send me an invitation")
             .hidden("do", "mail")
             .field(Field::email().value(email)),

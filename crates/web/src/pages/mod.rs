@@ -31,7 +31,9 @@ use crate::local_path::local_path;
 pub(crate) fn router(site: Site) -> Router {
     pages()
         .into_iter()
-        .fold(Router::new(), |router, (path, methods)| router.route(path, methods))
+        .fold(Router::new(), |router, (path, methods)| {
+            router.route(path, methods)
+        })
         .fallback(elsewhere)
         .method_not_allowed_fallback(async || Failure::WrongMethod)
         .with_state(site)
@@ -42,43 +44,90 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
     vec![
         ("/", get(sign_in::first)),
         ("/sign-in", get(sign_in::show).post(sign_in::submit)),
-        ("/sign-in/{link}", get(sign_in::show_link).post(sign_in::use_link)),
+        (
+            "/sign-in/{link}",
+            get(sign_in::show_link).post(sign_in::use_link),
+        ),
         ("/sign-out", post(sign_in::sign_out)),
         ("/password", get(password::ask).post(password::request)),
-        ("/password/{link}", get(password::choose).post(password::set)),
+        (
+            "/password/{link}",
+            get(password::choose).post(password::set),
+        ),
         ("/email/{link}", get(email::show).post(email::undo)),
-        ("/invitations/{link}", get(invitations::show).post(invitations::submit)),
+        (
+            "/invitations/{link}",
+            get(invitations::show).post(invitations::submit),
+        ),
         ("/app", get(flows::list)),
-        ("/app/{organization}/{flow}", get(flows::show).post(flows::change)),
-        ("/app/{organization}/{flow}/inbox", get(inbox::show).post(inbox::remove)),
+        (
+            "/app/{organization}/{flow}",
+            get(flows::show).post(flows::change),
+        ),
+        (
+            "/app/{organization}/{flow}/inbox",
+            get(inbox::show).post(inbox::remove),
+        ),
         ("/account", get(account::show).post(account::change)),
         ("/account/picture", post(account::picture::upload)),
-        ("/oauth/authorize", get(authorize::show).post(authorize::decide)),
+        (
+            "/oauth/authorize",
+            get(authorize::show).post(authorize::decide),
+        ),
         ("/oauth/authorize/{code}", get(code::show)),
-        ("/account/applications", get(account::applications::show).post(account::applications::take_back)),
-        ("/account/tokens", get(account::tokens::list).post(account::tokens::make)),
-        ("/account/tokens/{token}", get(account::tokens::show).post(account::tokens::change)),
-        ("/account/sessions", get(account::sessions::show).post(account::sessions::end)),
+        (
+            "/account/applications",
+            get(account::applications::show).post(account::applications::take_back),
+        ),
+        (
+            "/account/tokens",
+            get(account::tokens::list).post(account::tokens::make),
+        ),
+        (
+            "/account/tokens/{token}",
+            get(account::tokens::show).post(account::tokens::change),
+        ),
+        (
+            "/account/sessions",
+            get(account::sessions::show).post(account::sessions::end),
+        ),
         (
             "/account/organizations/{organization}",
             get(account::organization::show).post(account::organization::take_back),
         ),
         ("/developer", get(developer::list).post(developer::register)),
-        ("/developer/{application}", get(developer::application::show).post(developer::application::change)),
-        ("/developer/{application}/secret", get(developer::secret::ask).post(developer::secret::renew)),
-        ("/developer/{application}/remove", get(developer::remove::ask).post(developer::remove::remove)),
-        ("/developer/{application}/setup", get(developer::setup::show)),
+        (
+            "/developer/{application}",
+            get(developer::application::show).post(developer::application::change),
+        ),
+        (
+            "/developer/{application}/secret",
+            get(developer::secret::ask).post(developer::secret::renew),
+        ),
+        (
+            "/developer/{application}/remove",
+            get(developer::remove::ask).post(developer::remove::remove),
+        ),
+        (
+            "/developer/{application}/setup",
+            get(developer::setup::show),
+        ),
         ("/assets/style.css", get(assets::style)),
         ("/assets/icon.svg", get(assets::icon)),
     ]
 }
 
-/// Where no page is: a browser that asks with one slash too many at the end is sent to the path without it.
+/// Where no page is: a browser that asks with one slash too many at the end is sent to the path
+/// without it.
 async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
     if !matches!(method, Method::GET | Method::HEAD) {
         return Err(Failure::NoPage);
     }
-    let path = uri.path().strip_suffix('/').filter(|path| !path.ends_with('/')).ok_or(Failure::NoPage)?;
+    let path = uri
+        .path()
+        .strip_suffix('/')
+        .filter(|path| !path.ends_with('/'))
+        .ok_or(Failure::NoPage)?;
     let path = match uri.query() {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),

@@ -22,10 +22,15 @@ pub(super) async fn ask(visit: Visit) -> Response {
 pub(super) async fn request(sent: Submission) -> Result<Response, Failure> {
     let (visit, email) = (&sent.visit, sent.get("email"));
     if !email.contains('@') {
-        let form = asking_form(visit, email).errors([error("email", "is not a valid e-mail address")].into());
+        let form = asking_form(visit, email)
+            .errors([error("email", "is not a valid e-mail address")].into());
         return Ok(visit.page_with(StatusCode::BAD_REQUEST, &asking(form)));
     }
-    visit.app().accounts().request_password_reset(email, visit.client()).await?;
+    visit
+        .app()
+        .accounts()
+        .request_password_reset(email, visit.client())
+        .await?;
     let told = Plain::new("Look into your mail")
         .text(format!(
             "If {email} has an account here, a mail with a link is on its way. It may take a few minutes."
@@ -44,7 +49,12 @@ pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, 
     let visit = &sent.visit;
     let shown = find(visit, &link).await?;
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    match visit.app().accounts().reset_password(&link, &Password::new(sent.get("password"))).await {
+    match visit
+        .app()
+        .accounts()
+        .reset_password(&link, &Password::new(sent.get("password")))
+        .await
+    {
         Ok(session) => visit.begin_session(&session, "/app").await,
         Err(Error::Invalid(errors)) => {
             let form = choosing_form(visit, &shown).errors(errors);
@@ -84,7 +94,10 @@ fn asking_form(visit: &Visit, email: &str) -> FormView {
 
 fn choosing(form: FormView, link: &ResetLink) -> Plain {
     Plain::new("Choose a new password")
-        .text(format!("{}, this ends all your sessions, on every device.", link.name))
+        .text(format!(
+            "{}, this ends all your sessions, on every device.",
+            link.name
+        ))
         .form(form)
 }
 

@@ -16,7 +16,12 @@ pub(super) struct Plain {
 
 impl Plain {
     pub(super) fn new(title: impl Into<String>) -> Self {
-        Self { title: title.into(), text: Vec::new(), form: None, links: Vec::new() }
+        Self {
+            title: title.into(),
+            text: Vec::new(),
+            form: None,
+            links: Vec::new(),
+        }
     }
 
     pub(super) fn text(mut self, text: impl Into<String>) -> Self {

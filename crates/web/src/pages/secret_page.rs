@@ -17,7 +17,13 @@ pub(super) struct SecretPage<'a> {
 
 impl<'a> SecretPage<'a> {
     pub(super) fn new(visit: &Visit, title: &'a str, way_on: (&'a str, &'static str)) -> Self {
-        Self { inside: visit.inside(), title, shown: Vec::new(), text: Vec::new(), way_on }
+        Self {
+            inside: visit.inside(),
+            title,
+            shown: Vec::new(),
+            text: Vec::new(),
+            way_on,
+        }
     }
 
     pub(super) fn shows(mut self, label: &'static str, value: &'a str) -> Self {

@@ -24,7 +24,11 @@ const DIGITS: usize = 64;
 
 /// The first page is one of two others.
 pub(super) async fn first(visit: Visit) -> Response {
-    see_other(if visit.actor().is_some() { INSIDE } else { "/sign-in" })
+    see_other(if visit.actor().is_some() {
+        INSIDE
+    } else {
+        "/sign-in"
+    })
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
@@ -39,10 +43,16 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let (next, email) = (next(sent.get("next")), sent.get("email"));
     let password = Password::new(sent.get("password"));
-    match visit.app().accounts().sign_in(email, &password, visit.client()).await {
+    match visit
+        .app()
+        .accounts()
+        .sign_in(email, &password, visit.client())
+        .await
+    {
         Ok(session) => visit.begin_session(&session, next).await,
         Err(Error::Unauthenticated(_)) => {
-            let form = form(visit, next, email).problem("The e-mail address or the password is wrong.");
+            let form =
+                form(visit, next, email).problem("The e-mail address or the password is wrong.");
             page(visit, StatusCode::BAD_REQUEST, next, form).await
         }
         Err(error) => Err(error.into()),
@@ -52,14 +62,29 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
 /// The page of a link that signs in. Only its button does, since other programs follow links too.
 pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    let name = visit.app().accounts().sign_in_link(&link).await.map_err(gone)?;
+    let name = visit
+        .app()
+        .accounts()
+        .sign_in_link(&link)
+        .await
+        .map_err(gone)?;
     let form = FormView::new(visit.path(), visit.csrf(), format!("Sign in as {name}"));
-    Ok(visit.page(&Plain::new("Sign in").text("This link works once.").form(form)))
+    Ok(visit.page(
+        &Plain::new("Sign in")
+            .text("This link works once.")
+            .form(form),
+    ))
 }
 
 pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
     let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
-    let session = sent.visit.app().accounts().sign_in_by_link(&link).await.map_err(gone)?;
+    let session = sent
+        .visit
+        .app()
+        .accounts()
+        .sign_in_by_link(&link)
+        .await
+        .map_err(gone)?;
     sent.visit.begin_session(&session, INSIDE).await
 }
 
@@ -68,7 +93,12 @@ pub(super) async fn sign_out(sent: Submission) -> Result<Response, Failure> {
     sent.visit.end_session(see_other(&path)).await
 }
 
-async fn page(visit: &Visit, status: StatusCode, next: &str, form: FormView) -> Result<Response, Failure> {
+async fn page(
+    visit: &Visit,
+    status: StatusCode,
+    next: &str,
+    form: FormView,
+) -> Result<Response, Failure> {
     let mut response = visit.page_with(status, &sign_in(form));
     if let Some(source) = authorize::way_back(visit, next).await? {
         let_forms_lead_to(&mut response, &source);
@@ -88,5 +118,7 @@ fn form(visit: &Visit, next: &str, email: &str) -> FormView {
 }
 
 fn sign_in(form: FormView) -> Plain {
-    Plain::new("Sign in").form(form).link("/password", "Forgot your password?")
+    Plain::new("Sign in")
+        .form(form)
+        .link("/password", "Forgot your password?")
 }

@@ -22,13 +22,19 @@ fn plain_names_hold_texts_and_the_later_one_wins() {
     assert_eq!(parsed("a=1&b=two&a=3"), json!({"a": "3", "b": "two"}));
     assert_eq!(parsed(""), json!({}));
     assert_eq!(parsed("&&a=1&"), json!({"a": "1"}));
-    assert_eq!(parsed("a&b=&=c&d=e=f"), json!({"a": "", "b": "", "d": "e=f"}));
+    assert_eq!(
+        parsed("a&b=&=c&d=e=f"),
+        json!({"a": "", "b": "", "d": "e=f"})
+    );
 }
 
 #[test]
 fn names_and_values_are_decoded() {
     assert_eq!(parsed("a+b=c%20d%26%3D+%2B"), json!({"a b": "c d&= +"}));
-    assert_eq!(parsed("tags%5B%5D=%C3%A4&x=ä"), json!({"tags": ["ä"], "x": "ä"}));
+    assert_eq!(
+        parsed("tags%5B%5D=%C3%A4&x=ä"),
+        json!({"tags": ["ä"], "x": "ä"})
+    );
 }
 
 #[test]
@@ -44,7 +50,10 @@ fn named_brackets_make_an_object() {
         parsed("thread[title]=t&thread[status][color]=red&thread[status][value]=open"),
         json!({"thread": {"title": "t", "status": {"color": "red", "value": "open"}}})
     );
-    assert_eq!(parsed("a[b][]=1&a[b][]=2&a[0]=3"), json!({"a": {"b": ["1", "2"], "0": "3"}}));
+    assert_eq!(
+        parsed("a[b][]=1&a[b][]=2&a[0]=3"),
+        json!({"a": {"b": ["1", "2"], "0": "3"}})
+    );
 }
 
 #[test]
@@ -80,7 +89,9 @@ fn an_action_of_a_thread_can_be_written_as_a_form() {
 
 #[test]
 fn malformed_brackets_are_part_of_a_plain_name() {
-    for name in ["a[", "a[b", "a]", "a[b]c", "a[b][", "[]", "[a]", "[", "]", "a[]b", "a[b]]"] {
+    for name in [
+        "a[", "a[b", "a]", "a[b]c", "a[b][", "[]", "[a]", "[", "]", "a[]b", "a[b]]",
+    ] {
         assert_eq!(parsed(&format!("{name}=1")), json!({name: "1"}), "{name}");
     }
     assert_eq!(parsed("[a][b]=1"), json!({"[a]": {"b": "1"}}));
@@ -97,19 +108,30 @@ fn forms_that_exclude_each_other_name_the_field() {
         ("a[b]=1&a[b][c]=2", "a[b][c]"),
         ("a[][b]=1&a[][b][]=2", "a[][b][]"),
     ] {
-        assert_eq!(refused(text), (field.to_owned(), FormProblem::Clash), "{text}");
+        assert_eq!(
+            refused(text),
+            (field.to_owned(), FormProblem::Clash),
+            "{text}"
+        );
     }
 }
 
 #[test]
 fn what_cannot_be_decoded_names_the_field() {
     for text in ["a=%", "a=%4", "a=%zz", "a=1%"] {
-        assert_eq!(refused(text), ("a".to_owned(), FormProblem::Escape), "{text}");
+        assert_eq!(
+            refused(text),
+            ("a".to_owned(), FormProblem::Escape),
+            "{text}"
+        );
     }
     assert_eq!(refused("a%=1"), ("a%".to_owned(), FormProblem::Escape));
     assert_eq!(refused("a=%ff"), ("a".to_owned(), FormProblem::Utf8));
     assert_eq!(refused(b"a=\xff"), ("a".to_owned(), FormProblem::Utf8));
-    assert_eq!(refused("a%ff=1"), ("a\u{fffd}".to_owned(), FormProblem::Utf8));
+    assert_eq!(
+        refused("a%ff=1"),
+        ("a\u{fffd}".to_owned(), FormProblem::Utf8)
+    );
 }
 
 #[test]
@@ -123,44 +145,79 @@ fn depth_and_number_are_bounded() {
     let many = |pair: &str, count: usize| parse(vec![pair; count].join("&").as_bytes(), bounds);
     // The list is a value too.
     assert!(many("a[]=1", 99).is_ok());
-    let error = FormError { field: "a[]".to_owned(), problem: FormProblem::Count(bounds) };
+    let error = FormError {
+        field: "a[]".to_owned(),
+        problem: FormProblem::Count(bounds),
+    };
     assert_eq!(many("a[]=1", 100), Err(error));
-    assert!(many("a=1", 1000).is_ok(), "the later value takes the place of the earlier one");
+    assert!(
+        many("a=1", 1000).is_ok(),
+        "the later value takes the place of the earlier one"
+    );
 }
 
 #[test]
 fn every_list_and_object_of_a_name_counts() {
-    let bounds = Bounds { values: 100, containers: 10 };
-    let nested = |count: usize| (0..count).map(|at| format!("{at}[b][]=1")).collect::<Vec<_>>().join("&");
+    let bounds = Bounds {
+        values: 100,
+        containers: 10,
+    };
+    let nested = |count: usize| {
+        (0..count)
+            .map(|at| format!("{at}[b][]=1"))
+            .collect::<Vec<_>>()
+            .join("&")
+    };
     assert!(parse(nested(5).as_bytes(), bounds).is_ok());
-    assert_eq!(parse(nested(6).as_bytes(), bounds).unwrap_err().problem, FormProblem::Count(bounds));
+    assert_eq!(
+        parse(nested(6).as_bytes(), bounds).unwrap_err().problem,
+        FormProblem::Count(bounds)
+    );
     let shared = vec!["a[b][c][]=1"; 50].join("&");
-    assert!(parse(shared.as_bytes(), bounds).is_ok(), "what is there already does not count again");
+    assert!(
+        parse(shared.as_bytes(), bounds).is_ok(),
+        "what is there already does not count again"
+    );
 }
 
 #[test]
 fn a_form_is_as_it_was_after_a_field_too_many() {
-    let mut form = Form::new(Bounds { values: 3, containers: 1 });
+    let mut form = Form::new(Bounds {
+        values: 3,
+        containers: 1,
+    });
     form.add("a[b]", "1".to_owned()).unwrap();
     for name in ["c[d]", "a[e][f]", "a[]"] {
         assert!(form.add(name, String::new()).is_err(), "{name}");
     }
     form.add("a[e]", "2".to_owned()).unwrap();
     assert!(form.add("g", String::new()).is_err());
-    assert_eq!(Value::Object(form.finish()), json!({"a": {"b": "1", "e": "2"}}));
+    assert_eq!(
+        Value::Object(form.finish()),
+        json!({"a": {"b": "1", "e": "2"}})
+    );
 }
 
 #[test]
 fn only_the_wanted_parameters_are_read() {
-    let text = format!("{}&flow_token=a&%&x=%ff&event[a]=1&flow_token=b", "q[a][a]=1&".repeat(1000));
+    let text = format!(
+        "{}&flow_token=a&%&x=%ff&event[a]=1&flow_token=b",
+        "q[a][a]=1&".repeat(1000)
+    );
     let found = parse_only(text.as_bytes(), &["flow_token", "event"]).unwrap();
-    assert_eq!(Value::Object(found), json!({"flow_token": "b", "event": {"a": "1"}}));
+    assert_eq!(
+        Value::Object(found),
+        json!({"flow_token": "b", "event": {"a": "1"}})
+    );
     assert!(parse_only(b"flow_token=%ff", &["flow_token"]).is_err());
 }
 
 #[test]
 fn plain_pairs_are_bounded() {
-    assert_eq!(pairs("a&".repeat(100).as_bytes()).map(|pairs| pairs.len()), Some(100));
+    assert_eq!(
+        pairs("a&".repeat(100).as_bytes()).map(|pairs| pairs.len()),
+        Some(100)
+    );
     assert_eq!(pairs("a&".repeat(101).as_bytes()), None);
 }
 
@@ -171,8 +228,17 @@ fn fields_can_be_added_one_by_one() {
         form.add(name, value.to_owned()).unwrap();
     }
     let error = form.add("a[b]", "3".to_owned()).unwrap_err();
-    assert_eq!(error, FormError { field: "a[b]".to_owned(), problem: FormProblem::Clash });
-    assert_eq!(Value::Object(form.finish()), json!({"a": [{"b": "1%20+"}, {"b": "2"}]}));
+    assert_eq!(
+        error,
+        FormError {
+            field: "a[b]".to_owned(),
+            problem: FormProblem::Clash
+        }
+    );
+    assert_eq!(
+        Value::Object(form.finish()),
+        json!({"a": [{"b": "1%20+"}, {"b": "2"}]})
+    );
 }
 
 /// Writes a value under a name, as the clients do.
@@ -202,10 +268,13 @@ fn any_form_value() -> impl Strategy<Value = Value> {
         let texts = vec(any::<String>().prop_map(Value::String), 1..5).prop_map(Value::Array);
         // Objects of a list can be told apart when all have their first name.
         let objects = vec(any::<String>(), 1..5).prop_map(|texts| {
-            texts.into_iter().map(|text| json!({"label": text.as_str(), "value": text})).collect()
+            texts
+                .into_iter()
+                .map(|text| json!({"label": text.as_str(), "value": text}))
+                .collect()
         });
-        let object =
-            btree_map("[^\\[\\]]{1,8}", inner, 1..5).prop_map(|map| Value::Object(map.into_iter().collect()));
+        let object = btree_map("[^\\[\\]]{1,8}", inner, 1..5)
+            .prop_map(|map| Value::Object(map.into_iter().collect()));
         prop_oneof![texts, objects, object]
     })
 }

@@ -16,7 +16,10 @@ fn read<T>(value: Value, get: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Vec<Stri
     let params = Params(Map::from_iter([("x".to_owned(), value)]));
     let mut reader = params.reader();
     let answer = get(&mut reader);
-    let mistakes = reader.finish().err().and_then(|mut invalid| invalid.errors.remove("x"));
+    let mistakes = reader
+        .finish()
+        .err()
+        .and_then(|mut invalid| invalid.errors.remove("x"));
     (answer, mistakes.unwrap_or_default())
 }
 
@@ -27,7 +30,10 @@ fn mistake<T>(value: Value, get: impl FnOnce(&mut Reader<'_>) -> T) -> String {
 #[test]
 fn the_body_wins_over_the_query() {
     let map = |value: Value| value.as_object().cloned().unwrap_or_default();
-    let params = Params::merge(map(json!({"a": "1", "b": "2"})), map(json!({"b": "3", "c": null})));
+    let params = Params::merge(
+        map(json!({"a": "1", "b": "2"})),
+        map(json!({"b": "3", "c": null})),
+    );
     let mut reader = params.reader();
     assert_eq!(reader.number_in("a", 0..=9, 0), 1);
     assert_eq!(reader.number_in("b", 0..=9, 0), 3);
@@ -74,10 +80,19 @@ fn an_absent_or_null_parameter_is_no_mistake_unless_required() {
 fn a_text_is_measured_in_characters() {
     let get = |p: &mut Reader<'_>| p.opt_text("x", 2..=3);
     assert_eq!(read(json!("äöü"), get), (Some("äöü".to_owned()), vec![]));
-    assert_eq!(mistake(json!("äöüß"), get), "is too long (maximum is 3 characters)");
-    assert_eq!(mistake(json!("a"), get), "is too short (minimum is 2 characters)");
+    assert_eq!(
+        mistake(json!("äöüß"), get),
+        "is too long (maximum is 3 characters)"
+    );
+    assert_eq!(
+        mistake(json!("a"), get),
+        "is too short (minimum is 2 characters)"
+    );
     assert_eq!(mistake(json!(""), get), "can't be blank");
-    assert_eq!(read(json!(""), |p| p.opt_text("x", 0..=3)), (Some(String::new()), vec![]));
+    assert_eq!(
+        read(json!(""), |p| p.opt_text("x", 0..=3)),
+        (Some(String::new()), vec![])
+    );
 }
 
 #[test]
@@ -89,9 +104,18 @@ fn a_number_will_do_for_a_text_but_nothing_else() {
     }
     let large = || json!(2e30);
     assert_eq!(mistake(large(), get), NUMBER_TOO_LARGE);
-    assert_eq!(mistake(json!([1, large()]), |p| p.list_of_text("x")), NUMBER_TOO_LARGE);
-    assert_eq!(mistake(large(), |p| p.opt_id::<MessageId>("x")), "is not a valid id");
-    assert_eq!(mistake(large(), |p| p.opt_bool("x")), "must be true or false");
+    assert_eq!(
+        mistake(json!([1, large()]), |p| p.list_of_text("x")),
+        NUMBER_TOO_LARGE
+    );
+    assert_eq!(
+        mistake(large(), |p| p.opt_id::<MessageId>("x")),
+        "is not a valid id"
+    );
+    assert_eq!(
+        mistake(large(), |p| p.opt_bool("x")),
+        "must be true or false"
+    );
 }
 
 #[test]
@@ -99,7 +123,10 @@ fn a_nul_is_refused_wherever_it_hides() {
     let nul = "must not contain NUL characters";
     assert_eq!(mistake(json!("a\0b"), |p| p.required_text("x", 1..=5)), nul);
     assert_eq!(mistake(json!(["a", "\0"]), |p| p.list_of_text("x")), nul);
-    assert_eq!(mistake(json!({"a": [{"b": "\0"}]}), |p| p.value("x").is_some()), nul);
+    assert_eq!(
+        mistake(json!({"a": [{"b": "\0"}]}), |p| p.value("x").is_some()),
+        nul
+    );
     assert_eq!(mistake(json!({"\0": 1}), |p| p.value("x").is_some()), nul);
     assert_eq!(mistake(json!("1\0"), |p| p.opt_id::<MessageId>("x")), nul);
 }
@@ -118,7 +145,14 @@ fn truth_has_three_forms() {
     ] {
         assert_eq!(read(value, |p| p.opt_bool("x")), (Some(truth), vec![]));
     }
-    for value in [json!("yes"), json!(2), json!("TRUE"), json!(""), json!([]), json!(1.0)] {
+    for value in [
+        json!("yes"),
+        json!(2),
+        json!("TRUE"),
+        json!(""),
+        json!([]),
+        json!(1.0),
+    ] {
         assert_eq!(mistake(value, |p| p.opt_bool("x")), "must be true or false");
     }
 }
@@ -152,9 +186,19 @@ fn a_number_out_of_range_is_never_clamped() {
 
 #[test]
 fn an_id_is_read_by_its_type() {
-    assert_eq!(read(json!("12"), |p| p.required_id("x")).0, Ok(MessageId(12)));
+    assert_eq!(
+        read(json!("12"), |p| p.required_id("x")).0,
+        Ok(MessageId(12))
+    );
     assert_eq!(read(json!(12), |p| p.opt_id("x")).0, Some(UserId(12)));
-    for value in [json!(0), json!(-1), json!("a"), json!(1.5), json!([]), json!("99999999999999999999")] {
+    for value in [
+        json!(0),
+        json!(-1),
+        json!("a"),
+        json!(1.5),
+        json!([]),
+        json!("99999999999999999999"),
+    ] {
         let refused = Err(Invalid::one("x", "is not a valid id"));
         assert_eq!(read(value, |p| p.required_id::<MessageId>("x")).0, refused);
     }
@@ -165,20 +209,37 @@ fn a_required_id_tells_the_earlier_mistakes_too() {
     let params = params(json!({}));
     let mut reader = params.reader();
     reader.required_text("content", 1..=10);
-    let invalid = reader.required_id::<MessageId>("message").expect_err("mistakes");
-    assert_eq!(invalid.errors.keys().collect::<Vec<_>>(), ["content", "message"]);
+    let invalid = reader
+        .required_id::<MessageId>("message")
+        .expect_err("mistakes");
+    assert_eq!(
+        invalid.errors.keys().collect::<Vec<_>>(),
+        ["content", "message"]
+    );
 }
 
 #[test]
 fn a_list_is_an_array_or_a_text_with_commas() {
     let get = |p: &mut Reader<'_>| p.list_of_text("x");
-    let of = |texts: &[&str]| Some(texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
+    let of = |texts: &[&str]| {
+        Some(
+            texts
+                .iter()
+                .map(|text| (*text).to_owned())
+                .collect::<Vec<_>>(),
+        )
+    };
     assert_eq!(read(json!("a, b,,c "), get), (of(&["a", "b", "c"]), vec![]));
     assert_eq!(read(json!(["a,b", 16]), get), (of(&["a,b", "16"]), vec![]));
     assert_eq!(read(json!(16), get), (of(&["16"]), vec![]));
     assert_eq!(read(json!(""), get), (of(&[]), vec![]));
     assert_eq!(read(json!([]), get), (of(&[]), vec![]));
-    for value in [json!({"a": "b"}), json!([["a"]]), json!([null]), json!(true)] {
+    for value in [
+        json!({"a": "b"}),
+        json!([["a"]]),
+        json!([null]),
+        json!(true),
+    ] {
         assert_eq!(mistake(value, get), "must be a list of texts");
     }
 }

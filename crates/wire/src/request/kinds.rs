@@ -34,11 +34,14 @@ pub fn text(characters: RangeInclusive<usize>) -> Text {
     }
 }
 
-/// The same where the use case judges the length, with other things that it is to refuse first: a text of any length
-/// is read.
+/// The same where the use case judges the length, with other things that it is to refuse first: a
+/// text of any length is read.
 #[must_use]
 pub fn unchecked_text(characters: RangeInclusive<usize>) -> Text {
-    Text { read: 0..=usize::MAX, ..text(characters) }
+    Text {
+        read: 0..=usize::MAX,
+        ..text(characters)
+    }
 }
 
 /// See [`text`].
@@ -160,11 +163,15 @@ impl Kind for Secret {
     }
 }
 
-/// A text that is of the form of a type, which says itself what is wrong with others. `characters` is what the type
-/// takes.
+/// A text that is of the form of a type, which says itself what is wrong with others. `characters`
+/// is what the type takes.
 #[must_use]
 pub fn parsed<T>(characters: RangeInclusive<usize>) -> Parsed<T> {
-    Parsed { characters, missing: "is required", type_: PhantomData }
+    Parsed {
+        characters,
+        missing: "is required",
+        type_: PhantomData,
+    }
 }
 
 /// See [`parsed`].
@@ -193,7 +200,9 @@ where
 
     fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<T> {
         let text = reader.opt_text(name, 0..=usize::MAX)?;
-        text.parse().map_err(|wrong: T::Err| reader.error(name, wrong.to_string())).ok()
+        text.parse()
+            .map_err(|wrong: T::Err| reader.error(name, wrong.to_string()))
+            .ok()
     }
 
     fn write(&self, value: &T) -> Value {
@@ -253,7 +262,10 @@ impl Kind for Truth {
 /// A whole number within a range.
 #[must_use]
 pub fn whole(range: RangeInclusive<i64>) -> Whole {
-    Whole { range, default: None }
+    Whole {
+        range,
+        default: None,
+    }
 }
 
 /// See [`whole`].
@@ -355,7 +367,11 @@ impl<T: Clone + PartialEq> Kind for Choice<T> {
     }
 
     fn write(&self, value: &T) -> Value {
-        self.words.iter().find(|(_, meaning)| meaning == value).map(|(word, _)| *word).into()
+        self.words
+            .iter()
+            .find(|(_, meaning)| meaning == value)
+            .map(|(word, _)| *word)
+            .into()
     }
 
     fn schema(&self) -> Value {

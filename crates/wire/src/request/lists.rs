@@ -81,14 +81,29 @@ impl<T: Clone + PartialEq> Kind for Words<T> {
     fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Vec<T>> {
         let texts = reader.list_of_text(name)?;
         let meaning = |text: &String| self.words.iter().find(|(word, _)| word == text);
-        for unknown in texts.iter().filter(|text| meaning(text).is_none()).collect::<BTreeSet<_>>() {
+        for unknown in texts
+            .iter()
+            .filter(|text| meaning(text).is_none())
+            .collect::<BTreeSet<_>>()
+        {
             reader.error(name, format!("{unknown} {}", self.otherwise));
         }
-        Some(texts.iter().filter_map(meaning).map(|(_, meaning)| meaning.clone()).collect())
+        Some(
+            texts
+                .iter()
+                .filter_map(meaning)
+                .map(|(_, meaning)| meaning.clone())
+                .collect(),
+        )
     }
 
     fn write(&self, value: &Vec<T>) -> Value {
-        let word = |meaning: &T| self.words.iter().find(|(_, known)| known == meaning).map(|(word, _)| *word);
+        let word = |meaning: &T| {
+            self.words
+                .iter()
+                .find(|(_, known)| known == meaning)
+                .map(|(word, _)| *word)
+        };
         value.iter().filter_map(word).collect()
     }
 
@@ -98,11 +113,15 @@ impl<T: Clone + PartialEq> Kind for Words<T> {
     }
 }
 
-/// Identifiers that are numbers, of which `otherwise` is said where one is none. How many there may be, the use case
-/// judges.
+/// Identifiers that are numbers, of which `otherwise` is said where one is none. How many there may
+/// be, the use case judges.
 #[must_use]
 pub fn ids<T>(most: usize, otherwise: &'static str) -> Ids<T> {
-    Ids { most, otherwise, type_: PhantomData }
+    Ids {
+        most,
+        otherwise,
+        type_: PhantomData,
+    }
 }
 
 /// See [`ids`].

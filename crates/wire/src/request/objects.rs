@@ -21,7 +21,9 @@ fn noted<T>(
     read: impl FnOnce(&Value, &mut FieldErrors) -> Option<T>,
 ) -> Option<T> {
     let mut errors = FieldErrors::new();
-    let found = reader.value(name).and_then(|value| read(value, &mut errors));
+    let found = reader
+        .value(name)
+        .and_then(|value| read(value, &mut errors));
     for (name, texts) in errors {
         texts.into_iter().for_each(|text| reader.error(&name, text));
     }
@@ -46,7 +48,9 @@ impl Kind for Time {
     type Value = Timestamp;
 
     fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Timestamp> {
-        let text = reader.opt_text(name, 0..=100).filter(|text| !text.is_empty())?;
+        let text = reader
+            .opt_text(name, 0..=100)
+            .filter(|text| !text.is_empty())?;
         let time = Timestamp::parse_iso8601(&text);
         if time.is_none() {
             reader.error(name, "must be a time such as 2026-01-31T12:00:00.000Z");
@@ -215,11 +219,18 @@ impl Kind for RegistrationObject {
             reader.error(&within("name"), wrong.to_string());
         }
         let redirect_uris = read_uris(&uris?, reader, &within("redirect_uri"));
-        Some(Registration { name: told?, redirect_uris })
+        Some(Registration {
+            name: told?,
+            redirect_uris,
+        })
     }
 
     fn write(&self, value: &Registration) -> Value {
-        let uris: Vec<&str> = value.redirect_uris.iter().map(RedirectUri::as_str).collect();
+        let uris: Vec<&str> = value
+            .redirect_uris
+            .iter()
+            .map(RedirectUri::as_str)
+            .collect();
         json!({"name": value.name, "redirect_uri": uris.join("\n")})
     }
 
@@ -238,7 +249,10 @@ fn read_uris(text: &str, reader: &mut Reader<'_>, field: &str) -> Vec<RedirectUr
         }
     }
     if uris.len() > MAX_REDIRECT_URIS {
-        reader.error(field, format!("can't be more than {MAX_REDIRECT_URIS} addresses"));
+        reader.error(
+            field,
+            format!("can't be more than {MAX_REDIRECT_URIS} addresses"),
+        );
     } else if uris.is_empty() && !reader.is_wrong(field) {
         reader.error(field, "can't be blank");
     }

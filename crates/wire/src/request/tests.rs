@@ -29,7 +29,12 @@ request! {
 }
 
 fn read<R: Request>(json: &Value) -> Result<R, Invalid> {
-    let params: Params = json.as_object().cloned().unwrap_or_default().into_iter().collect();
+    let params: Params = json
+        .as_object()
+        .cloned()
+        .unwrap_or_default()
+        .into_iter()
+        .collect();
     let mut reader = params.reader();
     let read = R::read(&mut reader);
     reader.finish().map(|()| read.expect("nothing is missing"))
@@ -55,15 +60,19 @@ fn what_is_written_is_read_again() {
     assert_eq!(Value::Object(everything().to_json()), json);
     assert_eq!(read(&json), Ok(everything()));
     assert_eq!(everything().check(), Ok(()));
-    let query: Map<String, Value> =
-        everything().to_query().into_iter().map(|(name, value)| (name, value.into())).collect();
+    let query: Map<String, Value> = everything()
+        .to_query()
+        .into_iter()
+        .map(|(name, value)| (name, value.into()))
+        .collect();
     assert_eq!(query["users"], "1,2");
     assert_eq!(read(&Value::Object(query)), Ok(everything()));
 }
 
 #[test]
 fn every_mistake_is_told_by_its_name() {
-    let wrong = json!({"howMany": 10, "group": "x", "kinds": "file,a,b,a", "sort": "up", "users": ["u"]});
+    let wrong =
+        json!({"howMany": 10, "group": "x", "kinds": "file,a,b,a", "sort": "up", "users": ["u"]});
     let told = read::<Everything>(&wrong).expect_err("mistakes");
     assert_eq!(
         serde_json::to_value(told).expect("JSON")["errors"],
@@ -101,7 +110,11 @@ fn a_document_has_the_bounds() {
             json!({"type": "string", "maxLength": 5}),
         ]
     );
-    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
     assert_eq!(required, ["words", "must"]);
     assert_eq!(fields[1].text, "A number, of two lines");
 }
@@ -110,18 +123,29 @@ fn a_document_has_the_bounds() {
 fn alternatives_require_nothing() {
     type Post = (PostEvent, OneOf<ChatContent, InboxEntry>);
     let fields = Post::fields();
-    let required: Vec<&str> = fields.iter().filter(|field| field.required).map(|field| field.name).collect();
+    let required: Vec<&str> = fields
+        .iter()
+        .filter(|field| field.required)
+        .map(|field| field.name)
+        .collect();
     assert_eq!(required, ["event"]);
     assert!(fields.iter().any(|field| field.name == "content"));
 }
 
 #[test]
 fn lists_know_every_kind_that_is_listed() {
-    let listed: Vec<&str> =
-        Event::ALL.iter().filter(|event| event.is_listed()).map(|event| event.as_str()).collect();
+    let listed: Vec<&str> = Event::ALL
+        .iter()
+        .filter(|event| event.is_listed())
+        .map(|event| event.as_str())
+        .collect();
     let event = ListMessages::fields().swap_remove(0);
-    let mut known: Vec<&str> =
-        event.schema["items"]["enum"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    let mut known: Vec<&str> = event.schema["items"]["enum"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     known.sort_by_key(|word| listed.iter().position(|listed| listed == word));
     assert_eq!(known, listed);
 }
@@ -129,6 +153,9 @@ fn lists_know_every_kind_that_is_listed() {
 #[test]
 fn a_secret_is_not_shown() {
     let secret = Some(SecretText("hunter2".to_owned()));
-    let change = UpdateUser { password: secret, ..UpdateUser::default() };
+    let change = UpdateUser {
+        password: secret,
+        ..UpdateUser::default()
+    };
     assert!(!format!("{change:?}").contains("hunter2"));
 }

@@ -7,8 +7,9 @@ use eddyline_model::names::{Email, MAX_EMAIL};
 use crate::request;
 use crate::request::{choice, id, parsed, text, whole};
 
-/// How many invitations a list has at most, and unless the caller wants fewer: the specification knows no pages
-/// here, so that a client that knows none either gets all that a flow may have by default.
+/// How many invitations a list has at most, and unless the caller wants fewer: the specification
+/// knows no pages here, so that a client that knows none either gets all that a flow may have by
+/// default.
 const PAGE: i64 = 1000;
 
 request! {
@@ -37,7 +38,8 @@ request! {
     /// Many invitations at once.
     #[derive(Clone, Debug, PartialEq, Eq)]
     pub struct ImportInvitations {
-        /// Addresses, with or without names, separated by commas, semicolons or line ends; up to 10,000.
+        /// Addresses, with or without names, separated by commas, semicolons or line ends; up to
+        /// 10,000.
         list: String = text(1..=usize::MAX),
         /// What you add in your own words.
         message: Option<String> = text(0..=MAX_MESSAGE_CHARS),

@@ -3,7 +3,9 @@
 use std::convert::Infallible;
 
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
-use eddyline_model::messages::{Event, MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, Sort};
+use eddyline_model::messages::{
+    Event, MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, Sort,
+};
 use eddyline_model::names::check_external_name;
 use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
@@ -20,7 +22,8 @@ pub(super) const MAX_LIST: i64 = 100;
 pub const DEFAULT_LIST: i64 = 30;
 /// The most a search may say.
 const MAX_SEARCH_CHARS: usize = 500;
-/// The most words of a search. More are refused: leaving some out would find what was not asked for.
+/// The most words of a search. More are refused: leaving some out would find what was not asked
+/// for.
 const MAX_SEARCH_WORDS: usize = 20;
 /// The most messages that a list passes over. Ids lead further.
 const MAX_SKIP: i64 = 10_000;
@@ -39,7 +42,9 @@ const LISTED: &[(&str, Event)] = &[
 
 /// What is wrong with the name under which a message is sent that is none of a user's.
 pub(super) fn wrong_name(name: &str) -> Option<String> {
-    check_external_name(name).err().map(|wrong| wrong.to_string())
+    check_external_name(name)
+        .err()
+        .map(|wrong| wrong.to_string())
 }
 
 request! {
@@ -81,7 +86,8 @@ request! {
     /// What a message of the chat says.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ChatContent {
-        /// The text; of a file the file, or data, content_type and file_name; not of activity and discussion.
+        /// The text; of a file the file, or data, content_type and file_name; not of activity and
+        /// discussion.
         content: String = unchecked_text(1..=MAX_CONTENT_CHARS),
     }
 }
@@ -98,7 +104,8 @@ request! {
         title: Option<String> = text(0..=MAX_TITLE_CHARS),
         /// Of activity and discussion: what was said, in HTML.
         body: Option<String> = text(0..=MAX_BODY_BYTES),
-        /// Files of activity and discussion, by the id that the body has for them, in a form with parts.
+        /// Files of activity and discussion, by the id that the body has for them, in a form with
+        /// parts.
         attachments: Option<Infallible> = files(),
     }
 }

@@ -1,6 +1,8 @@
 //! The own account.
 
-use eddyline_model::names::{Email, MAX_EMAIL, MAX_FLOW_NAME, MAX_NICK, MAX_WEBSITE, Nick, Website};
+use eddyline_model::names::{
+    Email, MAX_EMAIL, MAX_FLOW_NAME, MAX_NICK, MAX_WEBSITE, Nick, Website,
+};
 
 use crate::request;
 use crate::request::{SecretText, parsed, secret, unchecked_text};
@@ -14,7 +16,8 @@ request! {
     pub struct UpdateUser {
         /// Unique in your organizations; mentions stay.
         nick: Option<Nick> = parsed::<Nick>(1..=MAX_NICK),
-        /// Your address from now on; the old one gets a mail to undo it. With an API token current_password is needed.
+        /// Your address from now on; the old one gets a mail to undo it. With an API token
+        /// current_password is needed.
         email: Option<Email> = parsed::<Email>(1..=MAX_EMAIL),
         /// Your full name.
         name: Option<String> = unchecked_text(1..=MAX_FLOW_NAME).not_empty(),

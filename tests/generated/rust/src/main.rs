@@ -1,7 +1,7 @@
 //! Talks to a server through the client that openapi-to-rust made from its document.
 //!
-//! Reads as JSON: the address of the server, an access token, the organization, the flow and the nick of the user.
-//! Prints what it did.
+//! Reads as JSON: the address of the server, an access token, the organization, the flow and the
+//! nick of the user. Prints what it did.
 
 include!(concat!(env!("OUT_DIR"), "/generated.rs"));
 
@@ -9,8 +9,8 @@ use std::error::Error;
 use std::io;
 
 use client::{
-    ApiOpError, EditFlowMessageRequest, HttpClient, PostFlowMessageApiError, PostFlowMessageRequest,
-    PostFlowMessageRequestEvent,
+    ApiOpError, EditFlowMessageRequest, HttpClient, PostFlowMessageApiError,
+    PostFlowMessageRequest, PostFlowMessageRequestEvent,
 };
 use serde::Deserialize;
 use serde_json::json;
@@ -28,13 +28,23 @@ const NOTHING: Option<&str> = None;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let about = serde_json::from_reader(io::stdin())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let message = runtime.block_on(run(about))?;
     println!("{}", json!({"message": message}));
     Ok(())
 }
 
-async fn run(About { server, token, organization, flow, nick }: About) -> Result<i64, Box<dyn Error>> {
+async fn run(
+    About {
+        server,
+        token,
+        organization,
+        flow,
+        nick,
+    }: About,
+) -> Result<i64, Box<dyn Error>> {
     let client = HttpClient::new().with_base_url(server).with_api_key(token);
     let flows = client.list_flows(None, NOTHING).await?;
     assert!(flows.iter().any(|each| each.parameterized_name == flow));
@@ -45,8 +55,13 @@ async fn run(About { server, token, organization, flow, nick }: About) -> Result
         uuid: Some("rust-1".to_owned()),
         ..PostFlowMessageRequest::new(PostFlowMessageRequestEvent::Message)
     };
-    let posted = client.post_flow_message(&organization, &flow, Some("true"), post).await?;
-    assert_eq!((posted.content.as_str(), &posted.tags[..]), (Some("Made in Rust"), &["crab".to_owned()][..]));
+    let posted = client
+        .post_flow_message(&organization, &flow, Some("true"), post)
+        .await?;
+    assert_eq!(
+        (posted.content.as_str(), &posted.tags[..]),
+        (Some("Made in Rust"), &["crab".to_owned()][..])
+    );
     assert_eq!(posted.uuid.flatten().as_deref(), Some("rust-1"));
 
     let tagged = Some("crab");
@@ -66,19 +81,38 @@ async fn run(About { server, token, organization, flow, nick }: About) -> Result
             None,
         )
         .await?;
-    assert_eq!(listed.iter().map(|message| message.id).collect::<Vec<_>>(), [posted.id]);
+    assert_eq!(
+        listed.iter().map(|message| message.id).collect::<Vec<_>>(),
+        [posted.id]
+    );
 
-    let edit = EditFlowMessageRequest { content: Some("Edited in Rust".to_owned()), tags: None };
-    client.edit_flow_message(&organization, &flow, posted.id, Some(edit)).await?;
-    let edited = client.get_flow_message(&organization, &flow, posted.id).await?;
+    let edit = EditFlowMessageRequest {
+        content: Some("Edited in Rust".to_owned()),
+        tags: None,
+    };
+    client
+        .edit_flow_message(&organization, &flow, posted.id, Some(edit))
+        .await?;
+    let edited = client
+        .get_flow_message(&organization, &flow, posted.id)
+        .await?;
     assert_eq!(edited.content, "Edited in Rust");
     assert!(edited.edited.flatten().is_some());
 
     let empty = PostFlowMessageRequest::new(PostFlowMessageRequestEvent::Message);
-    let refused = client.post_flow_message(&organization, &flow, NOTHING, empty).await;
-    let Err(ApiOpError::Api(error)) = refused else { panic!("{refused:?}") };
-    let Some(PostFlowMessageApiError::Status400(body)) = error.typed else { panic!("{error}") };
-    assert!(body.errors.is_some_and(|errors| errors.additional_properties.contains_key("content")));
+    let refused = client
+        .post_flow_message(&organization, &flow, NOTHING, empty)
+        .await;
+    let Err(ApiOpError::Api(error)) = refused else {
+        panic!("{refused:?}")
+    };
+    let Some(PostFlowMessageApiError::Status400(body)) = error.typed else {
+        panic!("{error}")
+    };
+    assert!(
+        body.errors
+            .is_some_and(|errors| errors.additional_properties.contains_key("content"))
+    );
 
     let users = client.list_users().await?;
     assert!(users.iter().any(|user| user.nick == nick));

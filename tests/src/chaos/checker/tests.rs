@@ -12,30 +12,58 @@ fn posted() -> Posted {
         ("d", Answer::Accepted),
     ];
     Posted {
-        messages: messages.map(|(name, answer)| (name.to_owned(), answer)).into(),
+        messages: messages
+            .map(|(name, answer)| (name.to_owned(), answer))
+            .into(),
         edits: [(10, Edit { answered: true })].into(),
     }
 }
 
 fn stored(id: i64, name: &str) -> Stored {
-    let text = if name == "a" { Text::Edited } else { Text::Posted };
-    Stored { id, post: Some((name.to_owned(), text)) }
+    let text = if name == "a" {
+        Text::Edited
+    } else {
+        Text::Posted
+    };
+    Stored {
+        id,
+        post: Some((name.to_owned(), text)),
+    }
 }
 
 fn listed() -> Vec<Stored> {
-    vec![stored(10, "a"), stored(11, "b"), stored(12, "c"), stored(13, "d")]
+    vec![
+        stored(10, "a"),
+        stored(11, "b"),
+        stored(12, "c"),
+        stored(13, "d"),
+    ]
 }
 
 fn post(id: i64, name: &str) -> Heard {
-    Heard { seq: 100 + id, id: Some(id), what: What::Post(name.into(), Text::Posted) }
+    Heard {
+        seq: 100 + id,
+        id: Some(id),
+        what: What::Post(name.into(), Text::Posted),
+    }
 }
 
 fn edit(id: i64, message: i64) -> Heard {
-    Heard { seq: 100 + id, id: Some(id), what: What::Edit(message) }
+    Heard {
+        seq: 100 + id,
+        id: Some(id),
+        what: What::Edit(message),
+    }
 }
 
 fn heard() -> Vec<Heard> {
-    vec![post(10, "a"), post(11, "b"), post(12, "c"), post(13, "d"), edit(14, 10)]
+    vec![
+        post(10, "a"),
+        post(11, "b"),
+        post(12, "c"),
+        post(13, "d"),
+        edit(14, 10),
+    ]
 }
 
 /// The counts of lost, doubled, reordered and gapped.
@@ -45,7 +73,10 @@ fn judge(listed: Vec<Stored>, heard: Vec<Heard>) -> [usize; 4] {
     checker.stored(listed);
     checker.heard("ada", 0, heard);
     let verdict = checker.verdict();
-    assert_eq!(verdict.is_clean(), verdict.counts().iter().all(|(_, count)| count.number == 0));
+    assert_eq!(
+        verdict.is_clean(),
+        verdict.counts().iter().all(|(_, count)| count.number == 0)
+    );
     verdict.counts().map(|(_, count)| count.number)
 }
 
@@ -71,8 +102,16 @@ fn what_got_no_clear_answer_may_be_there_or_not() {
 #[test]
 fn what_the_server_said_itself_is_part_of_the_order_only() {
     let mut events = heard();
-    events.push(Heard { seq: 115, id: None, what: What::Other });
-    events.push(Heard { seq: 116, id: Some(15), what: What::Other });
+    events.push(Heard {
+        seq: 115,
+        id: None,
+        what: What::Other,
+    });
+    events.push(Heard {
+        seq: 116,
+        id: Some(15),
+        what: What::Other,
+    });
     let mut more = listed();
     more.push(Stored { id: 15, post: None });
     assert_eq!(judge(more, events), [0, 0, 0, 0]);
@@ -149,7 +188,11 @@ fn a_message_that_a_listener_missed_is_lost_and_leaves_a_gap() {
 fn the_last_message_missed_is_lost() {
     let mut events = heard();
     events.truncate(3);
-    assert_eq!(judge(listed(), events), [2, 0, 0, 0], "a message and an edit");
+    assert_eq!(
+        judge(listed(), events),
+        [2, 0, 0, 0],
+        "a message and an edit"
+    );
 }
 
 #[test]
@@ -183,7 +226,11 @@ fn an_event_heard_twice_is_doubled() {
     assert_eq!(judge(listed(), events), [0, 1, 0, 0]);
     let mut events = heard();
     events.push(post(10, "a"));
-    assert_eq!(judge(listed(), events), [0, 1, 0, 0], "also when others came between");
+    assert_eq!(
+        judge(listed(), events),
+        [0, 1, 0, 0],
+        "also when others came between"
+    );
 }
 
 #[test]
@@ -241,7 +288,10 @@ fn the_verdict_tells_the_counts_and_the_first_cases() {
     let mut checker = Checker::new(&posted);
     checker.stored((20..40).map(|id| stored(id, &id.to_string())));
     let text = checker.verdict().to_string();
-    assert!(text.contains("lost: 3\n    a was answered and is not listed\n"), "{text}");
+    assert!(
+        text.contains("lost: 3\n    a was answered and is not listed\n"),
+        "{text}"
+    );
     assert!(text.contains("doubled: 20\n"), "{text}");
     assert_eq!(text.matches("nobody posted it").count(), EXAMPLES);
 }

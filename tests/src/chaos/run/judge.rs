@@ -45,15 +45,25 @@ impl Finished {
     /// Compares everything, and prints the line of the table. `rounds` is how often the fault came.
     ///
     /// # Panics
-    /// When anything was lost, doubled, reordered or gapped, and when there was a refusal that there
-    /// should not be.
+    /// When anything was lost, doubled, reordered or gapped, and when there was a refusal that
+    /// there should not be.
     pub async fn judge(self, rounds: usize, remark: String, others: Others) {
         let stored = in_time("everything was listed", list(self.ways.client())).await;
         let (first, again) = self.hear_again().await;
         let posted = self.deeds.posted();
-        let mut row = Row { name: self.name.clone(), rounds, remark, time: self.time, ..Row::default() };
+        let mut row = Row {
+            name: self.name.clone(),
+            rounds,
+            remark,
+            time: self.time,
+            ..Row::default()
+        };
         let strange = self.count(&mut row);
-        row.unclear = posted.messages.values().filter(|answer| **answer == Answer::Unclear).count();
+        row.unclear = posted
+            .messages
+            .values()
+            .filter(|answer| **answer == Answer::Unclear)
+            .count();
         row.listeners = self.notes.len() + others.heard.len();
 
         let mut checker = Checker::new(&posted);
@@ -70,17 +80,31 @@ impl Finished {
         row.verdict = checker.verdict();
         print(&row);
         let (name, verdict) = (&row.name, &row.verdict);
-        assert!(verdict.is_clean(), "{name}: not everything was told once and in order\n{verdict}");
+        assert!(
+            verdict.is_clean(),
+            "{name}: not everything was told once and in order\n{verdict}"
+        );
         let examples = &strange[..strange.len().min(EXAMPLES)];
-        assert!(strange.is_empty(), "{name}: {} strange answers: {examples:#?}", strange.len());
+        assert!(
+            strange.is_empty(),
+            "{name}: {} strange answers: {examples:#?}",
+            strange.len()
+        );
     }
 
-    /// The number of the first message, and everything after it as somebody hears it who comes late.
+    /// The number of the first message, and everything after it as somebody hears it who comes
+    /// late.
     async fn hear_again(&self) -> (i64, Notes) {
         let notes = &self.notes[0];
-        let first = notes.first_event_id.as_deref().expect("every listener heard the first message");
+        let first = notes
+            .first_event_id
+            .as_deref()
+            .expect("every listener heard the first message");
         let again = hear_again(self.ways.clone(), first, &self.random);
-        (notes.heard[0].id.unwrap_or(0), in_time("all was told again", again).await)
+        (
+            notes.heard[0].id.unwrap_or(0),
+            in_time("all was told again", again).await,
+        )
     }
 
     /// Counts answers and refusals, and tells of those that there should not be.
@@ -96,7 +120,10 @@ impl Finished {
         for (number, notes) in self.notes.iter().enumerate() {
             row.returns += notes.cut + notes.left;
             if notes.cut > 0 && !self.cast.servers_die {
-                strange.push(format!("the stream of listener {number} ended {} times", notes.cut));
+                strange.push(format!(
+                    "the stream of listener {number} ended {} times",
+                    notes.cut
+                ));
             }
             count_refusals(row, notes.refusals.clone(), &mut strange);
         }
@@ -117,7 +144,11 @@ fn count_refusals(row: &mut Row, refusals: Refusals, strange: &mut Vec<String>) 
 }
 
 fn events(heard: Vec<(i64, Option<i64>)>) -> impl Iterator<Item = Heard> {
-    heard.into_iter().map(|(seq, id)| Heard { seq, id, what: What::Other })
+    heard.into_iter().map(|(seq, id)| Heard {
+        seq,
+        id,
+        what: What::Other,
+    })
 }
 
 /// All messages of the flow, oldest first.
@@ -128,13 +159,22 @@ async fn list(client: &Client) -> Vec<Stored> {
     loop {
         let query = MessageQuery::new().oldest().limit(100).since(since);
         let page = flow.messages(&query).await.unwrap();
-        let Some(last) = page.last() else { return stored };
+        let Some(last) = page.last() else {
+            return stored;
+        };
         since = last.id;
         stored.extend(page.iter().map(as_stored));
     }
 }
 
 fn as_stored(message: &Message) -> Stored {
-    let known = identify(message.uuid.as_deref(), &message.content, message.title.as_deref());
-    Stored { id: message.id, post: known }
+    let known = identify(
+        message.uuid.as_deref(),
+        &message.content,
+        message.title.as_deref(),
+    );
+    Stored {
+        id: message.id,
+        post: known,
+    }
 }

@@ -58,11 +58,15 @@ async fn a_challenge_that_leads_nowhere_is_not_passed_on(server: Server) {
         "Service-Token url=javascript:alert(1)".to_owned(),
         "Service-Token url=data:text/html,hello".to_owned(),
         "Basic url=https://tracker.example/".to_owned(),
-        format!("Service-Token url=https://tracker.example/{}", "x".repeat(5000)),
+        format!(
+            "Service-Token url=https://tracker.example/{}",
+            "x".repeat(5000)
+        ),
     ] {
         let headers = format!("www-authenticate: {challenge}\r\n");
         let told = failure(&stage, &thread, with_headers("401 Unauthorized", &headers)).await;
-        let expected = json!({"message": "The integration answered with status 401", "status": 401});
+        let expected =
+            json!({"message": "The integration answered with status 401", "status": 401});
         assert_eq!(told, expected, "{challenge}");
     }
 }
@@ -71,13 +75,24 @@ async fn an_answer_other_than_200_is_told_with_its_status(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
     for code in [201, 202, 204, 400, 401, 403, 404, 410, 500, 503] {
-        let told = failure(&stage, &thread, format!("HTTP/1.1 {code} X\r\nConnection: close\r\n\r\n")).await;
+        let told = failure(
+            &stage,
+            &thread,
+            format!("HTTP/1.1 {code} X\r\nConnection: close\r\n\r\n"),
+        )
+        .await;
         let message = format!("The integration answered with status {code}");
         assert_eq!(told, json!({"message": message, "status": code}));
     }
     let log = stage.server.log();
-    let line = log.lines().find(|line| line.contains("an action was not done")).expect("it is logged");
-    assert!(line.contains("INFO") && line.contains(&thread) && line.contains("201"), "{line}");
+    let line = log
+        .lines()
+        .find(|line| line.contains("an action was not done"))
+        .expect("it is logged");
+    assert!(
+        line.contains("INFO") && line.contains(&thread) && line.contains("201"),
+        "{line}"
+    );
     assert!(!line.contains("/close"), "{line}");
 }
 
@@ -86,8 +101,16 @@ async fn a_redirect_is_not_followed(server: Server) {
     let thread = stage.thread().await;
     for code in [301, 302, 303, 307, 308] {
         let location = format!("Location: {}\r\n", stage.receiver.url("/elsewhere"));
-        let told = failure(&stage, &thread, with_headers(&format!("{code} Over there"), &location)).await;
-        assert_eq!(told, json!({"message": "The integration answered with a redirect", "status": code}));
+        let told = failure(
+            &stage,
+            &thread,
+            with_headers(&format!("{code} Over there"), &location),
+        )
+        .await;
+        assert_eq!(
+            told,
+            json!({"message": "The integration answered with a redirect", "status": code})
+        );
     }
 }
 
@@ -105,7 +128,9 @@ async fn an_integration_that_does_not_answer_well_is_told(server: Server) {
     for answer in [
         "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx".to_owned(),
         format!("HTTP/1.1 200 OK\r\nContent-Length: {large}\r\n\r\n{body}"),
-        format!("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{large:x}\r\n{body}\r\n0\r\n\r\n"),
+        format!(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{large:x}\r\n{body}\r\n0\r\n\r\n"
+        ),
     ] {
         stage.receiver.answers(Answer::Text(answer));
         is_done(&stage.trigger(&stage.acme.ben, &thread, "0").await);
@@ -117,8 +142,17 @@ async fn an_integration_that_does_not_answer_well_is_told(server: Server) {
     let expected = json!({"message": "The integration did not answer in time", "status": null});
     assert_eq!((told.status.as_u16(), told.json()), (424, expected));
 
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let thread = push(&stage.source, "2", &[close(&format!("http://127.0.0.1:{port}/"))]).await;
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let thread = push(
+        &stage.source,
+        "2",
+        &[close(&format!("http://127.0.0.1:{port}/"))],
+    )
+    .await;
     let told = stage.trigger(&stage.acme.ben, &thread, "0").await;
     let expected = json!({"message": "The integration could not be reached", "status": null});
     assert_eq!((told.status.as_u16(), told.json()), (424, expected));

@@ -45,7 +45,11 @@ impl Request {
 
     /// What the token says; whether it is signed is for others to find out.
     pub(super) fn claims(&self) -> Json {
-        let payload = self.token().split('.').nth(1).expect("a token has three parts");
+        let payload = self
+            .token()
+            .split('.')
+            .nth(1)
+            .expect("a token has three parts");
         serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload).unwrap()).unwrap()
     }
 }
@@ -82,7 +86,11 @@ impl Receiver {
                 tokio::spawn(async move { drop(shared.serve(socket).await) });
             }
         });
-        Self { address, shared, task }
+        Self {
+            address,
+            shared,
+            task,
+        }
     }
 
     /// What it answers from now on.
@@ -107,7 +115,9 @@ impl Receiver {
     /// Everything it was asked since this was called last.
     pub(super) fn asked(&self) -> Vec<Request> {
         let mut taken = Vec::new();
-        self.shared.requests.send_modify(|requests| taken = std::mem::take(requests));
+        self.shared
+            .requests
+            .send_modify(|requests| taken = std::mem::take(requests));
         taken
     }
 
@@ -121,7 +131,10 @@ impl Receiver {
     /// Waits until it was asked so many things.
     pub(super) async fn is_asked(&self, times: usize) {
         let mut requests = self.shared.requests.subscribe();
-        requests.wait_for(|requests| requests.len() >= times).await.unwrap();
+        requests
+            .wait_for(|requests| requests.len() >= times)
+            .await
+            .unwrap();
     }
 }
 
@@ -134,7 +147,11 @@ impl Drop for Receiver {
 impl Shared {
     async fn serve(&self, mut socket: TcpStream) -> std::io::Result<()> {
         let request = read(&mut socket).await?;
-        if let Some(token) = request.headers.get("service-token").or(request.headers.get("flowdock-token")) {
+        if let Some(token) = request
+            .headers
+            .get("service-token")
+            .or(request.headers.get("flowdock-token"))
+        {
             note_secret(token);
         }
         self.requests.send_modify(|requests| requests.push(request));
@@ -155,19 +172,31 @@ async fn read(socket: &mut TcpStream) -> std::io::Result<Request> {
     let mut first = String::new();
     lines.read_line(&mut first).await?;
     let mut words = first.split(' ').map(str::to_owned);
-    let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let (method, path) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
     let mut headers = BTreeMap::new();
     loop {
         let mut line = String::new();
         lines.read_line(&mut line).await?;
-        let Some((name, value)) = line.split_once(':') else { break };
+        let Some((name, value)) = line.split_once(':') else {
+            break;
+        };
         let known = headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
         assert_eq!(known, None, "{name} came twice");
     }
-    let length = headers.get("content-length").map_or(0, |length| length.parse().unwrap());
+    let length = headers
+        .get("content-length")
+        .map_or(0, |length| length.parse().unwrap());
     let mut body = vec![0; length];
     lines.read_exact(&mut body).await?;
-    Ok(Request { method, path, headers, body })
+    Ok(Request {
+        method,
+        path,
+        headers,
+        body,
+    })
 }
 
 /// An answer without anything in it.

@@ -15,32 +15,65 @@ on_both_databases![crate::actions::OPTIONS;
 ];
 
 async fn status(client: &Client, thread: &str, position: &str) -> u16 {
-    trigger(client, thread, position, &Json::Null).await.status.as_u16()
+    trigger(client, thread, position, &Json::Null)
+        .await
+        .status
+        .as_u16()
 }
 
 async fn only_people_of_the_flow_trigger_actions(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
-    let Stage { server, acme: Acme { ada, ben }, .. } = &stage;
+    let Stage {
+        server,
+        acme: Acme { ada, ben },
+        ..
+    } = &stage;
     let blocked = server.user("acme", "bert");
-    server.admin(&["flow", "add-user", "--flow", "acme/main", "--email", &blocked.email]);
+    server.admin(&[
+        "flow",
+        "add-user",
+        "--flow",
+        "acme/main",
+        "--email",
+        &blocked.email,
+    ]);
     let block = format!("/flows/acme/main/users/{}", blocked.id);
-    ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
+    ada.does(Method::PUT, &block, &json!({"disabled": true}))
+        .await;
     server.organization("other");
-    let own = with_flow_token(server, &server.admin(&["flow", "token", "--flow", "acme/main"]));
+    let own = with_flow_token(
+        server,
+        &server.admin(&["flow", "token", "--flow", "acme/main"]),
+    );
     server.flow("acme", "second", &[]);
-    let foreign = with_flow_token(server, &server.admin(&["flow", "token", "--flow", "acme/second"]));
+    let foreign = with_flow_token(
+        server,
+        &server.admin(&["flow", "token", "--flow", "acme/second"]),
+    );
     let nobody = server.client().build().unwrap();
     for (who, client, expected) in [
         ("outsider", &server.user("acme", "olga").client, 403),
-        ("outside administrator", &server.administrator("acme", "otto").client, 403),
+        (
+            "outside administrator",
+            &server.administrator("acme", "otto").client,
+            403,
+        ),
         ("blocked", &blocked.client, 403),
-        ("stranger", &server.administrator("other", "sven").client, 404),
+        (
+            "stranger",
+            &server.administrator("other", "sven").client,
+            404,
+        ),
         ("the source itself", &stage.source, 403),
         ("the flow's token", &own, 403),
         ("another flow's token", &foreign, 404),
         ("nobody", &nobody, 401),
-        ("a wrong token", &nobody.with_credentials(Credentials::Bearer("wrong".into())), 401),
+        (
+            "a wrong token",
+            &nobody.with_credentials(Credentials::Bearer("wrong".into())),
+            401,
+        ),
     ] {
         assert_eq!(status(client, &thread, "0").await, expected, "{who}");
     }
@@ -55,9 +88,12 @@ async fn an_application_triggers_actions_with_the_scope_for_flows(server: Server
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
     let other = stage.server.robot("acme", &[]);
-    for (scope, expected) in
-        [("flow", 200), ("private manage profile integration", 403), ("integration", 403), ("", 200)]
-    {
+    for (scope, expected) in [
+        ("flow", 200),
+        ("private manage profile integration", 403),
+        ("integration", 403),
+        ("", 200),
+    ] {
         let tokens = other.by_password(&stage.acme.ben, scope).await;
         let client = other.with(&tokens["access_token"]);
         assert_eq!(status(&client, &thread, "0").await, expected, "{scope:?}");
@@ -77,8 +113,22 @@ async fn only_what_a_thread_offers_is_triggered(server: Server) {
     let url = stage.receiver.url("/close");
     let view = json!({"@type": "ViewAction", "name": "Look", "url": url});
     let thread = push(&stage.source, "1", &[view, close(&url)]).await;
-    for position in ["2", "20", "-1", "x", "1.0", "01", "+1", "%2B1", "18446744073709551616"] {
-        assert_eq!(status(&ben.client, &thread, position).await, 404, "{position}");
+    for position in [
+        "2",
+        "20",
+        "-1",
+        "x",
+        "1.0",
+        "01",
+        "+1",
+        "%2B1",
+        "18446744073709551616",
+    ] {
+        assert_eq!(
+            status(&ben.client, &thread, position).await,
+            404,
+            "{position}"
+        );
     }
     let link = stage.trigger(ben, &thread, "0").await;
     let text = "is that of a link, which there is nothing to be asked for";
@@ -95,12 +145,29 @@ async fn only_what_a_thread_offers_is_triggered(server: Server) {
     let nothing = push(&stage.source, "2", &[]).await;
     stage.server.flow("acme", "second", &[ben]);
     let elsewhere = ben.say("acme/second", "hello").await;
-    for other in [plain["thread_id"].as_str(), Some(&nothing), elsewhere["thread_id"].as_str(), Some("x")] {
-        assert_eq!(status(&ben.client, other.unwrap(), "0").await, 404, "{other:?}");
+    for other in [
+        plain["thread_id"].as_str(),
+        Some(&nothing),
+        elsewhere["thread_id"].as_str(),
+        Some("x"),
+    ] {
+        assert_eq!(
+            status(&ben.client, other.unwrap(), "0").await,
+            404,
+            "{other:?}"
+        );
     }
     let second = path(&thread, "1").replace("/main/", "/second/");
-    assert_eq!(ben.send(Method::POST, &second, &Json::Null).await.status, 404);
-    assert_eq!(ben.send(Method::GET, &path(&thread, "1"), &Json::Null).await.status, 405);
+    assert_eq!(
+        ben.send(Method::POST, &second, &Json::Null).await.status,
+        404
+    );
+    assert_eq!(
+        ben.send(Method::GET, &path(&thread, "1"), &Json::Null)
+            .await
+            .status,
+        405
+    );
     assert!(stage.receiver.asked().is_empty());
     is_done(&stage.trigger(ben, &thread, "1").await);
 }
@@ -108,12 +175,23 @@ async fn only_what_a_thread_offers_is_triggered(server: Server) {
 async fn an_action_nobody_signs_for_is_not_triggered(server: Server) {
     let stage = Stage::set(server).await;
     let url = stage.receiver.url("/close");
-    let flow = with_flow_token(&stage.server, &stage.server.admin(&["flow", "token", "--flow", "acme/main"]));
+    let flow = with_flow_token(
+        &stage.server,
+        &stage
+            .server
+            .admin(&["flow", "token", "--flow", "acme/main"]),
+    );
     let public = stage.server.robot("acme", &["--public"]);
     let (public, _) = source(&stage.server, &public);
     for (source, message) in [
-        (flow, "No application keeps this thread, so its requests cannot be signed"),
-        (public, "The application that keeps this thread has no secret, so its requests cannot be signed"),
+        (
+            flow,
+            "No application keeps this thread, so its requests cannot be signed",
+        ),
+        (
+            public,
+            "The application that keeps this thread has no secret, so its requests cannot be signed",
+        ),
     ] {
         let thread = push(&source, "1", &[update("Close", "GET", &url)]).await;
         let answer = stage.trigger(&stage.acme.ben, &thread, "0").await;
@@ -125,10 +203,19 @@ async fn an_action_nobody_signs_for_is_not_triggered(server: Server) {
 
 async fn after_its_source_or_its_application_is_gone_an_action_is_not_triggered(server: Server) {
     let stage = Stage::set(server).await;
-    let Stage { server, acme: Acme { ada, ben }, .. } = &stage;
+    let Stage {
+        server,
+        acme: Acme { ada, ben },
+        ..
+    } = &stage;
     let url = stage.receiver.url("/close");
     let thread = stage.thread().await;
-    ada.does(Method::DELETE, &format!("/flows/acme/main/sources/{}", stage.source_id), &Json::Null).await;
+    ada.does(
+        Method::DELETE,
+        &format!("/flows/acme/main/sources/{}", stage.source_id),
+        &Json::Null,
+    )
+    .await;
     let gone = json!({"message": "This source was removed"});
     let answer = stage.trigger(ben, &thread, "0").await;
     assert_eq!((answer.status.as_u16(), answer.json()), (410, gone.clone()));
@@ -144,7 +231,9 @@ async fn after_its_source_or_its_application_is_gone_an_action_is_not_triggered(
             "event": "activity", "title": "x", "thread_id": thread,
             "thread": {"title": "A ticket", "actions": [close(&url)]},
         });
-        let request = robot.with(&tokens["access_token"]).request(Method::POST, "/flows/acme/main/messages");
+        let request = robot
+            .with(&tokens["access_token"])
+            .request(Method::POST, "/flows/acme/main/messages");
         request.json(&message).send().await.unwrap().status.as_u16()
     };
     assert_eq!(thread_of_none, 202);
@@ -153,7 +242,9 @@ async fn after_its_source_or_its_application_is_gone_an_action_is_not_triggered(
 
     let mut page = server.signed_in(&ada.email, PASSWORD).await;
     assert_eq!(
-        page.post(&format!("/developer/{}/remove", robot.id), &[]).await.sent_on(),
+        page.post(&format!("/developer/{}/remove", robot.id), &[])
+            .await
+            .sent_on(),
         "/developer?done=removed"
     );
     let answer = stage.trigger(ben, &thread, "0").await;

@@ -44,15 +44,29 @@ async fn addresses_of_the_servers_own_networks_are_not_asked(server: Server) {
         "[fe80::1]",
         "[fd00::1]",
     ] {
-        let thread = push(&stage.source, "1", &[close(&format!("http://{host}:{port}/close"))]).await;
-        assert_eq!(refusal(&stage, &thread).await, json!({"message": FORBIDDEN, "status": null}), "{host}");
+        let thread = push(
+            &stage.source,
+            "1",
+            &[close(&format!("http://{host}:{port}/close"))],
+        )
+        .await;
+        assert_eq!(
+            refusal(&stage, &thread).await,
+            json!({"message": FORBIDDEN, "status": null}),
+            "{host}"
+        );
     }
     assert!(stage.receiver.asked().is_empty());
 }
 
 async fn what_no_request_can_go_to_is_not_asked(server: Server) {
     let stage = Stage::set(server).await;
-    let thread = push(&stage.source, "1", &[close("http://no-such-host.invalid/close")]).await;
+    let thread = push(
+        &stage.source,
+        "1",
+        &[close("http://no-such-host.invalid/close")],
+    )
+    .await;
     let expected = json!({"message": "The integration could not be reached", "status": null});
     assert_eq!(refusal(&stage, &thread).await, expected);
     // It speaks HTTP, and not TLS.
@@ -72,16 +86,30 @@ async fn nobody_else_says_where_an_action_leads(server: Server) {
     });
     let tokens = other.by_password(&stage.acme.ben, "flow").await;
     let for_user = other.with(&tokens["access_token"]);
-    let own = stage.server.admin(&["flow", "token", "--flow", "acme/main"]);
+    let own = stage
+        .server
+        .admin(&["flow", "token", "--flow", "acme/main"]);
     let flow = super::with_flow_token(&stage.server, &own);
     for (who, client, path) in [
         ("another source", &neighbour, "/messages"),
         ("the flow's token", &flow, "/messages"),
-        ("another application", &for_user, "/flows/acme/main/messages"),
-        ("a user", &stage.acme.ada.client, "/flows/acme/main/messages"),
+        (
+            "another application",
+            &for_user,
+            "/flows/acme/main/messages",
+        ),
+        (
+            "a user",
+            &stage.acme.ada.client,
+            "/flows/acme/main/messages",
+        ),
     ] {
         let request = client.request(Method::POST, path).json(&message);
-        let answer = request.header("x-service-wait-for-message", "1").send().await.unwrap();
+        let answer = request
+            .header("x-service-wait-for-message", "1")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, 403, "{who}: {}", answer.text());
     }
     is_done(&stage.trigger(&stage.acme.ben, &thread, "0").await);
@@ -89,7 +117,10 @@ async fn nobody_else_says_where_an_action_leads(server: Server) {
     assert_eq!(request.path, "/close");
     assert_eq!(request.claims()["aud"], stage.robot.client_id);
     // The same id with another source is another thread.
-    assert_ne!(push(&neighbour, "1", &[close(&stage.receiver.url("/stolen"))]).await, thread);
+    assert_ne!(
+        push(&neighbour, "1", &[close(&stage.receiver.url("/stolen"))]).await,
+        thread
+    );
 }
 
 async fn another_source_of_the_same_application_may(server: Server) {
@@ -100,7 +131,12 @@ async fn another_source_of_the_same_application_may(server: Server) {
         "event": "activity", "title": "moved", "thread_id": thread,
         "thread": {"title": "A ticket", "actions": [close(&stage.receiver.url("/moved"))]},
     });
-    second.request(Method::POST, "/messages").json(&message).done().await.unwrap();
+    second
+        .request(Method::POST, "/messages")
+        .json(&message)
+        .done()
+        .await
+        .unwrap();
     is_done(&stage.trigger(&stage.acme.ben, &thread, "0").await);
     assert_eq!(stage.receiver.asked_once().path, "/moved");
 }

@@ -1,4 +1,5 @@
-//! An integration in another language, with a library of others, finds out what to trust (`verify.py`).
+//! An integration in another language, with a library of others, finds out what to trust
+//! (`verify.py`).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,17 +16,25 @@ on_both_databases![crate::actions::OPTIONS;
 const SCRIPT: &str = include_str!("verify.py");
 
 async fn an_integration_trusts_only_what_was_signed_for_it(server: Server) {
-    let Some(python) = Python::with("authlib", &["authlib"]) else { return };
+    let Some(python) = Python::with("authlib", &["authlib"]) else {
+        return;
+    };
     let stage = Stage::set(server).await;
     let other = stage.server.robot("acme", &[]);
     let (neighbour, _) = source(&stage.server, &other);
     let mut requests = Vec::new();
-    for (robot, foreign, source) in
-        [(&stage.robot, &other, &stage.source), (&other, &stage.robot, &neighbour)]
-    {
+    for (robot, foreign, source) in [
+        (&stage.robot, &other, &stage.source),
+        (&other, &stage.robot, &neighbour),
+    ] {
         for method in ["POST", "GET", "DELETE"] {
             let url = stage.receiver.url("/do");
-            let thread = push(source, method, &[update("Schließen – 閉じる", method, &url)]).await;
+            let thread = push(
+                source,
+                method,
+                &[update("Schließen – 閉じる", method, &url)],
+            )
+            .await;
             for caller in [&stage.acme.ada, &stage.acme.ben] {
                 is_done(&stage.trigger(caller, &thread, "0").await);
                 requests.push(request(&stage, robot, foreign, caller));

@@ -23,7 +23,12 @@ type Waiting = JoinSet<Result<RawResponse, Error>>;
 /// Triggers the first action of a thread so often, without waiting for what comes of it.
 fn begin(waiting: &mut Waiting, caller: &Caller, thread: &str, times: usize) {
     for _ in 0..times {
-        waiting.spawn(caller.client.request(Method::POST, &path(thread, "0")).send());
+        waiting.spawn(
+            caller
+                .client
+                .request(Method::POST, &path(thread, "0"))
+                .send(),
+        );
     }
 }
 
@@ -31,7 +36,14 @@ async fn a_slow_integration_holds_up_no_other(server: Server) {
     let stage = Stage::set(server).await;
     let (ada, ben) = (&stage.acme.ada, &stage.acme.ben);
     let cleo = stage.server.user("acme", "cleo");
-    stage.server.admin(&["flow", "add-user", "--flow", "acme/main", "--email", &cleo.email]);
+    stage.server.admin(&[
+        "flow",
+        "add-user",
+        "--flow",
+        "acme/main",
+        "--email",
+        &cleo.email,
+    ]);
     let slow = stage.thread().await;
     stage.receiver.answers(Answer::Silence);
     let (neighbour, _) = source(&stage.server, &stage.server.robot("acme", &[]));
@@ -48,7 +60,11 @@ async fn a_slow_integration_holds_up_no_other(server: Server) {
     }
     begin(&mut waiting, ada, &slow, OF_APPLICATION - OF_USER);
     stage.receiver.is_asked(OF_APPLICATION).await;
-    assert_eq!(stage.trigger(&cleo, &slow, "0").await.status, 429, "the application has no more turns");
+    assert_eq!(
+        stage.trigger(&cleo, &slow, "0").await.status,
+        429,
+        "the application has no more turns"
+    );
     is_done(&stage.trigger(&cleo, &other, "0").await);
     assert_eq!(quick.asked().len(), 1);
 
@@ -72,7 +88,11 @@ async fn an_action_that_nobody_waits_for_keeps_its_turn_until_it_is_done(server:
     stage.receiver.is_asked(OF_USER).await;
     waiting.shutdown().await;
     assert_eq!(stage.trigger(ben, &thread, "0").await.status, 429);
-    assert_eq!(stage.receiver.asked().len(), OF_USER, "nobody was asked again");
+    assert_eq!(
+        stage.receiver.asked().len(),
+        OF_USER,
+        "nobody was asked again"
+    );
     stage.receiver.let_go();
     // The turns end when the integration's answers have come.
     loop {

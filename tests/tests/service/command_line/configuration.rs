@@ -12,7 +12,10 @@ fn an_unknown_key_of_the_file_is_refused_by_name() {
     for (text, words) in [
         ("listem = \"127.0.0.1:0\"\n", ["listem", "unknown key"]),
         ("data-dir = \"x\"\n", ["data-dir", "did you mean data_dir?"]),
-        ("[server]\nlisten = \"127.0.0.1:0\"\n", ["server", "unknown key"]),
+        (
+            "[server]\nlisten = \"127.0.0.1:0\"\n",
+            ["server", "unknown key"],
+        ),
     ] {
         refused(serve_with_file(directory.path(), text), &words);
     }
@@ -25,16 +28,31 @@ fn a_wrong_value_is_refused_by_the_name_of_its_place() {
         ("profile = \"modern\"\n", ["profile", "modern"]),
         ("listen = \"everywhere\"\n", ["listen", "everywhere"]),
         ("max_connections = true\n", ["max_connections", "boolean"]),
-        ("trusted_proxy = [\"10.0.0.0/8\", \"far away\"]\n", ["trusted_proxy", "far away"]),
+        (
+            "trusted_proxy = [\"10.0.0.0/8\", \"far away\"]\n",
+            ["trusted_proxy", "far away"],
+        ),
         ("profile = \n", ["eddyline.toml", "not valid TOML"]),
     ] {
         refused(serve_with_file(directory.path(), text), &words);
     }
     let directory = TempDir::new().unwrap();
-    refused(serve(directory.path()).args(["--database", "mysql://x"]), &["--database", "sqlite:PATH"]);
-    refused(serve(directory.path()).args(["--tls-cert", "cert.pem"]), &["--tls-cert", "tls_key"]);
-    refused(serve(directory.path()).env("EDDYLINE_LOG_FORMAT", "xml"), &["EDDYLINE_LOG_FORMAT", "xml"]);
-    refused(serve(directory.path()).args(["--config", "nowhere.toml"]), &["nowhere.toml"]);
+    refused(
+        serve(directory.path()).args(["--database", "mysql://x"]),
+        &["--database", "sqlite:PATH"],
+    );
+    refused(
+        serve(directory.path()).args(["--tls-cert", "cert.pem"]),
+        &["--tls-cert", "tls_key"],
+    );
+    refused(
+        serve(directory.path()).env("EDDYLINE_LOG_FORMAT", "xml"),
+        &["EDDYLINE_LOG_FORMAT", "xml"],
+    );
+    refused(
+        serve(directory.path()).args(["--config", "nowhere.toml"]),
+        &["nowhere.toml"],
+    );
 }
 
 #[test]
@@ -42,7 +60,10 @@ fn what_stands_in_the_way_of_a_start_is_said() {
     let directory = TempDir::new().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    refused(serve(directory.path()).args(["--listen", &address]), &["cannot listen", &address]);
+    refused(
+        serve(directory.path()).args(["--listen", &address]),
+        &["cannot listen", &address],
+    );
     let file = directory.path().join("a file");
     std::fs::write(&file, "").unwrap();
     refused(anywhere(serve(&file)), &["a file", "Not a directory"]);
@@ -53,7 +74,13 @@ fn what_stands_in_the_way_of_a_start_is_said() {
 #[test]
 fn the_help_leads_a_newcomer_on() {
     let help = said(&["--help"]);
-    for word in ["serve", "demo", "admin", "Examples:", "eddyline serve --data-dir"] {
+    for word in [
+        "serve",
+        "demo",
+        "admin",
+        "Examples:",
+        "eddyline serve --data-dir",
+    ] {
         assert!(help.contains(word), "{word} is missing in\n{help}");
     }
     for option in [
@@ -69,14 +96,23 @@ fn the_help_leads_a_newcomer_on() {
     }
     let admin_help = said(&["admin", "--help"]);
     let listed = commands(&["admin"]);
-    assert!(listed.len() > 30 && listed.contains(&"org domain list".to_owned()), "{listed:?}");
+    assert!(
+        listed.len() > 30 && listed.contains(&"org domain list".to_owned()),
+        "{listed:?}"
+    );
     for command in &listed {
-        assert!(admin_help.contains(&format!("\n  {command} ")), "{command} is missing in\n{admin_help}");
+        assert!(
+            admin_help.contains(&format!("\n  {command} ")),
+            "{command} is missing in\n{admin_help}"
+        );
         let mut arguments = vec!["admin"];
         arguments.extend(command.split(' '));
         arguments.push("--help");
         let help = said(&arguments);
-        assert!(help.contains("--json") && help.contains("--data-dir"), "{help}");
+        assert!(
+            help.contains("--json") && help.contains("--data-dir"),
+            "{help}"
+        );
     }
     assert!(said(&["--version"]).starts_with("eddyline "));
     // Nothing to do is no success, and the help tells what there is.
@@ -87,7 +123,9 @@ fn the_help_leads_a_newcomer_on() {
 
 fn serve(directory: &Path) -> Command {
     let mut command = eddyline();
-    command.args(["serve", "--stream-listen", "127.0.0.1:0", "--data-dir"]).arg(directory);
+    command
+        .args(["serve", "--stream-listen", "127.0.0.1:0", "--data-dir"])
+        .arg(directory);
     command.current_dir(std::env::temp_dir());
     command
 }
@@ -108,19 +146,31 @@ fn refused(mut command: impl std::borrow::BorrowMut<Command>, words: &[&str]) {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(!output.status.success(), "{words:?}");
     for word in words {
-        assert!(error.starts_with("error: ") && error.contains(word), "{word} is missing in {error}");
+        assert!(
+            error.starts_with("error: ") && error.contains(word),
+            "{word} is missing in {error}"
+        );
     }
     assert!(!error.contains("panicked"), "{error}");
 }
 
-/// All commands below another that do something themselves, as the help of each names those below it.
+/// All commands below another that do something themselves, as the help of each names those below
+/// it.
 fn commands(path: &[&str]) -> Vec<String> {
     let help = said(&[path, &["--help"]].concat());
-    let Some((_, below)) = help.split_once("\nCommands:\n") else { return vec![path[1..].join(" ")] };
+    let Some((_, below)) = help.split_once("\nCommands:\n") else {
+        return vec![path[1..].join(" ")];
+    };
     let lines = below.lines().take_while(|line| !line.is_empty());
-    let names =
-        lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
-    names.flat_map(|name| commands(&[path, &[name]].concat())).collect()
+    let names = lines.filter_map(|line| {
+        line.strip_prefix("  ")?
+            .split(' ')
+            .next()
+            .filter(|name| !name.is_empty())
+    });
+    names
+        .flat_map(|name| commands(&[path, &[name]].concat()))
+        .collect()
 }
 
 fn said(arguments: &[&str]) -> String {

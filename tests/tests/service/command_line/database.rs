@@ -20,7 +20,13 @@ const OTHERS: [&[&str]; 5] = [
 ];
 
 fn admin(place: &[&str], arguments: &[&str]) -> Output {
-    eddyline().arg("admin").args(place).args(arguments).stdin(Stdio::null()).output().unwrap()
+    eddyline()
+        .arg("admin")
+        .args(place)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn error_of(output: &Output) -> String {
@@ -33,16 +39,28 @@ fn try_commands(place: &[&str], named: &str) {
         let output = admin(place, command);
         let error = error_of(&output);
         assert!(!output.status.success(), "{command:?}");
-        assert!(error.contains("there is no database") && error.contains(named), "{command:?}: {error}");
+        assert!(
+            error.contains("there is no database") && error.contains(named),
+            "{command:?}: {error}"
+        );
     }
     let create = ["org", "create", "--name", "Acme", "--json"];
     let output = admin(place, &create);
     assert!(output.status.success(), "{output:?}");
     let said = error_of(&output);
-    assert!(said.starts_with("made the database ") && said.contains(named), "{said}");
+    assert!(
+        said.starts_with("made the database ") && said.contains(named),
+        "{said}"
+    );
     let output = admin(place, &["org", "list"]);
-    assert!(output.status.success() && error_of(&output).is_empty(), "{output:?}");
-    assert!(error_of(&admin(place, &create)).contains("taken"), "it is made once");
+    assert!(
+        output.status.success() && error_of(&output).is_empty(),
+        "{output:?}"
+    );
+    assert!(
+        error_of(&admin(place, &create)).contains("taken"),
+        "it is made once"
+    );
 }
 
 #[test]
@@ -58,9 +76,16 @@ fn only_making_an_organization_makes_a_database_sqlite() {
 
 #[test]
 fn only_making_an_organization_makes_a_database_postgres() {
-    let Some(database) = postgres::database() else { return };
+    let Some(database) = postgres::database() else {
+        return;
+    };
     let directory = TempDir::new().unwrap();
-    let place = ["--data-dir", directory.path().to_str().unwrap(), "--database", database.url()];
+    let place = [
+        "--data-dir",
+        directory.path().to_str().unwrap(),
+        "--database",
+        database.url(),
+    ];
     try_commands(&place, "postgres");
 }
 
@@ -71,11 +96,19 @@ fn the_lines_of_a_batch_make_a_database_when_one_is_needed() {
     fs::write(&lines, "user list\norg create --name Acme\nuser list\n").unwrap();
     let data = directory.path().join("data");
     let mut batch = eddyline();
-    batch.args(["admin", "batch", "--json", "--data-dir"]).arg(&data);
-    let output = batch.stdin(fs::File::open(&lines).unwrap()).output().unwrap();
+    batch
+        .args(["admin", "batch", "--json", "--data-dir"])
+        .arg(&data);
+    let output = batch
+        .stdin(fs::File::open(&lines).unwrap())
+        .output()
+        .unwrap();
     let answers = String::from_utf8(output.stdout).unwrap();
     let answers: Vec<&str> = answers.lines().collect();
-    assert!(answers[0].contains("there is no database") && answers[1].contains("Acme"), "{answers:?}");
+    assert!(
+        answers[0].contains("there is no database") && answers[1].contains("Acme"),
+        "{answers:?}"
+    );
     assert_eq!(answers[2], "{\"users\":[]}");
 }
 
@@ -86,7 +119,11 @@ fn what_this_user_may_not_read_is_said_with_its_owner() {
     fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
     let data = directory.path().join("data");
     let place = ["--data-dir", data.to_str().unwrap()];
-    assert!(admin(&place, &["org", "create", "--name", "Acme"]).status.success());
+    assert!(
+        admin(&place, &["org", "create", "--name", "Acme"])
+            .status
+            .success()
+    );
     let stranger = Stranger::new(directory.path());
     let owner = owner_of(&data);
 
@@ -121,7 +158,9 @@ impl Stranger {
         let binary = directory.join("eddyline");
         fs::copy(eddyline().get_program(), &binary).unwrap();
         fs::set_permissions(&binary, Permissions::from_mode(0o755)).unwrap();
-        Self { binary: Some(binary) }
+        Self {
+            binary: Some(binary),
+        }
     }
 
     fn said(&self, arguments: &[&str]) -> String {
@@ -140,7 +179,11 @@ impl Stranger {
 }
 
 fn owner_of(path: &Path) -> String {
-    let output = Command::new("stat").args(["-c", "%U"]).arg(path).output().unwrap();
+    let output = Command::new("stat")
+        .args(["-c", "%U"])
+        .arg(path)
+        .output()
+        .unwrap();
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
@@ -148,11 +191,28 @@ fn owner_of(path: &Path) -> String {
 fn a_closed_pipe_behind_a_list_is_no_error() {
     let directory = TempDir::new().unwrap();
     let place = ["--data-dir", directory.path().to_str().unwrap()];
-    assert!(admin(&place, &["org", "create", "--name", "Acme"]).status.success());
-    for arguments in [&["org", "list"][..], &["org", "list", "--json"], &["org", "show", "--org", "acme"]] {
+    assert!(
+        admin(&place, &["org", "create", "--name", "Acme"])
+            .status
+            .success()
+    );
+    for arguments in [
+        &["org", "list"][..],
+        &["org", "list", "--json"],
+        &["org", "show", "--org", "acme"],
+    ] {
         let (read, write) = std::io::pipe().unwrap();
         drop(read);
-        let output = eddyline().arg("admin").args(place).args(arguments).stdout(write).output().unwrap();
-        assert!(output.status.success() && error_of(&output).is_empty(), "{arguments:?}: {output:?}");
+        let output = eddyline()
+            .arg("admin")
+            .args(place)
+            .args(arguments)
+            .stdout(write)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success() && error_of(&output).is_empty(),
+            "{arguments:?}: {output:?}"
+        );
     }
 }

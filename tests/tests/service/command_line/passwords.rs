@@ -18,9 +18,24 @@ const NEW: &str = "velvet otter parade";
 
 fn create(tenant: &Tenant, nick: &str, password: &str) -> std::process::Output {
     let email = format!("{nick}@{}.example", tenant.name);
-    let line =
-        ["user", "create", "--org", &tenant.name, "--email", &email, "--name", "Cleo Parker", "--nick", nick];
-    tenant.server().admin_command(&line).args(["--password", password]).output().unwrap()
+    let line = [
+        "user",
+        "create",
+        "--org",
+        &tenant.name,
+        "--email",
+        &email,
+        "--name",
+        "Cleo Parker",
+        "--nick",
+        nick,
+    ];
+    tenant
+        .server()
+        .admin_command(&line)
+        .args(["--password", password])
+        .output()
+        .unwrap()
 }
 
 fn error_of(output: &std::process::Output) -> String {
@@ -49,7 +64,10 @@ async fn a_password_that_the_pages_refuse_as_too_short_is_refused(tenant: Tenant
                 .unwrap(),
         ] {
             let error = error_of(&output);
-            assert!(!output.status.success() && error.contains(why) && !error.contains(password), "{error}");
+            assert!(
+                !output.status.success() && error.contains(why) && !error.contains(password),
+                "{error}"
+            );
         }
     }
     tenant.ben.by_password().me().await.unwrap();
@@ -66,12 +84,25 @@ async fn a_password_that_is_easy_to_guess_is_warned_of(tenant: Tenant) {
         assert!(!said.contains(password), "{said}");
     }
     let output = create(&tenant, "eva", NEW);
-    assert!(output.status.success() && error_of(&output).is_empty(), "{output:?}");
+    assert!(
+        output.status.success() && error_of(&output).is_empty(),
+        "{output:?}"
+    );
     // What is known of a user counts, also where the command does not say it.
     let email = format!("eva@{}.example", tenant.name);
-    let line = ["user", "set-password", "--email", &email, "--password", "cleoparker"];
+    let line = [
+        "user",
+        "set-password",
+        "--email",
+        &email,
+        "--password",
+        "cleoparker",
+    ];
     let output = tenant.server().admin_command(&line).output().unwrap();
-    assert!(output.status.success() && error_of(&output).contains("easy to guess"), "{output:?}");
+    assert!(
+        output.status.success() && error_of(&output).contains("easy to guess"),
+        "{output:?}"
+    );
 }
 
 /// A command at a terminal.
@@ -86,10 +117,22 @@ impl AtTerminal {
         grantpt(&terminal).unwrap();
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap();
-        let other_end = OpenOptions::new().read(true).write(true).open(name.to_str().unwrap()).unwrap();
+        let other_end = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .open(name.to_str().unwrap())
+            .unwrap();
         let mut command = server.admin_command(arguments);
-        let process = command.stdin(other_end).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Self { process, terminal: File::from(terminal) }
+        let process = command
+            .stdin(other_end)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            process,
+            terminal: File::from(terminal),
+        }
     }
 
     /// Waits for a question and types an answer.
@@ -98,21 +141,34 @@ impl AtTerminal {
         let said = self.process.stderr.as_mut().unwrap();
         while !asked.ends_with(question) {
             let mut byte = [0];
-            said.read_exact(&mut byte).unwrap_or_else(|error| panic!("{error} after {asked:?}"));
+            said.read_exact(&mut byte)
+                .unwrap_or_else(|error| panic!("{error} after {asked:?}"));
             asked.push(byte[0].into());
         }
-        self.terminal.write_all(format!("{answer}\n").as_bytes()).unwrap();
+        self.terminal
+            .write_all(format!("{answer}\n").as_bytes())
+            .unwrap();
     }
 
-    /// Whether the command succeeded, what else it said, and what the terminal showed of what was typed.
+    /// Whether the command succeeded, what else it said, and what the terminal showed of what was
+    /// typed.
     fn end(mut self) -> (bool, String, String) {
         let mut said = String::new();
-        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        self.process
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
         let success = self.process.wait().unwrap().success();
         let mut shown = [0; 1024];
         rustix::io::ioctl_fionbio(&self.terminal, true).unwrap();
         let count = self.terminal.read(&mut shown).unwrap_or(0);
-        (success, said, String::from_utf8_lossy(&shown[..count]).into_owned())
+        (
+            success,
+            said,
+            String::from_utf8_lossy(&shown[..count]).into_owned(),
+        )
     }
 }
 
@@ -125,7 +181,14 @@ async fn a_terminal_asks_without_showing_the_password(tenant: Tenant) {
         command.answer("The same again: ", NEW);
         let (success, said, shown) = command.end();
         assert!(success && !shown.contains(NEW), "{said}: {shown:?}");
-        server.client().basic(email, NEW).build().unwrap().me().await.unwrap();
+        server
+            .client()
+            .basic(email, NEW)
+            .build()
+            .unwrap()
+            .me()
+            .await
+            .unwrap();
     }
     let mut command = AtTerminal::run(server, &line);
     command.answer("New password: ", "another good one");
@@ -136,20 +199,50 @@ async fn a_terminal_asks_without_showing_the_password(tenant: Tenant) {
     command.answer("New password: ", "short");
     let (success, said, _) = command.end();
     assert!(!success && said.contains("too short"), "{said}");
-    server.client().basic(email, NEW).build().unwrap().me().await.unwrap();
+    server
+        .client()
+        .basic(email, NEW)
+        .build()
+        .unwrap()
+        .me()
+        .await
+        .unwrap();
     // The same terminal shows what is typed where it does no harm.
-    let mut command =
-        AtTerminal::run(server, &["user", "set-active", "--email", &tenant.ada.email, "--active", "false"]);
+    let mut command = AtTerminal::run(
+        server,
+        &[
+            "user",
+            "set-active",
+            "--email",
+            &tenant.ada.email,
+            "--active",
+            "false",
+        ],
+    );
     command.answer("Make the user inactive? [y/N] ", "n");
     let (success, said, shown) = command.end();
-    assert!(!success && said.contains("nothing was changed") && shown.contains('n'), "{said}: {shown:?}");
+    assert!(
+        !success && said.contains("nothing was changed") && shown.contains('n'),
+        "{said}: {shown:?}"
+    );
     tenant.ada.client.me().await.unwrap();
 }
 
 async fn without_a_terminal_nothing_is_asked(tenant: Tenant) {
     let line = ["user", "set-password", "--email", &tenant.ben.email];
-    let output = tenant.server().admin_command(&line).stdin(Stdio::null()).output().unwrap();
-    assert!(!output.status.success() && error_of(&output).contains("--password-stdin"), "{output:?}");
+    let output = tenant
+        .server()
+        .admin_command(&line)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(
+        !output.status.success() && error_of(&output).contains("--password-stdin"),
+        "{output:?}"
+    );
     let said = tenant.server().try_admin(&line).unwrap_err();
-    assert!(said.contains("a batch has its commands on the standard input"), "{said}");
+    assert!(
+        said.contains("a batch has its commands on the standard input"),
+        "{said}"
+    );
 }

@@ -1,7 +1,8 @@
-//! Random histories: whatever is posted, edited and deleted, no replay from any position says a word that
-//! no list has. Every text has a word of its own.
+//! Random histories: whatever is posted, edited and deleted, no replay from any position says a
+//! word that no list has. Every text has a word of its own.
 //!
-//! `EDDYLINE_DELETED_SEED` and `EDDYLINE_DELETED_STEPS` try other histories than those that always run.
+//! `EDDYLINE_DELETED_SEED` and `EDDYLINE_DELETED_STEPS` try other histories than those that always
+//! run.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +55,12 @@ async fn live(servers: Vec<Server>) {
         let end = world.end().await;
         for (ear, may_say) in ears.iter_mut().map(|ear| (ear, &before)) {
             let heard = hear(ear, &end, &mut world.positions).await;
-            says_only(&heard, may_say, first_new, &format!("live, seed {seed}, stretch {stretch}"));
+            says_only(
+                &heard,
+                may_say,
+                first_new,
+                &format!("live, seed {seed}, stretch {stretch}"),
+            );
         }
         for mut ear in lagging {
             let heard = hear(&mut ear, &end, &mut Vec::new()).await;
@@ -65,15 +71,21 @@ async fn live(servers: Vec<Server>) {
                 &format!("lagging, seed {seed}, stretch {stretch}"),
             );
         }
-        world.compare(&mut dice, &format!("seed {seed}, stretch {stretch}")).await;
+        world
+            .compare(&mut dice, &format!("seed {seed}, stretch {stretch}"))
+            .await;
     }
     drop(ears);
     for server in &mut world.servers {
         server.terminate();
         server.restart();
     }
-    world.compare(&mut dice, &format!("seed {seed}, after a restart")).await;
-    world.compare_all(&format!("seed {seed}, after a restart")).await;
+    world
+        .compare(&mut dice, &format!("seed {seed}, after a restart"))
+        .await;
+    world
+        .compare_all(&format!("seed {seed}, after a restart"))
+        .await;
 }
 
 /// A word is allowed if lists had it at the beginning, or if it is newer.
@@ -81,13 +93,19 @@ async fn live(servers: Vec<Server>) {
 fn says_only(heard: &[Json], listed: &BTreeSet<usize>, first_new: usize, when: &str) {
     for event in heard {
         let words = words_in(&told(event));
-        let unknown: Vec<_> =
-            words.iter().filter(|word| **word < first_new && !listed.contains(word)).collect();
-        assert!(unknown.is_empty(), "{when}: no list has {unknown:?} of {event}");
+        let unknown: Vec<_> = words
+            .iter()
+            .filter(|word| **word < first_new && !listed.contains(word))
+            .collect();
+        assert!(
+            unknown.is_empty(),
+            "{when}: no list has {unknown:?} of {event}"
+        );
     }
 }
 
-/// What an event says. A change of tags names for a moment what it removed, so that listeners take it off.
+/// What an event says. A change of tags names for a moment what it removed, so that listeners take
+/// it off.
 fn told(event: &Json) -> String {
     let mut event = event.clone();
     if event["event"] == "tag-change" {
@@ -125,7 +143,16 @@ impl World {
         let Acme { ada, ben } = servers[0].acme();
         let (late, tool) = (latecomer(&servers[0]), flow_client(&servers[0]));
         let positions = vec![BEGINNING.to_owned()];
-        Self { servers, ada, ben, late, tool, words: Words::default(), positions, ends: 0 }
+        Self {
+            servers,
+            ada,
+            ben,
+            late,
+            tool,
+            words: Words::default(),
+            positions,
+            ends: 0,
+        }
     }
 
     /// Opens a stream of each kind at each server.
@@ -157,7 +184,10 @@ impl World {
         for list in [MESSAGES, &talk] {
             let mut since = String::new();
             loop {
-                let page = self.ada.get(&format!("{list}?limit=100&sort=asc{since}")).await;
+                let page = self
+                    .ada
+                    .get(&format!("{list}?limit=100&sort=asc{since}"))
+                    .await;
                 words.extend(words_in(&page.to_string()));
                 match page.as_array().unwrap().last() {
                     Some(last) => since = format!("&since_id={}", last["id"]),
@@ -166,7 +196,8 @@ impl World {
             }
         }
         for application in ["chat", "inbox"] {
-            let threads = format!("/flows/{MAIN}/threads?application={application}&limit=100&empty=1");
+            let threads =
+                format!("/flows/{MAIN}/threads?application={application}&limit=100&empty=1");
             words.extend(words_in(&self.ada.get(&threads).await.to_string()));
         }
         words
@@ -200,12 +231,22 @@ impl World {
         for some in from.chunks(20) {
             let mut ears = Vec::new();
             for after in some {
-                ears.extend(self.listen(Some(after.clone())).await.into_iter().map(|ear| (after, ear)));
+                ears.extend(
+                    self.listen(Some(after.clone()))
+                        .await
+                        .into_iter()
+                        .map(|ear| (after, ear)),
+                );
             }
             let end = self.end().await;
             for (after, mut ear) in ears {
                 let heard = hear(&mut ear, &end, &mut Vec::new()).await;
-                says_only(&heard, &listed, usize::MAX, &format!("{when}, from {after}"));
+                says_only(
+                    &heard,
+                    &listed,
+                    usize::MAX,
+                    &format!("{when}, from {after}"),
+                );
             }
         }
     }
@@ -233,35 +274,66 @@ impl World {
             _ => {
                 let (method, path, body) = self.deed(dice, who);
                 let request = client.request(method.clone(), &path);
-                let request = if body.is_null() { request } else { request.json(&body) };
+                let request = if body.is_null() {
+                    request
+                } else {
+                    request.json(&body)
+                };
                 let answer = request.send().await.unwrap();
-                assert!(answer.status.as_u16() < 500, "{method} {path} {body}: {}", answer.text());
+                assert!(
+                    answer.status.as_u16() < 500,
+                    "{method} {path} {body}: {}",
+                    answer.text()
+                );
             }
         }
     }
 
     fn text(&self, dice: &mut Dice) -> String {
         let (one, tag) = (self.words.new_word(), self.words.new_word());
-        if dice.one_in(2) { format!("{one} #{tag} @everyone") } else { one }
+        if dice.one_in(2) {
+            format!("{one} #{tag} @everyone")
+        } else {
+            one
+        }
     }
 
     fn deed(&self, dice: &mut Dice, who: &Caller) -> (Method, String, Json) {
         // Mostly something new.
         let last = self.words.next().max(4) / 2;
-        let id = if dice.one_in(3) { 1 + dice.below(last) } else { 1 + last - dice.below(last.min(8)) };
-        let other = if who.id == self.ada.id { self.ben.id } else { self.ada.id };
+        let id = if dice.one_in(3) {
+            1 + dice.below(last)
+        } else {
+            1 + last - dice.below(last.min(8))
+        };
+        let other = if who.id == self.ada.id {
+            self.ben.id
+        } else {
+            self.ada.id
+        };
         let talk = format!("/private/{other}/messages");
-        let (message, said) = (format!("{MESSAGES}/{id}"), json!({"content": self.text(dice)}));
+        let (message, said) = (
+            format!("{MESSAGES}/{id}"),
+            json!({"content": self.text(dice)}),
+        );
         match dice.below(13) {
             0 | 1 => (Method::POST, MESSAGES.to_owned(), self.chat(dice)),
             2 | 3 => (Method::POST, format!("{message}/comments"), said),
             4 | 5 => (Method::PUT, message, said),
             6 | 7 => (Method::DELETE, message, Json::Null),
-            8 => (Method::PUT, message, json!({"tags": [self.words.new_word()]})),
+            8 => (
+                Method::PUT,
+                message,
+                json!({"tags": [self.words.new_word()]}),
+            ),
             9 => (Method::PUT, message, json!({"tags": []})),
             10 => (Method::POST, talk, self.chat(dice)),
             11 => (Method::PUT, format!("{talk}/{}", 1 + dice.below(12)), said),
-            _ => (Method::DELETE, format!("{talk}/{}", 1 + dice.below(12)), Json::Null),
+            _ => (
+                Method::DELETE,
+                format!("{talk}/{}", 1 + dice.below(12)),
+                Json::Null,
+            ),
         }
     }
 
@@ -276,7 +348,10 @@ impl World {
             "title": self.words.new_word(), "body": format!("<p>{}</p>", self.words.new_word()),
         });
         if dice.one_in(2) {
-            let (title, body) = (self.words.new_word(), format!("<p>{}</p>", self.words.new_word()));
+            let (title, body) = (
+                self.words.new_word(),
+                format!("<p>{}</p>", self.words.new_word()),
+            );
             message["thread"] = json!({"title": title, "body": body});
         }
         message

@@ -21,8 +21,13 @@ impl Words {
 
 /// The words of a text, by their numbers.
 pub(super) fn words_in(text: &str) -> BTreeSet<usize> {
-    let pieces = text.split("wq").skip(1).filter_map(|rest| rest.split_once('z'));
-    pieces.filter_map(|(number, _)| number.parse().ok()).collect()
+    let pieces = text
+        .split("wq")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('z'));
+    pieces
+        .filter_map(|(number, _)| number.parse().ok())
+        .collect()
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The commands of shells, in blocks and in the text: those of the project are run, and what others are given
-//! must be there.
+//! The commands of shells, in blocks and in the text: those of the project are run, and what others
+//! are given must be there.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,11 @@ pub(super) fn commands(block: &Block) -> Vec<Vec<String>> {
     let mut commands = Vec::new();
     for line in text.lines() {
         let words = shlex::split(line).unwrap_or_else(|| panic!("{}: {line}", place(block)));
-        commands.extend(words.split(|word| word == "&&" || word == "|").map(<[String]>::to_vec));
+        commands.extend(
+            words
+                .split(|word| word == "&&" || word == "|")
+                .map(<[String]>::to_vec),
+        );
     }
     commands.retain(|words| !words.is_empty());
     commands
@@ -43,7 +47,10 @@ impl Shell {
         match program {
             "alias" => {
                 let (name, body) = words[1].split_once('=').expect("an alias has a name");
-                self.aliases.insert(name.to_owned(), shlex::split(body).expect("an alias is a command"));
+                self.aliases.insert(
+                    name.to_owned(),
+                    shlex::split(body).expect("an alias is a command"),
+                );
             }
             "./target/dist/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
             "cargo" => run_cargo(&words[1..], data),
@@ -75,25 +82,44 @@ fn run_eddyline(words: &[String], data: &TempDir) {
     let words = words.iter().map(|word| word.replace(DATA, directory));
     let words: Vec<String> = words.map(|word| free_port(&word)).collect();
     let mut command = eddyline();
-    command.current_dir(directory).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
         Some("admin") => {
             let mut process = command.args(&words).spawn().unwrap();
             let _ = writeln!(process.stdin.take().unwrap(), "{PASSWORD}");
             let output = process.wait_with_output().unwrap();
-            assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+            assert!(
+                output.status.success(),
+                "{words:?}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
         }
         Some("serve" | "demo") => {
             // In place of the usual ports, where they are not given.
-            command.env("EDDYLINE_LISTEN", "127.0.0.1:0").env("EDDYLINE_STREAM_LISTEN", "127.0.0.1:0");
+            command
+                .env("EDDYLINE_LISTEN", "127.0.0.1:0")
+                .env("EDDYLINE_STREAM_LISTEN", "127.0.0.1:0");
             let mut process = command.args(&words).spawn().unwrap();
             let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
             let first = lines.next().map(Result::unwrap);
             let id = process.id().to_string();
-            assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+            assert!(
+                Command::new("kill")
+                    .args(["-TERM", &id])
+                    .status()
+                    .unwrap()
+                    .success()
+            );
             let output = process.wait_with_output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
-            assert!(first.is_some() && output.status.success(), "{words:?}: {said}");
+            assert!(
+                first.is_some() && output.status.success(),
+                "{words:?}: {said}"
+            );
         }
         _ => panic!("{words:?} does nothing"),
     }
@@ -101,13 +127,21 @@ fn run_eddyline(words: &[String], data: &TempDir) {
 
 /// An address of the documents at a port that is free.
 fn free_port(word: &str) -> String {
-    word.replace("127.0.0.1:8080", "127.0.0.1:0").replace("127.0.0.1:8081", "127.0.0.1:0")
+    word.replace("127.0.0.1:8080", "127.0.0.1:0")
+        .replace("127.0.0.1:8081", "127.0.0.1:0")
 }
 
 fn run_cargo(words: &[String], data: &TempDir) {
-    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let end = words
+        .iter()
+        .position(|word| word == "--")
+        .unwrap_or(words.len());
     let (own, rest) = (&words[..end], words.get(end + 1..).unwrap_or_default());
-    let own: Vec<&str> = own.iter().map(String::as_str).filter(|word| !word.starts_with('+')).collect();
+    let own: Vec<&str> = own
+        .iter()
+        .map(String::as_str)
+        .filter(|word| !word.starts_with('+'))
+        .collect();
     match own[..] {
         ["build", "--profile", "dist"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
         ["run", "--release"] => run_eddyline(rest, data),
@@ -122,14 +156,23 @@ fn check_bench_options(words: &[String]) {
     let arguments = fs::read_to_string(root().join("crates/bench/src/arguments.rs")).unwrap();
     for option in words.iter().filter_map(|word| word.strip_prefix("--")) {
         let field = format!("pub(crate) {}:", option.replace('-', "_"));
-        assert!(arguments.contains(&field), "the benchmark has no option --{option}");
+        assert!(
+            arguments.contains(&field),
+            "the benchmark has no option --{option}"
+        );
     }
 }
 
 fn check_fuzzing(target: &str, options: &[String]) {
     let manifest = fs::read_to_string(root().join("fuzz/Cargo.toml")).unwrap();
-    assert!(manifest.contains(&format!("name = \"{target}\"")), "there is no fuzz target {target}");
-    for dictionary in options.iter().filter_map(|word| word.strip_prefix("-dict=")) {
+    assert!(
+        manifest.contains(&format!("name = \"{target}\"")),
+        "there is no fuzz target {target}"
+    );
+    for dictionary in options
+        .iter()
+        .filter_map(|word| word.strip_prefix("-dict="))
+    {
         assert!(root().join(dictionary).is_file(), "{dictionary} is missing");
     }
 }
@@ -142,7 +185,10 @@ fn check_recipe(words: &[String]) {
     let recipe = heads.iter().find(|head| head[0] == words[0]);
     let recipe = recipe.unwrap_or_else(|| panic!("there is no recipe {}", words[0]));
     let takes_all = recipe.iter().any(|parameter| parameter.starts_with('*'));
-    assert!(takes_all || words.len() <= recipe.len(), "{words:?} are too many for {recipe:?}");
+    assert!(
+        takes_all || words.len() <= recipe.len(),
+        "{words:?} are too many for {recipe:?}"
+    );
     if words[0] == "bench" {
         check_bench_options(&words[1..]);
     }
@@ -154,7 +200,10 @@ fn commands_named_in_the_text_are_there() {
     for document in snippets::documents(root()).unwrap() {
         let page = fs::read_to_string(root().join(&document)).unwrap();
         for span in spans(&page).filter(|span| span.starts_with("eddyline ")) {
-            let words = span.split_whitespace().skip(1).take_while(|word| *word != "…");
+            let words = span
+                .split_whitespace()
+                .skip(1)
+                .take_while(|word| *word != "…");
             let words = words.map(|word| if word == "NUMBER" { "1" } else { word });
             // What is wrong before it is refused, and nothing happens.
             let output = eddyline().args(words).arg("--help").output().unwrap();

@@ -9,16 +9,21 @@ use tempfile::TempDir;
 
 use super::{blocks_in, place};
 
-/// Whether a program is installed. Where it is not, its check is passed over, with a line that says so; where
-/// `EDDYLINE_TEST_REQUIRE` names `proxies` it fails.
+/// Whether a program is installed. Where it is not, its check is passed over, with a line that says
+/// so; where `EDDYLINE_TEST_REQUIRE` names `proxies` it fails.
 fn is_installed(program: &str) -> bool {
     let found = Command::new(program).arg("-v").output().is_ok();
     if !found {
         let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("proxies"));
-        assert!(!required, "{program} is required by EDDYLINE_TEST_REQUIRE and was not found");
+        assert!(
+            !required,
+            "{program} is required by EDDYLINE_TEST_REQUIRE and was not found"
+        );
         // Past the test harness, which would show it for failed tests only.
-        let _ =
-            writeln!(io::stderr(), "eddyline tests: {program} is not installed; its check is passed over");
+        let _ = writeln!(
+            io::stderr(),
+            "eddyline tests: {program} is not installed; its check is passed over"
+        );
     }
     found
 }
@@ -34,7 +39,9 @@ fn configurations_of_nginx_are_right() {
     Certificate::new("chat.example.org").write(directory.path());
     for block in blocks {
         // Addresses and files that a test may have.
-        let server = block.text.replace("listen 443", &format!("listen unix:{at}/socket"));
+        let server = block
+            .text
+            .replace("listen 443", &format!("listen unix:{at}/socket"));
         let server = server.replace("/etc/ssl/chat.example.org.pem", &format!("{at}/cert.pem"));
         let server = server.replace("/etc/ssl/chat.example.org.key", &format!("{at}/key.pem"));
         let file = directory.path().join("nginx.conf");
@@ -45,7 +52,12 @@ fn configurations_of_nginx_are_right() {
                 .join(" ")
         );
         fs::write(&file, text).unwrap();
-        let output = Command::new("nginx").arg("-t").arg("-c").arg(&file).output().unwrap();
+        let output = Command::new("nginx")
+            .arg("-t")
+            .arg("-c")
+            .arg(&file)
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {said}", place(&block));
     }
@@ -62,8 +74,14 @@ fn configurations_of_caddy_are_right() {
         let file = directory.path().join("Caddyfile");
         fs::write(&file, &block.text).unwrap();
         let mut command = Command::new("caddy");
-        command.args(["validate", "--adapter", "caddyfile", "--config"]).arg(&file);
-        let output = command.env("HOME", directory.path()).env_remove("XDG_DATA_HOME").output().unwrap();
+        command
+            .args(["validate", "--adapter", "caddyfile", "--config"])
+            .arg(&file);
+        let output = command
+            .env("HOME", directory.path())
+            .env_remove("XDG_DATA_HOME")
+            .output()
+            .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{}: {said}", place(&block));
     }

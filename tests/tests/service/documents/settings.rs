@@ -15,28 +15,53 @@ use super::{Block, blocks_in, place};
 #[test]
 fn files_of_the_documents_are_configurations() {
     let directory = TempDir::new().unwrap();
-    let (file, missing) = (directory.path().join("eddyline.toml"), directory.path().join("missing.pem"));
+    let (file, missing) = (
+        directory.path().join("eddyline.toml"),
+        directory.path().join("missing.pem"),
+    );
     for block in blocks_in(&["toml"]) {
         fs::write(&file, &block.text).unwrap();
         // Everything in the file is taken before the missing certificate stops the server.
         let mut command = eddyline();
-        command.args(["serve", "--listen", "127.0.0.1:0", "--stream-listen", "127.0.0.1:0"]);
-        command.args(["--log-format", "text", "--data-dir"]).arg(directory.path().join("data"));
-        command.arg("--config").arg(&file).arg("--tls-cert").arg(&missing).arg("--tls-key").arg(&missing);
+        command.args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--stream-listen",
+            "127.0.0.1:0",
+        ]);
+        command
+            .args(["--log-format", "text", "--data-dir"])
+            .arg(directory.path().join("data"));
+        command
+            .arg("--config")
+            .arg(&file)
+            .arg("--tls-cert")
+            .arg(&missing)
+            .arg("--tls-key")
+            .arg(&missing);
         let output = command.output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(!output.status.success() && error.contains("missing.pem"), "{}: {error}", place(&block));
+        assert!(
+            !output.status.success() && error.contains("missing.pem"),
+            "{}: {error}",
+            place(&block)
+        );
     }
 }
 
-/// The statements of these documents are run in this order: the first makes what the second changes.
+/// The statements of these documents are run in this order: the first makes what the second
+/// changes.
 #[test]
 fn statements_for_postgres_make_a_database_that_the_server_takes() {
-    let Some(cluster) = Cluster::own(&[]) else { return };
+    let Some(cluster) = Cluster::own(&[]) else {
+        return;
+    };
     let administration = cluster.database();
     let blocks = blocks_in(&["sql"]);
-    let (first, rest): (Vec<&Block>, Vec<&Block>) =
-        blocks.iter().partition(|block| block.document == "docs/operating.md");
+    let (first, rest): (Vec<&Block>, Vec<&Block>) = blocks
+        .iter()
+        .partition(|block| block.document == "docs/operating.md");
     // The tests' own role has the name of the documents' role.
     let renamed = |text: &str| text.replace("eddyline", "service");
     for block in first.into_iter().chain(rest) {
@@ -46,73 +71,139 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
         }
     }
     let url = blocks_in(&["toml"]).into_iter().find_map(|block| {
-        let url = block.text.lines().find_map(|line| line.strip_prefix("database = "))?;
+        let url = block
+            .text
+            .lines()
+            .find_map(|line| line.strip_prefix("database = "))?;
         (block.document == "docs/operating.md").then(|| url.trim_matches('"').to_owned())
     });
     let url = renamed(&url.unwrap()).replace("db.internal", administration.server());
     let directory = TempDir::new().unwrap();
     let mut command = eddyline();
-    command.args(["admin", "org", "create", "--name", "Acme", "--database", &url, "--data-dir"]);
+    command.args([
+        "admin",
+        "org",
+        "create",
+        "--name",
+        "Acme",
+        "--database",
+        &url,
+        "--data-dir",
+    ]);
     let output = command.arg(directory.path()).output().unwrap();
-    assert!(output.status.success(), "{url}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{url}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(administration.run("drop database service").is_ok());
 }
 
 #[test]
 fn the_unit_for_systemd_names_a_command_that_exists() {
     let blocks = blocks_in(&["ini"]);
-    let unit = blocks.iter().find(|block| block.text.contains("[Service]")).expect("there is a unit");
-    let (_, start) = unit.text.split_once("ExecStart=/usr/local/bin/eddyline ").unwrap();
+    let unit = blocks
+        .iter()
+        .find(|block| block.text.contains("[Service]"))
+        .expect("there is a unit");
+    let (_, start) = unit
+        .text
+        .split_once("ExecStart=/usr/local/bin/eddyline ")
+        .unwrap();
     let start = start.lines().next().unwrap();
-    let output = eddyline().args(start.split(' ')).arg("--help").output().unwrap();
-    assert!(output.status.success(), "{start}: {}", String::from_utf8_lossy(&output.stderr));
+    let output = eddyline()
+        .args(start.split(' '))
+        .arg("--help")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{start}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     // Not the units that it names, which are the machine's.
     let verify = ["verify", "--recursive-errors=no"];
-    let analyze = |file: &Path| Command::new("systemd-analyze").args(verify).arg(file).output();
+    let analyze = |file: &Path| {
+        Command::new("systemd-analyze")
+            .args(verify)
+            .arg(file)
+            .output()
+    };
     let directory = TempDir::new().unwrap();
     let file = directory.path().join("eddyline.service");
     let program = eddyline().get_program().to_str().unwrap().to_owned();
-    fs::write(&file, unit.text.replace("/usr/local/bin/eddyline", &program)).unwrap();
+    fs::write(
+        &file,
+        unit.text.replace("/usr/local/bin/eddyline", &program),
+    )
+    .unwrap();
     // Without systemd the rest is not checked.
     let Ok(output) = analyze(&file) else { return };
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("eddyline.service:"), "{}: {said}", place(unit));
+    assert!(
+        output.status.success() && !said.contains("eddyline.service:"),
+        "{}: {said}",
+        place(unit)
+    );
 }
 
 #[test]
 fn the_filter_for_fail2ban_finds_failed_sign_ins() {
     let blocks = blocks_in(&["ini"]);
-    let (filters, units): (Vec<&Block>, Vec<&Block>) =
-        blocks.iter().partition(|block| !block.text.contains("[Service]"));
+    let (filters, units): (Vec<&Block>, Vec<&Block>) = blocks
+        .iter()
+        .partition(|block| !block.text.contains("[Service]"));
     assert_eq!(units.len(), 1, "each unit has a test");
-    let [filter] = &filters[..] else { panic!("which of them is the filter?") };
+    let [filter] = &filters[..] else {
+        panic!("which of them is the filter?")
+    };
     let (_, expressions) = filter.text.split_once("failregex = ").unwrap();
     assert!(filter.text.contains("\n[Definition]\n"), "{}", filter.text);
-    let Some(python) = Python::with("smtp", &["re"]) else { return };
+    let Some(python) = Python::with("smtp", &["re"]) else {
+        return;
+    };
     // fail2ban knows addresses of both kinds.
     let expressions = expressions.replace("<HOST>", r"(?P<host>[\w.:]+)");
     let expressions: Vec<&str> = expressions.lines().map(str::trim).collect();
-    let [for_text, for_json] = expressions[..] else { panic!("one for each format: {expressions:?}") };
+    let [for_text, for_json] = expressions[..] else {
+        panic!("one for each format: {expressions:?}")
+    };
     for (format, expression) in [("text", for_text), ("json", for_json)] {
         check_filter(&python, format, expression);
     }
 }
 
 fn check_filter(python: &Python, format: &str, expression: &str) {
-    run(Backend::Sqlite, &["--log", "info", "--log-format", format], async |server| {
-        let Acme { ada, .. } = server.acme();
-        let guess = server.client().basic(&ada.email, "a guess").build().unwrap();
-        assert_eq!(guess.me().await.unwrap_err().status(), Some(StatusCode::UNAUTHORIZED));
-        let log = server.log();
-        let line = log.lines().find(|line| line.contains("sign-in failed")).expect("a failure is logged");
-        // fail2ban takes the time out of a line first.
-        let (start, end) = (line.find("20").unwrap(), line.find('Z').unwrap());
-        let line = format!("{}{}", &line[..start], &line[end + 1..]);
-        let script = "import json, re, sys\n\
+    run(
+        Backend::Sqlite,
+        &["--log", "info", "--log-format", format],
+        async |server| {
+            let Acme { ada, .. } = server.acme();
+            let guess = server
+                .client()
+                .basic(&ada.email, "a guess")
+                .build()
+                .unwrap();
+            assert_eq!(
+                guess.me().await.unwrap_err().status(),
+                Some(StatusCode::UNAUTHORIZED)
+            );
+            let log = server.log();
+            let line = log
+                .lines()
+                .find(|line| line.contains("sign-in failed"))
+                .expect("a failure is logged");
+            // fail2ban takes the time out of a line first.
+            let (start, end) = (line.find("20").unwrap(), line.find('Z').unwrap());
+            let line = format!("{}{}", &line[..start], &line[end + 1..]);
+            let script = "import json, re, sys\n\
                       line = json.load(sys.stdin)\n\
                       found = re.search(line['expression'], line['text'])\n\
                       print(json.dumps(found and found.group('host')))";
-        let found: Json = python.run(script, &json!({"expression": expression, "text": line})).await;
-        assert_eq!(found, "127.0.0.1", "{line:?}");
-    });
+            let found: Json = python
+                .run(script, &json!({"expression": expression, "text": line}))
+                .await;
+            assert_eq!(found, "127.0.0.1", "{line:?}");
+        },
+    );
 }

@@ -16,7 +16,13 @@ on_shared_servers![
 ];
 
 fn host(tenant: &Tenant) -> String {
-    tenant.server().base_url().split('/').nth(2).unwrap().to_owned()
+    tenant
+        .server()
+        .base_url()
+        .split('/')
+        .nth(2)
+        .unwrap()
+        .to_owned()
 }
 
 async fn begin(
@@ -25,7 +31,10 @@ async fn begin(
     authorization: &str,
     body: (&str, &[u8]),
 ) -> SlowRequest {
-    let lines = [format!("Authorization: {authorization}"), format!("Content-Type: {}", body.0)];
+    let lines = [
+        format!("Authorization: {authorization}"),
+        format!("Content-Type: {}", body.0),
+    ];
     SlowRequest::open(&host(tenant), endpoint.0, endpoint.1, &lines, body.1).await
 }
 
@@ -50,17 +59,28 @@ async fn state(tenant: &Tenant) -> Vec<String> {
 /// Whether callers with credentials change something there.
 fn changes(row: &Row) -> bool {
     let path = row.endpoint.split_once(' ').unwrap().1;
-    let elsewhere = ["/oauth", "/scim", "/messages/chat/", "/messages/team_inbox/", "/messages/influx/"];
+    let elsewhere = [
+        "/oauth",
+        "/scim",
+        "/messages/chat/",
+        "/messages/team_inbox/",
+        "/messages/influx/",
+    ];
     !row.endpoint.starts_with("GET ") && !elsewhere.iter().any(|prefix| path.starts_with(prefix))
 }
 
 /// An API token that its owner has made, and the page where it is ended.
 async fn make_token(visitor: &mut Visitor) -> (String, String) {
-    let page = visitor.post("/account/tokens", &[("name", "short-lived")]).await;
+    let page = visitor
+        .post("/account/tokens", &[("name", "short-lived")])
+        .await;
     let secret = page.between("class=\"secret\">", "<").to_owned();
     let list = visitor.get("/account/tokens").await;
     let last = list.text.rsplit_once("href=\"/account/tokens/").unwrap().1;
-    (secret, format!("/account/tokens/{}", last.split('"').next().unwrap()))
+    (
+        secret,
+        format!("/account/tokens/{}", last.split('"').next().unwrap()),
+    )
 }
 
 async fn no_endpoint_takes_an_api_token_that_ended(tenant: Tenant) {
@@ -75,7 +95,13 @@ async fn no_endpoint_takes_an_api_token_that_ended(tenant: Tenant) {
     let columns = [0, 4, 6];
     let mut prepared = Vec::new();
     for row in ROWS.iter().filter(|row| changes(row)) {
-        let may = |column: &usize| row.expected.split(' ').nth(*column).unwrap().starts_with('2');
+        let may = |column: &usize| {
+            row.expected
+                .split(' ')
+                .nth(*column)
+                .unwrap()
+                .starts_with('2')
+        };
         let caller = columns.iter().position(may).unwrap_or(0);
         let names = ["owner", "administrator", "guest"];
         prepared.push((row, caller, stage.path_of(row, names[caller]).await));
@@ -87,7 +113,10 @@ async fn no_endpoint_takes_an_api_token_that_ended(tenant: Tenant) {
         let method = row.endpoint.split(' ').next().unwrap();
         let (kind, body) = stage.body_of(row);
         let authorization = format!("Basic {}", basic(&visitors[*caller].1.0, ""));
-        begun.push((row, begin(&tenant, (method, path), &authorization, (kind, &body)).await));
+        begun.push((
+            row,
+            begin(&tenant, (method, path), &authorization, (kind, &body)).await,
+        ));
     }
     for (visitor, (_, page)) in &mut visitors {
         visitor.post(page, &[("do", "end")]).await.sent_on();
@@ -102,16 +131,32 @@ async fn no_endpoint_takes_an_api_token_that_ended(tenant: Tenant) {
 /// What each kind of caller may do with a token or a password.
 fn deeds(tenant: &Tenant) -> Vec<(&'static str, String, &'static str)> {
     vec![
-        ("POST", tenant.path("/messages"), r#"{"event":"message","content":"too late"}"#),
-        ("POST", tenant.path("/messages"), r#"{"event":"status","content":"too late"}"#),
+        (
+            "POST",
+            tenant.path("/messages"),
+            r#"{"event":"message","content":"too late"}"#,
+        ),
+        (
+            "POST",
+            tenant.path("/messages"),
+            r#"{"event":"status","content":"too late"}"#,
+        ),
         (
             "POST",
             format!("/private/{}/messages", tenant.ada.id),
             r#"{"event":"message","content":"too late"}"#,
         ),
         ("PUT", "/user".to_owned(), r#"{"name":"Changed"}"#),
-        ("POST", format!("/flows/{}", tenant.name), r#"{"name":"Changed"}"#),
-        ("POST", tenant.path("/invitations"), r#"{"email":"late@evil.example"}"#),
+        (
+            "POST",
+            format!("/flows/{}", tenant.name),
+            r#"{"name":"Changed"}"#,
+        ),
+        (
+            "POST",
+            tenant.path("/invitations"),
+            r#"{"email":"late@evil.example"}"#,
+        ),
         ("PUT", tenant.path("/read"), r#"{"message":1}"#),
     ]
 }
@@ -136,7 +181,11 @@ async fn refused(tenant: &Tenant, begun: Vec<SlowRequest>, before: &[String], st
 async fn no_endpoint_takes_a_password_that_was_replaced(tenant: Tenant) {
     tenant.ada.say(&tenant.main, "hello").await;
     let before = state(&tenant).await;
-    let begun = begin_deeds(&tenant, &format!("Basic {}", basic(&tenant.ben.email, PASSWORD))).await;
+    let begun = begin_deeds(
+        &tenant,
+        &format!("Basic {}", basic(&tenant.ben.email, PASSWORD)),
+    )
+    .await;
     let change = json!({"password": "seventeen green umbrellas", "current_password": PASSWORD});
     tenant.ben.does(Method::PUT, "/user", &change).await;
     refused(&tenant, begun, &before, 401).await;
@@ -145,7 +194,9 @@ async fn no_endpoint_takes_a_password_that_was_replaced(tenant: Tenant) {
 async fn no_endpoint_takes_an_access_token_that_ended(tenant: Tenant) {
     tenant.ada.say(&tenant.main, "hello").await;
     let robot = tenant.server().robot(&tenant.name, &[]);
-    let tokens = robot.by_password(&tenant.ben, "flow private manage profile integration").await;
+    let tokens = robot
+        .by_password(&tenant.ben, "flow private manage profile integration")
+        .await;
     let before = state(&tenant).await;
     let authorization = format!("Bearer {}", tokens["access_token"].as_str().unwrap());
     let mut begun = begin_deeds(&tenant, &authorization).await;
@@ -158,16 +209,38 @@ async fn no_endpoint_takes_an_access_token_that_ended(tenant: Tenant) {
 
 async fn no_endpoint_takes_the_token_of_a_source_that_was_removed(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
-    let line = ["source", "create", "--flow", &tenant.main, "--app", &robot.id, "--name", "Gone"];
+    let line = [
+        "source",
+        "create",
+        "--flow",
+        &tenant.main,
+        "--app",
+        &robot.id,
+        "--name",
+        "Gone",
+    ];
     let source = tenant.server().admin(&line);
     let token = source["flow_token"].as_str().unwrap();
     eddyline_tests::note_secret(token);
-    let pushed = r#"{"source":"x","from_address":"x@x.example","subject":"x","content":"too late"}"#;
+    let pushed =
+        r#"{"source":"x","from_address":"x@x.example","subject":"x","content":"too late"}"#;
     let deeds = [
-        ("POST", format!("/messages?flow_token={token}"), r#"{"event":"message","content":"too late"}"#),
-        ("POST", format!("/messages/chat/{token}"), r#"{"content":"too late","external_user_name":"x"}"#),
+        (
+            "POST",
+            format!("/messages?flow_token={token}"),
+            r#"{"event":"message","content":"too late"}"#,
+        ),
+        (
+            "POST",
+            format!("/messages/chat/{token}"),
+            r#"{"content":"too late","external_user_name":"x"}"#,
+        ),
         ("POST", format!("/messages/influx/{token}"), pushed),
-        ("PUT", format!("/sources?flow_token={token}"), r#"{"name":"Changed"}"#),
+        (
+            "PUT",
+            format!("/sources?flow_token={token}"),
+            r#"{"name":"Changed"}"#,
+        ),
     ];
     let mut begun = Vec::new();
     for (method, path, body) in &deeds {
@@ -175,18 +248,27 @@ async fn no_endpoint_takes_the_token_of_a_source_that_was_removed(tenant: Tenant
         begun.push(SlowRequest::open(&host(&tenant), method, path, &lines, body.as_bytes()).await);
     }
     let path = tenant.path(&format!("/sources/{}", source["id"]));
-    tenant.ben.does(Method::DELETE, &path, &serde_json::Value::Null).await;
+    tenant
+        .ben
+        .does(Method::DELETE, &path, &serde_json::Value::Null)
+        .await;
     let before = state(&tenant).await;
     refused(&tenant, begun, &before, 410).await;
 }
 
 async fn no_endpoint_takes_a_provider_whose_token_was_replaced(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
-    let made = provider.makes(&format!("nina@{}.example", tenant.name), ("Nina", "N")).await;
+    let made = provider
+        .makes(&format!("nina@{}.example", tenant.name), ("Nina", "N"))
+        .await;
     let own = format!("/Users/{}", made["id"].as_str().unwrap());
     let patch = r#"{"Operations":[{"op":"replace","path":"active","value":false}]}"#;
     let deeds = [
-        ("POST", "/Users".to_owned(), r#"{"userName":"late@evil.example"}"#),
+        (
+            "POST",
+            "/Users".to_owned(),
+            r#"{"userName":"late@evil.example"}"#,
+        ),
         ("PUT", own.clone(), r#"{"userName":"nina","active":false}"#),
         ("PATCH", own.clone(), patch),
         ("DELETE", own, " "),
@@ -209,13 +291,27 @@ async fn an_upload_is_not_posted_once_its_sender_is_inactive(tenant: Tenant) {
         format!("--B\r\nContent-Disposition: form-data; name=\"{name}\"{more}\r\n\r\n{value}\r\n")
     };
     // Its last byte is that of the last boundary: without it the form goes on.
-    let form = part("event", "", "file") + &part("content", "; filename=\"a.txt\"", "too late") + "--B--";
+    let form =
+        part("event", "", "file") + &part("content", "; filename=\"a.txt\"", "too late") + "--B--";
     let before = state(&tenant).await;
     let authorization = format!("Basic {}", basic(&mia.token, ""));
     let body = ("multipart/form-data; boundary=B", form.as_bytes());
-    let request = begin(&tenant, ("POST", &tenant.path("/messages")), &authorization, body).await;
+    let request = begin(
+        &tenant,
+        ("POST", &tenant.path("/messages")),
+        &authorization,
+        body,
+    )
+    .await;
     for active in ["false", "true"] {
-        tenant.server().admin(&["user", "set-active", "--email", &mia.email, "--active", active]);
+        tenant.server().admin(&[
+            "user",
+            "set-active",
+            "--email",
+            &mia.email,
+            "--active",
+            active,
+        ]);
     }
     refused(&tenant, vec![request], &before, 401).await;
 }

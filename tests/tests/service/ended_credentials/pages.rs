@@ -32,25 +32,65 @@ const fn form(
     path: &'static str,
     fields: &'static [(&'static str, &'static str)],
 ) -> Form {
-    Form { route, path, fields }
+    Form {
+        route,
+        path,
+        fields,
+    }
 }
 
 /// All forms of those who are signed in.
 const FORMS: &[Form] = &[
-    form("/account", "/account", &[("part", "profile"), ("name", "Changed"), ("nick", "changed")]),
-    form("/account", "/account", &[("part", "email"), ("email", "thief@evil.example")]),
     form(
         "/account",
         "/account",
-        &[("part", "password"), ("current_password", PASSWORD), ("password", "a thief's own umbrella")],
+        &[
+            ("part", "profile"),
+            ("name", "Changed"),
+            ("nick", "changed"),
+        ],
+    ),
+    form(
+        "/account",
+        "/account",
+        &[("part", "email"), ("email", "thief@evil.example")],
+    ),
+    form(
+        "/account",
+        "/account",
+        &[
+            ("part", "password"),
+            ("current_password", PASSWORD),
+            ("password", "a thief's own umbrella"),
+        ],
     ),
     form("/account", "/account", &[("part", "no-picture")]),
     form(UPLOAD, UPLOAD, &[]),
-    form("/account/applications", "/account/applications", &[("application", "{application}")]),
-    form("/account/tokens", "/account/tokens", &[("name", "for ever")]),
-    form("/account/tokens/{token}", "/account/tokens/{token}", &[("do", "rename"), ("name", "changed")]),
-    form("/account/tokens/{token}", "/account/tokens/{token}", &[("do", "end")]),
-    form("/account/sessions", "/account/sessions", &[("do", "end-others")]),
+    form(
+        "/account/applications",
+        "/account/applications",
+        &[("application", "{application}")],
+    ),
+    form(
+        "/account/tokens",
+        "/account/tokens",
+        &[("name", "for ever")],
+    ),
+    form(
+        "/account/tokens/{token}",
+        "/account/tokens/{token}",
+        &[("do", "rename"), ("name", "changed")],
+    ),
+    form(
+        "/account/tokens/{token}",
+        "/account/tokens/{token}",
+        &[("do", "end")],
+    ),
+    form(
+        "/account/sessions",
+        "/account/sessions",
+        &[("do", "end-others")],
+    ),
     form(
         "/account/organizations/{organization}",
         "/account/organizations/{organization}",
@@ -59,29 +99,66 @@ const FORMS: &[Form] = &[
     form(
         "/developer",
         "/developer",
-        &[("organization", "{number}"), ("name", "New"), ("redirect_uri", "https://x.example/cb")],
+        &[
+            ("organization", "{number}"),
+            ("name", "New"),
+            ("redirect_uri", "https://x.example/cb"),
+        ],
     ),
     form(
         "/developer/{application}",
         "/developer/{application}",
-        &[("name", "Changed"), ("redirect_uri", "https://evil.example/cb")],
+        &[
+            ("name", "Changed"),
+            ("redirect_uri", "https://evil.example/cb"),
+        ],
     ),
-    form("/developer/{application}/secret", "/developer/{application}/secret", &[]),
-    form("/developer/{application}/remove", "/developer/{application}/remove", &[]),
-    form("/app/{organization}/{flow}", "/app/{organization}/main", &[("do", "replace")]),
-    form("/app/{organization}/{flow}/inbox", "/app/{organization}/main/inbox", &[("source", "{source}")]),
-    form("/invitations/{link}", "/invitations/{invitation}", &[("do", "join")]),
+    form(
+        "/developer/{application}/secret",
+        "/developer/{application}/secret",
+        &[],
+    ),
+    form(
+        "/developer/{application}/remove",
+        "/developer/{application}/remove",
+        &[],
+    ),
+    form(
+        "/app/{organization}/{flow}",
+        "/app/{organization}/main",
+        &[("do", "replace")],
+    ),
+    form(
+        "/app/{organization}/{flow}/inbox",
+        "/app/{organization}/main/inbox",
+        &[("source", "{source}")],
+    ),
+    form(
+        "/invitations/{link}",
+        "/invitations/{invitation}",
+        &[("do", "join")],
+    ),
     form(
         "/oauth/authorize",
         "/oauth/authorize",
-        &[("response_type", "code"), ("client_id", "{client}"), ("decision", "accept")],
+        &[
+            ("response_type", "code"),
+            ("client_id", "{client}"),
+            ("decision", "accept"),
+        ],
     ),
 ];
 
-/// Those that need no session: a password or the secret of a mailed link is shown in the form itself, or
-/// the session ends by it.
-const WITHOUT_SESSION: &[&str] =
-    &["/sign-in", "/sign-in/{link}", "/sign-out", "/password", "/password/{link}", "/email/{link}"];
+/// Those that need no session: a password or the secret of a mailed link is shown in the form
+/// itself, or the session ends by it.
+const WITHOUT_SESSION: &[&str] = &[
+    "/sign-in",
+    "/sign-in/{link}",
+    "/sign-out",
+    "/password",
+    "/password/{link}",
+    "/email/{link}",
+];
 
 async fn every_form_has_a_row(_: Tenant) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/web/src/pages/mod.rs");
@@ -91,9 +168,16 @@ async fn every_form_has_a_row(_: Tenant) {
     let (list, _) = list.split_once("\n}\n").unwrap();
     let pages: Vec<&str> = list.split('"').skip(1).collect();
     let takes_forms = |page: &&[&str]| page[1].contains("post(");
-    let served: BTreeSet<&str> = pages.chunks_exact(2).filter(takes_forms).map(|page| page[0]).collect();
-    let named: BTreeSet<&str> =
-        FORMS.iter().map(|form| form.route).chain(WITHOUT_SESSION.iter().copied()).collect();
+    let served: BTreeSet<&str> = pages
+        .chunks_exact(2)
+        .filter(takes_forms)
+        .map(|page| page[0])
+        .collect();
+    let named: BTreeSet<&str> = FORMS
+        .iter()
+        .map(|form| form.route)
+        .chain(WITHOUT_SESSION.iter().copied())
+        .collect();
     assert_eq!(served, named);
     assert!(served.len() > 15, "{served:?}");
 }
@@ -112,20 +196,45 @@ impl<'t> Stage<'t> {
     async fn set(tenant: &'t Tenant) -> Self {
         let victim = tenant.administrator("vic");
         let users = tenant.path("/users");
-        tenant.ada.does(Method::POST, &users, &json!({"id": victim.id})).await;
+        tenant
+            .ada
+            .does(Method::POST, &users, &json!({"id": victim.id}))
+            .await;
         let robot = tenant.server().robot(&tenant.name, &[]);
         robot.by_password(&victim, "flow offline_access").await;
-        let line = ["source", "create", "--flow", &tenant.main, "--app", &robot.id, "--name", "Same"];
-        let source = tenant.server().admin(&line)["id"].as_i64().unwrap().to_string();
+        let line = [
+            "source",
+            "create",
+            "--flow",
+            &tenant.main,
+            "--app",
+            &robot.id,
+            "--name",
+            "Same",
+        ];
+        let source = tenant.server().admin(&line)["id"]
+            .as_i64()
+            .unwrap()
+            .to_string();
         let side = format!("/flows/{}/side", tenant.name);
         tenant.flow("side", &[&tenant.ada]);
         let address = format!("guest@{}.example", tenant.name);
         let path = format!("{side}/invitations");
-        tenant.ada.does(Method::POST, &path, &json!({"email": address})).await;
+        tenant
+            .ada
+            .does(Method::POST, &path, &json!({"email": address}))
+            .await;
         let letter = tenant.server().letter(&address, 1).await;
         let invitation = letter.link().rsplit('/').next().unwrap().to_owned();
         let number = tenant.ada.get(&tenant.path("")).await["organization"]["id"].to_string();
-        Self { tenant, victim, robot, source, invitation, number }
+        Self {
+            tenant,
+            victim,
+            robot,
+            source,
+            invitation,
+            number,
+        }
     }
 
     fn fill(&self, text: &str, token: &str) -> String {
@@ -140,7 +249,10 @@ impl<'t> Stage<'t> {
     }
 
     async fn signed_in(&self, password: &str) -> Visitor {
-        self.tenant.server().signed_in(&self.victim.email, password).await
+        self.tenant
+            .server()
+            .signed_in(&self.victim.email, password)
+            .await
     }
 
     /// All that the forms could change, as the victim and an administrator see it.
@@ -175,10 +287,15 @@ impl<'t> Stage<'t> {
         let before = self.state(PASSWORD).await;
         let mut begun = Vec::new();
         for form in FORMS {
-            let fields: Vec<(&str, String)> =
-                form.fields.iter().map(|(name, value)| (*name, self.fill(value, &token))).collect();
-            let fields: Vec<(&str, &str)> =
-                fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let fields: Vec<(&str, String)> = form
+                .fields
+                .iter()
+                .map(|(name, value)| (*name, self.fill(value, &token)))
+                .collect();
+            let fields: Vec<(&str, &str)> = fields
+                .iter()
+                .map(|(name, value)| (*name, value.as_str()))
+                .collect();
             let path = self.fill(form.path, &token);
             let request = match form.route {
                 UPLOAD => thief.upload_slowly(&path, "avatar", &png(64)).await,
@@ -191,7 +308,11 @@ impl<'t> Stage<'t> {
             let page = request.finish().await;
             let (status, to) = (page.status, page.header("location").to_owned());
             let refused = status == 403 || (status == 303 && to.starts_with("/sign-in?next="));
-            assert!(refused, "{} {:?}: {status} {to} {}", form.route, form.fields, page.text);
+            assert!(
+                refused,
+                "{} {:?}: {status} {to} {}",
+                form.route, form.fields, page.text
+            );
         }
         let after = self.state(password).await;
         for (before, after) in before.iter().zip(&after) {
@@ -199,9 +320,20 @@ impl<'t> Stage<'t> {
                 assert_eq!(before, after);
             }
         }
-        let me = self.tenant.ada.get(&format!("/users/{}", self.victim.id)).await;
-        assert_eq!((&me["email"], &me["nick"]), (&json!(self.victim.email), &json!("vic")));
-        assert!(after.iter().all(|page| !page.contains("for ever") && !page.contains("evil.example")));
+        let me = self
+            .tenant
+            .ada
+            .get(&format!("/users/{}", self.victim.id))
+            .await;
+        assert_eq!(
+            (&me["email"], &me["nick"]),
+            (&json!(self.victim.email), &json!("vic"))
+        );
+        assert!(
+            after
+                .iter()
+                .all(|page| !page.contains("for ever") && !page.contains("evil.example"))
+        );
     }
 }
 
@@ -209,7 +341,9 @@ async fn forms_of_a_session_that_ended_do_nothing(tenant: Tenant) {
     let stage = Stage::set(&tenant).await;
     let mut owner = stage.signed_in(PASSWORD).await;
     let end = async || {
-        let page = owner.post("/account/sessions", &[("do", "end-others")]).await;
+        let page = owner
+            .post("/account/sessions", &[("do", "end-others")])
+            .await;
         assert_eq!(page.sent_on(), "/account/sessions?done=others");
     };
     stage.check(false, end, PASSWORD).await;
@@ -227,7 +361,14 @@ async fn forms_that_were_begun_before_a_new_password_do_nothing(tenant: Tenant) 
 async fn forms_of_somebody_who_was_made_inactive_do_nothing(tenant: Tenant) {
     let stage = Stage::set(&tenant).await;
     let set_active = |active: &str| -> Json {
-        let line = ["user", "set-active", "--email", &stage.victim.email, "--active", active];
+        let line = [
+            "user",
+            "set-active",
+            "--email",
+            &stage.victim.email,
+            "--active",
+            active,
+        ];
         stage.tenant.server().admin(&line)
     };
     let end = async || {

@@ -23,7 +23,9 @@ async fn begin(server: &Server, token: &str) -> TcpStream {
          Content-Type: multipart/form-data; boundary=edge\r\nContent-Length: 10000000\r\n\r\n",
         basic(token, "")
     );
-    let body = Form::of("file").file("content", "a.bin", "", &vec![7; 3_000_000]).end();
+    let body = Form::of("file")
+        .file("content", "a.bin", "", &vec![7; 3_000_000])
+        .end();
     socket.write_all(head.as_bytes()).await.unwrap();
     let kept = server.kept_files().len();
     socket.write_all(&body[..2_500_000]).await.unwrap();
@@ -35,14 +37,18 @@ async fn a_connection_that_breaks_leaves_no_half_file(server: Server) {
     let acme = server.acme();
     drop(begin(&server, &acme.ben.token).await);
     until_kept(&server, 0).await;
-    assert_eq!(acme.ada.get("/flows/acme/main/messages?event=file").await, serde_json::json!([]));
+    assert_eq!(
+        acme.ada.get("/flows/acme/main/messages?event=file").await,
+        serde_json::json!([])
+    );
 }
 
 async fn a_server_that_dies_leaves_no_half_file(mut server: Server) {
     let acme = server.acme();
     let kept = Form::of("file").file("content", "kept", "", b"kept");
     let socket = begin(&server, &acme.ben.token).await;
-    kept.posted(&acme.ben.client, "/flows/acme/main/messages").await;
+    kept.posted(&acme.ben.client, "/flows/acme/main/messages")
+        .await;
     server.kill9();
     drop(socket);
     assert_eq!(server.kept_files().len(), 2);
@@ -54,8 +60,14 @@ async fn what_comes_with_a_refused_message_goes(server: Server) {
     let acme = server.acme();
     let path = "/flows/acme/main/messages";
     let file = || Form::of("file").file("content", "a", "", b"a");
-    file().text("thread_id", "none").refused(&acme.ben.client, path, 400).await;
-    file().file("other", "b", "", b"b").refused(&acme.ben.client, path, 400).await;
+    file()
+        .text("thread_id", "none")
+        .refused(&acme.ben.client, path, 400)
+        .await;
+    file()
+        .file("other", "b", "", b"b")
+        .refused(&acme.ben.client, path, 400)
+        .await;
     until_kept(&server, 0).await;
 }
 
@@ -67,8 +79,14 @@ async fn nobody_sends_all_files_that_are_sent_at_once(server: Server) {
     }
     let file = || Form::of("file").file("content", "a", "", b"a");
     let answer = file().send(&acme.ben.client, path).await;
-    assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
-    Form::of("message").text("content", "a form without a file").posted(&acme.ben.client, path).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (429, Some("2"))
+    );
+    Form::of("message")
+        .text("content", "a form without a file")
+        .posted(&acme.ben.client, path)
+        .await;
     file().posted(&acme.ada.client, path).await;
     sockets.pop();
     until_kept(&server, 16).await;

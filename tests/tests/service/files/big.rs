@@ -1,4 +1,5 @@
-//! A file that is larger than the memory a server may take for it. `EDDYLINE_TEST_BIG=1` makes it 1 GiB.
+//! A file that is larger than the memory a server may take for it. `EDDYLINE_TEST_BIG=1` makes it 1
+//! GiB.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,7 +18,11 @@ on_both_databases![
 const MIB: u64 = 1 << 20;
 
 fn size() -> u64 {
-    if std::env::var_os("EDDYLINE_TEST_BIG").is_some() { 1024 * MIB } else { 256 * MIB }
+    if std::env::var_os("EDDYLINE_TEST_BIG").is_some() {
+        1024 * MIB
+    } else {
+        256 * MIB
+    }
 }
 
 /// The most memory that the server has from now on, looked at all the time.
@@ -28,13 +33,18 @@ struct Watch {
 
 impl Watch {
     fn begin(process: u32) -> Self {
-        let (most, ended) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(false)));
+        let (most, ended) = (
+            Arc::new(AtomicU64::new(0)),
+            Arc::new(AtomicBool::new(false)),
+        );
         let (noted, stop) = (most.clone(), ended.clone());
         std::thread::spawn(move || {
             while !stop.load(Ordering::Relaxed) {
-                let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+                let status =
+                    std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
                 let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-                let kib = line.and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
+                let kib = line
+                    .and_then(|text| text.trim().strip_suffix(" kB")?.trim().parse::<u64>().ok());
                 noted.fetch_max(kib.unwrap_or_default() * 1024, Ordering::Relaxed);
                 std::thread::sleep(std::time::Duration::from_millis(5));
             }
@@ -57,7 +67,12 @@ async fn a_large_file_goes_through_little_memory(server: Server) {
     let watch = Watch::begin(server.process_id());
     transfer(&server, &acme.ben, size()).await;
     let most = watch.most.load(Ordering::Relaxed);
-    assert!(most > 0 && most <= before + 64 * MIB, "{} MiB, then up to {} MiB", before / MIB, most / MIB);
+    assert!(
+        most > 0 && most <= before + 64 * MIB,
+        "{} MiB, then up to {} MiB",
+        before / MIB,
+        most / MIB
+    );
 }
 
 /// Sends a file of this size and downloads it again.
@@ -101,6 +116,9 @@ async fn transfer(server: &Server, sender: &eddyline_tests::Caller, size: u64) {
         received += count as u64;
         last = buffer[..count].to_vec();
     }
-    assert!(received > size && received < size + 2000, "{received} of {size}");
+    assert!(
+        received > size && received < size + 2000,
+        "{received} of {size}"
+    );
     assert_eq!(last.last(), chunk.last());
 }

@@ -1,4 +1,5 @@
-//! How many files one member and one organization send at the same time, and how many bytes of them are kept.
+//! How many files one member and one organization send at the same time, and how many bytes of them
+//! are kept.
 
 use eddyline_client::{Credentials, Json, Method};
 use eddyline_tests::{Caller, Robot, Server, basic, on_both_databases};
@@ -45,8 +46,13 @@ async fn begin_form(server: &Server, path: &str, authorization: &str) -> TcpStre
          Content-Type: multipart/form-data; boundary=edge\r\nContent-Length: 50000000\r\n\r\n",
         host(server)
     );
-    let body = Form::of("file").file("content", "a.bin", "", &vec![7; 20_000]).end();
-    socket.write_all(&[head.as_bytes(), &body[..15_000]].concat()).await.unwrap();
+    let body = Form::of("file")
+        .file("content", "a.bin", "", &vec![7; 20_000])
+        .end();
+    socket
+        .write_all(&[head.as_bytes(), &body[..15_000]].concat())
+        .await
+        .unwrap();
     socket
 }
 
@@ -56,10 +62,19 @@ fn authorization(caller: &Caller) -> String {
 
 /// A flow that somebody made, and the token of a source in it.
 async fn source_of(server: &Server, maker: &Caller, robot: &Robot, name: &str) -> String {
-    let flow = maker.send(Method::POST, "/flows/acme", &json!({"name": name})).await.json();
-    let url = flow["url"].as_str().unwrap().strip_prefix(server.base_url()).unwrap();
+    let flow = maker
+        .send(Method::POST, "/flows/acme", &json!({"name": name}))
+        .await
+        .json();
+    let url = flow["url"]
+        .as_str()
+        .unwrap()
+        .strip_prefix(server.base_url())
+        .unwrap();
     let token = robot.by_password(maker, "flow integration").await;
-    let request = robot.with(&token["access_token"]).request(Method::POST, &format!("{url}/sources"));
+    let request = robot
+        .with(&token["access_token"])
+        .request(Method::POST, &format!("{url}/sources"));
     let source: Json = request.json(&json!({"name": name})).call().await.unwrap();
     source["flow_token"].as_str().unwrap().to_owned()
 }
@@ -80,15 +95,31 @@ async fn forms_of_all_sources_are_charged_to_whoever_made_them(server: Server) {
     until_kept(&server, FORMS_OF_CALLER).await;
     let file = || Form::of("file").file("content", "a", "", b"a");
     let with = |token: &str| {
-        server.client().build().unwrap().with_credentials(Credentials::FlowToken(token.to_owned()))
+        server
+            .client()
+            .build()
+            .unwrap()
+            .with_credentials(Credentials::FlowToken(token.to_owned()))
     };
-    for (client, path) in [(with(&one), "/messages"), (acme.ben.client.clone(), "/flows/acme/main/messages")]
-    {
+    for (client, path) in [
+        (with(&one), "/messages"),
+        (acme.ben.client.clone(), "/flows/acme/main/messages"),
+    ] {
         let answer = file().send(&client, path).await;
-        assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
+        assert_eq!(
+            (answer.status.as_u16(), answer.header("retry-after")),
+            (429, Some("2"))
+        );
     }
-    file().posted(&with(of_operator["flow_token"].as_str().unwrap()), "/messages").await;
-    file().posted(&acme.ada.client, "/flows/acme/main/messages").await;
+    file()
+        .posted(
+            &with(of_operator["flow_token"].as_str().unwrap()),
+            "/messages",
+        )
+        .await;
+    file()
+        .posted(&acme.ada.client, "/flows/acme/main/messages")
+        .await;
     drop(sockets.pop());
     // All others, and the one file of equal bytes that was sent.
     until_kept(&server, FORMS_OF_CALLER).await;
@@ -97,7 +128,9 @@ async fn forms_of_all_sources_are_charged_to_whoever_made_them(server: Server) {
 
 async fn forms_of_an_organization_leave_room_for_others(server: Server) {
     let acme = server.acme();
-    let names: Vec<String> = (0..FORMS_OF_ORGANIZATION / FORMS_OF_CALLER).map(|n| format!("u{n}")).collect();
+    let names: Vec<String> = (0..FORMS_OF_ORGANIZATION / FORMS_OF_CALLER)
+        .map(|n| format!("u{n}"))
+        .collect();
     let members: Vec<Caller> = names.iter().map(|name| server.user("acme", name)).collect();
     server.flow("acme", "side", &members.iter().collect::<Vec<_>>());
     server.organization("beta");
@@ -106,23 +139,39 @@ async fn forms_of_an_organization_leave_room_for_others(server: Server) {
     let mut sockets = Vec::new();
     for member in &members {
         for _ in 0..FORMS_OF_CALLER {
-            sockets.push(begin_form(&server, "/flows/acme/side/messages", &authorization(member)).await);
+            sockets.push(
+                begin_form(&server, "/flows/acme/side/messages", &authorization(member)).await,
+            );
         }
     }
     until_kept(&server, FORMS_OF_ORGANIZATION).await;
     let file = || Form::of("file").file("content", "a", "", b"a");
-    let answer = file().send(&acme.ada.client, "/flows/acme/main/messages").await;
-    assert_eq!((answer.status.as_u16(), answer.header("retry-after")), (429, Some("2")));
-    file().posted(&vic.client, "/flows/beta/room/messages").await;
+    let answer = file()
+        .send(&acme.ada.client, "/flows/acme/main/messages")
+        .await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (429, Some("2"))
+    );
+    file()
+        .posted(&vic.client, "/flows/beta/room/messages")
+        .await;
     drop(sockets.pop());
     // All others, and the file that was sent.
     until_kept(&server, FORMS_OF_ORGANIZATION).await;
-    file().posted(&acme.ada.client, "/flows/acme/main/messages").await;
+    file()
+        .posted(&acme.ada.client, "/flows/acme/main/messages")
+        .await;
 }
 
 async fn a_form_that_stops_coming_is_ended(server: Server) {
     let acme = server.acme();
-    let mut socket = begin_form(&server, "/flows/acme/main/messages", &authorization(&acme.ben)).await;
+    let mut socket = begin_form(
+        &server,
+        "/flows/acme/main/messages",
+        &authorization(&acme.ben),
+    )
+    .await;
     until_kept(&server, 1).await;
     let mut status = [0; 12];
     socket.read_exact(&mut status).await.unwrap();
@@ -130,9 +179,14 @@ async fn a_form_that_stops_coming_is_ended(server: Server) {
     until_kept(&server, 0).await;
 }
 
-/// Announces a body of so many bytes that is a file, and gives the status of the answer: 100 when the server
-/// waits for the body.
-async fn announce(server: &Server, caller: &Caller, request: &str, length: usize) -> (u16, TcpStream) {
+/// Announces a body of so many bytes that is a file, and gives the status of the answer: 100 when
+/// the server waits for the body.
+async fn announce(
+    server: &Server,
+    caller: &Caller,
+    request: &str,
+    length: usize,
+) -> (u16, TcpStream) {
     let mut socket = TcpStream::connect(host(server)).await.unwrap();
     let head = format!(
         "{request} HTTP/1.1\r\nHost: {}\r\n{}Expect: 100-continue\r\nContent-Length: {length}\r\n\r\n",
@@ -142,11 +196,20 @@ async fn announce(server: &Server, caller: &Caller, request: &str, length: usize
     socket.write_all(head.as_bytes()).await.unwrap();
     let mut status = [0; 12];
     socket.read_exact(&mut status).await.unwrap();
-    (std::str::from_utf8(&status[9..]).unwrap().parse().unwrap(), socket)
+    (
+        std::str::from_utf8(&status[9..]).unwrap().parse().unwrap(),
+        socket,
+    )
 }
 
 async fn announce_picture(server: &Server, caller: &Caller, length: usize) -> (u16, TcpStream) {
-    announce(server, caller, &format!("PUT /users/{}/avatar", caller.id), length).await
+    announce(
+        server,
+        caller,
+        &format!("PUT /users/{}/avatar", caller.id),
+        length,
+    )
+    .await
 }
 
 /// Announces pictures until a caller's share of 32 MiB is in use, to the byte.
@@ -161,8 +224,16 @@ async fn use_up(server: &Server, caller: &Caller) -> Vec<TcpStream> {
 }
 
 async fn upload_picture(caller: &Caller) -> u16 {
-    let request = caller.client.request(Method::PUT, &format!("/users/{}/avatar", caller.id));
-    request.raw("image/png", PIXEL.to_vec()).send().await.unwrap().status.as_u16()
+    let request = caller
+        .client
+        .request(Method::PUT, &format!("/users/{}/avatar", caller.id));
+    request
+        .raw("image/png", PIXEL.to_vec())
+        .send()
+        .await
+        .unwrap()
+        .status
+        .as_u16()
 }
 
 async fn files_in_memory_are_bounded_for_a_caller(server: Server) {
@@ -170,8 +241,16 @@ async fn files_in_memory_are_bounded_for_a_caller(server: Server) {
     let sockets = use_up(&server, &acme.ben).await;
     assert_eq!(announce_picture(&server, &acme.ben, 1).await.0, 429);
     let json = "POST /flows/acme/main/messages";
-    assert_eq!(announce(&server, &acme.ben, json, 2 * MIB).await.0, 429, "JSON in which a file may be");
-    assert_eq!(announce(&server, &acme.ben, json, MIB).await.0, 100, "no file is so small");
+    assert_eq!(
+        announce(&server, &acme.ben, json, 2 * MIB).await.0,
+        429,
+        "JSON in which a file may be"
+    );
+    assert_eq!(
+        announce(&server, &acme.ben, json, MIB).await.0,
+        100,
+        "no file is so small"
+    );
     assert_eq!(upload_picture(&acme.ada).await, 200);
     // A client that hangs up releases what was announced.
     drop(sockets);
@@ -187,7 +266,9 @@ async fn files_in_memory_are_bounded_for_a_caller(server: Server) {
 async fn files_in_memory_are_bounded_for_an_organization_and_for_all(server: Server) {
     let people = |organization: &str| {
         server.organization(organization);
-        (0..6).map(|n| server.user(organization, &format!("{organization}{n}"))).collect::<Vec<_>>()
+        (0..6)
+            .map(|n| server.user(organization, &format!("{organization}{n}")))
+            .collect::<Vec<_>>()
     };
     let (acme, beta, gamma) = (people("acme"), people("beta"), people("gamma"));
     let mut sockets = Vec::new();
@@ -210,7 +291,13 @@ async fn files_in_memory_are_bounded_for_all_who_belong_to_no_organization(serve
     let mut removed = Vec::new();
     for number in 0..6 {
         let user = server.user("acme", &format!("user{number}"));
-        admin.does(Method::DELETE, &format!("/organizations/acme/users/{}", user.id), &json!({})).await;
+        admin
+            .does(
+                Method::DELETE,
+                &format!("/organizations/acme/users/{}", user.id),
+                &json!({}),
+            )
+            .await;
         removed.push(user);
     }
     let mut sockets = Vec::new();
@@ -237,13 +324,26 @@ async fn an_organization_keeps_no_more_bytes_of_files_than_its_quota(server: Ser
     assert_eq!(beyond.status, 507);
     let text = "The files of the organization take 15000 of at most 20000 bytes; remove some to send others";
     assert_eq!(beyond.json()["message"], text);
-    let in_json = json!({"event": "file", "content": {"data": "A".repeat(6_800), "file_name": "a"}});
-    assert_eq!(acme.ada.send(Method::POST, path, &in_json).await.status, 507, "5,100 bytes in Base64");
+    let in_json =
+        json!({"event": "file", "content": {"data": "A".repeat(6_800), "file_name": "a"}});
+    assert_eq!(
+        acme.ada.send(Method::POST, path, &in_json).await.status,
+        507,
+        "5,100 bytes in Base64"
+    );
     file(5_000, 3).posted(&acme.ada.client, path).await;
     assert_eq!(file(1, 4).send(&acme.ben.client, path).await.status, 507);
     acme.ben.say("acme/main", "texts go on").await;
-    file(20_000, 5).posted(&vic.client, "/flows/beta/room/messages").await;
-    acme.ben.does(Method::DELETE, &format!("{path}/{}", first["id"]), &json!({})).await;
+    file(20_000, 5)
+        .posted(&vic.client, "/flows/beta/room/messages")
+        .await;
+    acme.ben
+        .does(
+            Method::DELETE,
+            &format!("{path}/{}", first["id"]),
+            &json!({}),
+        )
+        .await;
     file(15_000, 1).posted(&acme.ben.client, path).await;
 }
 
@@ -251,12 +351,18 @@ async fn a_user_sends_no_more_bytes_of_files_privately_than_the_quota(server: Se
     let acme = server.acme();
     let to = |user: &Caller| format!("/private/{}/messages", user.id);
     let taken = async |filled: u8, from: &Caller, path: &str| {
-        assert_eq!(file(10_000, filled).send(&from.client, path).await.status, 201);
+        assert_eq!(
+            file(10_000, filled).send(&from.client, path).await.status,
+            201
+        );
     };
     taken(1, &acme.ben, &to(&acme.ada)).await;
     let beyond = file(1, 2).send(&acme.ben.client, &to(&acme.ada)).await;
     assert_eq!(
-        (beyond.status.as_u16(), beyond.json()["message"].as_str().map(|text| &text[..13])),
+        (
+            beyond.status.as_u16(),
+            beyond.json()["message"].as_str().map(|text| &text[..13])
+        ),
         (507, Some("The files of "))
     );
     taken(3, &acme.ada, &to(&acme.ben)).await;

@@ -23,7 +23,10 @@ async fn broken_forms_are_refused(tenant: Tenant) {
     for (form, field) in [
         (Form::of("file"), "content"),
         (Form::of("file").text("content", "x"), ""),
-        (file().file("content", "b.txt", "text/plain", b"b"), "content"),
+        (
+            file().file("content", "b.txt", "text/plain", b"b"),
+            "content",
+        ),
         (file().file("other", "b.txt", "text/plain", b"b"), "other"),
         (file().text("file_name", &"x".repeat(256)), "file_name"),
         (file().text("content_type", "text"), "content_type"),
@@ -39,27 +42,49 @@ async fn broken_forms_are_refused(tenant: Tenant) {
         let answer = form.refused(client, &path, 400).await;
         assert!(answer["errors"][field].is_array(), "{field}: {answer}");
     }
-    Form::default().part("filename=\"a\"", "", b"a").refused(client, &path, 400).await;
+    Form::default()
+        .part("filename=\"a\"", "", b"a")
+        .refused(client, &path, 400)
+        .await;
     let parts = (0..1001).fold(Form::default(), |form, _| form.text("x", ""));
     parts.refused(client, &path, 413).await;
-    Form::of("message").text("content", &"x".repeat(1024 * 1024 + 1)).refused(client, &path, 413).await;
+    Form::of("message")
+        .text("content", &"x".repeat(1024 * 1024 + 1))
+        .refused(client, &path, 413)
+        .await;
     let long_head = Form::default().part(&format!("name=\"{}\"", "x".repeat(200_000)), "", b"");
     long_head.refused(client, &path, 400).await;
     let whole = file().end();
     for (kind, body) in [
         ("multipart/form-data", whole.clone()),
         ("multipart/form-data; boundary=other", whole.clone()),
-        ("multipart/form-data; boundary=edge", whole[..whole.len() - 10].to_vec()),
+        (
+            "multipart/form-data; boundary=edge",
+            whole[..whole.len() - 10].to_vec(),
+        ),
         ("multipart/form-data; boundary=edge", Vec::new()),
     ] {
-        let answer = client.request(Method::POST, &path).raw(kind, body).send().await.unwrap();
+        let answer = client
+            .request(Method::POST, &path)
+            .raw(kind, body)
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, 400, "{kind}: {}", answer.text());
     }
-    let other = client.request(Method::POST, &path).raw("text/xml", b"<a/>".to_vec()).send().await.unwrap();
+    let other = client
+        .request(Method::POST, &path)
+        .raw("text/xml", b"<a/>".to_vec())
+        .send()
+        .await
+        .unwrap();
     assert_eq!(other.status, 415);
-    assert!(text(&other.json()["message"]).ends_with("x-www-form-urlencoded or multipart/form-data"));
-    let elsewhere =
-        client.request(Method::POST, "/comments").raw("multipart/form-data; boundary=edge", whole);
+    assert!(
+        text(&other.json()["message"]).ends_with("x-www-form-urlencoded or multipart/form-data")
+    );
+    let elsewhere = client
+        .request(Method::POST, "/comments")
+        .raw("multipart/form-data; boundary=edge", whole);
     assert_eq!(elsewhere.send().await.unwrap().status, 415);
 }
 
@@ -73,28 +98,69 @@ async fn a_file_in_json_is_checked_field_by_field(tenant: Tenant) {
         (json!({"data": 1}), "content[data]"),
         (json!({"data": "a*b"}), "content[data]"),
         (json!({"data": "", "file_name": {}}), "content[file_name]"),
-        (json!({"data": "", "file_name": "x".repeat(256)}), "file_name"),
-        (json!({"data": "", "content_type": "a\r\nb: c"}), "content_type"),
+        (
+            json!({"data": "", "file_name": "x".repeat(256)}),
+            "file_name",
+        ),
+        (
+            json!({"data": "", "content_type": "a\r\nb: c"}),
+            "content_type",
+        ),
     ] {
-        let answer =
-            tenant.ben.send(Method::POST, &path, &json!({"event": "file", "content": content})).await;
+        let answer = tenant
+            .ben
+            .send(
+                Method::POST,
+                &path,
+                &json!({"event": "file", "content": content}),
+            )
+            .await;
         assert_eq!(answer.status, 400, "{content}: {}", answer.text());
-        assert!(answer.json()["errors"][field].is_array(), "{field}: {}", answer.text());
+        assert!(
+            answer.json()["errors"][field].is_array(),
+            "{field}: {}",
+            answer.text()
+        );
     }
     for (content, field, wrong) in [
         (json!({"data": 1}), "content[data]", "must be a text"),
-        (json!({"data": "", "file_name": 1}), "content[file_name]", "must be a text"),
-        (json!({"data": "YQ\0=="}), "content[data]", "must not contain NUL characters"),
-        (json!({"data": "", "file_name": "a\0"}), "content[file_name]", "must not contain NUL characters"),
+        (
+            json!({"data": "", "file_name": 1}),
+            "content[file_name]",
+            "must be a text",
+        ),
+        (
+            json!({"data": "YQ\0=="}),
+            "content[data]",
+            "must not contain NUL characters",
+        ),
+        (
+            json!({"data": "", "file_name": "a\0"}),
+            "content[file_name]",
+            "must not contain NUL characters",
+        ),
         (json!({}), "content[data]", "is required"),
         (Json::Null, "content", "is required"),
     ] {
-        let answer =
-            tenant.ben.send(Method::POST, &path, &json!({"event": "file", "content": content})).await;
-        assert_eq!(answer.json()["errors"], json!({field: [wrong]}), "{content}");
+        let answer = tenant
+            .ben
+            .send(
+                Method::POST,
+                &path,
+                &json!({"event": "file", "content": content}),
+            )
+            .await;
+        assert_eq!(
+            answer.json()["errors"],
+            json!({field: [wrong]}),
+            "{content}"
+        );
     }
     let comment = tenant.path("/messages/1/comments");
-    let answer = tenant.ben.send(Method::POST, &comment, &in_json("a", "", b"a")).await;
+    let answer = tenant
+        .ben
+        .send(Method::POST, &comment, &in_json("a", "", b"a"))
+        .await;
     assert_eq!(answer.status, 400);
 }
 
@@ -112,7 +178,9 @@ async fn only_who_may_post_sends_files(tenant: Tenant) {
     ] {
         let form = Form::of("file").file("content", "a.txt", "text/plain", b"a");
         form.refused(&client, &path, status).await;
-        let request = client.request(Method::POST, &path).json(&in_json("a", "", b"a"));
+        let request = client
+            .request(Method::POST, &path)
+            .json(&in_json("a", "", b"a"));
         assert_eq!(request.send().await.unwrap().status.as_u16(), status);
     }
 }
@@ -120,13 +188,30 @@ async fn only_who_may_post_sends_files(tenant: Tenant) {
 async fn only_a_file_may_be_long(tenant: Tenant) {
     let path = tenant.path("/messages");
     let long = "x".repeat(1024 * 1024);
-    let answer = tenant.ben.send(Method::POST, &path, &json!({"event": "message", "content": long})).await;
+    let answer = tenant
+        .ben
+        .send(
+            Method::POST,
+            &path,
+            &json!({"event": "message", "content": long}),
+        )
+        .await;
     assert_eq!(answer.status, 413);
     let bytes = vec![7; 3 * 1024 * 1024];
-    let answer = tenant.ben.send(Method::POST, &path, &in_json("a", "", &bytes)).await;
+    let answer = tenant
+        .ben
+        .send(Method::POST, &path, &in_json("a", "", &bytes))
+        .await;
     assert_eq!(answer.status, 202, "{}", answer.text());
     let elsewhere = tenant.path("/messages/1/comments");
-    assert_eq!(tenant.ben.send(Method::POST, &elsewhere, &in_json("a", "", &bytes)).await.status, 413);
+    assert_eq!(
+        tenant
+            .ben
+            .send(Method::POST, &elsewhere, &in_json("a", "", &bytes))
+            .await
+            .status,
+        413
+    );
 }
 
 async fn a_file_that_is_too_large_is_refused_and_leaves_nothing(server: Server) {
@@ -138,7 +223,10 @@ async fn a_file_that_is_too_large_is_refused_and_leaves_nothing(server: Server) 
     until_kept(&server, 0).await;
     file(100_000).posted(&acme.ben.client, path).await;
     for (size, status) in [(100_000, 202), (100_001, 413), (2_000_001, 413)] {
-        let answer = acme.ben.send(Method::POST, path, &in_json("b", "", &vec![7; size])).await;
+        let answer = acme
+            .ben
+            .send(Method::POST, path, &in_json("b", "", &vec![7; size]))
+            .await;
         assert_eq!(answer.status.as_u16(), status, "{size}: {}", answer.text());
     }
     until_kept(&server, 1).await;

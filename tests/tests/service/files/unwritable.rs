@@ -18,6 +18,8 @@ async fn what_cannot_be_written_is_logged_with_its_path(server: Server) {
     let path = folder.display().to_string();
     assert!(!answer.text().contains(&path), "{}", answer.text());
     let log = server.log();
-    let line = log.lines().find(|line| line.contains(&path) && line.contains("Not a directory"));
+    let line = log
+        .lines()
+        .find(|line| line.contains(&path) && line.contains("Not a directory"));
     assert!(line.is_some_and(|line| line.contains("ERROR")), "{log}");
 }

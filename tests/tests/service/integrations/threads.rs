@@ -25,12 +25,20 @@ on_both_databases![threads_are_the_same_after_a_restart];
 
 /// The ids of listed threads.
 fn ids(threads: &Json) -> Vec<&str> {
-    threads.as_array().unwrap().iter().map(|thread| thread["id"].as_str().unwrap()).collect()
+    threads
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|thread| thread["id"].as_str().unwrap())
+        .collect()
 }
 
 /// The threads of the flow `main` by this question, each as its id.
 async fn listed(tenant: &Tenant, question: &str) -> Vec<String> {
-    let threads = tenant.ben.get(&tenant.path(&format!("/threads{question}"))).await;
+    let threads = tenant
+        .ben
+        .get(&tenant.path(&format!("/threads{question}")))
+        .await;
     ids(&threads).into_iter().map(str::to_owned).collect()
 }
 
@@ -48,19 +56,33 @@ async fn talk(tenant: &Tenant, text: &str) -> Json {
 async fn what_changed_last_comes_first(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("/threads")).await, json!([]));
     let source = Source::new(&tenant).await;
-    let one = source.push(&update("1", "opened", &json!({"title": "One"}))).await;
+    let one = source
+        .push(&update("1", "opened", &json!({"title": "One"})))
+        .await;
     let talked = talk(&tenant, "Lunch?").await;
     let two = source.push(&activity("2", "opened")).await;
     let threads = tenant.ben.get(&tenant.path("/threads")).await;
     // Each as the last message about it showed it.
-    assert_eq!(threads, json!([two["thread"], talked["thread"], one["thread"]]));
+    assert_eq!(
+        threads,
+        json!([two["thread"], talked["thread"], one["thread"]])
+    );
     let again = source.push(&activity("1", "closed")).await;
     let threads = tenant.ben.get(&tenant.path("/threads")).await;
-    assert_eq!(threads, json!([again["thread"], two["thread"], talked["thread"]]));
+    assert_eq!(
+        threads,
+        json!([again["thread"], two["thread"], talked["thread"]])
+    );
     assert_eq!(threads[0]["title"], "One");
     // What is not in the flow is not in its list.
     tenant.flow("side", &[&tenant.ben]);
-    assert_eq!(tenant.ben.get(&format!("/flows/{}/side/threads?empty=1", tenant.name)).await, json!([]));
+    assert_eq!(
+        tenant
+            .ben
+            .get(&format!("/flows/{}/side/threads?empty=1", tenant.name))
+            .await,
+        json!([])
+    );
 }
 
 async fn since_and_until_leave_the_named_moment_out(tenant: Tenant) {
@@ -69,22 +91,34 @@ async fn since_and_until_leave_the_named_moment_out(tenant: Tenant) {
     for number in 0..4 {
         let mut pushed = source.push(&activity(&number.to_string(), "opened")).await;
         // Each in a moment of its own.
-        while threads.last().is_some_and(|last: &Json| last["updated_at"] == pushed["thread"]["updated_at"]) {
+        while threads
+            .last()
+            .is_some_and(|last: &Json| last["updated_at"] == pushed["thread"]["updated_at"])
+        {
             pushed = source.push(&activity(&number.to_string(), "opened")).await;
         }
         threads.push(pushed["thread"].clone());
     }
     let thread = |number: usize| threads[number]["id"].as_str().unwrap().to_owned();
     let time = |number: usize| threads[number]["updated_at"].as_str().unwrap().to_owned();
-    assert_eq!(listed(&tenant, &format!("?since={}", time(1))).await, [thread(3), thread(2)]);
-    assert_eq!(listed(&tenant, &format!("?until={}", time(2))).await, [thread(1), thread(0)]);
+    assert_eq!(
+        listed(&tenant, &format!("?since={}", time(1))).await,
+        [thread(3), thread(2)]
+    );
+    assert_eq!(
+        listed(&tenant, &format!("?until={}", time(2))).await,
+        [thread(1), thread(0)]
+    );
     let both = format!("?since={}&until={}", time(0), time(3));
     assert_eq!(listed(&tenant, &both).await, [thread(2), thread(1)]);
     let none = format!("?since={}", time(3));
     assert_eq!(listed(&tenant, &none).await, [""; 0]);
     // The same moment, written otherwise.
     let elsewhere = time(1).replace('Z', "%2B00:00");
-    assert_eq!(listed(&tenant, &format!("?since={elsewhere}")).await, [thread(3), thread(2)]);
+    assert_eq!(
+        listed(&tenant, &format!("?since={elsewhere}")).await,
+        [thread(3), thread(2)]
+    );
 }
 
 async fn an_application_shows_its_own_threads(tenant: Tenant) {
@@ -100,11 +134,20 @@ async fn an_application_shows_its_own_threads(tenant: Tenant) {
     let chat = id(&talk(&tenant, "Lunch?").await);
     for (question, mut expected) in [
         ("".to_owned(), vec![&chat, &fourth, &third, &second, &first]),
-        ("?application=".to_owned(), vec![&chat, &fourth, &third, &second, &first]),
-        ("?application=inbox".to_owned(), vec![&fourth, &third, &second, &first]),
+        (
+            "?application=".to_owned(),
+            vec![&chat, &fourth, &third, &second, &first],
+        ),
+        (
+            "?application=inbox".to_owned(),
+            vec![&fourth, &third, &second, &first],
+        ),
         ("?application=chat".to_owned(), vec![&chat]),
         (format!("?application={}", robot.id), vec![&second, &first]),
-        (format!("?application={}", robot.client_id), vec![&second, &first]),
+        (
+            format!("?application={}", robot.client_id),
+            vec![&second, &first],
+        ),
         ("?application=999999999".to_owned(), vec![]),
         ("?application=99999999999999999999999".to_owned(), vec![]),
         ("?application=no-such-client".to_owned(), vec![]),
@@ -132,12 +175,26 @@ async fn threads_that_nobody_answered_are_shown_when_asked(tenant: Tenant) {
         assert_eq!(found, [answered.clone(), id(&alone)]);
     }
     // One of the inbox is empty when all its messages are gone.
-    tenant.ben.does(Method::DELETE, &tenant.message_path(&pushed), &Json::Null).await;
+    tenant
+        .ben
+        .does(Method::DELETE, &tenant.message_path(&pushed), &Json::Null)
+        .await;
     assert_eq!(listed(&tenant, "?application=inbox").await, [""; 0]);
-    assert_eq!(listed(&tenant, "?application=inbox&empty=1").await, [id(&pushed)]);
+    assert_eq!(
+        listed(&tenant, "?application=inbox&empty=1").await,
+        [id(&pushed)]
+    );
     let all = tenant.ben.get(&tenant.path("/threads?empty=1")).await;
-    let alone = all.as_array().unwrap().iter().find(|thread| thread["id"] == alone["thread_id"]).unwrap();
-    assert_eq!((&alone["internal_comments"], &alone["title"]), (&json!(1), &json!("anybody?")));
+    let alone = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|thread| thread["id"] == alone["thread_id"])
+        .unwrap();
+    assert_eq!(
+        (&alone["internal_comments"], &alone["title"]),
+        (&json!(1), &json!("anybody?"))
+    );
     // What the server told of the source belongs to no thread.
     assert_eq!(all.as_array().unwrap().len(), 3);
 }
@@ -157,23 +214,46 @@ async fn a_question_that_cannot_be_read_is_refused(tenant: Tenant) {
         ("before", "x"),
         ("empty", "perhaps"),
     ] {
-        let refused = get(&tenant.ben, &tenant.path(&format!("/threads?{name}={value}"))).await;
+        let refused = get(
+            &tenant.ben,
+            &tenant.path(&format!("/threads?{name}={value}")),
+        )
+        .await;
         assert_eq!(refused.status, 400, "{name}={value}");
-        assert!(refused.json()["errors"][name][0].is_string(), "{}", refused.text());
+        assert!(
+            refused.json()["errors"][name][0].is_string(),
+            "{}",
+            refused.text()
+        );
     }
     for limit in ["1", "100"] {
-        assert_eq!(get(&tenant.ben, &tenant.path(&format!("/threads?limit={limit}"))).await.status, 200);
+        assert_eq!(
+            get(
+                &tenant.ben,
+                &tenant.path(&format!("/threads?limit={limit}"))
+            )
+            .await
+            .status,
+            200
+        );
     }
 }
 
 async fn a_thread_is_shown_by_its_id(tenant: Tenant) {
     let source = Source::new(&tenant).await;
-    let pushed = source.push(&update("1", "opened", &json!({"title": "One"}))).await;
+    let pushed = source
+        .push(&update("1", "opened", &json!({"title": "One"})))
+        .await;
     let said = tenant.ben.say(&tenant.main, "a < b").await;
     for message in [&pushed, &said] {
         let path = tenant.path(&format!("/threads/{}", id(message)));
         assert_eq!(tenant.ada.get(&path).await, message["thread"]);
-        assert_eq!(get(&tenant.user(&format!("u{}", message["id"])), &path).await.status, 403);
+        assert_eq!(
+            get(&tenant.user(&format!("u{}", message["id"])), &path)
+                .await
+                .status,
+            403
+        );
         assert_eq!(get(&tenant.neighbour().ada, &path).await.status, 404);
     }
     assert_eq!(said["thread"]["title"], "a &lt; b");
@@ -182,15 +262,28 @@ async fn a_thread_is_shown_by_its_id(tenant: Tenant) {
 async fn a_thread_that_is_not_there_is_not_found(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     let here = tenant.ben.say(&tenant.main, "hello").await;
-    let comment =
-        tenant.ben.client.request(Method::POST, &format!("{}/comments", tenant.message_path(&here)));
-    let comment = comment.header("x-service-wait-for-message", "1").json(&json!({"content": "x"}));
+    let comment = tenant.ben.client.request(
+        Method::POST,
+        &format!("{}/comments", tenant.message_path(&here)),
+    );
+    let comment = comment
+        .header("x-service-wait-for-message", "1")
+        .json(&json!({"content": "x"}));
     let comment: Json = comment.call().await.unwrap();
     assert_eq!(comment["thread_id"], here["thread_id"]);
-    let there = id(&tenant.ben.say(&format!("{}/side", tenant.name), "elsewhere").await);
+    let there = id(&tenant
+        .ben
+        .say(&format!("{}/side", tenant.name), "elsewhere")
+        .await);
     let mut made_up = id(&here);
     made_up.replace_range(26..27, if made_up.ends_with('A') { "B" } else { "A" });
-    for id in [there, made_up, "1".to_owned(), "x".repeat(27), "..".to_owned()] {
+    for id in [
+        there,
+        made_up,
+        "1".to_owned(),
+        "x".repeat(27),
+        "..".to_owned(),
+    ] {
         let answer = get(&tenant.ben, &tenant.path(&format!("/threads/{id}"))).await;
         assert_eq!(answer.status, 404, "{id}");
     }
@@ -198,7 +291,9 @@ async fn a_thread_that_is_not_there_is_not_found(tenant: Tenant) {
 
 async fn a_removed_message_is_counted_no_more(tenant: Tenant) {
     let source = Source::new(&tenant).await;
-    let first = source.push(&update("1", "opened", &json!({"title": "One"}))).await;
+    let first = source
+        .push(&update("1", "opened", &json!({"title": "One"})))
+        .await;
     source.push(&activity("1", "changed")).await;
     let discussion = json!({"event": "discussion", "body": "x", "external_thread_id": "1"});
     let third = source.push(&discussion).await;
@@ -208,27 +303,47 @@ async fn a_removed_message_is_counted_no_more(tenant: Tenant) {
     let counts = async |title: &str| {
         let thread = tenant.ben.get(&path).await;
         assert_eq!(thread["title"], title);
-        ["activities", "internal_comments", "external_comments"].map(|name| thread[name].as_i64().unwrap())
+        ["activities", "internal_comments", "external_comments"]
+            .map(|name| thread[name].as_i64().unwrap())
     };
     assert_eq!(counts("One").await, [2, 1, 1]);
     for (message, left, title) in [(&third, [2, 1, 0], "One"), (&first, [1, 1, 0], "")] {
-        tenant.ben.does(Method::DELETE, &tenant.message_path(message), &Json::Null).await;
+        tenant
+            .ben
+            .does(Method::DELETE, &tenant.message_path(message), &Json::Null)
+            .await;
         assert_eq!(counts(title).await, left);
         // Removing it again removes nothing.
         assert_eq!(
-            tenant.ben.send(Method::DELETE, &tenant.message_path(message), &Json::Null).await.status,
+            tenant
+                .ben
+                .send(Method::DELETE, &tenant.message_path(message), &Json::Null)
+                .await
+                .status,
             404
         );
         assert_eq!(counts(title).await, left);
     }
     // Chat is emptied, and is still there.
-    tenant.ben.does(Method::DELETE, &tenant.message_path(&fourth), &Json::Null).await;
+    tenant
+        .ben
+        .does(Method::DELETE, &tenant.message_path(&fourth), &Json::Null)
+        .await;
     assert_eq!(counts("").await, [1, 1, 0]);
     let more = source.push(&activity("1", "again")).await;
-    assert_eq!((&more["thread"]["activities"], &more["thread_id"]), (&json!(2), &first["thread_id"]));
+    assert_eq!(
+        (&more["thread"]["activities"], &more["thread_id"]),
+        (&json!(2), &first["thread_id"])
+    );
     let gone = first["id"].clone();
     let left = tenant.ben.get(&format!("{path}/messages")).await;
-    assert!(left.as_array().unwrap().iter().all(|message| message["id"] != gone), "{left}");
+    assert!(
+        left.as_array()
+            .unwrap()
+            .iter()
+            .all(|message| message["id"] != gone),
+        "{left}"
+    );
 }
 
 async fn threads_are_the_same_after_a_restart(mut server: Server) {
@@ -237,9 +352,15 @@ async fn threads_are_the_same_after_a_restart(mut server: Server) {
     let source = Source::of(&robot, &acme.ben, "acme/main", "Tickets").await;
     let state = json!({"title": "One", "status": {"value": "open", "color": "red"}});
     source.push(&update("1", "opened", &state)).await;
-    source.push(&update("2", "opened", &json!({"title": "Two"}))).await;
+    source
+        .push(&update("2", "opened", &json!({"title": "Two"})))
+        .await;
     acme.ben.say("acme/main", "hello").await;
-    let questions = ["/flows/acme/main/threads?empty=1", "/flows/acme/main/messages", "/sources"];
+    let questions = [
+        "/flows/acme/main/threads?empty=1",
+        "/flows/acme/main/messages",
+        "/sources",
+    ];
     let mut before = Vec::new();
     for question in questions {
         before.push(acme.ada.get(question).await);
@@ -250,5 +371,8 @@ async fn threads_are_the_same_after_a_restart(mut server: Server) {
         assert_eq!(acme.ada.get(question).await, before, "{question}");
     }
     let more = source.push(&activity("1", "changed")).await;
-    assert_eq!((&more["thread"]["activities"], &more["thread"]["status"]), (&json!(2), &state["status"]));
+    assert_eq!(
+        (&more["thread"]["activities"], &more["thread"]["status"]),
+        (&json!(2), &state["status"])
+    );
 }

@@ -1,6 +1,6 @@
 //! An issue tracker at work: a thousand messages over fifty tickets from eight connections at once,
-//! while somebody who only listens keeps a picture of every ticket. In the end the picture is what the
-//! server lists.
+//! while somebody who only listens keeps a picture of every ticket. In the end the picture is what
+//! the server lists.
 
 use std::collections::BTreeMap;
 
@@ -35,24 +35,50 @@ async fn who_only_listens_has_the_picture_that_is_listed(tenant: Tenant) {
     }
     let picture = listening.await.unwrap();
     assert_eq!(picture.threads.len(), TICKETS);
-    let listed = pages(&tenant.ben.client, &tenant.path("/threads?application=inbox&limit=7")).await.concat();
-    let listed: BTreeMap<String, Json> =
-        listed.into_iter().map(|thread| (thread["id"].as_str().unwrap().to_owned(), thread)).collect();
+    let listed = pages(
+        &tenant.ben.client,
+        &tenant.path("/threads?application=inbox&limit=7"),
+    )
+    .await
+    .concat();
+    let listed: BTreeMap<String, Json> = listed
+        .into_iter()
+        .map(|thread| (thread["id"].as_str().unwrap().to_owned(), thread))
+        .collect();
     for (id, thread) in &picture.threads {
         assert_eq!(listed.get(id), Some(thread));
     }
     assert_eq!(listed.len(), TICKETS);
-    let total = |name: &str| listed.values().map(|thread| thread[name].as_i64().unwrap()).sum::<i64>();
-    assert_eq!(total("activities") + total("external_comments"), MESSAGES as i64);
-    let files = tenant.ben.get(&tenant.path("/messages?tags=:file&limit=100")).await;
-    assert_eq!(files.as_array().unwrap().len(), 100, "about two hundred messages bring a file");
+    let total = |name: &str| {
+        listed
+            .values()
+            .map(|thread| thread[name].as_i64().unwrap())
+            .sum::<i64>()
+    };
+    assert_eq!(
+        total("activities") + total("external_comments"),
+        MESSAGES as i64
+    );
+    let files = tenant
+        .ben
+        .get(&tenant.path("/messages?tags=:file&limit=100"))
+        .await;
+    assert_eq!(
+        files.as_array().unwrap().len(),
+        100,
+        "about two hundred messages bring a file"
+    );
 }
 
 /// One connection of the tracker. Several may be at the same ticket.
 async fn work(client: Client, worker: usize) {
     let mut dice = Dice::new(worker as u64);
     for number in (worker..MESSAGES).step_by(CONNECTIONS) {
-        let ticket = if number < TICKETS { number } else { dice.below(TICKETS) };
+        let ticket = if number < TICKETS {
+            number
+        } else {
+            dice.below(TICKETS)
+        };
         let message = message(ticket, number, &mut dice);
         if dice.one_in(5) {
             push_with_log(&client, message, number).await;
@@ -69,10 +95,17 @@ async fn push_with_log(client: &Client, mut message: Json, number: usize) {
     for (name, value) in message.as_object().unwrap() {
         flatten(name, value, &mut pairs);
     }
-    let form = pairs.iter().fold(Form::default(), |form, (name, value)| form.text(name, value));
+    let form = pairs.iter().fold(Form::default(), |form, (name, value)| {
+        form.text(name, value)
+    });
     // Some logs are the same, byte for byte.
     let log = format!("build {}", number % 10);
-    let form = form.file("attachments[log]", "build.log", "text/plain", log.as_bytes());
+    let form = form.file(
+        "attachments[log]",
+        "build.log",
+        "text/plain",
+        log.as_bytes(),
+    );
     let posted = form.posted(client, "/messages").await;
     let path = posted["attachments"][0]["path"].as_str().unwrap();
     assert!(posted["body"].as_str().unwrap().contains(path), "{posted}");
@@ -145,9 +178,15 @@ impl Picture {
         }
         self.heard += 1;
         let id = message["id"].as_i64().unwrap();
-        assert!(id > self.last, "messages come in the order of their numbers");
+        assert!(
+            id > self.last,
+            "messages come in the order of their numbers"
+        );
         self.last = id;
         let thread = &message["thread"];
-        self.threads.insert(message["thread_id"].as_str().unwrap().to_owned(), thread.clone());
+        self.threads.insert(
+            message["thread_id"].as_str().unwrap().to_owned(),
+            thread.clone(),
+        );
     }
 }

@@ -34,7 +34,9 @@ on_both_databases![
 ];
 
 async fn invite(caller: &Caller, email: &str) -> RawResponse {
-    caller.send(Method::POST, PATH, &json!({"email": email})).await
+    caller
+        .send(Method::POST, PATH, &json!({"email": email}))
+        .await
 }
 
 async fn invited(caller: &Caller, email: &str) -> Json {
@@ -44,7 +46,9 @@ async fn invited(caller: &Caller, email: &str) -> Json {
 }
 
 async fn imported(caller: &Caller, list: &[String]) -> Json {
-    let answer = caller.send(Method::POST, IMPORT, &json!({"list": list.join(",")})).await;
+    let answer = caller
+        .send(Method::POST, IMPORT, &json!({"list": list.join(",")}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()
 }
@@ -53,18 +57,28 @@ async fn imported(caller: &Caller, list: &[String]) -> Json {
 #[track_caller]
 fn is_over_quota(answer: &RawResponse, reason: &str, longest: u64) {
     assert_eq!(answer.status, 429, "{}", answer.text());
-    let seconds: u64 = answer.header("retry-after").expect("a time to wait").parse().unwrap();
+    let seconds: u64 = answer
+        .header("retry-after")
+        .expect("a time to wait")
+        .parse()
+        .unwrap();
     assert!((1..=longest).contains(&seconds), "{seconds}");
     let text = format!("{reason}; try again in {seconds} seconds");
     assert_eq!(answer.json(), json!({"message": text}));
 }
 
 fn emails(list: &Json) -> Vec<&str> {
-    list.as_array().unwrap().iter().map(|entry| entry["email"].as_str().unwrap()).collect()
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["email"].as_str().unwrap())
+        .collect()
 }
 
 fn addresses(name: &str, count: usize) -> Vec<String> {
-    (0..count).map(|number| format!("{name}{number}@elsewhere.example")).collect()
+    (0..count)
+        .map(|number| format!("{name}{number}@elsewhere.example"))
+        .collect()
 }
 
 /// Waits until all mail that was queued before is sent.
@@ -80,7 +94,11 @@ async fn the_same_invitation_is_mailed_once_in_a_pause(server: Server) {
     let letter = server.letter(stranger, 1).await;
     let again = json!({"email": stranger, "message": "Are you there?"});
     let answer = ada.send(Method::POST, PATH, &again).await;
-    assert_eq!((answer.status.as_u16(), answer.json()), (201, first), "clients are answered as ever");
+    assert_eq!(
+        (answer.status.as_u16(), answer.json()),
+        (201, first),
+        "clients are answered as ever"
+    );
     mail_is_out(&server, &ada, "last@elsewhere.example").await;
     assert_eq!(server.letters_to(stranger).len(), 1);
     // The new words are on the page of the link.
@@ -105,24 +123,52 @@ async fn pending_invitations_are_listed_in_pages(server: Server) {
     imported(&ada, &list).await;
     let whole = ada.send(Method::GET, PATH, &Json::Null).await;
     assert_eq!(emails(&whole.json()), list);
-    assert_eq!(whole.header("link"), None, "a client that knows no pages gets all");
+    assert_eq!(
+        whole.header("link"),
+        None,
+        "a client that knows no pages gets all"
+    );
     let (mut path, mut pages) = (format!("{PATH}?limit=2"), Vec::new());
     loop {
         let answer = ada.send(Method::GET, &path, &Json::Null).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
-        pages.push(emails(&answer.json()).into_iter().map(str::to_owned).collect::<Vec<_>>());
-        let Some(next) = answer.header("link") else { break };
-        let next = next.strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
-        next.strip_prefix(server.base_url()).unwrap().clone_into(&mut path);
+        pages.push(
+            emails(&answer.json())
+                .into_iter()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        );
+        let Some(next) = answer.header("link") else {
+            break;
+        };
+        let next = next
+            .strip_prefix('<')
+            .unwrap()
+            .strip_suffix(">; rel=\"next\"")
+            .unwrap();
+        next.strip_prefix(server.base_url())
+            .unwrap()
+            .clone_into(&mut path);
     }
     assert_eq!(pages.iter().map(Vec::len).collect::<Vec<_>>(), [2, 2, 1]);
     assert_eq!(pages.concat(), list);
     for limit in ["0", "1001", "x"] {
-        let answer = ada.send(Method::GET, &format!("{PATH}?limit={limit}"), &Json::Null).await;
+        let answer = ada
+            .send(Method::GET, &format!("{PATH}?limit={limit}"), &Json::Null)
+            .await;
         assert_eq!(answer.status, 400, "{limit}");
-        assert!(answer.json()["errors"]["limit"].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"]["limit"].is_array(),
+            "{}",
+            answer.text()
+        );
     }
-    assert_eq!(ada.send(Method::GET, &format!("{PATH}?after=x"), &Json::Null).await.status, 400);
+    assert_eq!(
+        ada.send(Method::GET, &format!("{PATH}?after=x"), &Json::Null)
+            .await
+            .status,
+        400
+    );
 }
 
 async fn an_import_of_several_portions_is_told_once_in_the_order_of_the_list(server: Server) {
@@ -150,8 +196,16 @@ async fn an_import_of_several_portions_is_told_once_in_the_order_of_the_list(ser
         .collect();
     assert_eq!(wrong, ["broken", "broken too"]);
     let told = ada.get("/flows/acme/main/messages?event=action").await;
-    let contents: Vec<&Json> = told.as_array().unwrap().iter().map(|action| &action["content"]).collect();
-    assert_eq!(contents, [&json!({"type": "add_people", "description": "olga,oscar"})]);
+    let contents: Vec<&Json> = told
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|action| &action["content"])
+        .collect();
+    assert_eq!(
+        contents,
+        [&json!({"type": "add_people", "description": "olga,oscar"})]
+    );
 }
 
 async fn an_address_gets_no_more_mail_than_its_quota(server: Server) {
@@ -166,15 +220,32 @@ async fn an_address_gets_no_more_mail_than_its_quota(server: Server) {
     let [side, third, other] =
         ["acme/side", "acme/third", "other/main"].map(|flow| format!("/flows/{flow}/invitations"));
     invited(&ben, stranger).await;
-    ada.does(Method::POST, &side, &json!({"email": stranger})).await;
+    ada.does(Method::POST, &side, &json!({"email": stranger}))
+        .await;
     // One quota for all flows, organizations and servers of the database.
-    let (reason, wish) = ("too much mail has gone to this address", json!({"email": stranger}));
+    let (reason, wish) = (
+        "too much mail has gone to this address",
+        json!({"email": stranger}),
+    );
     is_over_quota(&ada.send(Method::POST, &third, &wish).await, reason, 60);
     is_over_quota(&eve.send(Method::POST, &other, &wish).await, reason, 60);
     let node = server.another_node("node-2", &["--mail-per-recipient-minute", "2"]);
     let elsewhere = node.client().api_token(&ada.token).build().unwrap();
-    is_over_quota(&elsewhere.request(Method::POST, &third).json(&wish).send().await.unwrap(), reason, 60);
-    assert_eq!(eve.get(&other).await, json!([]), "what is refused leaves nothing behind");
+    is_over_quota(
+        &elsewhere
+            .request(Method::POST, &third)
+            .json(&wish)
+            .send()
+            .await
+            .unwrap(),
+        reason,
+        60,
+    );
+    assert_eq!(
+        eve.get(&other).await,
+        json!([]),
+        "what is refused leaves nothing behind"
+    );
     // Other addresses have quotas of their own.
     mail_is_out(&server, &ada, "last@elsewhere.example").await;
     assert_eq!(server.letters_to(stranger).len(), 2);
@@ -188,7 +259,10 @@ async fn requests_at_a_join_link_have_a_quota_of_their_own(server: Server) {
         server.flow("acme", flow, &[&ada]);
         let link = join_link(&server, &ada, flow).await;
         // Nothing tells how much mail the address has had.
-        visitor.post(&link, &[("do", "mail"), ("email", stranger)]).await.says(200, "Look into your mail");
+        visitor
+            .post(&link, &[("do", "mail"), ("email", stranger)])
+            .await
+            .says(200, "Look into your mail");
     }
     mail_is_out(&server, &ada, "last@elsewhere.example").await;
     assert_eq!(server.letters_to(stranger).len(), 2);
@@ -200,8 +274,16 @@ async fn requests_at_a_join_link_have_a_quota_of_their_own(server: Server) {
 /// The path of the page where one joins a flow of Acme by its link.
 async fn join_link(server: &Server, caller: &Caller, flow: &str) -> String {
     let open = json!({"access_mode": "link"});
-    let opened = caller.send(Method::PUT, &format!("/flows/acme/{flow}"), &open).await.json();
-    opened["join_url"].as_str().unwrap().strip_prefix(server.base_url()).unwrap().to_owned()
+    let opened = caller
+        .send(Method::PUT, &format!("/flows/acme/{flow}"), &open)
+        .await
+        .json();
+    opened["join_url"]
+        .as_str()
+        .unwrap()
+        .strip_prefix(server.base_url())
+        .unwrap()
+        .to_owned()
 }
 
 async fn users_and_organizations_cause_no_more_mail_than_their_quotas(server: Server) {
@@ -219,13 +301,22 @@ async fn users_and_organizations_cause_no_more_mail_than_their_quotas(server: Se
     for address in addresses("b", 2) {
         invited(&ben, &address).await;
     }
-    is_over_quota(&invite(&ben, "b2@elsewhere.example").await, "the organization has sent too much mail", 60);
+    is_over_quota(
+        &invite(&ben, "b2@elsewhere.example").await,
+        "the organization has sent too much mail",
+        60,
+    );
     // Other organizations have quotas of their own.
     server.organization("other");
     let eve = server.administrator("other", "eve");
     server.flow("other", "main", &[&eve]);
-    let answer =
-        eve.send(Method::POST, "/flows/other/main/invitations", &json!({"email": "x@x.example"})).await;
+    let answer = eve
+        .send(
+            Method::POST,
+            "/flows/other/main/invitations",
+            &json!({"email": "x@x.example"}),
+        )
+        .await;
     assert_eq!(answer.status, 201, "{}", answer.text());
     assert_eq!(ada.get(PATH).await.as_array().unwrap().len(), 5);
 }
@@ -237,12 +328,19 @@ async fn an_import_does_what_the_quota_leaves_and_names_the_rest(server: Server)
     list.push(olga.email.clone());
     let answer = imported(&ada, &list).await;
     assert_eq!(emails(&answer["invitations"]), list[..3]);
-    assert_eq!(emails(&answer["added_users"]), [&olga.email], "who is added gets no mail");
+    assert_eq!(
+        emails(&answer["added_users"]),
+        [&olga.email],
+        "who is added gets no mail"
+    );
     let errors = answer["erroneous_emails"].as_array().unwrap();
     assert_eq!(errors.len(), 2);
     for (error, address) in errors.iter().zip(&list[3..]) {
         let why = error[address].as_str().unwrap();
-        assert!(why.starts_with("you have sent too much mail; try again in "), "{why}");
+        assert!(
+            why.starts_with("you have sent too much mail; try again in "),
+            "{why}"
+        );
     }
     assert_eq!(emails(&ada.get(PATH).await), list[..3]);
 }
@@ -254,7 +352,14 @@ async fn a_quota_can_be_of_a_day(server: Server) {
     }
     let refused = invite(&ada, "a2@elsewhere.example").await;
     is_over_quota(&refused, "you have sent too much mail", 24 * 3600);
-    assert!(refused.header("retry-after").unwrap().parse::<u64>().unwrap() > 23 * 3600);
+    assert!(
+        refused
+            .header("retry-after")
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            > 23 * 3600
+    );
 }
 
 async fn a_flow_has_no_more_pending_invitations_than_its_bound(server: Server) {
@@ -263,13 +368,24 @@ async fn a_flow_has_no_more_pending_invitations_than_its_bound(server: Server) {
     let answer = imported(&ada, &list).await;
     assert_eq!(emails(&answer["invitations"]), list[..3]);
     let full = "the flow has 3 pending invitations, and no more are possible; cancel some first";
-    let refused: Vec<Json> = list[3..].iter().map(|address| json!({address: full})).collect();
+    let refused: Vec<Json> = list[3..]
+        .iter()
+        .map(|address| json!({address: full}))
+        .collect();
     assert_eq!(answer["erroneous_emails"], json!(refused));
     let answer = invite(&ben, &list[3]).await;
-    assert_eq!((answer.status.as_u16(), answer.json()), (409, json!({"message": full})));
+    assert_eq!(
+        (answer.status.as_u16(), answer.json()),
+        (409, json!({"message": full}))
+    );
     invited(&ben, &list[0]).await;
     let pending = ada.get(PATH).await;
-    ada.does(Method::DELETE, &format!("{PATH}/{}", pending[0]["id"]), &Json::Null).await;
+    ada.does(
+        Method::DELETE,
+        &format!("{PATH}/{}", pending[0]["id"]),
+        &Json::Null,
+    )
+    .await;
     invited(&ben, &list[3]).await;
     assert_eq!(invite(&ben, &list[4]).await.status, 409);
 }
@@ -280,40 +396,83 @@ async fn requests_at_a_join_link_leave_room_for_invitations(server: Server) {
     let mut visitor = server.visitor();
     let list = addresses("p", 4);
     for address in &list[..3] {
-        visitor.post(&link, &[("do", "mail"), ("email", address)]).await.says(200, "Look into your mail");
+        visitor
+            .post(&link, &[("do", "mail"), ("email", address)])
+            .await
+            .says(200, "Look into your mail");
     }
-    visitor.post(&link, &[("do", "mail"), ("email", &list[3])]).await.says(409, "That cannot be done now");
+    visitor
+        .post(&link, &[("do", "mail"), ("email", &list[3])])
+        .await
+        .says(409, "That cannot be done now");
     invited(&ada, "guest@elsewhere.example").await;
 }
 
 /// Kills the server while it imports, and imports again.
 fn an_interrupted_import_is_repeated_and_doubles_nothing(backend: Backend) {
-    let options =
-        ["--max-pending-invitations", "0", "--mail-per-user-minute", "0", "--mail-per-user-day", "0"];
-    let more = ["--mail-per-organization-minute", "0", "--mail-per-organization-day", "0"];
-    run(backend, &[&options[..], &more].concat(), async |mut server| {
-        let Acme { ada, .. } = server.acme();
-        let list = addresses("p", 4000);
-        let request = ada.client.request(Method::POST, IMPORT).json(&json!({"list": list.join(",")}));
-        let first = tokio::spawn(async move { request.send().await.is_ok() });
-        let begun = async { while ada.get(&format!("{PATH}?limit=1")).await == json!([]) {} };
-        assert!(tokio::time::timeout(Duration::from_secs(60), begun).await.is_ok(), "the import begins");
-        server.kill9();
-        assert!(!first.await.unwrap(), "the server died before it had answered");
-        server.restart();
-        let mut pending = all_pending(&ada).await;
-        let before: BTreeSet<String> = pending.iter().cloned().collect();
-        assert!(!before.is_empty() && before.len() < list.len(), "{} of {}", before.len(), list.len());
-        let answer = imported(&ada, &list).await;
-        assert_eq!(emails(&answer["invitations"]), list);
-        pending = all_pending(&ada).await;
-        assert_eq!(pending.len(), list.len());
-        assert_eq!(pending.into_iter().collect::<BTreeSet<_>>(), list.iter().cloned().collect());
-        let told = ada.get("/flows/acme/main/messages?event=action").await;
-        let told = told.as_array().unwrap();
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert_eq!(told[0]["content"]["description"]["more"], list.len() - before.len() - 50);
-    });
+    let options = [
+        "--max-pending-invitations",
+        "0",
+        "--mail-per-user-minute",
+        "0",
+        "--mail-per-user-day",
+        "0",
+    ];
+    let more = [
+        "--mail-per-organization-minute",
+        "0",
+        "--mail-per-organization-day",
+        "0",
+    ];
+    run(
+        backend,
+        &[&options[..], &more].concat(),
+        async |mut server| {
+            let Acme { ada, .. } = server.acme();
+            let list = addresses("p", 4000);
+            let request = ada
+                .client
+                .request(Method::POST, IMPORT)
+                .json(&json!({"list": list.join(",")}));
+            let first = tokio::spawn(async move { request.send().await.is_ok() });
+            let begun = async { while ada.get(&format!("{PATH}?limit=1")).await == json!([]) {} };
+            assert!(
+                tokio::time::timeout(Duration::from_secs(60), begun)
+                    .await
+                    .is_ok(),
+                "the import begins"
+            );
+            server.kill9();
+            assert!(
+                !first.await.unwrap(),
+                "the server died before it had answered"
+            );
+            server.restart();
+            let mut pending = all_pending(&ada).await;
+            let before: BTreeSet<String> = pending.iter().cloned().collect();
+            assert!(
+                !before.is_empty() && before.len() < list.len(),
+                "{} of {}",
+                before.len(),
+                list.len()
+            );
+            let answer = imported(&ada, &list).await;
+            assert_eq!(emails(&answer["invitations"]), list);
+            pending = all_pending(&ada).await;
+            assert_eq!(pending.len(), list.len());
+            assert_eq!(
+                pending.into_iter().collect::<BTreeSet<_>>(),
+                list.iter().cloned().collect()
+            );
+            let told = ada.get("/flows/acme/main/messages?event=action").await;
+            let told = told.as_array().unwrap();
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert_eq!(
+                told[0]["content"]["description"]["more"],
+                list.len() - before.len() - 50
+            );
+        },
+    );
 }
 
 mod an_interrupted_import {

@@ -35,13 +35,20 @@ on_both_databases![super::UNBOUNDED; five_thousand_mixed_addresses_are_each_acco
 
 async fn import(tenant: &Tenant, list: &str) -> Json {
     let path = tenant.path("/invitations/import");
-    let answer = tenant.ben.send(Method::POST, &path, &json!({"list": list})).await;
+    let answer = tenant
+        .ben
+        .send(Method::POST, &path, &json!({"list": list}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()
 }
 
 fn emails(list: &Json) -> Vec<&str> {
-    list.as_array().unwrap().iter().map(|entry| entry["email"].as_str().unwrap()).collect()
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["email"].as_str().unwrap())
+        .collect()
 }
 
 /// What is wrong with which entry.
@@ -50,7 +57,11 @@ fn errors(answer: &Json) -> BTreeMap<&str, &str> {
     let entries = objects.iter().map(|object| {
         let entry = object.as_object().unwrap();
         assert_eq!(entry.len(), 1, "{object}");
-        entry.iter().next().map(|(text, why)| (text.as_str(), why.as_str().unwrap())).unwrap()
+        entry
+            .iter()
+            .next()
+            .map(|(text, why)| (text.as_str(), why.as_str().unwrap()))
+            .unwrap()
     });
     let errors: BTreeMap<_, _> = entries.collect();
     assert_eq!(errors.len(), objects.len(), "each once: {objects:?}");
@@ -61,11 +72,19 @@ async fn invitation_pending_import_of_an_organization_user_adds_them_at_once(ten
     let olga = tenant.user("olga");
     let invitation = create(&tenant, &json!({"email": olga.email})).await;
     let answer = import(&tenant, &format!("Olga <{}>", olga.email.to_uppercase())).await;
-    assert_eq!((&answer["invitations"], &answer["erroneous_emails"]), (&json!([]), &json!([])));
+    assert_eq!(
+        (&answer["invitations"], &answer["erroneous_emails"]),
+        (&json!([]), &json!([]))
+    );
     let mut added = answer["added_users"][0].clone();
     let flow = tenant.ben.get(&tenant.path("")).await;
-    let mut shown =
-        flow["users"].as_array().unwrap().iter().find(|user| user["nick"] == "olga").unwrap().clone();
+    let mut shown = flow["users"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|user| user["nick"] == "olga")
+        .unwrap()
+        .clone();
     for user in [&mut added, &mut shown] {
         // She has looked at the flow since.
         assert!(user["last_activity"].take().is_i64() && user["last_ping"].take().is_i64());
@@ -73,8 +92,15 @@ async fn invitation_pending_import_of_an_organization_user_adds_them_at_once(ten
     assert_eq!(added, shown);
     olga.say(&tenant.main, "hello").await;
     let told = told(&tenant).await.split_off(1);
-    assert_eq!(told, [json!([tenant.ben.id.to_string(), {"type": "add_people", "description": "olga"}])]);
-    assert_eq!(pending(&tenant).await, json!([]), "she needs no invitation any more");
+    assert_eq!(
+        told,
+        [json!([tenant.ben.id.to_string(), {"type": "add_people", "description": "olga"}])]
+    );
+    assert_eq!(
+        pending(&tenant).await,
+        json!([]),
+        "she needs no invitation any more"
+    );
     let path = tenant.path(&format!("/invitations/{}", invitation["id"]));
     assert_eq!(tenant.ben.get(&path).await["state"], "accepted");
 }
@@ -82,7 +108,10 @@ async fn invitation_pending_import_of_an_organization_user_adds_them_at_once(ten
 async fn each_entry_of_a_list_is_in_one_part_of_the_answer(tenant: Tenant) {
     let (olga, cleo) = (tenant.user("olga"), tenant.member("cleo"));
     let block = tenant.path(&format!("/users/{}", cleo.id));
-    tenant.ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
+    tenant
+        .ada
+        .does(Method::PUT, &block, &json!({"disabled": true}))
+        .await;
     let waiting = create(&tenant, &json!({"email": "waiting@x.example"})).await;
     let stranger = tenant.neighbour().user("sam");
     let list = [
@@ -99,22 +128,43 @@ async fn each_entry_of_a_list_is_in_one_part_of_the_answer(tenant: Tenant) {
     let answer = import(&tenant, &list.join("\r\n")).await;
     assert_eq!(
         emails(&answer["invitations"]),
-        ["new@x.example", "quoted@x.example", &stranger.email, "waiting@x.example", "jörg@bücher.example"],
+        [
+            "new@x.example",
+            "quoted@x.example",
+            &stranger.email,
+            "waiting@x.example",
+            "jörg@bücher.example"
+        ],
         "in the order of the list"
     );
     assert_eq!(answer["invitations"][3], waiting);
     assert_eq!(emails(&answer["added_users"]), [&olga.email]);
     let errors = errors(&answer);
     let wrong: BTreeSet<&str> = errors.keys().copied().collect();
-    let expected = ["broken@@x.example", "nobody", &tenant.ben.email, &cleo.email];
+    let expected = [
+        "broken@@x.example",
+        "nobody",
+        &tenant.ben.email,
+        &cleo.email,
+    ];
     assert_eq!(wrong, expected.into_iter().collect());
-    assert_eq!(answer["erroneous_emails"][3], json!({&cleo.email: "is blocked from the flow"}));
+    assert_eq!(
+        answer["erroneous_emails"][3],
+        json!({&cleo.email: "is blocked from the flow"})
+    );
     assert_eq!(errors["nobody"], "has no e-mail address in it");
     assert_eq!(errors[tenant.ben.email.as_str()], "is already in the flow");
     assert_eq!(errors[cleo.email.as_str()], "is blocked from the flow");
     assert_eq!(pending(&tenant).await.as_array().unwrap().len(), 5);
     for address in ["new@x.example", "quoted@x.example"] {
-        tenant.ben.does(Method::POST, &tenant.path("/invitations"), &json!({"email": address})).await;
+        tenant
+            .ben
+            .does(
+                Method::POST,
+                &tenant.path("/invitations"),
+                &json!({"email": address}),
+            )
+            .await;
     }
 }
 
@@ -123,9 +173,12 @@ async fn a_list_that_was_imported_is_sent_again_and_nothing_is_told(tenant: Tena
     let first = import(&tenant, &address).await;
     tenant.server().letter(&address, 1).await;
     assert_eq!(import(&tenant, &address).await, first);
-    // A letter that is still being sent is not queued again, and the first one may be: its file is there before
-    // it leaves the queue.
-    while timeout(Duration::from_secs(5), tenant.server().letter(&address, 2)).await.is_err() {
+    // A letter that is still being sent is not queued again, and the first one may be: its file is
+    // there before it leaves the queue.
+    while timeout(Duration::from_secs(5), tenant.server().letter(&address, 2))
+        .await
+        .is_err()
+    {
         assert_eq!(import(&tenant, &address).await, first);
     }
     assert_eq!(told(&tenant).await.len(), 1);
@@ -134,16 +187,31 @@ async fn a_list_that_was_imported_is_sent_again_and_nothing_is_told(tenant: Tena
 }
 
 async fn an_import_is_told_once_and_names_the_first_fifty(tenant: Tenant) {
-    let addresses: Vec<String> = (1..=52).map(|n| format!("p{n}@{}.example", tenant.name)).collect();
+    let addresses: Vec<String> = (1..=52)
+        .map(|n| format!("p{n}@{}.example", tenant.name))
+        .collect();
     import(&tenant, &addresses.join(",")).await;
     let description = json!({"email": addresses[..50].join(","), "more": 2});
     let ben = tenant.ben.id.to_string();
-    assert_eq!(told(&tenant).await, [json!([ben, {"type": "invite", "description": description}])]);
+    assert_eq!(
+        told(&tenant).await,
+        [json!([ben, {"type": "invite", "description": description}])]
+    );
 
     let (olga, oscar) = (tenant.user("olga"), tenant.user("oscar"));
-    import(&tenant, &format!("{},{},more@{}.example", olga.email, oscar.email, tenant.name)).await;
+    import(
+        &tenant,
+        &format!(
+            "{},{},more@{}.example",
+            olga.email, oscar.email, tenant.name
+        ),
+    )
+    .await;
     let told = told(&tenant).await.split_off(1);
-    assert_eq!(told, [json!([ben, {"type": "add_people", "description": "olga,oscar"}])]);
+    assert_eq!(
+        told,
+        [json!([ben, {"type": "add_people", "description": "olga,oscar"}])]
+    );
 }
 
 async fn a_list_has_entries(tenant: Tenant) {
@@ -154,11 +222,18 @@ async fn a_list_has_entries(tenant: Tenant) {
         (json!({"list": ""}), "list"),
         (json!({"list": " ,\n;"}), "list"),
         (json!({"list": most}), "list"),
-        (json!({"list": "a@x.org", "message": "a".repeat(1001)}), "message"),
+        (
+            json!({"list": "a@x.org", "message": "a".repeat(1001)}),
+            "message",
+        ),
     ] {
         let answer = tenant.ben.send(Method::POST, &path, &body).await;
         assert_eq!(answer.status, 400, "{}", answer.text());
-        assert!(answer.json()["errors"][field].is_array(), "{}", answer.text());
+        assert!(
+            answer.json()["errors"][field].is_array(),
+            "{}",
+            answer.text()
+        );
     }
     assert_eq!(pending(&tenant).await, json!([]));
 }
@@ -167,8 +242,15 @@ async fn a_list_can_come_as_a_form(tenant: Tenant) {
     let path = tenant.path("/invitations/import");
     let body = "list=Ann+%3Cann%40x.org%3E%0D%0Abob%40x.org&message=Hello";
     let request = tenant.ben.client.request(Method::POST, &path);
-    let answer = request.raw("application/x-www-form-urlencoded", body).send().await.unwrap();
-    assert_eq!(emails(&answer.json()["invitations"]), ["ann@x.org", "bob@x.org"]);
+    let answer = request
+        .raw("application/x-www-form-urlencoded", body)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        emails(&answer.json()["invitations"]),
+        ["ann@x.org", "bob@x.org"]
+    );
 }
 
 /// What a list of many addresses is made of, in the order of the list.
@@ -202,7 +284,10 @@ fn crowd(known: &[(String, bool)]) -> Crowd {
         let international = format!("jörg{number}@bücher.example");
         crowd.list += &format!("{international}, JÖRG{number}@xn--bcher-kva.example\n");
         crowd.invited.insert(international);
-        for broken in [format!("broken{number}@@crowd.example"), format!("nobody {number}")] {
+        for broken in [
+            format!("broken{number}@@crowd.example"),
+            format!("nobody {number}"),
+        ] {
             crowd.list += &format!("{broken}; ");
             crowd.erroneous.insert(broken);
         }
@@ -227,16 +312,27 @@ async fn five_thousand_mixed_addresses_are_each_accounted_for_once(server: Serve
         known.push((server.user("acme", &format!("olga{number}")).email, false));
     }
     let path = "/flows/acme/main/invitations/import";
-    let before: Vec<String> = (0..500).map(|number| format!("Before{number}@crowd.example")).collect();
-    let answer = ben.send(Method::POST, path, &json!({"list": before.join(" , ")})).await.json();
+    let before: Vec<String> = (0..500)
+        .map(|number| format!("Before{number}@crowd.example"))
+        .collect();
+    let answer = ben
+        .send(Method::POST, path, &json!({"list": before.join(" , ")}))
+        .await
+        .json();
     assert_eq!(answer["invitations"].as_array().unwrap().len(), 500);
 
     let crowd = crowd(&known);
-    let answer = ben.send(Method::POST, path, &json!({"list": crowd.list})).await;
+    let answer = ben
+        .send(Method::POST, path, &json!({"list": crowd.list}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     let answer = answer.json();
-    let lower =
-        |list: &Json| -> Vec<String> { emails(list).iter().map(|email| email.to_lowercase()).collect() };
+    let lower = |list: &Json| -> Vec<String> {
+        emails(list)
+            .iter()
+            .map(|email| email.to_lowercase())
+            .collect()
+    };
     let (invited, added) = (lower(&answer["invitations"]), lower(&answer["added_users"]));
     assert_eq!((invited.len(), added.len()), (3000, 8));
     assert_eq!(invited.into_iter().collect::<BTreeSet<_>>(), crowd.invited);

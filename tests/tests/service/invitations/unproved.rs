@@ -1,5 +1,5 @@
-//! An address that an account merely entered is perhaps another's: its holder gets nothing that is meant for the
-//! address, and takes nothing from its owner.
+//! An address that an account merely entered is perhaps another's: its holder gets nothing that is
+//! meant for the address, and takes nothing from its owner.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Caller, PASSWORD, Tenant, on_shared_servers};
@@ -27,14 +27,22 @@ async fn pretender(tenant: &Tenant, address: &str) -> Caller {
 
 async fn import(tenant: &Tenant, list: &str) -> Json {
     let path = tenant.path("/invitations/import");
-    let answer = tenant.ben.send(Method::POST, &path, &json!({"list": list})).await;
+    let answer = tenant
+        .ben
+        .send(Method::POST, &path, &json!({"list": list}))
+        .await;
     assert_eq!(answer.status, 200, "{}", answer.text());
     answer.json()
 }
 
 async fn nicks(tenant: &Tenant) -> Vec<String> {
     let users = tenant.ada.get(&tenant.path("/users")).await;
-    users.as_array().unwrap().iter().map(|user| user["nick"].as_str().unwrap().to_owned()).collect()
+    users
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|user| user["nick"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 async fn an_import_invites_an_address_merely_entered_and_adds_no_user(tenant: Tenant) {
@@ -45,20 +53,41 @@ async fn an_import_invites_an_address_merely_entered_and_adds_no_user(tenant: Te
     // Taken now: the import sends the invitation again if its first letter has left the queue.
     let path = letter_path(&tenant, &cfo).await;
     let answer = import(&tenant, &format!("{cfo}, {}, {before}", address("new"))).await;
-    assert_eq!(answer["added_users"].as_array().unwrap().len(), 1, "{answer}");
     assert_eq!(
-        (&answer["added_users"][0]["nick"], &answer["erroneous_emails"]),
+        answer["added_users"].as_array().unwrap().len(),
+        1,
+        "{answer}"
+    );
+    assert_eq!(
+        (
+            &answer["added_users"][0]["nick"],
+            &answer["erroneous_emails"]
+        ),
         (&json!("mal.before"), &json!([]))
     );
     assert_eq!(
-        (&answer["invitations"][0], &answer["invitations"][1]["email"]),
+        (
+            &answer["invitations"][0],
+            &answer["invitations"][1]["email"]
+        ),
         (&waiting, &json!(address("new")))
     );
-    assert_eq!(status(&mal, Method::GET, &tenant.path("/messages")).await, 403);
-    assert_eq!(pending(&tenant).await.as_array().unwrap().len(), 2, "the invitation of the owner stays");
+    assert_eq!(
+        status(&mal, Method::GET, &tenant.path("/messages")).await,
+        403
+    );
+    assert_eq!(
+        pending(&tenant).await.as_array().unwrap().len(),
+        2,
+        "the invitation of the owner stays"
+    );
     assert_eq!(sign_up(&tenant, &path, "cfo").await, 303);
     assert!(nicks(&tenant).await.contains(&"cfo".to_owned()));
-    assert_eq!(mal.get("/user").await["email"], mal.email, "back at the address before");
+    assert_eq!(
+        mal.get("/user").await["email"],
+        mal.email,
+        "back at the address before"
+    );
 }
 
 async fn an_import_adds_a_user_whom_the_identity_provider_made(tenant: Tenant) {
@@ -72,7 +101,14 @@ async fn an_import_adds_a_user_whom_the_identity_provider_made(tenant: Tenant) {
         1,
         "waits for a link to that address: {answer}"
     );
-    tenant.server().admin(&["flow", "add-user", "--flow", &tenant.main, "--email", &address("jon")]);
+    tenant.server().admin(&[
+        "flow",
+        "add-user",
+        "--flow",
+        &tenant.main,
+        "--email",
+        &address("jon"),
+    ]);
     assert_eq!(nicks(&tenant).await.len(), 4);
 }
 
@@ -80,10 +116,21 @@ async fn joining_with_an_address_merely_entered_ends_no_invitation(tenant: Tenan
     let email = format!("hire@{}.example", tenant.name);
     create(&tenant, &json!({"email": email})).await;
     let mal = pretender(&tenant, &email).await;
-    tenant.ada.does(Method::PUT, &tenant.path(""), &json!({"access_mode": "organization"})).await;
-    mal.does(Method::PUT, &tenant.path(""), &json!({"open": true})).await;
+    tenant
+        .ada
+        .does(
+            Method::PUT,
+            &tenant.path(""),
+            &json!({"access_mode": "organization"}),
+        )
+        .await;
+    mal.does(Method::PUT, &tenant.path(""), &json!({"open": true}))
+        .await;
     assert_eq!(pending(&tenant).await.as_array().unwrap().len(), 1);
-    assert_eq!(sign_up(&tenant, &letter_path(&tenant, &email).await, "hire").await, 303);
+    assert_eq!(
+        sign_up(&tenant, &letter_path(&tenant, &email).await, "hire").await,
+        303
+    );
 }
 
 async fn a_removal_leaves_invitations_to_an_address_merely_entered(tenant: Tenant) {
@@ -92,27 +139,55 @@ async fn a_removal_leaves_invitations_to_an_address_merely_entered(tenant: Tenan
     let mal = pretender(&tenant, &email).await;
     remove(&tenant, &mal).await;
     assert_eq!(pending(&tenant).await.as_array().unwrap().len(), 1);
-    assert_eq!(sign_up(&tenant, &letter_path(&tenant, &email).await, "hire").await, 303);
+    assert_eq!(
+        sign_up(&tenant, &letter_path(&tenant, &email).await, "hire").await,
+        303
+    );
 }
 
 async fn an_address_merely_entered_by_a_user_in_the_flow_is_invited(tenant: Tenant) {
     let email = format!("hire@{}.example", tenant.name);
     let mal = pretender(&tenant, &email).await;
-    tenant.ada.does(Method::POST, &tenant.path("/users"), &json!({"id": mal.id})).await;
+    tenant
+        .ada
+        .does(Method::POST, &tenant.path("/users"), &json!({"id": mal.id}))
+        .await;
     let made = create(&tenant, &json!({"email": email})).await;
     assert_eq!(import(&tenant, &email).await["invitations"], json!([made]));
     let path = letter_path(&tenant, &email).await;
-    tenant.server().visitor().post(&path, &[("do", "decline")]).await.says(200, "You declined");
+    tenant
+        .server()
+        .visitor()
+        .post(&path, &[("do", "decline")])
+        .await
+        .says(200, "You declined");
     let declined = told(&tenant).await.pop().unwrap();
-    assert_eq!(declined[1], json!({"type": "decline", "description": {"email": email}}));
-    assert_ne!(declined[0], mal.id.to_string(), "the owner of the address declined");
+    assert_eq!(
+        declined[1],
+        json!({"type": "decline", "description": {"email": email}})
+    );
+    assert_ne!(
+        declined[0],
+        mal.id.to_string(),
+        "the owner of the address declined"
+    );
 }
 
 async fn an_operator_adds_no_user_by_an_address_merely_entered(tenant: Tenant) {
     let email = format!("hire@{}.example", tenant.name);
     let mal = pretender(&tenant, &email).await;
-    let add = ["flow", "add-user", "--flow", &tenant.main, "--email", &email];
+    let add = [
+        "flow",
+        "add-user",
+        "--flow",
+        &tenant.main,
+        "--email",
+        &email,
+    ];
     let refused = tenant.server().try_admin(&add).unwrap_err();
     assert!(refused.contains("without having proved it"), "{refused}");
-    assert_eq!(status(&mal, Method::GET, &tenant.path("/messages")).await, 403);
+    assert_eq!(
+        status(&mal, Method::GET, &tenant.path("/messages")).await,
+        403
+    );
 }

@@ -1,8 +1,10 @@
-//! What opens one's account beside the password, on the pages of the account: API tokens, sessions, and
-//! what applications were allowed.
+//! What opens one's account beside the password, on the pages of the account: API tokens, sessions,
+//! and what applications were allowed.
 
 use eddyline_client::{Client, Method, StreamRequest};
-use eddyline_tests::{Acme, Backend, CSRF, Listener, PASSWORD, Page, Robot, Server, Tenant, Visitor};
+use eddyline_tests::{
+    Acme, Backend, CSRF, Listener, PASSWORD, Page, Robot, Server, Tenant, Visitor,
+};
 use eddyline_tests::{note_secret, on_shared_servers, run};
 use serde_json::json;
 
@@ -28,14 +30,26 @@ pub(super) async fn signed_in(tenant: &Tenant, email: &str) -> Visitor {
 }
 
 async fn status(client: &Client) -> u16 {
-    client.request(Method::GET, "/user").send().await.unwrap().status.as_u16()
+    client
+        .request(Method::GET, "/user")
+        .send()
+        .await
+        .unwrap()
+        .status
+        .as_u16()
 }
 
 /// Where the first link with this text leads.
 #[track_caller]
 fn link<'a>(page: &'a Page, text: &str) -> &'a str {
-    let (before, _) = page.text.split_once(&format!("\">{text}</a>")).expect("the link is there");
-    before.rsplit("href=\"").next().expect("a link leads somewhere")
+    let (before, _) = page
+        .text
+        .split_once(&format!("\">{text}</a>"))
+        .expect("the link is there");
+    before
+        .rsplit("href=\"")
+        .next()
+        .expect("a link leads somewhere")
 }
 
 async fn every_page_of_an_account_leads_to_the_others(tenant: Tenant) {
@@ -48,7 +62,13 @@ async fn every_page_of_an_account_leads_to_the_others(tenant: Tenant) {
     let own = format!("/account/organizations/{}", tenant.name);
     let mut ada = signed_in(&tenant, &tenant.ada.email).await;
     make(&mut ada, "Another").await;
-    for path in ["/account", "/account/applications", "/account/tokens", "/account/sessions", &own] {
+    for path in [
+        "/account",
+        "/account/applications",
+        "/account/tokens",
+        "/account/sessions",
+        &own,
+    ] {
         let page = ada.get(path).await;
         assert_eq!(page.status, 200, "{path}");
         is_hardened(&page, path);
@@ -60,16 +80,34 @@ async fn every_page_of_an_account_leads_to_the_others(tenant: Tenant) {
             page.says(200, &format!("<a href=\"{path}\" aria-current=\"page\">"));
         }
     }
-    ada.get("/account").await.says(200, &format!("href=\"{own}\""));
+    ada.get("/account")
+        .await
+        .says(200, &format!("href=\"{own}\""));
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let page = ben.get("/account").await;
-    assert!(!page.text.contains(&own), "he does not administer it: {}", page.text);
+    assert!(
+        !page.text.contains(&own),
+        "he does not administer it: {}",
+        page.text
+    );
 
     let mut nobody = tenant.server().visitor();
-    for path in ["/account/applications", "/account/tokens", "/account/tokens/1", "/account/sessions", &own] {
+    for path in [
+        "/account/applications",
+        "/account/tokens",
+        "/account/tokens/1",
+        "/account/sessions",
+        &own,
+    ] {
         let next = path.replace('/', "%2F");
-        assert_eq!(nobody.get(path).await.sent_on(), format!("/sign-in?next={next}"));
-        assert_eq!(nobody.post(path, &[("name", "x")]).await.sent_on(), format!("/sign-in?next={next}"));
+        assert_eq!(
+            nobody.get(path).await.sent_on(),
+            format!("/sign-in?next={next}")
+        );
+        assert_eq!(
+            nobody.post(path, &[("name", "x")]).await.sent_on(),
+            format!("/sign-in?next={next}")
+        );
     }
 }
 
@@ -100,7 +138,9 @@ async fn an_api_token_is_shown_once_renamed_and_ended(tenant: Tenant) {
     }
     assert!(!path.contains(&secret), "{path}");
 
-    let page = ben.post(&path, &[("do", "rename"), ("name", "Old build server")]).await;
+    let page = ben
+        .post(&path, &[("do", "rename"), ("name", "Old build server")])
+        .await;
     assert_eq!(page.sent_on(), "/account/tokens?done=renamed");
     let list = ben.get("/account/tokens?done=renamed").await;
     list.says(200, "role=\"status\"");
@@ -110,12 +150,23 @@ async fn an_api_token_is_shown_once_renamed_and_ended(tenant: Tenant) {
     let mut stream = Listener::to(&client, &[&tenant.main]).await;
     tenant.ada.say(&tenant.main, "heard").await;
     stream.texts_through("heard").await;
-    assert_eq!(ben.post(&path, &[("do", "end")]).await.sent_on(), "/account/tokens?done=ended");
+    assert_eq!(
+        ben.post(&path, &[("do", "end")]).await.sent_on(),
+        "/account/tokens?done=ended"
+    );
     assert_eq!(status(&client).await, 401);
     tenant.ada.say(&tenant.main, "too late").await;
-    assert!(stream.rest().await.iter().all(|event| event["content"] != "too late"));
+    assert!(
+        stream
+            .rest()
+            .await
+            .iter()
+            .all(|event| event["content"] != "too late")
+    );
     ben.get(&path).await.says(404, "Page not found");
-    ben.post(&path, &[("do", "end")]).await.says(404, "Page not found");
+    ben.post(&path, &[("do", "end")])
+        .await
+        .says(404, "Page not found");
     assert_eq!(status(&tenant.ben.client).await, 200, "others stay");
 }
 
@@ -124,7 +175,11 @@ async fn the_name_of_an_api_token_has_1_to_100_characters(tenant: Tenant) {
     let (longest, longer) = ("é".repeat(100), "é".repeat(101));
     make(&mut ben, &longest).await;
     let path = link(&ben.get("/account/tokens").await, &longest).to_owned();
-    for (wrong, text) in [("", "can&#39;t be blank"), (" ", "can&#39;t be blank"), (&longer, "is too long")] {
+    for (wrong, text) in [
+        ("", "can&#39;t be blank"),
+        (" ", "can&#39;t be blank"),
+        (&longer, "is too long"),
+    ] {
         for page in [
             ben.post("/account/tokens", &[("name", wrong)]).await,
             ben.post(&path, &[("do", "rename"), ("name", wrong)]).await,
@@ -135,10 +190,18 @@ async fn the_name_of_an_api_token_has_1_to_100_characters(tenant: Tenant) {
             page.is_named_throughout(wrong);
         }
     }
-    ben.post(&path, &[("do", "other")]).await.says(400, "could not be read");
-    ben.post(&path, &[("do", "rename"), ("name", "x")]).await.sent_on();
+    ben.post(&path, &[("do", "other")])
+        .await
+        .says(400, "could not be read");
+    ben.post(&path, &[("do", "rename"), ("name", "x")])
+        .await
+        .sent_on();
     let page = ben.get("/account/tokens").await;
-    assert_eq!(page.text.matches("/account/tokens/").count(), 2, "the one of the command line and this");
+    assert_eq!(
+        page.text.matches("/account/tokens/").count(),
+        2,
+        "the one of the command line and this"
+    );
 }
 
 async fn nobody_makes_more_than_a_hundred_api_tokens(tenant: Tenant) {
@@ -170,7 +233,12 @@ async fn an_api_token_is_its_owners_alone(tenant: Tenant) {
     }
     let mut nobody = tenant.server().visitor();
     nobody.post(&path, &[("do", "end")]).await.sent_on();
-    for bad in ["/account/tokens/0", "/account/tokens/-1", "/account/tokens/x", "/account/tokens/%00"] {
+    for bad in [
+        "/account/tokens/0",
+        "/account/tokens/-1",
+        "/account/tokens/x",
+        "/account/tokens/%00",
+    ] {
         ben.get(bad).await.says(404, "Page not found");
     }
     let client = tenant.server().client().api_token(&secret).build().unwrap();
@@ -183,7 +251,9 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let other = tenant.server().robot(&neighbour.name, &[]);
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
-    ben.get("/account/applications").await.says(200, "You have allowed no application anything.");
+    ben.get("/account/applications")
+        .await
+        .says(200, "You have allowed no application anything.");
 
     let first = robot.by_password(&tenant.ben, "flow").await;
     let second = robot.by_password(&tenant.ben, "private").await;
@@ -200,30 +270,48 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
     ] {
         page.says(200, &part);
     }
-    assert_eq!(page.text.matches("<h2>Robot</h2>").count(), 2, "of two consents to one it is one");
+    assert_eq!(
+        page.text.matches("<h2>Robot</h2>").count(),
+        2,
+        "of two consents to one it is one"
+    );
 
     let id = application_of(&page, &tenant.name);
     for wrong in ["", "0", "x"] {
-        ben.post("/account/applications", &[("application", wrong)]).await.says(400, "could not be read");
+        ben.post("/account/applications", &[("application", wrong)])
+            .await
+            .says(400, "could not be read");
     }
-    let page = ben.post("/account/applications", &[("application", &id)]).await;
+    let page = ben
+        .post("/account/applications", &[("application", &id)])
+        .await;
     assert_eq!(page.sent_on(), "/account/applications?done=ended");
-    for (robot, tokens, expected) in
-        [(&robot, &first, 401), (&robot, &second, 401), (&other, &elsewhere, 200), (&robot, &adas, 200)]
-    {
+    for (robot, tokens, expected) in [
+        (&robot, &first, 401),
+        (&robot, &second, 401),
+        (&other, &elsewhere, 200),
+        (&robot, &adas, 200),
+    ] {
         assert_eq!(robot.status(&tokens["access_token"]).await, expected);
     }
     let page = ben.get("/account/applications?done=ended").await;
     page.says(200, "The application is shut out.");
     assert_eq!(page.text.matches("<h2>Robot</h2>").count(), 1);
-    ben.post("/account/applications", &[("application", &id)]).await.sent_on();
+    ben.post("/account/applications", &[("application", &id)])
+        .await
+        .sent_on();
 }
 
 /// The number of the first application of an organization on a page.
 #[track_caller]
 pub(super) fn application_of(page: &Page, organization: &str) -> String {
-    let (_, rest) = page.text.split_once(&format!("By {organization}.")).expect("it is there");
-    let (_, rest) = rest.split_once("name=\"application\" value=\"").expect("it can be taken back");
+    let (_, rest) = page
+        .text
+        .split_once(&format!("By {organization}."))
+        .expect("it is there");
+    let (_, rest) = rest
+        .split_once("name=\"application\" value=\"")
+        .expect("it can be taken back");
     rest.split('"').next().expect("a value").to_owned()
 }
 
@@ -238,15 +326,32 @@ async fn taking_back_ends_streams_and_what_would_have_followed(tenant: Tenant) {
 
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let id = application_of(&ben.get("/account/applications").await, &tenant.name);
-    ben.post("/account/applications", &[("application", &id)]).await.sent_on();
+    ben.post("/account/applications", &[("application", &id)])
+        .await
+        .sent_on();
     for token in [&tokens["access_token"], &renewed["access_token"]] {
         assert_eq!(robot.status(token).await, 401);
     }
     let refresh = renewed["refresh_token"].as_str().unwrap();
-    robot.refused(&[("grant_type", "refresh_token"), ("refresh_token", refresh)], "invalid_grant").await;
+    robot
+        .refused(
+            &[("grant_type", "refresh_token"), ("refresh_token", refresh)],
+            "invalid_grant",
+        )
+        .await;
     tenant.ada.say(&tenant.main, "too late").await;
-    assert!(stream.rest().await.iter().all(|event| event["content"] != "too late"));
-    assert_eq!(ben.get("/account").await.status, 200, "the user is still in");
+    assert!(
+        stream
+            .rest()
+            .await
+            .iter()
+            .all(|event| event["content"] != "too late")
+    );
+    assert_eq!(
+        ben.get("/account").await.status,
+        200,
+        "the user is still in"
+    );
 }
 
 /// Signs in with a browser that calls itself so.
@@ -254,17 +359,28 @@ async fn sign_in_as(server: &Server, email: &str, agent: &str) -> Visitor {
     let mut visitor = server.visitor();
     visitor.get("/sign-in").await;
     let token = visitor.cookie(CSRF).unwrap();
-    let body = format!("csrf={token}&email={email}&password={}", PASSWORD.replace(' ', "+"));
+    let body = format!(
+        "csrf={token}&email={email}&password={}",
+        PASSWORD.replace(' ', "+")
+    );
     let agent = format!("User-Agent: {agent}");
-    visitor.send("POST", "/sign-in", &[FORM, &agent], &body).await.sent_on();
+    visitor
+        .send("POST", "/sign-in", &[FORM, &agent], &body)
+        .await
+        .sent_on();
     visitor
 }
 
 /// The number of the session of a browser that calls itself so.
 #[track_caller]
 fn session_of(page: &Page, agent: &str) -> String {
-    let (_, rest) = page.text.split_once(&format!(". {agent}</h2>")).expect("the session is there");
-    let (_, rest) = rest.split_once("name=\"session\" value=\"").expect("it can be ended");
+    let (_, rest) = page
+        .text
+        .split_once(&format!(". {agent}</h2>"))
+        .expect("the session is there");
+    let (_, rest) = rest
+        .split_once("name=\"session\" value=\"")
+        .expect("it can be ended");
     rest.split('"').next().expect("a value").to_owned()
 }
 
@@ -291,22 +407,49 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
     ] {
         page.says(200, part);
     }
-    assert_eq!(page.text.matches("name=\"session\"").count(), 4, "one does not end the one that looks");
+    assert_eq!(
+        page.text.matches("name=\"session\"").count(),
+        4,
+        "one does not end the one that looks"
+    );
     assert!(!page.text.contains("Ada"), "{}", page.text);
 
     let id = session_of(&page, "Phone");
-    for stranger in [&mut ada, &mut signed_in(&tenant, &tenant.neighbour().ben.email).await] {
-        stranger.post("/account/sessions", &[("do", "end"), ("session", &id)]).await.says(404, "not found");
+    for stranger in [
+        &mut ada,
+        &mut signed_in(&tenant, &tenant.neighbour().ben.email).await,
+    ] {
+        stranger
+            .post("/account/sessions", &[("do", "end"), ("session", &id)])
+            .await
+            .says(404, "not found");
     }
     assert_eq!(phone.get("/account").await.status, 200);
-    for wrong in [&[("do", "end")][..], &[("do", "end"), ("session", "x")], &[("do", "what")], &[]] {
-        this.post("/account/sessions", wrong).await.says(400, "could not be read");
+    for wrong in [
+        &[("do", "end")][..],
+        &[("do", "end"), ("session", "x")],
+        &[("do", "what")],
+        &[],
+    ] {
+        this.post("/account/sessions", wrong)
+            .await
+            .says(400, "could not be read");
     }
-    let page = this.post("/account/sessions", &[("do", "end"), ("session", &id)]).await;
+    let page = this
+        .post("/account/sessions", &[("do", "end"), ("session", &id)])
+        .await;
     assert_eq!(page.sent_on(), "/account/sessions?done=ended");
-    assert_eq!((phone.get("/account").await.status, tablet.get("/account").await.status), (303, 200));
+    assert_eq!(
+        (
+            phone.get("/account").await.status,
+            tablet.get("/account").await.status
+        ),
+        (303, 200)
+    );
 
-    let page = this.post("/account/sessions", &[("do", "end-others")]).await;
+    let page = this
+        .post("/account/sessions", &[("do", "end-others")])
+        .await;
     assert_eq!(page.sent_on(), "/account/sessions?done=others");
     for ended in [&mut tablet, &mut silent] {
         assert_eq!(ended.get("/account").await.status, 303);
@@ -314,7 +457,11 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
     let page = this.get("/account/sessions?done=others").await;
     page.says(200, "All other sessions have ended.");
     assert!(!page.text.contains("End all others"), "{}", page.text);
-    assert_eq!(ada.get("/account").await.status, 200, "those of others stay");
+    assert_eq!(
+        ada.get("/account").await.status,
+        200,
+        "those of others stay"
+    );
 }
 
 async fn undoing_a_change_of_address_shuts_applications_out(tenant: Tenant) {
@@ -322,19 +469,49 @@ async fn undoing_a_change_of_address_shuts_applications_out(tenant: Tenant) {
     let tokens = robot.by_password(&tenant.ben, OFFLINE).await;
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let thief = format!("thief@{}.example", tenant.name);
-    ben.post("/account", &[("part", "email"), ("email", &thief)]).await.sent_on();
+    ben.post("/account", &[("part", "email"), ("email", &thief)])
+        .await
+        .sent_on();
     let secret = make(&mut ben, "for ever").await;
     let client = tenant.server().client().api_token(&secret).build().unwrap();
-    assert_eq!((robot.status(&tokens["access_token"]).await, status(&client).await), (200, 200));
+    assert_eq!(
+        (
+            robot.status(&tokens["access_token"]).await,
+            status(&client).await
+        ),
+        (200, 200)
+    );
 
     let letter = tenant.server().letter(&tenant.ben.email, 1).await;
-    let path = letter.link().strip_prefix(tenant.server().base_url()).unwrap().to_owned();
+    let path = letter
+        .link()
+        .strip_prefix(tenant.server().base_url())
+        .unwrap()
+        .to_owned();
     let mut owner = tenant.server().visitor();
-    owner.post(&path, &[]).await.says(200, "The old address is back");
-    assert_eq!((robot.status(&tokens["access_token"]).await, status(&client).await), (401, 401));
+    owner
+        .post(&path, &[])
+        .await
+        .says(200, "The old address is back");
+    assert_eq!(
+        (
+            robot.status(&tokens["access_token"]).await,
+            status(&client).await
+        ),
+        (401, 401)
+    );
     let refresh = tokens["refresh_token"].as_str().unwrap();
-    robot.refused(&[("grant_type", "refresh_token"), ("refresh_token", refresh)], "invalid_grant").await;
-    assert_eq!(status(&tenant.ben.client).await, 401, "the token from before may have made the change");
+    robot
+        .refused(
+            &[("grant_type", "refresh_token"), ("refresh_token", refresh)],
+            "invalid_grant",
+        )
+        .await;
+    assert_eq!(
+        status(&tenant.ben.client).await,
+        401,
+        "the token from before may have made the change"
+    );
 }
 
 /// The same client at another server.
@@ -355,7 +532,10 @@ fn what_ends_on_one_server_is_dead_on_the_other() {
         let mut there = other.visitor();
         for round in 0..3 {
             let secret = make(&mut visitor, &format!("round {round}")).await;
-            let token = robot.by_password(&ben, OFFLINE).await["access_token"].as_str().unwrap().to_owned();
+            let token = robot.by_password(&ben, OFFLINE).await["access_token"]
+                .as_str()
+                .unwrap()
+                .to_owned();
             let by_token = at(&other, |client| client.api_token(&secret));
             let by_robot = at(&other, |client| client.bearer(&token));
             // Known there, without a look at the database.
@@ -368,20 +548,46 @@ fn what_ends_on_one_server_is_dead_on_the_other() {
                 Listener::to(&by_token, &["acme/main"]).await,
                 Listener::to(&by_robot, &["acme/main"]).await,
             ];
-            let path = link(&visitor.get("/account/tokens").await, &format!("round {round}")).to_owned();
+            let path = link(
+                &visitor.get("/account/tokens").await,
+                &format!("round {round}"),
+            )
+            .to_owned();
             visitor.post(&path, &[("do", "end")]).await.sent_on();
-            assert_eq!((status(&by_token).await, status(&by_robot).await), (401, 200));
+            assert_eq!(
+                (status(&by_token).await, status(&by_robot).await),
+                (401, 200)
+            );
             let id = application_of(&visitor.get("/account/applications").await, "acme");
-            visitor.post("/account/applications", &[("application", &id)]).await.sent_on();
-            assert_eq!((status(&by_token).await, status(&by_robot).await), (401, 401));
+            visitor
+                .post("/account/applications", &[("application", &id)])
+                .await
+                .sent_on();
+            assert_eq!(
+                (status(&by_token).await, status(&by_robot).await),
+                (401, 401)
+            );
             ada.say("acme/main", "secret").await;
             for stream in streams {
-                assert!(stream.rest().await.iter().all(|event| event["content"] != "secret"));
+                assert!(
+                    stream
+                        .rest()
+                        .await
+                        .iter()
+                        .all(|event| event["content"] != "secret")
+                );
             }
         }
-        there.post("/sign-in", &[("email", &ben.email), ("password", PASSWORD)]).await.sent_on();
-        visitor.post("/account/sessions", &[("do", "end-others")]).await.sent_on();
+        there
+            .post("/sign-in", &[("email", &ben.email), ("password", PASSWORD)])
+            .await
+            .sent_on();
+        visitor
+            .post("/account/sessions", &[("do", "end-others")])
+            .await
+            .sent_on();
         assert_eq!(there.get("/account").await.status, 303);
-        ben.does(Method::PUT, "/user", &json!({"name": "Ben"})).await;
+        ben.does(Method::PUT, "/user", &json!({"name": "Ben"}))
+            .await;
     });
 }

@@ -17,7 +17,9 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
     let own = tenant.server().robot(&tenant.name, &[]);
     let path = format!("/account/organizations/{}", tenant.name);
     let mut ada = signed_in(&tenant, &tenant.ada.email).await;
-    ada.get(&path).await.says(200, "has allowed an application anything.");
+    ada.get(&path)
+        .await
+        .says(200, "has allowed an application anything.");
 
     let bens = robot.by_password(&tenant.ben, OFFLINE).await;
     let adas = robot.by_password(&tenant.ada, "flow").await;
@@ -33,17 +35,33 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
     ] {
         page.says(200, part);
     }
-    let (application, ben) = (application_of(&page, &neighbour.name), tenant.ben.id.to_string());
+    let (application, ben) = (
+        application_of(&page, &neighbour.name),
+        tenant.ben.id.to_string(),
+    );
     for wrong in [("", &*application), (&*ben, ""), ("x", &*application)] {
-        let page = ada.post(&path, &[("user", wrong.0), ("application", wrong.1)]).await;
+        let page = ada
+            .post(&path, &[("user", wrong.0), ("application", wrong.1)])
+            .await;
         page.says(400, "could not be read");
     }
     let foreigner = neighbour.ben.id.to_string();
-    let page = ada.post(&path, &[("user", &foreigner), ("application", &application)]).await;
+    let page = ada
+        .post(
+            &path,
+            &[("user", &foreigner), ("application", &application)],
+        )
+        .await;
     page.says(404, "Page not found");
-    let page = ada.post(&path, &[("user", &ben), ("application", &application)]).await;
+    let page = ada
+        .post(&path, &[("user", &ben), ("application", &application)])
+        .await;
     assert_eq!(page.sent_on(), format!("{path}?done=ended"));
-    for (robot, tokens, expected) in [(&robot, &bens, 401), (&robot, &adas, 200), (&own, &foreign, 200)] {
+    for (robot, tokens, expected) in [
+        (&robot, &bens, 401),
+        (&robot, &adas, 200),
+        (&own, &foreign, 200),
+    ] {
         assert_eq!(robot.status(&tokens["access_token"]).await, expected);
     }
     let page = ada.get(&format!("{path}?done=ended")).await;
@@ -58,11 +76,16 @@ async fn what_people_allowed_is_for_administrators_alone(tenant: Tenant) {
     let ada = tenant.ada.id.to_string();
     let mut administrator = signed_in(&tenant, &tenant.ada.email).await;
     let application = application_of(&administrator.get(&path).await, &tenant.name);
-    let deed = [("user", ada.as_str()), ("application", application.as_str())];
+    let deed = [
+        ("user", ada.as_str()),
+        ("application", application.as_str()),
+    ];
     let neighbour = tenant.neighbour();
-    for (email, expected) in
-        [(&tenant.ben.email, 403), (&neighbour.ada.email, 404), (&neighbour.ben.email, 404)]
-    {
+    for (email, expected) in [
+        (&tenant.ben.email, 403),
+        (&neighbour.ada.email, 404),
+        (&neighbour.ben.email, 404),
+    ] {
         let mut visitor = signed_in(&tenant, email).await;
         let page = visitor.get(&path).await;
         assert_eq!(page.status, expected, "{email}");
@@ -72,7 +95,11 @@ async fn what_people_allowed_is_for_administrators_alone(tenant: Tenant) {
     tenant.server().visitor().post(&path, &deed).await.sent_on();
     assert_eq!(robot.status(&tokens["access_token"]).await, 200);
     administrator
-        .get(&path.to_uppercase().replace("/ACCOUNT/ORGANIZATIONS", "/account/organizations"))
+        .get(
+            &path
+                .to_uppercase()
+                .replace("/ACCOUNT/ORGANIZATIONS", "/account/organizations"),
+        )
         .await
         .says(200, "Robot");
 }

@@ -1,5 +1,5 @@
-//! The consent, page by page, as bytes: what is shown, what is sent, and where the browser goes. That
-//! browsers and people get along with it is shown in [`super::browser`].
+//! The consent, page by page, as bytes: what is shown, what is sent, and where the browser goes.
+//! That browsers and people get along with it is shown in [`super::browser`].
 
 use eddyline_tests::{
     CALLBACK, CSRF, PASSWORD, Page, Robot, Tenant, Visitor, note_secret, on_shared_servers,
@@ -30,11 +30,25 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 /// The address of the page on which an application asks for this, beside the usual.
 fn asks(robot: &Robot, more: &[(&str, &str)]) -> String {
-    address(&[&[("client_id", robot.client_id.as_str()), ("response_type", "code")], more].concat())
+    address(
+        &[
+            &[
+                ("client_id", robot.client_id.as_str()),
+                ("response_type", "code"),
+            ],
+            more,
+        ]
+        .concat(),
+    )
 }
 
 fn address(parameters: &[(&str, &str)]) -> String {
-    format!("/oauth/authorize?{}", Serializer::new(String::new()).extend_pairs(parameters).finish())
+    format!(
+        "/oauth/authorize?{}",
+        Serializer::new(String::new())
+            .extend_pairs(parameters)
+            .finish()
+    )
 }
 
 async fn ben(tenant: &Tenant) -> Visitor {
@@ -54,37 +68,69 @@ impl Consent {
     pub(super) fn on(page: &Page) -> Self {
         page.says(200, "value=\"accept\"");
         page.says(200, "value=\"deny\"");
-        let form = page.text.split("<form ").find(|form| form.contains("name=\"decision\"")).unwrap();
+        let form = page
+            .text
+            .split("<form ")
+            .find(|form| form.contains("name=\"decision\""))
+            .unwrap();
         let form = form.split("</form>").next().unwrap();
         let inputs = form.split("<input type=\"hidden\" ").skip(1);
         let fields = inputs.map(|input| (attribute(input, "name"), attribute(input, "value")));
-        Self { action: attribute(form, "action"), fields: fields.collect() }
+        Self {
+            action: attribute(form, "action"),
+            fields: fields.collect(),
+        }
     }
 
     fn get(&self, name: &str) -> &str {
-        self.fields.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+        self.fields
+            .iter()
+            .find(|(key, _)| key == name)
+            .map_or("", |(_, value)| value)
     }
 
     /// The form with another value in this field; without the field, where there is none.
     fn with(&self, name: &str, value: Option<&str>) -> Self {
         let others = self.fields.iter().filter(|(key, _)| key != name).cloned();
-        let fields = others.chain(value.map(|value| (name.to_owned(), value.to_owned()))).collect();
-        Self { action: self.action.clone(), fields }
+        let fields = others
+            .chain(value.map(|value| (name.to_owned(), value.to_owned())))
+            .collect();
+        Self {
+            action: self.action.clone(),
+            fields,
+        }
     }
 
     /// Presses one of the buttons.
     pub(super) async fn send(&self, visitor: &mut Visitor, decision: &str) -> Page {
-        let body = Serializer::new(String::new()).extend_pairs(&self.fields).finish();
+        let body = Serializer::new(String::new())
+            .extend_pairs(&self.fields)
+            .finish();
         let form = ["Content-Type: application/x-www-form-urlencoded"];
-        visitor.send("POST", &self.action, &form, &format!("{body}&decision={decision}")).await
+        visitor
+            .send(
+                "POST",
+                &self.action,
+                &form,
+                &format!("{body}&decision={decision}"),
+            )
+            .await
     }
 }
 
 /// An attribute of the first element of a piece of HTML.
 fn attribute(html: &str, name: &str) -> String {
-    let (_, rest) = html.split_once(&format!("{name}=\"")).expect("it has the attribute");
+    let (_, rest) = html
+        .split_once(&format!("{name}=\""))
+        .expect("it has the attribute");
     let mut text = rest.split('"').next().unwrap().to_owned();
-    for (code, sign) in [("&#34;", "\""), ("&#39;", "'"), ("&#60;", "<"), ("&#62;", ">"), ("&#38;", "&")] {
+    for (code, sign) in [
+        ("&#34;", "\""),
+        ("&#39;", "'"),
+        ("&#60;", "<"),
+        ("&#62;", ">"),
+        ("&#38;", "&"),
+    ] {
         text = text.replace(code, sign);
     }
     text
@@ -99,7 +145,10 @@ async fn consent(visitor: &mut Visitor, address: &str) -> Consent {
 #[track_caller]
 fn brought(location: &str, name: &str) -> Option<String> {
     let url = Url::parse(location).unwrap();
-    let mut found = url.query_pairs().filter(|(key, _)| key == name).map(|(_, value)| value.into_owned());
+    let mut found = url
+        .query_pairs()
+        .filter(|(key, _)| key == name)
+        .map(|(_, value)| value.into_owned());
     let first = found.next();
     assert_eq!(found.next(), None, "{name} in {location}");
     if let Some(code) = first.as_deref().filter(|_| name == "code") {
@@ -113,8 +162,15 @@ fn brought(location: &str, name: &str) -> Option<String> {
 fn told(page: &Page, redirect_uri: &str, error: &str, state: Option<&str>) {
     let location = page.sent_on();
     assert!(location.starts_with(redirect_uri), "{location}");
-    assert_eq!(brought(location, "error").as_deref(), Some(error), "{location}");
-    assert!(brought(location, "error_description").is_some(), "{location}");
+    assert_eq!(
+        brought(location, "error").as_deref(),
+        Some(error),
+        "{location}"
+    );
+    assert!(
+        brought(location, "error_description").is_some(),
+        "{location}"
+    );
     assert_eq!(brought(location, "state").as_deref(), state, "{location}");
     assert_eq!(brought(location, "code"), None, "{location}");
 }
@@ -145,7 +201,10 @@ async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
     let page = ben.get(&asks(&robot, &[])).await;
     for part in [
         "<h1><bdi>Robot</bdi> asks for access</h1>",
-        &format!("an application of <bdi><strong>{}</strong></bdi>.", neighbour.name),
+        &format!(
+            "an application of <bdi><strong>{}</strong></bdi>.",
+            neighbour.name
+        ),
         "<li>Read your flows, and write in them as you</li>",
         "<li>Read your private conversations, and write in them as you</li>",
         &format!("<strong>ben</strong> ({})", tenant.ben.email),
@@ -156,7 +215,11 @@ async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
         page.says(200, part);
     }
     assert_eq!(page.text.matches("<li>").count(), 2, "{}", page.text);
-    assert!(!page.text.contains("<img") && !page.text.contains("<script"), "{}", page.text);
+    assert!(
+        !page.text.contains("<img") && !page.text.contains("<script"),
+        "{}",
+        page.text
+    );
     assert_eq!(Consent::on(&page).get("csrf"), ben.cookie(CSRF).unwrap());
     let head = ben.send("HEAD", &asks(&robot, &[]), &[], "").await;
     assert_eq!((head.status, head.text.as_str()), (200, ""));
@@ -178,14 +241,34 @@ async fn every_scope_is_told_in_plain_words(tenant: Tenant) {
 
 async fn nothing_that_an_application_says_is_html(tenant: Tenant) {
     let name = "<b>Robot</b> \"&amp;\"";
-    let who = ["app", "create", "--org", &tenant.name, "--name", name, "--redirect-uri", CALLBACK];
+    let who = [
+        "app",
+        "create",
+        "--org",
+        &tenant.name,
+        "--name",
+        name,
+        "--redirect-uri",
+        CALLBACK,
+    ];
     let application = tenant.server().admin(&who);
     let id = ("client_id", application["client_id"].as_str().unwrap());
     let mut ben = ben(&tenant).await;
     let odd = "\"><script>alert(1)</script>";
-    let page = ben.get(&address(&[id, ("response_type", "code"), ("state", odd), (odd, odd)])).await;
+    let page = ben
+        .get(&address(&[
+            id,
+            ("response_type", "code"),
+            ("state", odd),
+            (odd, odd),
+        ]))
+        .await;
     page.says(200, "&#60;b&#62;Robot&#60;/b&#62;");
-    assert!(!page.text.contains("<script") && !page.text.contains("<b>"), "{}", page.text);
+    assert!(
+        !page.text.contains("<script") && !page.text.contains("<b>"),
+        "{}",
+        page.text
+    );
     assert_eq!(Consent::on(&page).get(odd), odd);
 }
 
@@ -214,7 +297,11 @@ async fn every_page_is_hardened_and_keeps_its_address_to_itself(tenant: Tenant) 
     is_hardened(&stranger.get(&asks(&robot, &[])).await, "");
     is_hardened(&stranger.get("/oauth/authorize/none").await, "");
     is_hardened(&ben.get("/oauth/authorize/none").await, "");
-    let form = consent(&mut ben, &asks(&robot, &[("redirect_uri", "urn:ietf:wg:oauth:2.0:oob")])).await;
+    let form = consent(
+        &mut ben,
+        &asks(&robot, &[("redirect_uri", "urn:ietf:wg:oauth:2.0:oob")]),
+    )
+    .await;
     let shown = form.send(&mut ben, "accept").await;
     is_hardened(&shown, "");
     is_hardened(&ben.get(shown.sent_on()).await, "");

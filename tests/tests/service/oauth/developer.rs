@@ -1,7 +1,10 @@
-//! The pages for developers: registering an application, changing it, its secret, and setting it up.
+//! The pages for developers: registering an application, changing it, its secret, and setting it
+//! up.
 
 use eddyline_client::Method;
-use eddyline_tests::{CALLBACK, PASSWORD, Page, Tenant, Visitor, basic, note_secret, on_shared_servers};
+use eddyline_tests::{
+    CALLBACK, PASSWORD, Page, Tenant, Visitor, basic, note_secret, on_shared_servers,
+};
 use serde_json::{Value, json};
 
 use crate::pages::is_hardened;
@@ -46,13 +49,20 @@ fn with(
 }
 
 async fn send(visitor: &mut Visitor, path: &str, form: &[(&'static str, String)]) -> Page {
-    let fields: Vec<(&str, &str)> = form.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let fields: Vec<(&str, &str)> = form
+        .iter()
+        .map(|(name, value)| (*name, value.as_str()))
+        .collect();
     visitor.post(path, &fields).await
 }
 
 /// The number of the only organization of a visitor.
 async fn organization(visitor: &mut Visitor) -> String {
-    visitor.get("/developer").await.between("name=\"organization\" value=\"", "\"").to_owned()
+    visitor
+        .get("/developer")
+        .await
+        .between("name=\"organization\" value=\"", "\"")
+        .to_owned()
 }
 
 /// What a developer was told.
@@ -71,7 +81,11 @@ async fn register(visitor: &mut Visitor, form: &[(&'static str, String)]) -> Tol
     let shown = |text: &str| text.split('<').next().unwrap().to_owned();
     let path = page.between("<p><a href=\"/developer/", "\"");
     note_secret(&shown(secrets[1]));
-    Told { path: format!("/developer/{path}"), client_id: shown(secrets[0]), secret: shown(secrets[1]) }
+    Told {
+        path: format!("/developer/{path}"),
+        client_id: shown(secrets[0]),
+        secret: shown(secrets[1]),
+    }
 }
 
 /// Registers an application for the only organization of a visitor.
@@ -83,19 +97,38 @@ async fn registered(visitor: &mut Visitor) -> Told {
 /// What the token endpoint answers to the application, which asks with Ben's password.
 async fn ask(tenant: &Tenant, told: &Told, secret: &str) -> (u16, Value) {
     let client = tenant.server().client().build().unwrap();
-    let form = [("grant_type", "password"), ("username", tenant.ben.email.as_str()), ("password", PASSWORD)];
+    let form = [
+        ("grant_type", "password"),
+        ("username", tenant.ben.email.as_str()),
+        ("password", PASSWORD),
+    ];
     let request = client.request(Method::POST, "/oauth/token").form(&form);
     let request = request.header("Accept", "application/json");
     let basic = format!("Basic {}", basic(&told.client_id, secret));
-    let answer = request.header("Authorization", &basic).send().await.unwrap();
+    let answer = request
+        .header("Authorization", &basic)
+        .send()
+        .await
+        .unwrap();
     let (status, answer) = (answer.status.as_u16(), answer.json());
     note_secret(answer["access_token"].as_str().unwrap_or_default());
     (status, answer)
 }
 
 async fn status(tenant: &Tenant, token: &Value) -> u16 {
-    let client = tenant.server().client().bearer(token.as_str().unwrap()).build().unwrap();
-    client.request(Method::GET, "/user").send().await.unwrap().status.as_u16()
+    let client = tenant
+        .server()
+        .client()
+        .bearer(token.as_str().unwrap())
+        .build()
+        .unwrap();
+    client
+        .request(Method::GET, "/user")
+        .send()
+        .await
+        .unwrap()
+        .status
+        .as_u16()
 }
 
 async fn an_application_is_registered_and_its_secret_shown_once(tenant: Tenant) {
@@ -117,10 +150,18 @@ async fn an_application_is_registered_and_its_secret_shown_once(tenant: Tenant) 
         page.is_named_throughout(path);
     }
     let page = ben.get(&told.path).await;
-    for part in [&*told.client_id, &tenant.name, "which was shown once", CALLBACK] {
+    for part in [
+        &*told.client_id,
+        &tenant.name,
+        "which was shown once",
+        CALLBACK,
+    ] {
         page.says(200, part);
     }
-    page.says(200, "name=\"password_grant\" type=\"checkbox\" value=\"1\" checked");
+    page.says(
+        200,
+        "name=\"password_grant\" type=\"checkbox\" value=\"1\" checked",
+    );
 }
 
 async fn a_public_application_has_no_secret(tenant: Tenant) {
@@ -132,9 +173,17 @@ async fn a_public_application_has_no_secret(tenant: Tenant) {
     page.says(200, "The application is registered.");
     page.says(200, "it has no secret, and must use PKCE");
     let path = path.strip_suffix("?done=registered").unwrap();
-    assert!(!page.text.contains(&format!("{path}/secret")), "{}", page.text);
-    ben.get(&format!("{path}/secret")).await.says(404, "Page not found");
-    ben.post(&format!("{path}/secret"), &[]).await.says(409, "The application has no secret.");
+    assert!(
+        !page.text.contains(&format!("{path}/secret")),
+        "{}",
+        page.text
+    );
+    ben.get(&format!("{path}/secret"))
+        .await
+        .says(404, "Page not found");
+    ben.post(&format!("{path}/secret"), &[])
+        .await
+        .says(409, "The application has no secret.");
 }
 
 async fn everything_that_is_wrong_is_told_at_once(tenant: Tenant) {
@@ -144,7 +193,10 @@ async fn everything_that_is_wrong_is_told_at_once(tenant: Tenant) {
     let mut wrong = good.clone();
     for (name, value) in [
         ("name", " "),
-        ("redirect_uri", "https://a.example/\r\n\r\njavascript:alert(1)\nhttps://a.example/#b\nnone"),
+        (
+            "redirect_uri",
+            "https://a.example/\r\n\r\njavascript:alert(1)\nhttps://a.example/#b\nnone",
+        ),
         ("setup_uri", "ftp://a.example"),
         ("configuration_uri", "\"><b>"),
         ("icon_url", "https://u:p@a.example"),
@@ -176,24 +228,52 @@ async fn everything_that_is_wrong_is_told_at_once(tenant: Tenant) {
         ("redirect_uri", " \n ", "Redirect URIs can&#39;t be blank"),
         ("name", &*"x".repeat(101), "Name is too long"),
         ("organization", "x", "organization must be one of yours"),
-        ("setup_uri", &*format!("https://a.example/{}", "x".repeat(2000)), "Setup URI is too long"),
+        (
+            "setup_uri",
+            &*format!("https://a.example/{}", "x".repeat(2000)),
+            "Setup URI is too long",
+        ),
     ] {
-        send(&mut ben, "/developer", &with(good.clone(), name, value)).await.says(400, text);
+        send(&mut ben, "/developer", &with(good.clone(), name, value))
+            .await
+            .says(400, text);
     }
-    assert_eq!(ben.get("/developer").await.text.matches("/developer/").count(), 1, "nothing was registered");
+    assert_eq!(
+        ben.get("/developer")
+            .await
+            .text
+            .matches("/developer/")
+            .count(),
+        1,
+        "nothing was registered"
+    );
     ben.get(&told.path).await.says(200, "<h1>Robot &#60;3</h1>");
 }
 
 async fn an_application_has_1_to_10_redirect_uris(tenant: Tenant) {
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let good = form(&organization(&mut ben).await);
-    let uris = |count: usize| (1..=count).map(|n| format!("https://a.example/{n}\r\n")).collect::<String>();
-    let page = send(&mut ben, "/developer", &with(good.clone(), "redirect_uri", &uris(11))).await;
+    let uris = |count: usize| {
+        (1..=count)
+            .map(|n| format!("https://a.example/{n}\r\n"))
+            .collect::<String>()
+    };
+    let page = send(
+        &mut ben,
+        "/developer",
+        &with(good.clone(), "redirect_uri", &uris(11)),
+    )
+    .await;
     page.says(400, "Redirect URIs can&#39;t be more than 10 addresses");
     let twice = format!("{}\r\n  \r\n {}", uris(10), uris(10));
     let told = register(&mut ben, &with(good, "redirect_uri", &twice)).await;
     let kept = ben.get(&told.path).await;
-    assert_eq!(kept.text.matches("https://a.example/").count(), 10, "{}", kept.text);
+    assert_eq!(
+        kept.text.matches("https://a.example/").count(),
+        10,
+        "{}",
+        kept.text
+    );
 }
 
 async fn an_application_belongs_to_one_of_ones_organizations(tenant: Tenant) {
@@ -203,11 +283,25 @@ async fn an_application_belongs_to_one_of_ones_organizations(tenant: Tenant) {
     let theirs = organization(&mut single).await;
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let own = organization(&mut ben).await;
-    send(&mut ben, "/developer", &form(&theirs)).await.says(404, "Page not found");
-    send(&mut ben, "/developer", &form("999999")).await.says(404, "Page not found");
+    send(&mut ben, "/developer", &form(&theirs))
+        .await
+        .says(404, "Page not found");
+    send(&mut ben, "/developer", &form("999999"))
+        .await
+        .says(404, "Page not found");
 
-    let both =
-        ["user", "create", "--org", &tenant.name, "--email", &cyd.email, "--name", "x", "--nick", "cyd"];
+    let both = [
+        "user",
+        "create",
+        "--org",
+        &tenant.name,
+        "--email",
+        &cyd.email,
+        "--name",
+        "x",
+        "--nick",
+        "cyd",
+    ];
     tenant.server().admin(&both);
     let page = single.get("/developer").await;
     page.is_named_throughout("/developer");
@@ -215,28 +309,51 @@ async fn an_application_belongs_to_one_of_ones_organizations(tenant: Tenant) {
         page.says(200, &format!("<option value=\"{id}\">{name}</option>"));
     }
     let wrong = with(form(&own), "name", "");
-    send(&mut single, "/developer", &wrong).await.says(400, &format!("<option value=\"{own}\" selected>"));
+    send(&mut single, "/developer", &wrong)
+        .await
+        .says(400, &format!("<option value=\"{own}\" selected>"));
     let told = register(&mut single, &form(&own)).await;
-    ben.get("/developer").await.says(200, &format!("href=\"{}\"", told.path));
-    ben.get(&told.path).await.says(200, &format!("<dd>{}</dd>", tenant.name));
+    ben.get("/developer")
+        .await
+        .says(200, &format!("href=\"{}\"", told.path));
+    ben.get(&told.path)
+        .await
+        .says(200, &format!("<dd>{}</dd>", tenant.name));
 
     for name in [&tenant.name, &neighbour.name] {
-        let ada = if *name == tenant.name { &tenant.ada } else { &neighbour.ada };
-        ada.does(Method::DELETE, &format!("/organizations/{name}/users/{}", cyd.id), &Value::Null).await;
+        let ada = if *name == tenant.name {
+            &tenant.ada
+        } else {
+            &neighbour.ada
+        };
+        ada.does(
+            Method::DELETE,
+            &format!("/organizations/{name}/users/{}", cyd.id),
+            &Value::Null,
+        )
+        .await;
     }
     let page = single.get("/developer").await;
     page.says(200, "You are in no organization.");
     assert!(!page.text.contains("Robot"), "{}", page.text);
     single.get(&told.path).await.says(404, "Page not found");
-    send(&mut single, "/developer", &form(&own)).await.says(404, "Page not found");
+    send(&mut single, "/developer", &form(&own))
+        .await
+        .says(404, "Page not found");
 }
 
 async fn an_inactive_organization_registers_nothing(tenant: Tenant) {
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let form = form(&organization(&mut ben).await);
-    tenant.server().admin(&["org", "update", "--org", &tenant.name, "--active", "false"]);
-    send(&mut ben, "/developer", &form).await.says(403, "You may not do that");
-    ben.get("/developer").await.says(200, "It has registered none.");
+    tenant
+        .server()
+        .admin(&["org", "update", "--org", &tenant.name, "--active", "false"]);
+    send(&mut ben, "/developer", &form)
+        .await
+        .says(403, "You may not do that");
+    ben.get("/developer")
+        .await
+        .says(200, "It has registered none.");
 }
 
 async fn an_application_is_changed(tenant: Tenant) {
@@ -244,8 +361,14 @@ async fn an_application_is_changed(tenant: Tenant) {
     let told = registered(&mut ben).await;
     let changed = [
         ("name", "Android".to_owned()),
-        ("redirect_uri", "https://a.example/one\r\nandroid.example:/two".to_owned()),
-        ("configuration_uri", " https://a.example/configure ".to_owned()),
+        (
+            "redirect_uri",
+            "https://a.example/one\r\nandroid.example:/two".to_owned(),
+        ),
+        (
+            "configuration_uri",
+            " https://a.example/configure ".to_owned(),
+        ),
         ("setup_uri", "https://a.example/{flow_id}".to_owned()),
         ("icon_url", "https://a.example/icon.png".to_owned()),
         ("out_of_band", "1".to_owned()),
@@ -271,11 +394,22 @@ async fn an_application_is_changed(tenant: Tenant) {
         page.says(200, part);
     }
     let (answered, refusal) = ask(&tenant, &told, &told.secret).await;
-    assert_eq!((answered, &refusal["error"]), (400, &json!("unauthorized_client")), "the switch is off");
-    let bare = [("name", "Android".to_owned()), ("redirect_uri", CALLBACK.to_owned())];
+    assert_eq!(
+        (answered, &refusal["error"]),
+        (400, &json!("unauthorized_client")),
+        "the switch is off"
+    );
+    let bare = [
+        ("name", "Android".to_owned()),
+        ("redirect_uri", CALLBACK.to_owned()),
+    ];
     send(&mut ben, &told.path, &bare).await.sent_on();
     let page = ben.get(&told.path).await;
-    assert!(!page.text.contains("a.example"), "what is left out is gone: {}", page.text);
+    assert!(
+        !page.text.contains("a.example"),
+        "what is left out is gone: {}",
+        page.text
+    );
 }
 
 async fn another_secret_ends_the_one_before_and_no_token(tenant: Tenant) {
@@ -284,17 +418,26 @@ async fn another_secret_ends_the_one_before_and_no_token(tenant: Tenant) {
     let (_, tokens) = ask(&tenant, &told, &told.secret).await;
     let path = format!("{}/secret", told.path);
     ben.get(&path).await.says(200, "refused at once");
-    assert_eq!(ask(&tenant, &told, &told.secret).await.0, 200, "reading changes nothing");
+    assert_eq!(
+        ask(&tenant, &told, &told.secret).await.0,
+        200,
+        "reading changes nothing"
+    );
 
     let page = ben.post(&path, &[]).await;
     page.says(200, "it is not shown again");
     is_hardened(&page, &path);
     page.is_named_throughout(&path);
-    let new = page.between("<code class=\"secret\">", "</code>").to_owned();
+    let new = page
+        .between("<code class=\"secret\">", "</code>")
+        .to_owned();
     note_secret(&new);
     assert_ne!(new, told.secret);
     let (answered, refusal) = ask(&tenant, &told, &told.secret).await;
-    assert_eq!((answered, &refusal["error"]), (401, &json!("invalid_client")));
+    assert_eq!(
+        (answered, &refusal["error"]),
+        (401, &json!("invalid_client"))
+    );
     assert_eq!(ask(&tenant, &told, &new).await.0, 200);
     assert_eq!(status(&tenant, &tokens["access_token"]).await, 200);
     assert!(!ben.get(&told.path).await.text.contains(&new));
@@ -306,8 +449,15 @@ async fn a_removed_application_is_shut_out(tenant: Tenant) {
     let (_, tokens) = ask(&tenant, &told, &told.secret).await;
     let path = format!("{}/remove", told.path);
     ben.get(&path).await.says(200, "It cannot be brought back.");
-    assert_eq!(status(&tenant, &tokens["access_token"]).await, 200, "reading changes nothing");
-    assert_eq!(ben.post(&path, &[]).await.sent_on(), "/developer?done=removed");
+    assert_eq!(
+        status(&tenant, &tokens["access_token"]).await,
+        200,
+        "reading changes nothing"
+    );
+    assert_eq!(
+        ben.post(&path, &[]).await.sent_on(),
+        "/developer?done=removed"
+    );
     assert_eq!(status(&tenant, &tokens["access_token"]).await, 401);
     assert_eq!(ask(&tenant, &told, &told.secret).await.0, 401);
     let page = ben.get("/developer?done=removed").await;
@@ -315,7 +465,9 @@ async fn a_removed_application_is_shut_out(tenant: Tenant) {
     assert!(!page.text.contains("Robot"), "{}", page.text);
     for path in [&told.path, &path] {
         ben.get(path).await.says(404, "Page not found");
-        ben.post(path, &[("name", "x"), ("redirect_uri", CALLBACK)]).await.says(404, "Page not found");
+        ben.post(path, &[("name", "x"), ("redirect_uri", CALLBACK)])
+            .await
+            .says(404, "Page not found");
     }
 }
 
@@ -324,13 +476,17 @@ async fn an_application_is_set_up_for_a_flow(tenant: Tenant) {
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let good = form(&organization(&mut ben).await);
     let plain = register(&mut ben, &good).await;
-    ben.get(&format!("{}/setup", plain.path)).await.says(404, "Page not found");
+    ben.get(&format!("{}/setup", plain.path))
+        .await
+        .says(404, "Page not found");
     assert!(!ben.get(&plain.path).await.text.contains("/setup"));
 
     let uri = "https://a.example/in/{flow_id}?x=1";
     let told = register(&mut ben, &with(good, "setup_uri", uri)).await;
     let path = format!("{}/setup", told.path);
-    ben.get(&told.path).await.says(200, &format!("href=\"{path}\""));
+    ben.get(&told.path)
+        .await
+        .says(200, &format!("href=\"{path}\""));
     let page = ben.get(&path).await;
     is_hardened(&page, &path);
     page.is_named_throughout(&path);
@@ -349,7 +505,10 @@ async fn an_application_is_set_up_for_a_flow(tenant: Tenant) {
         .replace('/', "%2F");
     // As it stands in an attribute.
     let link = format!("https://a.example/in/{side}?x=1&#38;flow={side}&#38;flow_url={url}");
-    page.says(200, &format!("<a href=\"{link}\" rel=\"noreferrer\">side</a>"));
+    page.says(
+        200,
+        &format!("<a href=\"{link}\" rel=\"noreferrer\">side</a>"),
+    );
     page.says(200, ">main</a>");
 
     let cyd = tenant.user("cyd");

@@ -17,12 +17,17 @@ struct Scene {
 
 impl Scene {
     fn set(server: &Server) -> Self {
-        Self { acme: server.acme(), robot: server.robot("acme", &[]) }
+        Self {
+            acme: server.acme(),
+            robot: server.robot("acme", &[]),
+        }
     }
 
     /// Tokens of Ben's.
     async fn tokens(&self) -> Json {
-        self.robot.by_password(&self.acme.ben, "flow private offline_access").await
+        self.robot
+            .by_password(&self.acme.ben, "flow private offline_access")
+            .await
     }
 }
 
@@ -40,7 +45,10 @@ fn check_ended(answer: &RawResponse) {
     assert_eq!(answer.status, 401, "{}", answer.text());
     assert_eq!(answer.json()["message"], "The access token is not valid");
     let challenge = answer.header("www-authenticate");
-    assert_eq!(challenge, Some("Bearer realm=\"Eddyline\", error=\"invalid_token\""));
+    assert_eq!(
+        challenge,
+        Some("Bearer realm=\"Eddyline\", error=\"invalid_token\"")
+    );
     assert_eq!(answer.header("service-user"), None, "nobody is known by it");
 }
 
@@ -64,8 +72,8 @@ async fn an_access_token_that_has_ended_is_refused_wherever_it_is_shown(server: 
     }
 }
 
-/// Streams with one token that holds when they open, and the token. On a busy machine it may have ended
-/// until then.
+/// Streams with one token that holds when they open, and the token. On a busy machine it may have
+/// ended until then.
 async fn open(scene: &Scene, requests: &[StreamRequest]) -> (Vec<Listener>, Json) {
     loop {
         let tokens = scene.tokens().await;
@@ -95,7 +103,11 @@ async fn a_stream_ends_with_the_access_token_that_opened_it(server: Server) {
         check_ended(&client.request(Method::GET, "/user").send().await.unwrap());
     }
     scene.acme.ada.say("acme/main", "still there?").await;
-    assert_eq!(lasting.texts_through("still there?").await.len(), 1, "an API token has no end");
+    assert_eq!(
+        lasting.texts_through("still there?").await.len(),
+        1,
+        "an API token has no end"
+    );
 }
 
 async fn a_new_token_goes_on_where_the_stream_of_the_last_one_ended(server: Server) {
@@ -112,10 +124,22 @@ async fn a_new_token_goes_on_where_the_stream_of_the_last_one_ended(server: Serv
     scene.acme.ada.say("acme/main", "two").await;
 
     let tokens = scene.robot.refresh(&tokens["refresh_token"]).await;
-    let last = heard.last().map_or(&begin, |event| event.id.as_ref().expect("events have ids"));
-    let mut stream = Listener::open(&scene.robot.with(&tokens["access_token"]), &request.after(last)).await;
-    let mut texts: Vec<String> =
-        heard.iter().map(|event| event.json["content"].as_str().unwrap().to_owned()).collect();
+    let last = heard
+        .last()
+        .map_or(&begin, |event| event.id.as_ref().expect("events have ids"));
+    let mut stream = Listener::open(
+        &scene.robot.with(&tokens["access_token"]),
+        &request.after(last),
+    )
+    .await;
+    let mut texts: Vec<String> = heard
+        .iter()
+        .map(|event| event.json["content"].as_str().unwrap().to_owned())
+        .collect();
     texts.extend(stream.texts_through("two").await);
-    assert_eq!(texts, ["one", "two"], "nothing is lost between, and nothing told twice");
+    assert_eq!(
+        texts,
+        ["one", "two"],
+        "nothing is lost between, and nothing told twice"
+    );
 }

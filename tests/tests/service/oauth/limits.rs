@@ -15,8 +15,15 @@ on_both_databases![&["--oauth-attempts-per-address", "2"]; the_number_can_be_set
 /// Asks from an address, as a proxy tells it.
 async fn ask(server: &Server, address: &str, fields: &[(&str, &str)]) -> RawResponse {
     let client = server.client().build().unwrap();
-    let request = client.request(Method::POST, "/oauth/token").header("X-Forwarded-For", address);
-    request.header("Accept", "application/json").form(fields).send().await.unwrap()
+    let request = client
+        .request(Method::POST, "/oauth/token")
+        .header("X-Forwarded-For", address);
+    request
+        .header("Accept", "application/json")
+        .form(fields)
+        .send()
+        .await
+        .unwrap()
 }
 
 fn refresh<'a>(robot: &'a Robot, secret: &'a str, token: &'a str) -> [(&'a str, &'a str); 4] {
@@ -43,7 +50,12 @@ async fn a_hundred_wrong_secrets_stop_an_address(server: Server) {
     let token = tokens["refresh_token"].as_str().unwrap();
     for number in 0..100 {
         let wrong = format!("{secret}{number}");
-        assert_eq!(ask(&server, "192.0.2.1", &refresh(&robot, &wrong, token)).await.status, 401);
+        assert_eq!(
+            ask(&server, "192.0.2.1", &refresh(&robot, &wrong, token))
+                .await
+                .status,
+            401
+        );
     }
     must_wait(&ask(&server, "192.0.2.1", &refresh(&robot, &secret, token)).await);
     let elsewhere = ask(&server, "192.0.2.2", &refresh(&robot, &secret, token)).await;
@@ -63,17 +75,32 @@ async fn codes_and_refresh_tokens_count_together(server: Server) {
             ("code", &*guess),
         ];
         assert_eq!(ask(&server, "192.0.2.1", &code).await.status, 400);
-        assert_eq!(ask(&server, "192.0.2.1", &refresh(&robot, &secret, &guess)).await.status, 400);
+        assert_eq!(
+            ask(&server, "192.0.2.1", &refresh(&robot, &secret, &guess))
+                .await
+                .status,
+            400
+        );
     }
     must_wait(&ask(&server, "192.0.2.1", &refresh(&robot, &secret, "another")).await);
-    // A visitor who shows an application wrong codes does not keep the application from ending tokens.
+    // A visitor who shows an application wrong codes does not keep the application from ending
+    // tokens.
     let client = server.client().build().unwrap();
-    let request = client.request(Method::POST, "/oauth/revoke").header("X-Forwarded-For", "192.0.2.1");
-    let fields = [("client_id", &*robot.client_id), ("client_secret", &*secret), ("token", "any")];
+    let request = client
+        .request(Method::POST, "/oauth/revoke")
+        .header("X-Forwarded-For", "192.0.2.1");
+    let fields = [
+        ("client_id", &*robot.client_id),
+        ("client_secret", &*secret),
+        ("token", "any"),
+    ];
     assert_eq!(request.form(&fields).send().await.unwrap().status, 200);
     // What is plainly wrong is no guess.
     for _ in 0..150 {
-        let unreadable = [("client_id", &*robot.client_id), ("client_secret", &*secret)];
+        let unreadable = [
+            ("client_id", &*robot.client_id),
+            ("client_secret", &*secret),
+        ];
         assert_eq!(ask(&server, "192.0.2.2", &unreadable).await.status, 400);
     }
 }
@@ -99,9 +126,20 @@ async fn a_wrong_password_counts_as_everywhere(server: Server) {
     }
     must_wait(&with(PASSWORD).await);
     let basic = format!("Basic {}", eddyline_tests::basic(&ben.email, PASSWORD));
-    let request = ben.client.request(Method::GET, "/user").anonymous().header("Authorization", basic);
-    let answer = request.header("X-Forwarded-For", "192.0.2.1").send().await.unwrap();
-    assert_eq!(answer.status, 429, "the limit is one for all ways of showing a password");
+    let request = ben
+        .client
+        .request(Method::GET, "/user")
+        .anonymous()
+        .header("Authorization", basic);
+    let answer = request
+        .header("X-Forwarded-For", "192.0.2.1")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        answer.status, 429,
+        "the limit is one for all ways of showing a password"
+    );
 }
 
 async fn access_tokens_count_nowhere(server: Server) {
@@ -119,7 +157,12 @@ async fn the_number_can_be_set(server: Server) {
     server.organization("acme");
     let robot = server.robot("acme", &[]);
     for _ in 0..2 {
-        robot.refused(&[("grant_type", "refresh_token"), ("refresh_token", "wrong")], "invalid_grant").await;
+        robot
+            .refused(
+                &[("grant_type", "refresh_token"), ("refresh_token", "wrong")],
+                "invalid_grant",
+            )
+            .await;
     }
     let fields = [("grant_type", "refresh_token"), ("refresh_token", "wrong")];
     must_wait(&robot.ask("/oauth/token", &fields).await);

@@ -1,5 +1,5 @@
-//! Authlib, a client library of others and in another language: it finds out by itself how OAuth works
-//! here, and gets along with it (`python_client.py`).
+//! Authlib, a client library of others and in another language: it finds out by itself how OAuth
+//! works here, and gets along with it (`python_client.py`).
 
 use eddyline_tests::{CALLBACK, PASSWORD, Python, Robot, Tenant, note_secret, on_shared_servers};
 use serde_json::json;
@@ -12,7 +12,9 @@ on_shared_servers![
 
 const SCRIPT: &str = include_str!("python_client.py");
 
-async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header(tenant: Tenant) {
+async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header(
+    tenant: Tenant,
+) {
     drive(&tenant, "client_secret_basic", &[]).await;
 }
 
@@ -26,8 +28,14 @@ async fn authlib_gets_uses_refreshes_and_revokes_tokens_without_a_secret(tenant:
 
 /// Lets the script do all it can as an application that shows itself in this way.
 async fn drive(tenant: &Tenant, way: &str, options: &[&str]) {
-    let Some(python) = Python::with("authlib", &["authlib", "requests"]) else { return };
-    let Robot { client_id, client_secret, .. } = tenant.server().robot(&tenant.name, options);
+    let Some(python) = Python::with("authlib", &["authlib", "requests"]) else {
+        return;
+    };
+    let Robot {
+        client_id,
+        client_secret,
+        ..
+    } = tenant.server().robot(&tenant.name, options);
     let about = json!({
         "server": tenant.server().base_url(),
         "way": way,

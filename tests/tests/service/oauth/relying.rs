@@ -1,5 +1,5 @@
-//! The site of an application, as browsers see it: it sends them off to be asked, and takes back those
-//! whose state it sent.
+//! The site of an application, as browsers see it: it sends them off to be asked, and takes back
+//! those whose state it sent.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -48,7 +48,11 @@ impl Site {
                 thread::spawn(move || drop(shared.answer(&socket)));
             }
         });
-        Self { address, told, thread: Some(thread) }
+        Self {
+            address,
+            told,
+            thread: Some(thread),
+        }
     }
 
     /// Where users are sent back to.
@@ -105,13 +109,23 @@ impl Told {
         let asks = self.asks.lock().unwrap().clone();
         match url.path() {
             "/begin" => reply(socket, &format!("303 See Other\r\nLocation: {asks}"), ""),
-            "/frame" => reply(socket, "200 OK", &format!("<h1>Framed</h1><iframe src=\"{asks}\"></iframe>")),
+            "/frame" => reply(
+                socket,
+                "200 OK",
+                &format!("<h1>Framed</h1><iframe src=\"{asks}\"></iframe>"),
+            ),
             "/back" => {
                 let parameters: BTreeMap<_, _> = url.query_pairs().into_owned().collect();
                 let sent = Url::parse(&asks).ok();
-                let sent = sent.as_ref().and_then(|url| url.query_pairs().find(|(name, _)| name == "state"));
-                let same = sent.is_some_and(|(_, sent)| parameters.get("state") == Some(&sent.into_owned()));
-                self.visits.lock().unwrap().push(Visit { parameters, referer });
+                let sent = sent
+                    .as_ref()
+                    .and_then(|url| url.query_pairs().find(|(name, _)| name == "state"));
+                let same = sent
+                    .is_some_and(|(_, sent)| parameters.get("state") == Some(&sent.into_owned()));
+                self.visits.lock().unwrap().push(Visit {
+                    parameters,
+                    referer,
+                });
                 match same {
                     true => reply(socket, "200 OK", "<h1>Welcome back</h1>"),
                     false => reply(socket, "200 OK", "<h1>Nobody here has sent you</h1>"),

@@ -1,6 +1,6 @@
-//! What each scope is good for: every endpoint, with an access token of every set of scopes. One table
-//! says it all ([`table::ROWS`]); an endpoint that has no row in it, or a row that has no endpoint,
-//! fails.
+//! What each scope is good for: every endpoint, with an access token of every set of scopes. One
+//! table says it all ([`table::ROWS`]); an endpoint that has no row in it, or a row that has no
+//! endpoint, fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,14 @@ const ASKED: [(&str, &[&str]); 8] = [
     ("integration", &["integration"]),
     (
         "flow private manage profile offline_access integration",
-        &["flow", "private", "manage", "profile", "offline_access", "integration"],
+        &[
+            "flow",
+            "private",
+            "manage",
+            "profile",
+            "offline_access",
+            "integration",
+        ],
     ),
 ];
 
@@ -52,13 +59,22 @@ fn covers(held: &[&str], wanted: &str) -> bool {
 }
 
 async fn every_endpoint_names_the_scopes_of_its_row(tenant: Tenant) {
-    let document: Json =
-        tenant.ben.client.request(Method::GET, "/openapi.json").anonymous().call().await.unwrap();
+    let document: Json = tenant
+        .ben
+        .client
+        .request(Method::GET, "/openapi.json")
+        .anonymous()
+        .call()
+        .await
+        .unwrap();
     // The description does not describe itself.
     let mut described = BTreeSet::from([("GET /openapi.json".to_owned(), None)]);
     for (path, methods) in document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
-            described.insert((format!("{} {path}", method.to_uppercase()), named(operation)));
+            described.insert((
+                format!("{} {path}", method.to_uppercase()),
+                named(operation),
+            ));
         }
     }
     let text = |row: &Row| match row.needs {
@@ -66,17 +82,33 @@ async fn every_endpoint_names_the_scopes_of_its_row(tenant: Tenant) {
         Needs::AnyToken | Needs::Provider => Some(String::new()),
         Needs::OneOf(scopes) => Some(scopes.to_owned()),
     };
-    let expected: BTreeSet<_> = ROWS.iter().map(|row| (row.endpoint.to_owned(), text(row))).collect();
+    let expected: BTreeSet<_> = ROWS
+        .iter()
+        .map(|row| (row.endpoint.to_owned(), text(row)))
+        .collect();
     assert_eq!(expected.len(), ROWS.len(), "one row for each endpoint");
     let wrong: Vec<_> = described.symmetric_difference(&expected).collect();
-    assert!(wrong.is_empty(), "the description or the table only: {wrong:#?}");
+    assert!(
+        wrong.is_empty(),
+        "the description or the table only: {wrong:#?}"
+    );
 }
 
 /// The scopes that an operation's description names; `None` where it wants no credentials.
 fn named(operation: &Json) -> Option<String> {
-    let ways = operation["security"].as_array().filter(|ways| !ways.is_empty())?;
-    let scopes = ways.iter().filter_map(|way| way["oauth"].as_array()).flatten();
-    Some(scopes.map(|scope| scope.as_str().unwrap()).collect::<Vec<_>>().join(" "))
+    let ways = operation["security"]
+        .as_array()
+        .filter(|ways| !ways.is_empty())?;
+    let scopes = ways
+        .iter()
+        .filter_map(|way| way["oauth"].as_array())
+        .flatten();
+    Some(
+        scopes
+            .map(|scope| scope.as_str().unwrap())
+            .collect::<Vec<_>>()
+            .join(" "),
+    )
 }
 
 /// A client of an application for each set of scopes of a user, in the order of [`ASKED`].
@@ -93,13 +125,26 @@ async fn clients(robot: &Robot, user: &Caller) -> Vec<Client> {
 async fn check(tenant: &Tenant, wanted: &str) {
     let stage = Stage::set(tenant).await;
     let robot = &stage.robot;
-    let users = [("owner", &tenant.ben), ("administrator", &tenant.ada), ("guest", &stage.guest)];
+    let users = [
+        ("owner", &tenant.ben),
+        ("administrator", &tenant.ada),
+        ("guest", &stage.guest),
+    ];
     let mut known = BTreeMap::new();
     let (mut wrong, mut checked) = (Vec::new(), 0);
-    for request in permissions::ROWS.iter().filter(|row| subject(row) == wanted) {
-        let row = ROWS.iter().find(|row| row.endpoint == request.endpoint).expect(request.endpoint);
+    for request in permissions::ROWS
+        .iter()
+        .filter(|row| subject(row) == wanted)
+    {
+        let row = ROWS
+            .iter()
+            .find(|row| row.endpoint == request.endpoint)
+            .expect(request.endpoint);
         // The rights of the user must not be what stands in the way.
-        let (name, user) = *users.iter().find(|(name, _)| may(request, name)).unwrap_or(&users[0]);
+        let (name, user) = *users
+            .iter()
+            .find(|(name, _)| may(request, name))
+            .unwrap_or(&users[0]);
         if !known.contains_key(name) {
             known.insert(name, clients(robot, user).await);
         }
@@ -122,7 +167,12 @@ async fn check(tenant: &Tenant, wanted: &str) {
 /// Whether a caller with all rights of a user may do what the request asks for.
 fn may(request: &permissions::Row, caller: &str) -> bool {
     let column = CALLERS.iter().position(|known| *known == caller).unwrap();
-    request.expected.split_whitespace().nth(column).unwrap().starts_with('2')
+    request
+        .expected
+        .split_whitespace()
+        .nth(column)
+        .unwrap()
+        .starts_with('2')
 }
 
 fn judge(row: &Row, held: &[&str], allowed: u16, found: &Answered) -> Result<(), String> {
@@ -142,10 +192,16 @@ fn judge(row: &Row, held: &[&str], allowed: u16, found: &Answered) -> Result<(),
 fn refused(found: &Answered, scopes: &str) -> Result<(), String> {
     let refusal = serde_json::json!({"message": "Access denied"});
     if found.status != 403 || found.body != refusal {
-        return Err(format!("{} {} instead of a refusal", found.status, found.body));
+        return Err(format!(
+            "{} {} instead of a refusal",
+            found.status, found.body
+        ));
     }
     if found.challenge.as_deref() != Some(&challenge(scopes)) {
-        return Err(format!("{:?} instead of the scopes {scopes}", found.challenge));
+        return Err(format!(
+            "{:?} instead of the scopes {scopes}",
+            found.challenge
+        ));
     }
     Ok(())
 }

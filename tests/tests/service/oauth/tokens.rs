@@ -1,7 +1,9 @@
 //! The token endpoint and its neighbours: who may ask, and in which forms.
 
 use eddyline_client::Method;
-use eddyline_tests::{Listener, PASSWORD, Server, Tenant, basic, on_both_databases, on_shared_servers};
+use eddyline_tests::{
+    Listener, PASSWORD, Server, Tenant, basic, on_both_databases, on_shared_servers,
+};
 use serde_json::{Value, json};
 
 use super::refresh::{OFFLINE, replay};
@@ -41,24 +43,48 @@ async fn a_password_gets_an_access_token(tenant: Tenant) {
     assert_eq!(tokens["expires_in"], 7200);
     assert_eq!(tokens["scope"], "flow,private", "what nobody named");
     assert_eq!(tokens.get("refresh_token"), None);
-    let me = robot.with(&tokens["access_token"]).request(Method::GET, "/user").send().await.unwrap();
-    assert_eq!((me.status.as_u16(), &me.json()["id"]), (200, &json!(tenant.ben.id)));
+    let me = robot
+        .with(&tokens["access_token"])
+        .request(Method::GET, "/user")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (me.status.as_u16(), &me.json()["id"]),
+        (200, &json!(tenant.ben.id))
+    );
 
-    let wrong = [("grant_type", "password"), ("username", &*tenant.ben.email), ("password", "wrong")];
+    let wrong = [
+        ("grant_type", "password"),
+        ("username", &*tenant.ben.email),
+        ("password", "wrong"),
+    ];
     robot.refused(&wrong, "invalid_grant").await;
-    let nobody = [("grant_type", "password"), ("username", "nobody@example.org"), ("password", "wrong")];
+    let nobody = [
+        ("grant_type", "password"),
+        ("username", "nobody@example.org"),
+        ("password", "wrong"),
+    ];
     robot.refused(&nobody, "invalid_grant").await;
 }
 
 fn password_form(tenant: &Tenant) -> Vec<(&str, &str)> {
-    vec![("grant_type", "password"), ("username", &tenant.ben.email), ("password", PASSWORD)]
+    vec![
+        ("grant_type", "password"),
+        ("username", &tenant.ben.email),
+        ("password", PASSWORD),
+    ]
 }
 
 async fn an_answer_is_a_form_unless_json_is_asked_for(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let secret = robot.client_secret.as_deref().unwrap();
     let mut fields = password_form(&tenant);
-    fields.extend([("client_id", robot.client_id.as_str()), ("client_secret", secret), ("scope", OFFLINE)]);
+    fields.extend([
+        ("client_id", robot.client_id.as_str()),
+        ("client_secret", secret),
+        ("scope", OFFLINE),
+    ]);
     let client = tenant.server().client().build().unwrap();
     for (accept, is_json) in [
         (None, false),
@@ -78,16 +104,40 @@ async fn an_answer_is_a_form_unless_json_is_asked_for(tenant: Tenant) {
             continue;
         }
         let kind = answer.header("content-type").unwrap();
-        assert!(kind.starts_with("application/x-www-form-urlencoded"), "{accept:?}: {kind}");
+        assert!(
+            kind.starts_with("application/x-www-form-urlencoded"),
+            "{accept:?}: {kind}"
+        );
         let text = answer.text();
-        let names: Vec<_> = text.split('&').filter_map(|pair| pair.split('=').next()).collect();
-        assert_eq!(names, ["access_token", "token_type", "expires_in", "scope", "refresh_token"]);
-        assert!(text.contains("&token_type=Bearer&expires_in=7200&scope=flow%2Cprivate%2Coffline_access&"));
+        let names: Vec<_> = text
+            .split('&')
+            .filter_map(|pair| pair.split('=').next())
+            .collect();
+        assert_eq!(
+            names,
+            [
+                "access_token",
+                "token_type",
+                "expires_in",
+                "scope",
+                "refresh_token"
+            ]
+        );
+        assert!(
+            text.contains(
+                "&token_type=Bearer&expires_in=7200&scope=flow%2Cprivate%2Coffline_access&"
+            )
+        );
     }
     // What is wrong is JSON all the same.
-    let refused = client.request(Method::POST, "/oauth/token").form(&[("grant_type", "password")]);
+    let refused = client
+        .request(Method::POST, "/oauth/token")
+        .form(&[("grant_type", "password")]);
     let refused = refused.header("Accept", "text/html").send().await.unwrap();
-    assert_eq!((refused.status.as_u16(), &refused.json()["error"]), (401, &json!("invalid_client")));
+    assert_eq!(
+        (refused.status.as_u16(), &refused.json()["error"]),
+        (401, &json!("invalid_client"))
+    );
     assert_eq!(refused.header("cache-control"), Some("no-store"));
 }
 
@@ -99,17 +149,29 @@ async fn a_request_is_a_form_or_json(tenant: Tenant) {
         "username": tenant.ben.email, "password": PASSWORD, "scope": "profile", "unknown": 1,
     });
     let request = client.request(Method::POST, "/oauth/token").json(&whole);
-    let answer = request.header("Accept", "application/json").send().await.unwrap();
-    assert_eq!((answer.status.as_u16(), &answer.json()["scope"]), (200, &json!("profile")));
+    let answer = request
+        .header("Accept", "application/json")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["scope"]),
+        (200, &json!("profile"))
+    );
     for (kind, body) in [
         ("application/json", "{"),
         ("application/json", "[]"),
         ("application/json", r#"{"grant_type": ["password"]}"#),
         ("application/x-www-form-urlencoded", "grant_type=%ff"),
-        ("application/x-www-form-urlencoded", "client_id=a&client_id=b"),
+        (
+            "application/x-www-form-urlencoded",
+            "client_id=a&client_id=b",
+        ),
         ("text/plain", "grant_type=password"),
     ] {
-        let request = client.request(Method::POST, "/oauth/token").raw(kind, body.to_owned());
+        let request = client
+            .request(Method::POST, "/oauth/token")
+            .raw(kind, body.to_owned());
         let answer = request.send().await.unwrap();
         assert_eq!(
             (answer.status.as_u16(), &answer.json()["error"]),
@@ -122,10 +184,16 @@ async fn a_request_is_a_form_or_json(tenant: Tenant) {
 async fn a_client_shows_itself_in_the_body_or_by_basic(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let client = tenant.server().client().build().unwrap();
-    let header = format!("Basic {}", basic(&robot.client_id, robot.client_secret.as_deref().unwrap()));
+    let header = format!(
+        "Basic {}",
+        basic(&robot.client_id, robot.client_secret.as_deref().unwrap())
+    );
     let by_basic = |fields: Vec<(&str, &str)>| {
         let request = client.request(Method::POST, "/oauth/token").form(&fields);
-        request.header("Authorization", &header).header("Accept", "application/json").send()
+        request
+            .header("Authorization", &header)
+            .header("Accept", "application/json")
+            .send()
     };
     assert_eq!(by_basic(password_form(&tenant)).await.unwrap().status, 200);
     for twice in [("client_secret", "x"), ("client_id", "another")] {
@@ -147,9 +215,24 @@ async fn a_client_that_is_not_who_it_says_is_refused(tenant: Tenant) {
     for (who, why) in [
         (vec![], "nobody"),
         (vec![("client_id", "unknown")], "unknown"),
-        (vec![("client_id", robot.client_id.as_str())], "without its secret"),
-        (vec![("client_id", robot.client_id.as_str()), ("client_secret", "wrong")], "wrong secret"),
-        (vec![("client_id", public.client_id.as_str()), ("client_secret", "some")], "it has none"),
+        (
+            vec![("client_id", robot.client_id.as_str())],
+            "without its secret",
+        ),
+        (
+            vec![
+                ("client_id", robot.client_id.as_str()),
+                ("client_secret", "wrong"),
+            ],
+            "wrong secret",
+        ),
+        (
+            vec![
+                ("client_id", public.client_id.as_str()),
+                ("client_secret", "some"),
+            ],
+            "it has none",
+        ),
     ] {
         for path in ["/oauth/token", "/oauth/revoke", "/oauth/introspect"] {
             let fields = [&who[..], &password_form(&tenant), &[("token", "x")]].concat();
@@ -159,7 +242,10 @@ async fn a_client_that_is_not_who_it_says_is_refused(tenant: Tenant) {
                 (401, &json!("invalid_client")),
                 "{why}"
             );
-            assert_eq!(answer.header("www-authenticate"), Some("Basic realm=\"Eddyline\""));
+            assert_eq!(
+                answer.header("www-authenticate"),
+                Some("Basic realm=\"Eddyline\"")
+            );
         }
     }
 }
@@ -167,12 +253,33 @@ async fn a_client_that_is_not_who_it_says_is_refused(tenant: Tenant) {
 async fn what_is_wrong_is_told_as_the_rfc_says(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     robot.refused(&[], "invalid_request").await;
-    robot.refused(&[("grant_type", "implicit")], "unsupported_grant_type").await;
-    robot.refused(&[("grant_type", "authorization_code")], "invalid_request").await;
-    robot.refused(&[("grant_type", "authorization_code"), ("code", "x")], "invalid_grant").await;
-    robot.refused(&[("grant_type", "password"), ("username", "x")], "invalid_request").await;
-    robot.refused(&[("grant_type", "refresh_token")], "invalid_request").await;
-    robot.refused(&[("grant_type", "refresh_token"), ("refresh_token", "x")], "invalid_grant").await;
+    robot
+        .refused(&[("grant_type", "implicit")], "unsupported_grant_type")
+        .await;
+    robot
+        .refused(&[("grant_type", "authorization_code")], "invalid_request")
+        .await;
+    robot
+        .refused(
+            &[("grant_type", "authorization_code"), ("code", "x")],
+            "invalid_grant",
+        )
+        .await;
+    robot
+        .refused(
+            &[("grant_type", "password"), ("username", "x")],
+            "invalid_request",
+        )
+        .await;
+    robot
+        .refused(&[("grant_type", "refresh_token")], "invalid_request")
+        .await;
+    robot
+        .refused(
+            &[("grant_type", "refresh_token"), ("refresh_token", "x")],
+            "invalid_grant",
+        )
+        .await;
     let scope = [&password_form(&tenant)[..], &[("scope", "everything")]].concat();
     robot.refused(&scope, "invalid_scope").await;
     let answer = robot.ask("/oauth/token", &[]).await;
@@ -187,7 +294,10 @@ async fn secrets_in_the_address_do_not_count(tenant: Tenant) {
         robot.client_secret.as_deref().unwrap()
     );
     let answer = robot.ask_as_anybody(&path, &password_form(&tenant)).await;
-    assert_eq!((answer.status.as_u16(), &answer.json()["error"]), (401, &json!("invalid_client")));
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["error"]),
+        (401, &json!("invalid_client"))
+    );
 }
 
 async fn revoking_an_access_token_ends_that_one(tenant: Tenant) {
@@ -213,7 +323,9 @@ async fn revoking_a_refresh_token_ends_its_family(tenant: Tenant) {
         robot.revoke(&end["refresh_token"]).await;
         for tokens in [&first, &second] {
             assert_eq!(robot.status(&tokens["access_token"]).await, 401);
-            robot.refused(&replay(&tokens["refresh_token"]), "invalid_grant").await;
+            robot
+                .refused(&replay(&tokens["refresh_token"]), "invalid_grant")
+                .await;
         }
     }
 }
@@ -223,13 +335,21 @@ async fn only_its_own_client_revokes_a_token(tenant: Tenant) {
     let (robot, other) = (server.robot(name, &[]), server.robot(name, &["--public"]));
     let tokens = robot.by_password(&tenant.ben, OFFLINE).await;
     for token in [&tokens["access_token"], &tokens["refresh_token"]] {
-        let answer = other.ask("/oauth/revoke", &[("token", token.as_str().unwrap())]).await;
-        assert_eq!((answer.status.as_u16(), &answer.json()["error"]), (400, &json!("unauthorized_client")));
+        let answer = other
+            .ask("/oauth/revoke", &[("token", token.as_str().unwrap())])
+            .await;
+        assert_eq!(
+            (answer.status.as_u16(), &answer.json()["error"]),
+            (400, &json!("unauthorized_client"))
+        );
     }
     assert_eq!(robot.status(&tokens["access_token"]).await, 200);
     robot.refresh(&tokens["refresh_token"]).await;
     let missing = robot.ask("/oauth/revoke", &[]).await;
-    assert_eq!((missing.status.as_u16(), &missing.json()["error"]), (400, &json!("invalid_request")));
+    assert_eq!(
+        (missing.status.as_u16(), &missing.json()["error"]),
+        (400, &json!("invalid_request"))
+    );
 }
 
 async fn introspection_tells_what_a_token_is_worth(tenant: Tenant) {
@@ -237,39 +357,68 @@ async fn introspection_tells_what_a_token_is_worth(tenant: Tenant) {
     let tokens = robot.by_password(&tenant.ben, OFFLINE).await;
     let access = robot.introspect(&tokens["access_token"]).await;
     assert_eq!(access["active"], true);
-    assert_eq!(access["scope"], "flow private offline_access", "between spaces, as RFC 7662 has it");
+    assert_eq!(
+        access["scope"], "flow private offline_access",
+        "between spaces, as RFC 7662 has it"
+    );
     assert_eq!(access["client_id"], robot.client_id);
     assert_eq!(access["username"], tenant.ben.email);
     assert_eq!(access["sub"], tenant.ben.id.to_string());
     assert_eq!(access["token_type"], "Bearer");
     assert_eq!(access["iss"], tenant.server().base_url());
-    assert_eq!(access["exp"].as_i64().unwrap() - access["iat"].as_i64().unwrap(), 7200);
+    assert_eq!(
+        access["exp"].as_i64().unwrap() - access["iat"].as_i64().unwrap(),
+        7200
+    );
 
     let refresh = robot.introspect(&tokens["refresh_token"]).await;
-    assert_eq!((&refresh["active"], refresh.get("token_type")), (&json!(true), None));
+    assert_eq!(
+        (&refresh["active"], refresh.get("token_type")),
+        (&json!(true), None)
+    );
     robot.refresh(&tokens["refresh_token"]).await;
-    assert_eq!(robot.introspect(&tokens["refresh_token"]).await, json!({"active": false}));
+    assert_eq!(
+        robot.introspect(&tokens["refresh_token"]).await,
+        json!({"active": false})
+    );
     robot.revoke(&tokens["access_token"]).await;
-    assert_eq!(robot.introspect(&tokens["access_token"]).await, json!({"active": false}));
-    assert_eq!(robot.introspect(&json!("never was")).await, json!({"active": false}));
+    assert_eq!(
+        robot.introspect(&tokens["access_token"]).await,
+        json!({"active": false})
+    );
+    assert_eq!(
+        robot.introspect(&json!("never was")).await,
+        json!({"active": false})
+    );
     // Other tokens than those of OAuth are nobody's here.
-    assert_eq!(robot.introspect(&json!(tenant.ben.token)).await, json!({"active": false}));
+    assert_eq!(
+        robot.introspect(&json!(tenant.ben.token)).await,
+        json!({"active": false})
+    );
 }
 
 async fn introspection_is_for_clients_with_a_secret_about_their_own_tokens(tenant: Tenant) {
     let (server, name) = (tenant.server(), &tenant.name);
     let (robot, other) = (server.robot(name, &[]), server.robot(name, &[]));
     let tokens = robot.by_password(&tenant.ben, OFFLINE).await;
-    assert_eq!(other.introspect(&tokens["access_token"]).await, json!({"active": false}));
+    assert_eq!(
+        other.introspect(&tokens["access_token"]).await,
+        json!({"active": false})
+    );
     let public = server.robot(name, &["--public"]);
     let answer = public.ask("/oauth/introspect", &[("token", "x")]).await;
-    assert_eq!((answer.status.as_u16(), &answer.json()["error"]), (401, &json!("invalid_client")));
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["error"]),
+        (401, &json!("invalid_client"))
+    );
 }
 
 async fn an_application_without_the_switch_gets_nothing_for_a_password(tenant: Tenant) {
     for option in ["--no-password-grant", "--public"] {
         let robot = tenant.server().robot(&tenant.name, &[option]);
-        robot.refused(&password_form(&tenant), "unauthorized_client").await;
+        robot
+            .refused(&password_form(&tenant), "unauthorized_client")
+            .await;
     }
 }
 
@@ -277,9 +426,17 @@ async fn a_changed_password_gets_nothing(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let before = robot.by_password(&tenant.ben, "flow").await;
     let (email, new) = (tenant.ben.email.as_str(), "another battery of horses");
-    tenant.server().admin(&["user", "set-password", "--email", email, "--password", new]);
-    robot.refused(&password_form(&tenant), "invalid_grant").await;
-    assert_eq!(robot.status(&before["access_token"]).await, 200, "what was granted is no password");
+    tenant
+        .server()
+        .admin(&["user", "set-password", "--email", email, "--password", new]);
+    robot
+        .refused(&password_form(&tenant), "invalid_grant")
+        .await;
+    assert_eq!(
+        robot.status(&before["access_token"]).await,
+        200,
+        "what was granted is no password"
+    );
 }
 
 async fn an_access_token_stands_in_the_header_or_among_the_parameters(tenant: Tenant) {
@@ -291,9 +448,18 @@ async fn an_access_token_stands_in_the_header_or_among_the_parameters(tenant: Te
     let chat = json!({"event": "message", "content": "hello"});
     let with_body = json!({"event": "message", "content": "hello", "access_token": token});
     for request in [
-        client.request(Method::POST, &path).header("Authorization", format!("Bearer {token}")).json(&chat),
-        client.request(Method::POST, &path).header("Authorization", format!("bearer {token}")).json(&chat),
-        client.request(Method::POST, &path).query("access_token", token).json(&chat),
+        client
+            .request(Method::POST, &path)
+            .header("Authorization", format!("Bearer {token}"))
+            .json(&chat),
+        client
+            .request(Method::POST, &path)
+            .header("Authorization", format!("bearer {token}"))
+            .json(&chat),
+        client
+            .request(Method::POST, &path)
+            .query("access_token", token)
+            .json(&chat),
         client.request(Method::POST, &path).json(&with_body),
     ] {
         let answer = request.send().await.unwrap();
@@ -302,18 +468,34 @@ async fn an_access_token_stands_in_the_header_or_among_the_parameters(tenant: Te
             (202, Some(&*tenant.ben.id.to_string()))
         );
     }
-    let wrong = client.request(Method::GET, "/user").query("access_token", "x").send().await.unwrap();
+    let wrong = client
+        .request(Method::GET, "/user")
+        .query("access_token", "x")
+        .send()
+        .await
+        .unwrap();
     let challenge = "Bearer realm=\"Eddyline\", error=\"invalid_token\"";
-    assert_eq!((wrong.status.as_u16(), wrong.header("www-authenticate")), (401, Some(challenge)));
+    assert_eq!(
+        (wrong.status.as_u16(), wrong.header("www-authenticate")),
+        (401, Some(challenge))
+    );
 }
 
 async fn an_access_token_opens_streams_which_end_with_it(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
-    let (kept, ended) =
-        (robot.by_password(&tenant.ben, "flow").await, robot.by_password(&tenant.ben, OFFLINE).await);
-    let (lives, dies) = (robot.with(&kept["access_token"]), robot.with(&ended["access_token"]));
+    let (kept, ended) = (
+        robot.by_password(&tenant.ben, "flow").await,
+        robot.by_password(&tenant.ben, OFFLINE).await,
+    );
+    let (lives, dies) = (
+        robot.with(&kept["access_token"]),
+        robot.with(&ended["access_token"]),
+    );
     let mut lives = Listener::to(&lives, &[&tenant.main]).await;
-    let dies = [Listener::to(&dies, &[&tenant.main]).await, Listener::to(&dies, &[&tenant.main]).await];
+    let dies = [
+        Listener::to(&dies, &[&tenant.main]).await,
+        Listener::to(&dies, &[&tenant.main]).await,
+    ];
     robot.revoke(&ended["refresh_token"]).await;
     for stream in dies {
         assert_eq!(stream.rest().await, Vec::<Value>::new());
@@ -325,7 +507,12 @@ async fn an_access_token_opens_streams_which_end_with_it(tenant: Tenant) {
 async fn the_metadata_name_what_is_there(tenant: Tenant) {
     let client = tenant.server().client().build().unwrap();
     let path = "/.well-known/oauth-authorization-server";
-    let about = client.request(Method::GET, path).send().await.unwrap().json();
+    let about = client
+        .request(Method::GET, path)
+        .send()
+        .await
+        .unwrap()
+        .json();
     let base = tenant.server().base_url();
     assert_eq!(about["issuer"], base);
     for (name, path) in [
@@ -337,8 +524,18 @@ async fn the_metadata_name_what_is_there(tenant: Tenant) {
         assert_eq!(about[name], format!("{base}{path}"));
     }
     assert_eq!(about["code_challenge_methods_supported"], json!(["S256"]));
-    assert_eq!(about["authorization_response_iss_parameter_supported"], true);
-    let scopes = json!(["flow", "private", "manage", "profile", "offline_access", "integration"]);
+    assert_eq!(
+        about["authorization_response_iss_parameter_supported"],
+        true
+    );
+    let scopes = json!([
+        "flow",
+        "private",
+        "manage",
+        "profile",
+        "offline_access",
+        "integration"
+    ]);
     assert_eq!(about["scopes_supported"], scopes);
     let grants = json!(["authorization_code", "refresh_token", "password"]);
     assert_eq!(about["grant_types_supported"], grants);
@@ -348,13 +545,30 @@ async fn what_is_switched_off_is_gone(server: Server) {
     server.organization("acme");
     let ben = server.user("acme", "ben");
     let robot = server.robot("acme", &[]);
-    let fields = [("grant_type", "password"), ("username", &*ben.email), ("password", PASSWORD)];
+    let fields = [
+        ("grant_type", "password"),
+        ("username", &*ben.email),
+        ("password", PASSWORD),
+    ];
     robot.refused(&fields, "unauthorized_client").await;
     let client = server.client().build().unwrap();
     let path = "/.well-known/oauth-authorization-server";
-    let about = client.request(Method::GET, path).send().await.unwrap().json();
-    assert_eq!(about["grant_types_supported"], json!(["authorization_code", "refresh_token"]));
-    let answer = client.request(Method::GET, "/user").query("access_token", "x").send().await.unwrap();
+    let about = client
+        .request(Method::GET, path)
+        .send()
+        .await
+        .unwrap()
+        .json();
+    assert_eq!(
+        about["grant_types_supported"],
+        json!(["authorization_code", "refresh_token"])
+    );
+    let answer = client
+        .request(Method::GET, "/user")
+        .query("access_token", "x")
+        .send()
+        .await
+        .unwrap();
     assert_eq!(
         answer.header("www-authenticate"),
         Some("Basic realm=\"Eddyline\""),
@@ -371,10 +585,15 @@ async fn tokens_live_as_long_as_they_are_told(server: Server) {
     while robot.status(&tokens["access_token"]).await != 401 {
         tokio::task::yield_now().await;
     }
-    assert_eq!(robot.introspect(&tokens["access_token"]).await, json!({"active": false}));
+    assert_eq!(
+        robot.introspect(&tokens["access_token"]).await,
+        json!({"active": false})
+    );
     let next = robot.refresh(&tokens["refresh_token"]).await;
     while robot.introspect(&next["refresh_token"]).await["active"] == true {
         tokio::task::yield_now().await;
     }
-    robot.refused(&replay(&next["refresh_token"]), "invalid_grant").await;
+    robot
+        .refused(&replay(&next["refresh_token"]), "invalid_grant")
+        .await;
 }

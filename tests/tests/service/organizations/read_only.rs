@@ -17,7 +17,14 @@ on_shared_servers![
 async fn nothing_is_written_in_an_inactive_organization(tenant: Tenant) {
     let olga = tenant.user("olga");
     let message = tenant.ada.say(&tenant.main, "hello").await;
-    tenant.ada.does(Method::PUT, &tenant.path(""), &json!({"access_mode": "organization"})).await;
+    tenant
+        .ada
+        .does(
+            Method::PUT,
+            &tenant.path(""),
+            &json!({"access_mode": "organization"}),
+        )
+        .await;
     let token = tenant.client(Credentials::FlowToken(tenant.flow_token()));
     update(&tenant, &["--active", "false"]);
 
@@ -25,22 +32,54 @@ async fn nothing_is_written_in_an_inactive_organization(tenant: Tenant) {
     let text = json!({"event": "message", "content": "one more"});
     let ben = tenant.path(&format!("/users/{}", tenant.ben.id));
     let writes = [
-        (Method::POST, format!("/flows/{}", tenant.name), json!({"name": "New"})),
+        (
+            Method::POST,
+            format!("/flows/{}", tenant.name),
+            json!({"name": "New"}),
+        ),
         (Method::PUT, tenant.path(""), json!({"name": "Newer"})),
-        (Method::PUT, tenant.path(""), json!({"description": "for nothing"})),
+        (
+            Method::PUT,
+            tenant.path(""),
+            json!({"description": "for nothing"}),
+        ),
         (Method::PUT, tenant.path(""), json!({"disabled": true})),
-        (Method::PUT, tenant.path(""), json!({"access_mode": "link", "open": true})),
+        (
+            Method::PUT,
+            tenant.path(""),
+            json!({"access_mode": "link", "open": true}),
+        ),
         (Method::POST, tenant.path("/users"), json!({"id": olga.id})),
         (Method::PUT, ben, json!({"disabled": true})),
         (Method::POST, tenant.path("/messages"), text.clone()),
-        (Method::POST, tenant.path("/messages"), json!({"event": "status", "content": "idle"})),
-        (Method::POST, format!("{own}/comments"), json!({"content": "yes"})),
+        (
+            Method::POST,
+            tenant.path("/messages"),
+            json!({"event": "status", "content": "idle"}),
+        ),
+        (
+            Method::POST,
+            format!("{own}/comments"),
+            json!({"content": "yes"}),
+        ),
         (Method::PUT, own.clone(), json!({"content": "goodbye"})),
         (Method::PUT, own.clone(), json!({"tags": ["late"]})),
         (Method::DELETE, own.clone(), json!({})),
-        (Method::POST, tenant.path("/invitations"), json!({"email": "new@example.org"})),
-        (Method::POST, tenant.path("/invitations/import"), json!({"list": "new@example.org"})),
-        (Method::POST, format!("/private/{}/messages", tenant.ben.id), text.clone()),
+        (
+            Method::POST,
+            tenant.path("/invitations"),
+            json!({"email": "new@example.org"}),
+        ),
+        (
+            Method::POST,
+            tenant.path("/invitations/import"),
+            json!({"list": "new@example.org"}),
+        ),
+        (
+            Method::POST,
+            format!("/private/{}/messages", tenant.ben.id),
+            text.clone(),
+        ),
         (Method::PUT, path(&tenant, ""), json!({"name": "Newer"})),
     ];
     for (method, path, body) in writes {
@@ -48,10 +87,22 @@ async fn nothing_is_written_in_an_inactive_organization(tenant: Tenant) {
         assert_eq!(found, 403, "{method} {path} {body}");
     }
     assert_eq!(status(&token, Method::POST, "/messages", &text).await, 403);
-    assert_eq!(status(&olga.client, Method::PUT, &tenant.path(""), &json!({"open": true})).await, 403);
+    assert_eq!(
+        status(
+            &olga.client,
+            Method::PUT,
+            &tenant.path(""),
+            &json!({"open": true})
+        )
+        .await,
+        403
+    );
     let name = tenant.ada.get(&path(&tenant, "")).await["name"].clone();
     assert_eq!(name, tenant.name);
-    assert_eq!(tenant.ada.get(&tenant.path("/messages")).await, json!([message]));
+    assert_eq!(
+        tenant.ada.get(&tenant.path("/messages")).await,
+        json!([message])
+    );
 }
 
 async fn an_inactive_organization_is_read_and_heard(tenant: Tenant) {
@@ -70,7 +121,10 @@ async fn an_inactive_organization_is_read_and_heard(tenant: Tenant) {
     }
     let organization = tenant.ben.get(&path(&tenant, "")).await;
     let flow = tenant.ada.get(&tenant.path("")).await;
-    assert_eq!((&organization["active"], &flow["organization"]["active"]), (&json!(false), &json!(false)));
+    assert_eq!(
+        (&organization["active"], &flow["organization"]["active"]),
+        (&json!(false), &json!(false))
+    );
     assert_eq!(flow["flow_admin"], false);
     for (name, link) in flow["links"].as_object().unwrap() {
         let methods = link["methods"].as_array().unwrap();
@@ -83,26 +137,68 @@ async fn an_inactive_organization_is_read_and_heard(tenant: Tenant) {
 async fn ones_own_marks_are_kept_in_an_inactive_organization(tenant: Tenant) {
     let message = tenant.ada.say(&tenant.main, "@ben hello").await;
     update(&tenant, &["--active", "false"]);
-    tenant.ben.does(Method::PUT, &tenant.path(""), &json!({"open": false})).await;
-    tenant.ben.does(Method::PUT, &tenant.path("/read"), &json!({"message": message["id"]})).await;
+    tenant
+        .ben
+        .does(Method::PUT, &tenant.path(""), &json!({"open": false}))
+        .await;
+    tenant
+        .ben
+        .does(
+            Method::PUT,
+            &tenant.path("/read"),
+            &json!({"message": message["id"]}),
+        )
+        .await;
     let flow = tenant.ben.get(&tenant.path("")).await;
-    assert_eq!((&flow["open"], &flow["unread_mentions"]), (&json!(false), &json!(0)));
+    assert_eq!(
+        (&flow["open"], &flow["unread_mentions"]),
+        (&json!(false), &json!(0))
+    );
 }
 
 async fn people_go_out_of_an_inactive_organization_but_not_in(tenant: Tenant) {
     let (cleo, dora) = (tenant.member("cleo"), tenant.member("dora"));
     update(&tenant, &["--active", "false"]);
-    cleo.does(Method::DELETE, &tenant.path(&format!("/users/{}", cleo.id)), &Json::Null).await;
-    tenant.ada.does(Method::DELETE, &path(&tenant, &format!("/users/{}", dora.id)), &Json::Null).await;
+    cleo.does(
+        Method::DELETE,
+        &tenant.path(&format!("/users/{}", cleo.id)),
+        &Json::Null,
+    )
+    .await;
+    tenant
+        .ada
+        .does(
+            Method::DELETE,
+            &path(&tenant, &format!("/users/{}", dora.id)),
+            &Json::Null,
+        )
+        .await;
     let users = tenant.ada.get(&tenant.path("/users")).await;
     assert_eq!(users.as_array().unwrap().len(), 2);
     let back = json!({"id": cleo.id});
-    assert_eq!(status(&tenant.ada.client, Method::POST, &tenant.path("/users"), &back).await, 403);
+    assert_eq!(
+        status(
+            &tenant.ada.client,
+            Method::POST,
+            &tenant.path("/users"),
+            &back
+        )
+        .await,
+        403
+    );
 }
 
 async fn an_organization_that_is_active_again_is_as_before(tenant: Tenant) {
     let post = json!({"event": "message", "content": "hello"});
-    let posted = async || status(&tenant.ben.client, Method::POST, &tenant.path("/messages"), &post).await;
+    let posted = async || {
+        status(
+            &tenant.ben.client,
+            Method::POST,
+            &tenant.path("/messages"),
+            &post,
+        )
+        .await
+    };
     for _ in 0..3 {
         assert_eq!(posted().await, 202);
         update(&tenant, &["--active", "false"]);

@@ -43,16 +43,27 @@ async fn a_form_without_its_token_is_refused(tenant: Tenant) {
         &format!("/email/{zeros}"),
         &format!("/invitations/{zeros}"),
     ] {
-        for body in
-            ["", "csrf=", &format!("csrf={zeros}"), &format!("csrf={other}"), &format!("csrf={right}0")]
-        {
+        for body in [
+            "",
+            "csrf=",
+            &format!("csrf={zeros}"),
+            &format!("csrf={other}"),
+            &format!("csrf={right}0"),
+        ] {
             let page = ben.send("POST", path, &[FORM], body).await;
             page.says(403, "This form could not be accepted");
         }
     }
     assert_eq!(ben.get("/app").await.status, 200, "nothing was done");
     let mut fresh = tenant.server().visitor();
-    let page = fresh.send("POST", "/password", &[FORM], &format!("csrf={right}&email=x%40y.example")).await;
+    let page = fresh
+        .send(
+            "POST",
+            "/password",
+            &[FORM],
+            &format!("csrf={right}&email=x%40y.example"),
+        )
+        .await;
     assert_eq!(page.status, 403, "there must be a cookie as well");
 }
 
@@ -69,7 +80,14 @@ async fn a_form_from_another_site_is_refused(tenant: Tenant) {
         page.says(403, "This form could not be accepted");
     }
     let own = format!("Origin: {}", tenant.server().base_url());
-    let page = ben.send("POST", "/sign-out", &[FORM, &own, "Sec-Fetch-Site: same-origin"], &body).await;
+    let page = ben
+        .send(
+            "POST",
+            "/sign-out",
+            &[FORM, &own, "Sec-Fetch-Site: same-origin"],
+            &body,
+        )
+        .await;
     assert_eq!(page.sent_on(), "/sign-in");
 }
 
@@ -77,19 +95,38 @@ async fn a_form_has_its_type_and_its_bounds(tenant: Tenant) {
     let mut visitor = tenant.server().visitor();
     visitor.get("/sign-in").await;
     let body = format!("csrf={}&email=a", token(&visitor));
-    for kind in ["Content-Type: application/json", "Content-Type: text/plain", "X-Nothing: 1"] {
-        visitor.send("POST", "/password", &[kind], &body).await.says(415, "could not be read");
+    for kind in [
+        "Content-Type: application/json",
+        "Content-Type: text/plain",
+        "X-Nothing: 1",
+    ] {
+        visitor
+            .send("POST", "/password", &[kind], &body)
+            .await
+            .says(415, "could not be read");
     }
     let large = format!("{body}{}", "x".repeat(64 * 1024));
-    visitor.send("POST", "/password", &[FORM], &large).await.says(413, "could not be read");
+    visitor
+        .send("POST", "/password", &[FORM], &large)
+        .await
+        .says(413, "could not be read");
     for bad in ["&email=%ff", "&email=%00", "&%00=1"] {
         visitor
             .send("POST", "/password", &[FORM], &format!("{body}{bad}"))
             .await
             .says(400, "could not be read");
     }
-    for path in ["/account", "/invitations/0000000000000000000000000000000000000000-main"] {
-        let page = visitor.send("POST", path, &[FORM], &format!("{body}&do=none&part=none")).await;
-        assert!(matches!(page.status, 303 | 400 | 404), "{path}: {}", page.status);
+    for path in [
+        "/account",
+        "/invitations/0000000000000000000000000000000000000000-main",
+    ] {
+        let page = visitor
+            .send("POST", path, &[FORM], &format!("{body}&do=none&part=none"))
+            .await;
+        assert!(
+            matches!(page.status, 303 | 400 | 404),
+            "{path}: {}",
+            page.status
+        );
     }
 }

@@ -13,7 +13,10 @@ on_shared_servers![
 
 /// The path of the page that a letter leads to.
 pub(crate) fn path_of(letter: &Letter, server: &Server) -> String {
-    let path = letter.link().strip_prefix(server.base_url()).expect("a link leads to the server");
+    let path = letter
+        .link()
+        .strip_prefix(server.base_url())
+        .expect("a link leads to the server");
     path.to_owned()
 }
 
@@ -21,7 +24,9 @@ async fn a_forgotten_password_is_replaced_by_mail(tenant: Tenant) {
     let server = tenant.server();
     let mut elsewhere = server.signed_in(&tenant.ben.email, PASSWORD).await;
     let mut ben = server.visitor();
-    let page = ben.post("/password", &[("email", &tenant.ben.email.to_uppercase())]).await;
+    let page = ben
+        .post("/password", &[("email", &tenant.ben.email.to_uppercase())])
+        .await;
     page.says(200, "Look into your mail");
     let letter = server.letter(&tenant.ben.email, 1).await;
     let link = path_of(&letter, server);
@@ -38,13 +43,28 @@ async fn a_forgotten_password_is_replaced_by_mail(tenant: Tenant) {
     weak.says(400, "easy to guess");
     assert!(!weak.text.contains("password1"), "{}", weak.text);
 
-    assert_eq!(ben.post(&link, &[("password", OTHER)]).await.sent_on(), "/app");
+    assert_eq!(
+        ben.post(&link, &[("password", OTHER)]).await.sent_on(),
+        "/app"
+    );
     ben.get("/app").await.says(200, &tenant.main);
-    assert_eq!(elsewhere.get("/app").await.status, 303, "other sessions have ended");
+    assert_eq!(
+        elsewhere.get("/app").await.status,
+        303,
+        "other sessions have ended"
+    );
     ben.get(&link).await.says(404, "This link leads nowhere");
-    ben.post(&link, &[("password", OTHER)]).await.says(404, "This link leads nowhere");
-    assert!(tenant.ben.by_password().me().await.is_err(), "the old password is over");
-    let credentials = Credentials::Basic { email: tenant.ben.email.clone(), password: OTHER.into() };
+    ben.post(&link, &[("password", OTHER)])
+        .await
+        .says(404, "This link leads nowhere");
+    assert!(
+        tenant.ben.by_password().me().await.is_err(),
+        "the old password is over"
+    );
+    let credentials = Credentials::Basic {
+        email: tenant.ben.email.clone(),
+        password: OTHER.into(),
+    };
     tenant.client(credentials).me().await.unwrap();
     // API tokens are not sessions.
     tenant.ben.client.me().await.unwrap();
@@ -63,20 +83,41 @@ async fn nobody_learns_who_has_an_account(tenant: Tenant) {
     tenant.server().letter(&tenant.ben.email, 1).await;
     assert_eq!(tenant.server().letters_to(&nobody), []);
     // Asked again at once, no second mail goes out, and nobody is told that either.
-    visitor.post("/password", &[("email", &tenant.ben.email)]).await.says(200, "Look into your mail");
-    visitor.post("/password", &[("email", &tenant.ada.email)]).await.says(200, "Look into your mail");
+    visitor
+        .post("/password", &[("email", &tenant.ben.email)])
+        .await
+        .says(200, "Look into your mail");
+    visitor
+        .post("/password", &[("email", &tenant.ada.email)])
+        .await
+        .says(200, "Look into your mail");
     tenant.server().letter(&tenant.ada.email, 1).await;
     assert_eq!(tenant.server().letters_to(&tenant.ben.email).len(), 1);
-    visitor.post("/password", &[("email", "ben")]).await.says(400, "aria-invalid=\"true\"");
+    visitor
+        .post("/password", &[("email", "ben")])
+        .await
+        .says(400, "aria-invalid=\"true\"");
 }
 
 async fn a_link_that_was_never_made_leads_nowhere(tenant: Tenant) {
     let mut visitor = tenant.server().visitor();
     for kind in ["password", "email", "invitations"] {
-        for secret in ["0".repeat(64), "0".repeat(63), "x".repeat(64), "A".repeat(64), "%00".repeat(64)] {
+        for secret in [
+            "0".repeat(64),
+            "0".repeat(63),
+            "x".repeat(64),
+            "A".repeat(64),
+            "%00".repeat(64),
+        ] {
             let path = format!("/{kind}/{secret}");
-            visitor.get(&path).await.says(404, "This link leads nowhere");
-            visitor.post(&path, &[("password", OTHER), ("do", "decline")]).await.says(404, "<h1>");
+            visitor
+                .get(&path)
+                .await
+                .says(404, "This link leads nowhere");
+            visitor
+                .post(&path, &[("password", OTHER), ("do", "decline")])
+                .await
+                .says(404, "<h1>");
         }
     }
 }

@@ -17,11 +17,17 @@ const DRAWN: &str = "image/svg+xml";
 
 /// The address of the picture that the page shows.
 fn shown(page: &Page) -> String {
-    page.between("<img class=\"avatar\" src=\"", "\"").to_owned()
+    page.between("<img class=\"avatar\" src=\"", "\"")
+        .to_owned()
 }
 
 async fn fetch(client: &Client, path: &str) -> RawResponse {
-    client.request(Method::GET, path).anonymous().send().await.unwrap()
+    client
+        .request(Method::GET, path)
+        .anonymous()
+        .send()
+        .await
+        .unwrap()
 }
 
 /// The kind of the picture that the page of the account shows.
@@ -45,8 +51,14 @@ async fn a_picture_is_uploaded_shown_and_removed(tenant: Tenant) {
     page.says(200, "Your picture is changed.");
     page.is_named_throughout("/account");
     assert_ne!(kind(&tenant, &mut ben).await, DRAWN);
-    let listed = tenant.ben.get("/user").await["avatar"].as_str().unwrap().to_owned();
-    assert!(listed.ends_with(shown(&page).strip_suffix("192").unwrap()), "{listed}");
+    let listed = tenant.ben.get("/user").await["avatar"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(
+        listed.ends_with(shown(&page).strip_suffix("192").unwrap()),
+        "{listed}"
+    );
 
     let page = ben.post("/account", &[("part", "no-picture")]).await;
     assert_eq!(page.sent_on(), "/account?done=no-picture");
@@ -63,14 +75,24 @@ async fn what_is_no_picture_is_refused_on_the_page(tenant: Tenant) {
     is_hardened(&page, UPLOAD);
     page.is_named_throughout(UPLOAD);
     for (name, file) in [("avatar", &b""[..]), ("other", b"text")] {
-        ben.upload(UPLOAD, name, file).await.says(400, "New picture can&#39;t be blank");
+        ben.upload(UPLOAD, name, file)
+            .await
+            .says(400, "New picture can&#39;t be blank");
     }
-    ben.upload(UPLOAD, "avatar", &vec![0; 5 * 1024 * 1024 + 1]).await.says(413, "could not be read");
-    ben.upload(UPLOAD, "other", &png(64)).await.says(400, "could not be read");
+    ben.upload(UPLOAD, "avatar", &vec![0; 5 * 1024 * 1024 + 1])
+        .await
+        .says(413, "could not be read");
+    ben.upload(UPLOAD, "other", &png(64))
+        .await
+        .says(400, "could not be read");
     let broken = "Content-Type: multipart/form-data";
-    ben.send("POST", UPLOAD, &[broken], "x").await.says(400, "could not be read");
+    ben.send("POST", UPLOAD, &[broken], "x")
+        .await
+        .says(400, "could not be read");
     let plain = "Content-Type: application/x-www-form-urlencoded";
-    ben.send("POST", UPLOAD, &[plain], "avatar=x").await.says(415, "could not be read");
+    ben.send("POST", UPLOAD, &[plain], "avatar=x")
+        .await
+        .says(415, "could not be read");
     let page = ben.get(UPLOAD).await;
     assert_eq!((page.status, page.header("allow")), (405, "POST"));
     assert_eq!(kind(&tenant, &mut ben).await, DRAWN);
@@ -79,7 +101,10 @@ async fn what_is_no_picture_is_refused_on_the_page(tenant: Tenant) {
 async fn a_picture_is_uploaded_by_its_owner_from_our_page_only(tenant: Tenant) {
     let mut nobody = tenant.server().visitor();
     nobody.get("/sign-in").await;
-    assert_eq!(nobody.upload(UPLOAD, "avatar", &png(64)).await.sent_on(), "/sign-in?next=%2Faccount");
+    assert_eq!(
+        nobody.upload(UPLOAD, "avatar", &png(64)).await.sent_on(),
+        "/sign-in?next=%2Faccount"
+    );
 
     let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let body = |token: &str| {
@@ -96,7 +121,9 @@ async fn a_picture_is_uploaded_by_its_owner_from_our_page_only(tenant: Tenant) {
     }
     let own = ben.cookie(CSRF).unwrap().to_owned();
     let foreign = "Sec-Fetch-Site: cross-site";
-    let page = ben.send("POST", UPLOAD, &[parts, foreign], &body(&own)).await;
+    let page = ben
+        .send("POST", UPLOAD, &[parts, foreign], &body(&own))
+        .await;
     page.says(403, "This form could not be accepted");
     let page = ben.send("POST", UPLOAD, &[parts], &body(&own)).await;
     page.says(400, "<a href=\"#picture-avatar\">New picture ");

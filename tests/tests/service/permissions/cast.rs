@@ -75,7 +75,10 @@ impl<'t> Stage<'t> {
     pub(crate) async fn set(tenant: &'t Tenant) -> Self {
         let blocked = tenant.member("bert");
         let block = tenant.path(&format!("/users/{}", blocked.id));
-        tenant.ada.does(Method::PUT, &block, &json!({"disabled": true})).await;
+        tenant
+            .ada
+            .does(Method::PUT, &block, &json!({"disabled": true}))
+            .await;
         let neighbour = tenant.neighbour();
         let guest = neighbour.user("gus");
         let flow = tenant.ben.get(&tenant.path("")).await;
@@ -150,20 +153,35 @@ impl<'t> Stage<'t> {
     /// A stream does not end, so only its beginning is waited for.
     async fn listen(&self, client: &Client, template: &str) -> Answered {
         let (stream, path) = match template.ends_with("{flow}") {
-            true => (StreamRequest::new().path(self.flow()), format!("/stream/flows/{}", self.flow())),
-            false => {
-                (StreamRequest::new().flow(self.flow()), format!("/stream/flows?filter={}", self.flow()))
-            }
+            true => (
+                StreamRequest::new().path(self.flow()),
+                format!("/stream/flows/{}", self.flow()),
+            ),
+            false => (
+                StreamRequest::new().flow(self.flow()),
+                format!("/stream/flows?filter={}", self.flow()),
+            ),
         };
         if client.stream(&stream).await.is_ok() {
-            return Answered { status: 200, challenge: None, body: Json::Null };
+            return Answered {
+                status: 200,
+                challenge: None,
+                body: Json::Null,
+            };
         }
-        client.request(Method::GET, &path).send().await.unwrap().into()
+        client
+            .request(Method::GET, &path)
+            .send()
+            .await
+            .unwrap()
+            .into()
     }
 
     /// Fills a path in, making what it names.
     async fn path(&self, template: &str, expendable: bool, caller: &str) -> String {
-        let mut path = template.replace("{organization}", &self.tenant.name).replace("{flow}", "main");
+        let mut path = template
+            .replace("{organization}", &self.tenant.name)
+            .replace("{flow}", "main");
         self.bring_owner_back().await;
         if path.contains("{message}") || path.contains("{thread}") {
             let message = match path.starts_with("/private") {
@@ -171,7 +189,10 @@ impl<'t> Stage<'t> {
                 false => self.owner.say(self.flow(), "hello").await,
             };
             path = path.replace("{message}", &message["id"].to_string());
-            path = path.replace("{thread}", message["thread_id"].as_str().unwrap_or_default());
+            path = path.replace(
+                "{thread}",
+                message["thread_id"].as_str().unwrap_or_default(),
+            );
         }
         if path.contains("{invitation}") {
             path = path.replace("{invitation}", &self.invitation().await.to_string());
@@ -182,10 +203,19 @@ impl<'t> Stage<'t> {
         if path.contains("{group}") {
             path = path.replace("{group}", &self.group().to_string());
         }
-        path = path.replace("{token}", &self.token).replace("{uid}", &self.uid).replace("{id}", "User");
+        path = path
+            .replace("{token}", &self.token)
+            .replace("{uid}", &self.uid)
+            .replace("{id}", "User");
         if path.contains("{avatar}") {
-            let avatar = self.owner.get("/user").await["avatar"].as_str().unwrap().to_owned();
-            path = path.replace("{avatar}", avatar.trim_end_matches('/').rsplit('/').next().unwrap());
+            let avatar = self.owner.get("/user").await["avatar"]
+                .as_str()
+                .unwrap()
+                .to_owned();
+            path = path.replace(
+                "{avatar}",
+                avatar.trim_end_matches('/').rsplit('/').next().unwrap(),
+            );
         }
         if path.contains("{name}") {
             path = filled_path(self.owner, self.flow(), &path).await;
@@ -194,49 +224,91 @@ impl<'t> Stage<'t> {
             true => self.newcomer().id,
             false => self.owner.id,
         };
-        path.replace("{user}", &user.to_string()).replace("{size}", "64").replace("{position}", "0")
+        path.replace("{user}", &user.to_string())
+            .replace("{size}", "64")
+            .replace("{position}", "0")
     }
 
     /// Somebody whom nobody will miss.
     fn newcomer(&self) -> Caller {
         static COUNT: AtomicU32 = AtomicU32::new(1);
-        self.tenant.user(&format!("temp{}", COUNT.fetch_add(1, Ordering::Relaxed)))
+        self.tenant
+            .user(&format!("temp{}", COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
     /// A source of the flow.
     fn source(&self) -> Json {
-        let line = ["source", "create", "--flow", self.flow(), "--app", &self.robot.id, "--name", "Same"];
+        let line = [
+            "source",
+            "create",
+            "--flow",
+            self.flow(),
+            "--app",
+            &self.robot.id,
+            "--name",
+            "Same",
+        ];
         self.tenant.server().admin(&line)["id"].clone()
     }
 
     /// A group of the organization.
     fn group(&self) -> Json {
-        let line = ["group", "create", "--org", &self.tenant.name, "--name", &unused_name()];
+        let line = [
+            "group",
+            "create",
+            "--org",
+            &self.tenant.name,
+            "--name",
+            &unused_name(),
+        ];
         self.tenant.server().admin(&line)["id"].clone()
     }
 
     async fn bring_owner_back(&self) {
         let users = self.tenant.path("/users");
-        self.tenant.ada.does(Method::POST, &users, &json!({"id": self.owner.id})).await;
+        self.tenant
+            .ada
+            .does(Method::POST, &users, &json!({"id": self.owner.id}))
+            .await;
     }
 
     /// A pending invitation of the guest, who is no member of the organization.
     async fn invitation(&self) -> i64 {
-        let membership = format!("/organizations/{}/users/{}", self.tenant.name, self.guest.id);
-        self.tenant.ada.send(Method::DELETE, &membership, &Json::Null).await;
+        let membership = format!(
+            "/organizations/{}/users/{}",
+            self.tenant.name, self.guest.id
+        );
+        self.tenant
+            .ada
+            .send(Method::DELETE, &membership, &Json::Null)
+            .await;
         let invitations = self.tenant.path("/invitations");
         let invitation = json!({"email": self.guest.email});
-        let made = self.tenant.ada.send(Method::POST, &invitations, &invitation).await.success().unwrap();
+        let made = self
+            .tenant
+            .ada
+            .send(Method::POST, &invitations, &invitation)
+            .await
+            .success()
+            .unwrap();
         made.json()["id"].as_i64().unwrap()
     }
 
-    /// A message in the caller's conversation with the owner, written by the caller; where the caller
-    /// can have none, any number.
+    /// A message in the caller's conversation with the owner, written by the caller; where the
+    /// caller can have none, any number.
     async fn private_message(&self, caller: &str) -> Json {
         let client = self.client(caller);
         let path = format!("/private/{}/messages", self.owner.id);
         let message = json!({"event": "message", "content": "hello"});
-        if !client.request(Method::POST, &path).json(&message).send().await.unwrap().status.is_success() {
+        if !client
+            .request(Method::POST, &path)
+            .json(&message)
+            .send()
+            .await
+            .unwrap()
+            .status
+            .is_success()
+        {
             return json!({"id": 1});
         }
         let messages: Json = client.request(Method::GET, &path).call().await.unwrap();

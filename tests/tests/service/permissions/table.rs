@@ -31,7 +31,12 @@ pub(crate) struct Row {
 }
 
 const fn row(endpoint: &'static str, body: fn(&Stage<'_>) -> Body, expected: &'static str) -> Row {
-    Row { endpoint, expendable: false, body, expected }
+    Row {
+        endpoint,
+        expendable: false,
+        body,
+        expected,
+    }
 }
 
 fn none(_: &Stage<'_>) -> Body {
@@ -43,7 +48,9 @@ fn chat(_: &Stage<'_>) -> Body {
 }
 
 fn mail(_: &Stage<'_>) -> Body {
-    Body::Json(json!({"source": "x", "from_address": "x@x.example", "subject": "x", "content": "x"}))
+    Body::Json(
+        json!({"source": "x", "from_address": "x@x.example", "subject": "x", "content": "x"}),
+    )
 }
 
 fn picture(_: &Stage<'_>) -> Body {
@@ -52,10 +59,10 @@ fn picture(_: &Stage<'_>) -> Body {
 
 /// A PNG picture of one point.
 const PIXEL: &[u8] = &[
-    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0, 1, 0, 0,
-    0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T', 0x78, 0xda, 0x63,
-    0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d, 0x6b, 0, 0, 0, 0, b'I', b'E',
-    b'N', b'D', 0xae, 0x42, 0x60, 0x82,
+    0x89, b'P', b'N', b'G', 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0x0d, b'I', b'H', b'D', b'R', 0, 0, 0,
+    1, 0, 0, 0, 1, 8, 6, 0, 0, 0, 0x1f, 0x15, 0xc4, 0x89, 0, 0, 0, 0x0d, b'I', b'D', b'A', b'T',
+    0x78, 0xda, 0x63, 0x64, 0xf8, 0xcf, 0x50, 0x0f, 0, 0x03, 0x86, 0x01, 0x80, 0x5a, 0x34, 0x7d,
+    0x6b, 0, 0, 0, 0, b'I', b'E', b'N', b'D', 0xae, 0x42, 0x60, 0x82,
 ];
 
 const EVERYBODY: &str = "200 200 200 200 200 200 200 200 200 200";

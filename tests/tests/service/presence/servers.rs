@@ -36,7 +36,10 @@ on_two_servers![
     who_was_present_before_is_present_at_a_server_that_starts_later,
 ];
 
-fn with_two_servers<F: Future<Output = ()>>(backend: Backend, test: impl FnOnce(Server, Server) -> F) {
+fn with_two_servers<F: Future<Output = ()>>(
+    backend: Backend,
+    test: impl FnOnce(Server, Server) -> F,
+) {
     run(backend, &[], async |one| {
         let other = one.another_node("node-2", &[]);
         test(one, other).await;
@@ -48,7 +51,10 @@ fn shows(state: &str) -> StreamRequest {
 }
 
 async fn asking(caller: &Caller, flow: &str) -> Listener {
-    let asks = StreamRequest { presence: true, ..StreamRequest::new().flow(flow) };
+    let asks = StreamRequest {
+        presence: true,
+        ..StreamRequest::new().flow(flow)
+    };
     Listener::open(&caller.client, &asks).await
 }
 
@@ -133,7 +139,10 @@ async fn an_opened_stream_is_activity_at_the_other_server(one: Server, other: Se
     assert_eq!(activity.json["event"], "activity.user");
     assert_eq!(activity.json["user"], ben.id.to_string());
     let place = place_of(&ben, &there).await;
-    assert_eq!(place["last_activity"], activity.json["content"]["last_activity"]);
+    assert_eq!(
+        place["last_activity"],
+        activity.json["content"]["last_activity"]
+    );
     let came = place["last_ping"].clone();
     assert!(came.as_i64() >= place["last_activity"].as_i64(), "{place}");
 
@@ -146,7 +155,11 @@ async fn an_opened_stream_is_activity_at_the_other_server(one: Server, other: Se
     assert_eq!(place_of(&ben, &there).await["last_ping"], gone["last_ping"]);
     cyd.say(MAIN, "the end").await;
     let next = stream.anything().await;
-    assert_eq!(next.json["event"], "message", "once a minute: {:?}", next.json);
+    assert_eq!(
+        next.json["event"], "message",
+        "once a minute: {:?}",
+        next.json
+    );
 }
 
 async fn presence_of_another_server_keeps_to_its_flow(one: Server, other: Server) {
@@ -157,7 +170,11 @@ async fn presence_of_another_server_keeps_to_its_flow(one: Server, other: Server
     let mut cyd_there = asking(&at(&other, &cyd), "acme/side").await;
     let _ben = Listener::open(&ben.client, &shows("true")).await;
     assert_eq!(next_state(&mut ada_there).await, is(&ben, "active"));
-    let _ada = Listener::open(&ada.client, &StreamRequest::new().flow("acme/side").active("idle")).await;
+    let _ada = Listener::open(
+        &ada.client,
+        &StreamRequest::new().flow("acme/side").active("idle"),
+    )
+    .await;
     assert_eq!(next_state(&mut cyd_there).await, is(&ada, "idle"));
 }
 
@@ -175,7 +192,11 @@ async fn who_was_present_at_a_killed_server_goes(mut one: Server, other: Server)
     assert!(lost.rest().await.is_empty());
     assert_eq!(next_state(&mut stream).await, is(&ben, "offline"));
     assert!(!is_present(&ben, &there).await);
-    assert_ne!(place_of(&ben, &there).await["last_ping"], 0, "when the server last showed a sign of life");
+    assert_ne!(
+        place_of(&ben, &there).await["last_ping"],
+        0,
+        "when the server last showed a sign of life"
+    );
 
     // The next server on that address is another one, which takes the presences up anew.
     one.restart();
@@ -193,7 +214,10 @@ async fn who_was_present_at_a_killed_server_goes(mut one: Server, other: Server)
     }
 }
 
-async fn who_was_present_before_is_present_at_a_server_that_starts_later(one: Server, mut other: Server) {
+async fn who_was_present_before_is_present_at_a_server_that_starts_later(
+    one: Server,
+    mut other: Server,
+) {
     let Acme { ada, ben } = one.acme();
     assert!(other.terminate().success());
     let mut here = asking(&ada, MAIN).await;
@@ -215,7 +239,10 @@ async fn who_was_present_before_is_present_at_a_server_that_starts_later(one: Se
     let mut asking = asking(&there, MAIN).await;
     let _ada = Listener::open(&ada.client, &shows("idle")).await;
     while next_state(&mut asking).await != is(&ada, "idle") {}
-    assert!(!is_present(&ben, &there).await, "nothing is left of what ended before");
+    assert!(
+        !is_present(&ben, &there).await,
+        "nothing is left of what ended before"
+    );
     assert!(is_present(&ada, &there).await);
 }
 

@@ -30,7 +30,11 @@ async fn strangers_are_not_found(tenant: Tenant) {
             (Method::PUT, at("/messages/1"), json!({"content": "no"})),
             (Method::DELETE, at("/messages/1"), Json::Null),
         ] {
-            assert_eq!(status(&tenant.ben, method.clone(), &path, body).await, 404, "{method} {path}");
+            assert_eq!(
+                status(&tenant.ben, method.clone(), &path, body).await,
+                404,
+                "{method} {path}"
+            );
         }
     }
     assert_eq!(tenant.ben.get("/private").await, json!([]));
@@ -47,20 +51,39 @@ async fn who_has_left_is_denied_and_off_the_list(tenant: Tenant) {
         for (method, path, body) in [
             (Method::GET, path(with), Json::Null),
             (Method::PUT, path(with), json!({"open": true})),
-            (Method::PUT, format!("{}/read", path(with)), json!({"message": 1})),
+            (
+                Method::PUT,
+                format!("{}/read", path(with)),
+                json!({"message": 1}),
+            ),
             (Method::GET, messages(with), Json::Null),
             (Method::POST, messages(with), chat.clone()),
             (Method::GET, format!("{}/1", messages(with)), Json::Null),
-            (Method::PUT, format!("{}/1", messages(with)), json!({"content": "no"})),
+            (
+                Method::PUT,
+                format!("{}/1", messages(with)),
+                json!({"content": "no"}),
+            ),
             (Method::DELETE, format!("{}/1", messages(with)), Json::Null),
         ] {
-            assert_eq!(status(who, method.clone(), &path, body).await, 403, "{method} {path}");
+            assert_eq!(
+                status(who, method.clone(), &path, body).await,
+                403,
+                "{method} {path}"
+            );
         }
     }
     assert_eq!(cleo.get("/private").await, json!([]));
     let left = tenant.ben.get("/private").await;
-    assert_eq!((left.as_array().unwrap().len(), &left[0]["id"]), (1, &json!(tenant.ada.id)));
-    assert_eq!(status(&cleo, Method::GET, &path(&tenant.ada), Json::Null).await, 404, "they never met");
+    assert_eq!(
+        (left.as_array().unwrap().len(), &left[0]["id"]),
+        (1, &json!(tenant.ada.id))
+    );
+    assert_eq!(
+        status(&cleo, Method::GET, &path(&tenant.ada), Json::Null).await,
+        404,
+        "they never met"
+    );
     // One keeps one's own notes.
     write_all(&cleo, &cleo, &["note to self"]).await;
 }
@@ -68,16 +91,37 @@ async fn who_has_left_is_denied_and_off_the_list(tenant: Tenant) {
 async fn an_inactive_organization_is_only_read(tenant: Tenant) {
     write_all(&tenant.ben, &tenant.ada, &["hello"]).await;
     let set = |active: &str| {
-        tenant.server().admin(&["org", "update", "--org", &tenant.name, "--active", active]);
+        tenant
+            .server()
+            .admin(&["org", "update", "--org", &tenant.name, "--active", active]);
     };
     set("false");
     let own = format!("{}/1", messages(&tenant.ada));
-    assert_eq!(write(&tenant.ben, &tenant.ada, "too late").await.status, 403);
-    assert_eq!(status(&tenant.ben, Method::PUT, &own, json!({"content": "no"})).await, 403);
-    assert_eq!(status(&tenant.ben, Method::DELETE, &own, Json::Null).await, 403);
+    assert_eq!(
+        write(&tenant.ben, &tenant.ada, "too late").await.status,
+        403
+    );
+    assert_eq!(
+        status(&tenant.ben, Method::PUT, &own, json!({"content": "no"})).await,
+        403
+    );
+    assert_eq!(
+        status(&tenant.ben, Method::DELETE, &own, Json::Null).await,
+        403
+    );
     assert_eq!(listed(&tenant.ada, &tenant.ben, "").await, [1]);
-    tenant.ada.does(Method::PUT, &path(&tenant.ben), &json!({"open": true})).await;
-    tenant.ada.does(Method::PUT, &format!("{}/read", path(&tenant.ben)), &json!({"message": 1})).await;
+    tenant
+        .ada
+        .does(Method::PUT, &path(&tenant.ben), &json!({"open": true}))
+        .await;
+    tenant
+        .ada
+        .does(
+            Method::PUT,
+            &format!("{}/read", path(&tenant.ben)),
+            &json!({"message": 1}),
+        )
+        .await;
     assert_eq!(unread(&tenant.ada, &tenant.ben).await, 0);
     set("true");
     assert_eq!(write(&tenant.ben, &tenant.ada, "back").await.status, 200);
@@ -87,8 +131,17 @@ async fn a_second_common_organization_keeps_the_conversation(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let (cleo, dora) = (tenant.user("cleo"), tenant.user("dora"));
     for (person, nick) in [(&cleo, "cleo"), (&dora, "dora")] {
-        let arguments = ["user", "create", "--org", &neighbour.name, "--email", &person.email];
-        tenant.server().admin(&[&arguments[..], &["--name", nick, "--nick", nick]].concat());
+        let arguments = [
+            "user",
+            "create",
+            "--org",
+            &neighbour.name,
+            "--email",
+            &person.email,
+        ];
+        tenant
+            .server()
+            .admin(&[&arguments[..], &["--name", nick, "--nick", nick]].concat());
     }
     write_all(&dora, &cleo, &["hello"]).await;
     remove(&tenant, &cleo).await;

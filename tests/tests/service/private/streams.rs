@@ -38,7 +38,11 @@ async fn private_messages_come_to_all_streams_of_both(tenant: Tenant) {
         assert_eq!(json!([stream.json().await, stream.json().await]), listed);
     }
     for stream in [&mut ben, &mut third, &mut flow_only] {
-        assert_eq!(stream.json().await["content"], "for all", "and nothing before it");
+        assert_eq!(
+            stream.json().await["content"],
+            "for all",
+            "and nothing before it"
+        );
     }
 }
 
@@ -58,9 +62,15 @@ async fn a_stream_goes_on_with_the_private_messages_missed(tenant: Tenant) {
     write_all(&cleo, &tenant.ben, &["nor have we"]).await;
     let after = |id: &str| StreamRequest::new().user().after(id);
     let mut ada = Listener::open(&tenant.ada.client, &after(&ada_at)).await;
-    assert_eq!(ada.texts_through("we have not met").await, ["missed", "we have not met"]);
+    assert_eq!(
+        ada.texts_through("we have not met").await,
+        ["missed", "we have not met"]
+    );
     let mut ben = Listener::open(&tenant.ben.client, &after(&ben_at)).await;
-    assert_eq!(ben.texts_through("nor have we").await, ["missed", "nor have we"]);
+    assert_eq!(
+        ben.texts_through("nor have we").await,
+        ["missed", "nor have we"]
+    );
 }
 
 async fn a_stream_goes_on_without_what_may_not_be_read_any_more(tenant: Tenant) {
@@ -93,22 +103,37 @@ async fn changes_of_private_messages_are_told_to_both(tenant: Tenant) {
     let mut streams = [own_stream(&tenant.ada).await, own_stream(&tenant.ben).await];
     let own = format!("{}/1", messages(&tenant.ada));
     // A listener that lags would hear the present text of the message instead.
-    for (method, change, text) in
-        [(Method::PUT, json!({"content": "hello there"}), "hello there"), (Method::DELETE, Json::Null, "")]
-    {
+    for (method, change, text) in [
+        (
+            Method::PUT,
+            json!({"content": "hello there"}),
+            "hello there",
+        ),
+        (Method::DELETE, Json::Null, ""),
+    ] {
         tenant.ben.does(method, &own, &change).await;
         for stream in &mut streams {
             let heard = stream.event("message-edit").await;
-            assert_eq!(heard["content"], json!({"message": 1, "updated_content": text}));
+            assert_eq!(
+                heard["content"],
+                json!({"message": 1, "updated_content": text})
+            );
             assert_eq!(
                 (&heard["user"], &heard["to"]),
-                (&json!(tenant.ben.id.to_string()), &json!(tenant.ada.id.to_string()))
+                (
+                    &json!(tenant.ben.id.to_string()),
+                    &json!(tenant.ada.id.to_string())
+                )
             );
             assert_eq!(heard.get("flow"), None);
         }
     }
     write_all(&cleo, &cleo, &["end"]).await;
-    assert_eq!(third.json().await["content"], "end", "and nothing before it");
+    assert_eq!(
+        third.json().await["content"],
+        "end",
+        "and nothing before it"
+    );
 }
 
 async fn what_is_private_on_one_server_is_so_on_the_other(one: Server, other: Server) {
@@ -122,8 +147,10 @@ async fn what_is_private_on_one_server_is_so_on_the_other(one: Server, other: Se
     let (ada_there, ben_there) = (there(&ada), there(&ben));
     let (mut here, mut away) = (own_stream(&ada).await, own_stream(&ben_there).await);
     // Both servers begin the conversation.
-    let (first, second) =
-        tokio::join!(write(&ada, &ben, "from one"), write(&ben_there, &ada, "from the other"));
+    let (first, second) = tokio::join!(
+        write(&ada, &ben, "from one"),
+        write(&ben_there, &ada, "from the other")
+    );
     assert_eq!((first.status.as_u16(), second.status.as_u16()), (200, 200));
     let said = ada.get(&messages(&ben)).await;
     assert_eq!(said.as_array().unwrap().len(), 2);
@@ -132,12 +159,25 @@ async fn what_is_private_on_one_server_is_so_on_the_other(one: Server, other: Se
     }
     assert_eq!(unread(&ada, &ben).await, 1);
     let read = json!({"message": 2});
-    ada_there.does(Method::PUT, &format!("{}/read", path(&ben)), &read).await;
+    ada_there
+        .does(Method::PUT, &format!("{}/read", path(&ben)), &read)
+        .await;
     assert_eq!(unread(&ada, &ben).await, 0);
-    assert_eq!(here.event("read").await["content"], json!({"to": ben.id.to_string(), "message": 2}));
+    assert_eq!(
+        here.event("read").await["content"],
+        json!({"to": ben.id.to_string(), "message": 2})
+    );
     // Who leaves has left everywhere, also where they were known.
-    write(&ben_there, &ada, "still here").await.success().unwrap();
-    ada.does(Method::DELETE, &format!("/organizations/acme/users/{}", ben.id), &Json::Null).await;
+    write(&ben_there, &ada, "still here")
+        .await
+        .success()
+        .unwrap();
+    ada.does(
+        Method::DELETE,
+        &format!("/organizations/acme/users/{}", ben.id),
+        &Json::Null,
+    )
+    .await;
     for (who, with) in [(&ben_there, &ada), (&ada_there, &ben), (&ben, &ada)] {
         assert_eq!(write(who, with, "too late").await.status, 403);
     }

@@ -43,8 +43,9 @@ async fn endure(mut server: Server, end: impl Fn(&mut Server)) {
     for round in 0..ROUNDS {
         let id = stream.last_event_id();
         let answers = Arc::new(Semaphore::new(0));
-        let sending: Vec<_> =
-            (0..SENDERS).map(|sender| send(&ben.client, format!("{round}-{sender}"), &answers)).collect();
+        let sending: Vec<_> = (0..SENDERS)
+            .map(|sender| send(&ben.client, format!("{round}-{sender}"), &answers))
+            .collect();
         let enough = answers.acquire_many(ANSWERS).await.unwrap();
         tokio::task::block_in_place(|| end(&mut server));
         drop(enough);
@@ -53,7 +54,10 @@ async fn endure(mut server: Server, end: impl Fn(&mut Server)) {
         server.restart();
         stream = Listener::open(&ada.client, &request.clone().after(&last)).await;
         for sender in sending {
-            let Sent { acknowledged, uncertain } = sender.await.unwrap();
+            let Sent {
+                acknowledged,
+                uncertain,
+            } = sender.await.unwrap();
             answered.extend(acknowledged);
             // As a client does that got no answer.
             let message = post(&ben, &uncertain).await;
@@ -65,10 +69,17 @@ async fn endure(mut server: Server, end: impl Fn(&mut Server)) {
         heard.extend(id_and_text(&stream.json().await));
     }
     heard.pop();
-    let stored: BTreeMap<String, i64> = heard.iter().map(|(id, text)| (text.clone(), *id)).collect();
+    let stored: BTreeMap<String, i64> =
+        heard.iter().map(|(id, text)| (text.clone(), *id)).collect();
     assert_eq!(stored.len(), heard.len(), "nothing was told twice");
-    assert_eq!(stored, answered, "each message is there once, under the id that was answered");
-    assert!(heard.is_sorted_by(|one, next| next.0 == one.0 + 1), "no id is left out");
+    assert_eq!(
+        stored, answered,
+        "each message is there once, under the id that was answered"
+    );
+    assert!(
+        heard.is_sorted_by(|one, next| next.0 == one.0 + 1),
+        "no id is left out"
+    );
 }
 
 /// What a sender knows when the server was gone.
@@ -89,7 +100,12 @@ fn send(client: &Client, name: String, answers: &Arc<Semaphore>) -> JoinHandle<S
                     acknowledged.insert(text, message["id"].as_i64().unwrap());
                     answers.add_permits(1);
                 }
-                Err(_) => return Sent { acknowledged, uncertain: text },
+                Err(_) => {
+                    return Sent {
+                        acknowledged,
+                        uncertain: text,
+                    };
+                }
             }
         }
         unreachable!("the server ends first")
@@ -103,7 +119,11 @@ async fn post(caller: &Caller, text: &str) -> Json {
 async fn try_post(client: &Client, text: &str) -> Result<Json, eddyline_client::Error> {
     let message = json!({"event": "message", "content": text, "uuid": text});
     let request = client.request(eddyline_client::Method::POST, PATH);
-    request.header("x-service-wait-for-message", "1").json(&message).call().await
+    request
+        .header("x-service-wait-for-message", "1")
+        .json(&message)
+        .call()
+        .await
 }
 
 /// What came on a stream before it broke off, and the id to continue from.
@@ -118,6 +138,10 @@ async fn remaining(stream: Listener, id: String) -> (Vec<(i64, String)>, String)
 }
 
 fn id_and_text(event: &Json) -> Option<(i64, String)> {
-    (event["event"] == "message")
-        .then(|| (event["id"].as_i64().unwrap(), event["content"].as_str().unwrap().to_owned()))
+    (event["event"] == "message").then(|| {
+        (
+            event["id"].as_i64().unwrap(),
+            event["content"].as_str().unwrap().to_owned(),
+        )
+    })
 }

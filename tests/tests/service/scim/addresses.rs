@@ -1,5 +1,5 @@
-//! No changes of an address by a provider, in whatever order, give an account in use to the reader of another
-//! mailbox.
+//! No changes of an address by a provider, in whatever order, give an account in use to the reader
+//! of another mailbox.
 
 use eddyline_client::Json;
 use eddyline_tests::{Provider, Server, Tenant, on_both_databases, on_shared_servers};
@@ -26,13 +26,25 @@ struct Home {
 impl Home {
     fn with_domain(server: &Server, organization: &str) -> (Provider, String) {
         let domain = format!("{organization}.example");
-        server.admin(&["org", "domain", "add", "--org", organization, "--domain", &domain]);
+        server.admin(&[
+            "org",
+            "domain",
+            "add",
+            "--org",
+            organization,
+            "--domain",
+            &domain,
+        ]);
         (server.provider(organization), domain)
     }
 
     fn of(tenant: &Tenant) -> Self {
         let (provider, _) = Self::with_domain(tenant.server(), &tenant.name);
-        Self { server: tenant.server(), organization: tenant.name.clone(), provider }
+        Self {
+            server: tenant.server(),
+            organization: tenant.name.clone(),
+            provider,
+        }
     }
 
     /// An address of the organization's domain.
@@ -45,16 +57,26 @@ impl Home {
     }
 }
 
-/// Makes an account with a proved address and without a password, which its owner uses by an API token, and
-/// has the provider know it.
+/// Makes an account with a proved address and without a password, which its owner uses by an API
+/// token, and has the provider know it.
 async fn nina(
     server: &Server,
     provider: &Provider,
     organization: &str,
     (email, nick): (&str, &str),
 ) -> (Json, String) {
-    let arguments =
-        ["user", "create", "--org", organization, "--email", email, "--name", "Nina", "--nick", nick];
+    let arguments = [
+        "user",
+        "create",
+        "--org",
+        organization,
+        "--email",
+        email,
+        "--name",
+        "Nina",
+        "--nick",
+        nick,
+    ];
     let made = server.admin(&arguments);
     server.admin(&["scim", "link", "--org", organization, "--email", email]);
     let user = provider.get(&format!("/Users/{}", made["id"])).await;
@@ -63,13 +85,19 @@ async fn nina(
 
 async fn move_to(provider: &Provider, user: &Json, email: &str) {
     let emails = json!([{"op": "replace", "path": "emails", "value": [{"value": email}]}]);
-    assert_eq!(patched(provider, user, emails).await["emails"][0]["value"], email);
+    assert_eq!(
+        patched(provider, user, emails).await["emails"][0]["value"],
+        email
+    );
 }
 
-/// Has a link to a new password mailed: it goes to the owner, whose letter it is of so many, whichever address
-/// is entered.
+/// Has a link to a new password mailed: it goes to the owner, whose letter it is of so many,
+/// whichever address is entered.
 async fn is_recovered_by(server: &Server, owner: &str, present: &str, letter: usize) -> String {
-    server.visitor().post("/password", &[("email", present)]).await;
+    server
+        .visitor()
+        .post("/password", &[("email", present)])
+        .await;
     let link = path_in(&server.letter(owner, letter).await, server);
     if present != owner {
         assert_eq!(server.letters_to(present), []);
@@ -88,10 +116,19 @@ async fn the_way_back_to_the_owners_address_does_not_give_the_account_away(tenan
     // Back again, the link proves the address, of whose next change the owner learns.
     move_to(&home.provider, &user, &owner).await;
     let link = is_recovered_by(server, &owner, &owner, 3).await;
-    let page = server.visitor().post(&link, &[("password", "seven quiet herons at dawn")]).await;
+    let page = server
+        .visitor()
+        .post(&link, &[("password", "seven quiet herons at dawn")])
+        .await;
     assert_eq!(page.sent_on(), "/app");
     move_to(&home.provider, &user, &home.address("eve3")).await;
-    assert!(server.letter(&owner, 4).await.text.contains(&home.address("eve3")));
+    assert!(
+        server
+            .letter(&owner, 4)
+            .await
+            .text
+            .contains(&home.address("eve3"))
+    );
 }
 
 async fn an_undone_change_does_not_give_the_account_away(tenant: Tenant) {
@@ -110,17 +147,23 @@ async fn an_undone_change_does_not_give_the_account_away(tenant: Tenant) {
     }
     server.letter(&owner, 4).await;
     let link = is_recovered_by(server, &owner, &home.address("eve2"), 5).await;
-    let page = browser.post(&link, &[("password", "seven quiet herons at dawn")]).await;
+    let page = browser
+        .post(&link, &[("password", "seven quiet herons at dawn")])
+        .await;
     assert_eq!(page.sent_on(), "/app");
 }
 
-/// Ways through four addresses, which begin at the first: to each other one, and from there back and on.
+/// Ways through four addresses, which begin at the first: to each other one, and from there back
+/// and on.
 fn ways() -> Vec<Vec<usize>> {
     let on = |first: usize| {
         let further = (1..4).map(move |second| vec![first, 0, second]);
         [vec![first]].into_iter().chain(further)
     };
-    (1..4).flat_map(on).chain([vec![1, 2], vec![1, 3, 2, 1]]).collect()
+    (1..4)
+        .flat_map(on)
+        .chain([vec![1, 2], vec![1, 3, 2, 1]])
+        .collect()
 }
 
 async fn no_sequence_of_addresses_gives_an_account_away(server: Server) {
@@ -134,7 +177,13 @@ async fn no_sequence_of_addresses_gives_an_account_away(server: Server) {
             format!("two{number}@{domain}"),
             format!("out{number}@elsewhere.example"),
         ];
-        let (user, _) = nina(&server, &provider, "acme", (&owner, &format!("nina{number}"))).await;
+        let (user, _) = nina(
+            &server,
+            &provider,
+            "acme",
+            (&owner, &format!("nina{number}")),
+        )
+        .await;
         for step in way {
             move_to(&provider, &user, &addresses[*step]).await;
         }

@@ -1,5 +1,5 @@
-//! What Microsoft Entra asks, call by call as it publishes it: testing the connection, making, changing
-//! with its own spelling of operations and booleans, switching off and on, and removing.
+//! What Microsoft Entra asks, call by call as it publishes it: testing the connection, making,
+//! changing with its own spelling of operations and booleans, switching off and on, and removing.
 
 use eddyline_client::{Json, Method, RawResponse};
 use eddyline_tests::{Provider, SCIM_JSON, Tenant, on_shared_servers};
@@ -8,7 +8,10 @@ use serde_json::json;
 use super::filters::encoded;
 use super::{LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
 
-on_shared_servers![entra_tests_the_connection, entra_provisions_changes_and_removes_somebody];
+on_shared_servers![
+    entra_tests_the_connection,
+    entra_provisions_changes_and_removes_somebody
+];
 
 const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:User";
 
@@ -16,7 +19,14 @@ const ENTERPRISE: &str = "urn:ietf:params:scim:schemas:extension:enterprise:2.0:
 async fn patch(provider: &Provider, user: &Json, operations: Json) -> RawResponse {
     let body = json!({"schemas": [PATCH_SCHEMA], "Operations": operations});
     let charset = format!("{SCIM_JSON}; charset=utf-8");
-    provider.scim_with(Method::PATCH, &at(user), Some(&body), &[("Accept-Charset", &charset)]).await
+    provider
+        .scim_with(
+            Method::PATCH,
+            &at(user),
+            Some(&body),
+            &[("Accept-Charset", &charset)],
+        )
+        .await
 }
 
 async fn entra_tests_the_connection(tenant: Tenant) {
@@ -31,7 +41,10 @@ async fn entra_tests_the_connection(tenant: Tenant) {
 
 async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
-    let (name, email) = (format!("Test_User_{}", tenant.name), format!("test@{}.example", tenant.name));
+    let (name, email) = (
+        format!("Test_User_{}", tenant.name),
+        format!("test@{}.example", tenant.name),
+    );
     let new = json!({
         "schemas": [USER_SCHEMA, ENTERPRISE],
         "externalId": "0a21f0f2-8d2a-4f8e-bf98-7363c4aed4ef", "userName": name, "active": true,
@@ -44,17 +57,35 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
     let made = provider.scim(Method::POST, "/Users", Some(&new)).await;
     assert_eq!(made.status, 201, "{}", made.text());
     let user = made.json();
-    assert_eq!((&user["externalId"], &user["userName"]), (&new["externalId"], &new["userName"]));
-    is_refused(&provider.scim(Method::POST, "/Users", Some(&new)).await, 409, Some("uniqueness"));
+    assert_eq!(
+        (&user["externalId"], &user["userName"]),
+        (&new["externalId"], &new["userName"])
+    );
+    is_refused(
+        &provider.scim(Method::POST, "/Users", Some(&new)).await,
+        409,
+        Some("uniqueness"),
+    );
     for filter in [
         format!("userName eq \"{name}\""),
         format!("externalId eq \"{}\"", new["externalId"].as_str().unwrap()),
         format!("emails[type eq \"work\"].value eq \"{email}\""),
     ] {
-        let found = provider.get(&format!("/Users?filter={}", encoded(&filter))).await;
-        assert_eq!((&found["totalResults"], &found["Resources"][0]), (&json!(1), &user), "{filter}");
+        let found = provider
+            .get(&format!("/Users?filter={}", encoded(&filter)))
+            .await;
+        assert_eq!(
+            (&found["totalResults"], &found["Resources"][0]),
+            (&json!(1), &user),
+            "{filter}"
+        );
     }
-    assert_eq!(provider.get(&format!("{}?attributes=userName,active", at(&user))).await["active"], true);
+    assert_eq!(
+        provider
+            .get(&format!("{}?attributes=userName,active", at(&user)))
+            .await["active"],
+        true
+    );
     let new_email = format!("updated@{}.example", tenant.name);
     let steps = [
         (
@@ -62,7 +93,10 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
                 {"op": "Replace", "path": "emails[type eq \"work\"].value", "value": new_email},
                 {"op": "Replace", "path": "name.familyName", "value": "updatedFamilyName"},
             ]),
-            vec![("/emails/0/value", json!(new_email)), ("/name/familyName", json!("updatedFamilyName"))],
+            vec![
+                ("/emails/0/value", json!(new_email)),
+                ("/name/familyName", json!("updatedFamilyName")),
+            ],
         ),
         (
             json!([{"op": "Replace", "path": "userName", "value": "5b50642d-79fc-4410-9e90-4c077cdd1a59"}]),
@@ -82,11 +116,23 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
         ),
         (
             json!([{"op": "Add", "value": {"name.givenName": "dotted", "name.familyName": "keys", "nickName": "dotty"}}]),
-            vec![("/displayName", json!("dotted keys")), ("/nickName", json!("dotty"))],
+            vec![
+                ("/displayName", json!("dotted keys")),
+                ("/nickName", json!("dotty")),
+            ],
         ),
-        (json!([{"op": "Replace", "path": "active", "value": "False"}]), vec![("/active", json!(false))]),
-        (json!([{"op": "Replace", "path": "active", "value": "True"}]), vec![("/active", json!(true))]),
-        (json!([{"op": "Replace", "value": {"active": false}}]), vec![("/active", json!(false))]),
+        (
+            json!([{"op": "Replace", "path": "active", "value": "False"}]),
+            vec![("/active", json!(false))],
+        ),
+        (
+            json!([{"op": "Replace", "path": "active", "value": "True"}]),
+            vec![("/active", json!(true))],
+        ),
+        (
+            json!([{"op": "Replace", "value": {"active": false}}]),
+            vec![("/active", json!(false))],
+        ),
     ];
     for (operations, then) in steps {
         let answer = patch(&provider, &user, operations.clone()).await;
@@ -98,12 +144,28 @@ async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
         assert_eq!(shown["id"], user["id"]);
     }
     is_refused(
-        &patch(&provider, &user, json!([{"op": "Replace", "path": "title", "value": "x"}])).await,
+        &patch(
+            &provider,
+            &user,
+            json!([{"op": "Replace", "path": "title", "value": "x"}]),
+        )
+        .await,
         400,
         Some("noTarget"),
     );
     let removed = provider.scim(Method::DELETE, &at(&user), None).await;
-    assert_eq!((removed.status.as_u16(), removed.text().as_str()), (204, ""));
-    is_refused(&provider.scim(Method::GET, &at(&user), None).await, 404, None);
-    is_refused(&provider.scim(Method::DELETE, &at(&user), None).await, 404, None);
+    assert_eq!(
+        (removed.status.as_u16(), removed.text().as_str()),
+        (204, "")
+    );
+    is_refused(
+        &provider.scim(Method::GET, &at(&user), None).await,
+        404,
+        None,
+    );
+    is_refused(
+        &provider.scim(Method::DELETE, &at(&user), None).await,
+        404,
+        None,
+    );
 }

@@ -22,17 +22,31 @@ pub(super) fn encoded(text: &str) -> String {
 }
 
 async fn found(provider: &Provider, filter: &str) -> Vec<String> {
-    let list = provider.get(&format!("/Users?filter={}", encoded(filter))).await;
+    let list = provider
+        .get(&format!("/Users?filter={}", encoded(filter)))
+        .await;
     let resources = list["Resources"].as_array().unwrap();
     assert_eq!(list["totalResults"], resources.len());
-    resources.iter().map(|user| user["userName"].as_str().unwrap().to_owned()).collect()
+    resources
+        .iter()
+        .map(|user| user["userName"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 async fn a_filter_finds_a_user(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
-    let (zoe, max) = (format!("zoe@{}.example", tenant.name), format!("max@{}.example", tenant.name));
+    let (zoe, max) = (
+        format!("zoe@{}.example", tenant.name),
+        format!("max@{}.example", tenant.name),
+    );
     let body = json!({"userName": zoe, "externalId": "A \"1\"", "emails": [{"value": zoe}]});
-    assert_eq!(provider.scim(Method::POST, "/Users", Some(&body)).await.status, 201);
+    assert_eq!(
+        provider
+            .scim(Method::POST, "/Users", Some(&body))
+            .await
+            .status,
+        201
+    );
     provider.makes(&max, ("Max", "King")).await;
     for filter in [
         format!("userName eq \"{zoe}\""),
@@ -42,7 +56,9 @@ async fn a_filter_finds_a_user(tenant: Tenant) {
         format!("emails[type eq \"work\"].value eq \"{zoe}\""),
         format!("urn:ietf:params:scim:schemas:core:2.0:User:userName eq \"{zoe}\""),
         "externalId eq \"A \\\"1\\\"\"".to_owned(),
-        format!("userName eq \"{zoe}\" and emails eq \"{zoe}\" AND externalId eq \"A \\u00221\\\"\""),
+        format!(
+            "userName eq \"{zoe}\" and emails eq \"{zoe}\" AND externalId eq \"A \\u00221\\\"\""
+        ),
     ] {
         assert_eq!(found(&provider, &filter).await, [zoe.as_str()], "{filter}");
     }
@@ -60,9 +76,18 @@ async fn in_plain_json_the_external_id_is_the_user_name(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let zoe = format!("zoe@{}.example", tenant.name);
     let body = json!({"userName": zoe, "externalId": "00u1"});
-    assert_eq!(provider.plain(Method::POST, "/Users", Some(&body)).await.status, 201);
+    assert_eq!(
+        provider
+            .plain(Method::POST, "/Users", Some(&body))
+            .await
+            .status,
+        201
+    );
     for (id, count) in [(zoe.as_str(), 1), ("00u1", 0)] {
-        let path = format!("/Users?filter={}", encoded(&format!("externalId eq \"{id}\"")));
+        let path = format!(
+            "/Users?filter={}",
+            encoded(&format!("externalId eq \"{id}\""))
+        );
         let list = provider.plain(Method::GET, &path, None).await.json();
         assert_eq!(list["Resources"].as_array().unwrap().len(), count, "{id}");
     }
@@ -71,20 +96,31 @@ async fn in_plain_json_the_external_id_is_the_user_name(tenant: Tenant) {
 
 async fn a_search_is_a_list(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
-    let zoe = provider.makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King")).await;
-    provider.makes(&format!("max@{}.example", tenant.name), ("Max", "King")).await;
+    let zoe = provider
+        .makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King"))
+        .await;
+    provider
+        .makes(&format!("max@{}.example", tenant.name), ("Max", "King"))
+        .await;
     let filter = format!("userName eq \"{}\"", zoe["userName"].as_str().unwrap());
     let asked = json!({"filter": filter, "attributes": ["userName", "active"], "count": 1});
     for path in ["/.search", "/Users/.search"] {
         let answer = provider.scim(Method::POST, path, Some(&asked)).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         let list = answer.json();
-        assert_eq!((&list["totalResults"], &list["Resources"][0]["id"]), (&json!(1), &zoe["id"]));
+        assert_eq!(
+            (&list["totalResults"], &list["Resources"][0]["id"]),
+            (&json!(1), &zoe["id"])
+        );
         assert_eq!(list["Resources"][0]["active"], true);
         assert!(list["Resources"][0].get("emails").is_none());
     }
     let wrong = json!({"filter": "userName"});
-    is_refused(&provider.scim(Method::POST, "/.search", Some(&wrong)).await, 400, Some("invalidFilter"));
+    is_refused(
+        &provider.scim(Method::POST, "/.search", Some(&wrong)).await,
+        400,
+        Some("invalidFilter"),
+    );
 }
 
 async fn other_filters_are_refused(tenant: Tenant) {
@@ -105,7 +141,11 @@ async fn other_filters_are_refused(tenant: Tenant) {
         "userName eq 7",
     ] {
         let path = format!("/Users?filter={}", encoded(filter));
-        is_refused(&provider.scim(Method::GET, &path, None).await, 400, Some("invalidFilter"));
+        is_refused(
+            &provider.scim(Method::GET, &path, None).await,
+            400,
+            Some("invalidFilter"),
+        );
         let plain = provider.plain(Method::GET, &path, None).await;
         assert_eq!(plain.status, 400, "{filter}");
         assert!(!plain.json()["message"].as_str().unwrap().is_empty());

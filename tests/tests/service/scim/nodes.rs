@@ -1,4 +1,5 @@
-//! Two servers on one PostgreSQL: what a provider ends at one has ended at the other when it is answered.
+//! Two servers on one PostgreSQL: what a provider ends at one has ended at the other when it is
+//! answered.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +35,15 @@ async fn on_both(one: Server, other: Server) {
     let at_other = |token: &str| other.client().api_token(token).build().unwrap();
     let bearer = Credentials::Bearer(tokens["access_token"].as_str().unwrap().to_owned());
     let bearer_there = other.client().credentials(bearer).build().unwrap();
-    assert_eq!(bearer_there.request(Method::GET, "/user").send().await.unwrap().status, 200);
+    assert_eq!(
+        bearer_there
+            .request(Method::GET, "/user")
+            .send()
+            .await
+            .unwrap()
+            .status,
+        200
+    );
     let mut browser_there = other.signed_in(&acme.ben.email, PASSWORD).await;
     let (ben_there, ada_there) = (at_other(&acme.ben.token), at_other(&acme.ada.token));
     let mut streams = Vec::new();
@@ -46,9 +55,15 @@ async fn on_both(one: Server, other: Server) {
     let writing = async |client: &Client| {
         let mut after = 0;
         while after < AFTER {
-            let mark = if is_answered.load(Ordering::SeqCst) { "after" } else { "before" };
+            let mark = if is_answered.load(Ordering::SeqCst) {
+                "after"
+            } else {
+                "before"
+            };
             let body = json!({"event": "message", "content": mark});
-            let request = client.request(Method::POST, "/flows/acme/main/messages").json(&body);
+            let request = client
+                .request(Method::POST, "/flows/acme/main/messages")
+                .json(&body);
             assert_eq!(request.send().await.unwrap().status, 202);
             after += usize::from(mark == "after");
         }
@@ -64,25 +79,46 @@ async fn on_both(one: Server, other: Server) {
         for answer in statuses.await {
             assert_eq!(answer.unwrap().status, 401);
         }
-        assert!(browser_there.get("/account").await.sent_on().starts_with("/sign-in"));
+        assert!(
+            browser_there
+                .get("/account")
+                .await
+                .sent_on()
+                .starts_with("/sign-in")
+        );
         answered
     };
     let listening = async {
-        let ends = streams.into_iter().map(async |stream| (stream.rest().await, Instant::now()));
+        let ends = streams
+            .into_iter()
+            .map(async |stream| (stream.rest().await, Instant::now()));
         join_all(ends).await
     };
-    let (answered, heard, ..) =
-        tokio::join!(ending, listening, writing(&acme.ada.client), writing(&ada_there));
+    let (answered, heard, ..) = tokio::join!(
+        ending,
+        listening,
+        writing(&acme.ada.client),
+        writing(&ada_there)
+    );
     let mut latest = answered;
     for (messages, ended) in &heard {
         latest = latest.max(*ended);
-        let contents = messages.iter().filter_map(|message| message["content"].as_str());
-        assert!(contents.into_iter().all(|content| content == "before"), "{messages:?}");
+        let contents = messages
+            .iter()
+            .filter_map(|message| message["content"].as_str());
+        assert!(
+            contents.into_iter().all(|content| content == "before"),
+            "{messages:?}"
+        );
     }
     assert_eq!(heard.len(), 2 * STREAMS);
     // How long is for a reader to judge: on a busy machine it tells of the machine.
     let late = latest - answered;
-    let _ = writeln!(std::io::stderr().lock(), "the last of {} streams ended {late:?} after it", heard.len());
+    let _ = writeln!(
+        std::io::stderr().lock(),
+        "the last of {} streams ended {late:?} after it",
+        heard.len()
+    );
     let on = json!([{"op": "replace", "path": "active", "value": true}]);
     patched(&provider.at(&other), &ben, on).await;
     assert_eq!(provider.at(&other).get(&at(&ben)).await["active"], true);

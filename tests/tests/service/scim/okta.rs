@@ -1,5 +1,5 @@
-//! What Okta asks, call by call as it publishes it for those who build a SCIM server: importing, looking
-//! whether somebody is there, making, changing by PUT, and making inactive.
+//! What Okta asks, call by call as it publishes it for those who build a SCIM server: importing,
+//! looking whether somebody is there, making, changing by PUT, and making inactive.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
@@ -8,14 +8,24 @@ use serde_json::json;
 use super::filters::encoded;
 use super::{LIST_SCHEMA, PATCH_SCHEMA, USER_SCHEMA, at, is_refused};
 
-on_shared_servers![okta_tests_the_server, okta_assigns_changes_and_deactivates_somebody];
+on_shared_servers![
+    okta_tests_the_server,
+    okta_assigns_changes_and_deactivates_somebody
+];
 
 /// What Okta looks at in each user.
 #[track_caller]
 fn is_whole(user: &Json) {
-    for path in ["/id", "/name/familyName", "/name/givenName", "/userName", "/emails/0/value"] {
+    for path in [
+        "/id",
+        "/name/familyName",
+        "/name/givenName",
+        "/userName",
+        "/emails/0/value",
+    ] {
         assert!(
-            user.pointer(path).is_some_and(|value| !value.as_str().unwrap().is_empty()),
+            user.pointer(path)
+                .is_some_and(|value| !value.as_str().unwrap().is_empty()),
             "{path}: {user}"
         );
     }
@@ -35,11 +45,22 @@ fn new_user(email: &str) -> Json {
 async fn okta_tests_the_server(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     // It wants somebody to be there.
-    provider.makes(&format!("first@{}.example", tenant.name), ("First", "User")).await;
+    provider
+        .makes(&format!("first@{}.example", tenant.name), ("First", "User"))
+        .await;
     let list = provider.get("/Users?count=1&startIndex=1").await;
-    assert!(list["schemas"].as_array().unwrap().contains(&json!(LIST_SCHEMA)));
+    assert!(
+        list["schemas"]
+            .as_array()
+            .unwrap()
+            .contains(&json!(LIST_SCHEMA))
+    );
     assert_eq!(
-        (&list["itemsPerPage"], &list["startIndex"], &list["totalResults"]),
+        (
+            &list["itemsPerPage"],
+            &list["startIndex"],
+            &list["totalResults"]
+        ),
         (&json!(1), &json!(1), &json!(1))
     );
     is_whole(&list["Resources"][0]);
@@ -47,33 +68,63 @@ async fn okta_tests_the_server(tenant: Tenant) {
     is_whole(&one);
     let email = format!("runscope@{}.example", tenant.name);
     for nobody in ["abcdefgh@atko.com", email.as_str()] {
-        let path = format!("/Users?filter={}", encoded(&format!("userName eq \"{nobody}\"")));
+        let path = format!(
+            "/Users?filter={}",
+            encoded(&format!("userName eq \"{nobody}\""))
+        );
         let none = provider.get(&path).await;
-        assert_eq!((&none["totalResults"], &none["Resources"]), (&json!(0), &json!([])));
+        assert_eq!(
+            (&none["totalResults"], &none["Resources"]),
+            (&json!(0), &json!([]))
+        );
         assert_eq!(none["schemas"], json!([LIST_SCHEMA]));
     }
-    is_refused(&provider.scim(Method::GET, "/Users/010101001010101011001010101011", None).await, 404, None);
-    let made = provider.scim(Method::POST, "/Users", Some(&new_user(&email))).await;
+    is_refused(
+        &provider
+            .scim(Method::GET, "/Users/010101001010101011001010101011", None)
+            .await,
+        404,
+        None,
+    );
+    let made = provider
+        .scim(Method::POST, "/Users", Some(&new_user(&email)))
+        .await;
     assert_eq!(made.status, 201, "{}", made.text());
     let user = made.json();
     assert_eq!(user["active"], true);
     assert_eq!(user["name"]["familyName"], "Runscope");
     assert_eq!(user["name"]["givenName"], "Random");
-    assert_eq!((&user["userName"], &user["schemas"]), (&json!(email), &json!([USER_SCHEMA])));
+    assert_eq!(
+        (&user["userName"], &user["schemas"]),
+        (&json!(email), &json!([USER_SCHEMA]))
+    );
     is_whole(&provider.get(&at(&user)).await);
-    let again = provider.scim(Method::POST, "/Users", Some(&new_user(&email))).await;
+    let again = provider
+        .scim(Method::POST, "/Users", Some(&new_user(&email)))
+        .await;
     is_refused(&again, 409, Some("uniqueness"));
-    let path = format!("/Users?filter={}", encoded(&format!("userName eq \"{}\"", email.to_uppercase())));
-    assert_eq!(provider.get(&path).await["Resources"][0]["id"], user["id"], "in any case");
+    let path = format!(
+        "/Users?filter={}",
+        encoded(&format!("userName eq \"{}\"", email.to_uppercase()))
+    );
+    assert_eq!(
+        provider.get(&path).await["Resources"][0]["id"],
+        user["id"],
+        "in any case"
+    );
 }
 
 async fn okta_assigns_changes_and_deactivates_somebody(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("isaac@{}.example", tenant.name);
-    let path =
-        format!("/Users?filter={}&startIndex=1&count=100", encoded(&format!("userName eq \"{email}\"")));
+    let path = format!(
+        "/Users?filter={}&startIndex=1&count=100",
+        encoded(&format!("userName eq \"{email}\""))
+    );
     assert_eq!(provider.get(&path).await["totalResults"], 0);
-    let made = provider.scim(Method::POST, "/Users", Some(&new_user(&email))).await;
+    let made = provider
+        .scim(Method::POST, "/Users", Some(&new_user(&email)))
+        .await;
     let user = made.json();
     // Okta reads, changes what it read, and sends the whole.
     let mut whole = provider.get(&at(&user)).await;
@@ -82,8 +133,14 @@ async fn okta_assigns_changes_and_deactivates_somebody(tenant: Tenant) {
     let put = provider.scim(Method::PUT, &at(&user), Some(&whole)).await;
     assert_eq!(put.status, 200, "{}", put.text());
     let changed = put.json();
-    assert_eq!(changed["name"], json!({"givenName": "Another", "familyName": "User"}));
-    assert_eq!((&changed["id"], &changed["active"]), (&user["id"], &json!(true)));
+    assert_eq!(
+        changed["name"],
+        json!({"givenName": "Another", "familyName": "User"})
+    );
+    assert_eq!(
+        (&changed["id"], &changed["active"]),
+        (&user["id"], &json!(true))
+    );
     for (method, body, active) in [
         (
             Method::PATCH,

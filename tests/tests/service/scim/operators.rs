@@ -16,8 +16,19 @@ async fn a_token_is_replaced_only_when_that_is_said(tenant: Tenant) {
     let line = ["scim", "enable", "--org", &tenant.name];
     let enabled = server.admin(&line);
     let uid = enabled["uid"].as_str().unwrap();
-    assert!(enabled["url"].as_str().unwrap().ends_with(&format!("/scim/{uid}")), "{}", enabled["url"]);
-    assert!(enabled["url"].as_str().unwrap().starts_with("http://"), "{}", enabled["url"]);
+    assert!(
+        enabled["url"]
+            .as_str()
+            .unwrap()
+            .ends_with(&format!("/scim/{uid}")),
+        "{}",
+        enabled["url"]
+    );
+    assert!(
+        enabled["url"].as_str().unwrap().starts_with("http://"),
+        "{}",
+        enabled["url"]
+    );
     let mut command = server.admin_command(&[&line[..], &["--rotate", "--json"]].concat());
     command.env("EDDYLINE_BASE_URL", "https://chat.example.org/");
     let said = server.try_admin(&line).unwrap_err();
@@ -25,7 +36,10 @@ async fn a_token_is_replaced_only_when_that_is_said(tenant: Tenant) {
     let rotated: Json = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     assert_eq!(
         (&rotated["uid"], &rotated["url"]),
-        (&json!(uid), &json!(format!("https://chat.example.org/scim/{uid}")))
+        (
+            &json!(uid),
+            &json!(format!("https://chat.example.org/scim/{uid}"))
+        )
     );
     assert_ne!(rotated["token"], enabled["token"]);
     eddyline_tests::note_secret(rotated["token"].as_str().unwrap());
@@ -40,7 +54,9 @@ async fn a_provider_is_shown(tenant: Tenant) {
         (&json!(false), &Json::Null, &json!(0))
     );
     let provider = server.provider(&tenant.name);
-    provider.makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King")).await;
+    provider
+        .makes(&format!("zoe@{}.example", tenant.name), ("Zoe", "King"))
+        .await;
     let shown = server.admin(&line);
     assert_eq!(
         (&shown["enabled"], &shown["uid"], &shown["users"]),
@@ -57,13 +73,29 @@ async fn a_provider_that_is_let_in_no_longer_comes_back_to_its_users(tenant: Ten
     let line = ["scim", "disable", "--org", &tenant.name];
     server.admin(&line);
     assert_eq!(provider.scim(Method::GET, "/Users", None).await.status, 403);
-    assert_eq!(server.admin(&["scim", "show", "--org", &tenant.name])["enabled"], false);
-    assert_eq!(server.admin(&["user", "show", "--email", &email])["active"], true, "users stay");
-    assert!(server.try_admin(&line).unwrap_err().contains("no identity provider is let in"));
+    assert_eq!(
+        server.admin(&["scim", "show", "--org", &tenant.name])["enabled"],
+        false
+    );
+    assert_eq!(
+        server.admin(&["user", "show", "--email", &email])["active"],
+        true,
+        "users stay"
+    );
+    assert!(
+        server
+            .try_admin(&line)
+            .unwrap_err()
+            .contains("no identity provider is let in")
+    );
     // Without a word about the token, since none is taken.
     let again = server.admin(&["scim", "enable", "--org", &tenant.name]);
     assert_eq!(again["uid"], provider.uid.as_str());
-    assert_eq!(provider.scim(Method::GET, "/Users", None).await.status, 403, "the old token stays refused");
+    assert_eq!(
+        provider.scim(Method::GET, "/Users", None).await.status,
+        403,
+        "the old token stays refused"
+    );
     let again = server.provider(&tenant.name);
     assert_eq!(again.get("/Users").await["Resources"][0]["id"], user["id"]);
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name]);
@@ -73,7 +105,16 @@ async fn a_provider_that_is_let_in_no_longer_comes_back_to_its_users(tenant: Ten
         .iter()
         .map(|record| record["action"].as_str().unwrap())
         .collect();
-    assert_eq!(deeds, ["scim.rotate", "scim.enable", "scim.disable", "user.create", "scim.enable"]);
+    assert_eq!(
+        deeds,
+        [
+            "scim.rotate",
+            "scim.enable",
+            "scim.disable",
+            "user.create",
+            "scim.enable"
+        ]
+    );
 }
 
 async fn making_users_of_no_provider_inactive_is_recorded(tenant: Tenant) {
@@ -102,7 +143,14 @@ async fn making_users_of_no_provider_inactive_is_recorded(tenant: Tenant) {
             .as_array()
             .unwrap()
             .iter()
-            .map(|record| json!([record["actor"], record["action"], record["user"], record["detail"]]))
+            .map(|record| {
+                json!([
+                    record["actor"],
+                    record["action"],
+                    record["user"],
+                    record["detail"]
+                ])
+            })
             .collect();
         let record = |before: bool| json!(["operator", "user.update", mia.id, {"active": [before, !before]}]);
         assert_eq!(records, [record(false), record(true)], "{organization}");

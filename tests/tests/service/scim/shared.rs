@@ -27,8 +27,8 @@ on_shared_servers![
     an_operator_brings_a_suspended_user_back,
 ];
 
-/// Somebody whom the provider of one organization made, for an address that is not that organization's, and who
-/// joined another by an invitation.
+/// Somebody whom the provider of one organization made, for an address that is not that
+/// organization's, and who joined another by an invitation.
 struct Nina {
     elsewhere: Tenant,
     provider: Provider,
@@ -43,31 +43,51 @@ impl Nina {
         let provider = server.provider(&tenant.name);
         let email = format!("nina@{}.example", elsewhere.name);
         // A userName that is an address stands for the address.
-        let made = provider.scim(Method::POST, "/Users", Some(&json!({"userName": email}))).await;
+        let made = provider
+            .scim(Method::POST, "/Users", Some(&json!({"userName": email})))
+            .await;
         assert_eq!(made.status, 201, "{}", made.text());
         let mut browser = server.visitor();
         choose_password(server, &mut browser, &email, 1).await;
         let invitation = json!({"email": email});
-        elsewhere.ada.does(Method::POST, &elsewhere.path("/invitations"), &invitation).await;
+        elsewhere
+            .ada
+            .does(Method::POST, &elsewhere.path("/invitations"), &invitation)
+            .await;
         let link = path_in(&server.letter(&email, 2).await, server);
         let joined = browser.post(&link, &[("do", "join")]).await;
         assert_eq!(joined.sent_on(), format!("/app/{}", elsewhere.main));
-        Self { elsewhere, provider, user: made.json(), email, browser }
+        Self {
+            elsewhere,
+            provider,
+            user: made.json(),
+            email,
+            browser,
+        }
     }
 
     /// The provider has stated another address: the account keeps its own, and so does Nina.
     async fn keeps_the_account_against(mut self, eve: &str) {
         let server = self.elsewhere.server();
-        assert_eq!(self.provider.get(&at(&self.user)).await["emails"][0]["value"], self.email);
+        assert_eq!(
+            self.provider.get(&at(&self.user)).await["emails"][0]["value"],
+            self.email
+        );
         let mut other = server.visitor();
         for email in [eve, &self.email] {
             other.post("/password", &[("email", email)]).await;
         }
         let reset = path_in(&server.letter(&self.email, 3).await, server);
         assert_eq!(server.letters_to(eve), []);
-        let page = self.browser.post(&reset, &[("password", "seven quiet herons at dawn")]).await;
+        let page = self
+            .browser
+            .post(&reset, &[("password", "seven quiet herons at dawn")])
+            .await;
         assert_eq!(page.sent_on(), "/app");
-        self.browser.get("/app").await.says(200, &format!("/app/{}", self.elsewhere.main));
+        self.browser
+            .get("/app")
+            .await
+            .says(200, &format!("/app/{}", self.elsewhere.main));
     }
 }
 
@@ -79,13 +99,24 @@ fn eve(tenant: &Tenant) -> String {
 async fn put_address(provider: &Provider, user: &Json, email: &str) {
     let body = json!({"userName": user["userName"], "emails": [{"value": email}]});
     let answer = provider.scim(Method::PUT, &at(user), Some(&body)).await;
-    assert_eq!((answer.status.as_u16(), &answer.json()["emails"]), (200, &user["emails"]));
+    assert_eq!(
+        (answer.status.as_u16(), &answer.json()["emails"]),
+        (200, &user["emails"])
+    );
 }
 
 async fn a_patch_of_the_address_does_not_give_the_account_away(tenant: Tenant) {
     // Not even within a domain of the organization.
     let domain = format!("{}.example", tenant.name);
-    tenant.server().admin(&["org", "domain", "add", "--org", &tenant.name, "--domain", &domain]);
+    tenant.server().admin(&[
+        "org",
+        "domain",
+        "add",
+        "--org",
+        &tenant.name,
+        "--domain",
+        &domain,
+    ]);
     let (nina, eve) = (Nina::joined(&tenant).await, eve(&tenant));
     let emails = json!([{"op": "replace", "path": "emails", "value": [{"value": eve}]}]);
     patched(&nina.provider, &nina.user, emails).await;
@@ -95,9 +126,19 @@ async fn a_patch_of_the_address_does_not_give_the_account_away(tenant: Tenant) {
 async fn a_put_of_the_address_does_not_give_the_account_away(tenant: Tenant) {
     let (nina, eve) = (Nina::joined(&tenant).await, eve(&tenant));
     // Another userName is no other address, even if it is one.
-    let named =
-        nina.provider.scim(Method::PUT, &at(&nina.user), Some(&json!({"userName": eve}))).await.json();
-    assert_eq!((&named["userName"], &named["emails"][0]["value"]), (&json!(eve), &json!(nina.email)));
+    let named = nina
+        .provider
+        .scim(
+            Method::PUT,
+            &at(&nina.user),
+            Some(&json!({"userName": eve})),
+        )
+        .await
+        .json();
+    assert_eq!(
+        (&named["userName"], &named["emails"][0]["value"]),
+        (&json!(eve), &json!(nina.email))
+    );
     put_address(&nina.provider, &nina.user, &eve).await;
     nina.keeps_the_account_against(&eve).await;
 }
@@ -112,8 +153,12 @@ async fn suspending_first_does_not_give_the_account_away(tenant: Tenant) {
 }
 
 async fn set_active(provider: &Provider, user: &Json, active: bool) -> Json {
-    let changed =
-        patched(provider, user, json!([{"op": "replace", "path": "active", "value": active}])).await;
+    let changed = patched(
+        provider,
+        user,
+        json!([{"op": "replace", "path": "active", "value": active}]),
+    )
+    .await;
     assert_eq!(changed["active"], active);
     assert_eq!(provider.get(&at(user)).await["active"], active);
     changed
@@ -121,7 +166,18 @@ async fn set_active(provider: &Provider, user: &Json, active: bool) -> Json {
 
 /// Brings somebody into another organization, under this nick.
 fn join(tenant: &Tenant, organization: &str, email: &str, more: &[&str]) {
-    let arguments = ["user", "create", "--org", organization, "--email", email, "--name", "N", "--nick", "n"];
+    let arguments = [
+        "user",
+        "create",
+        "--org",
+        organization,
+        "--email",
+        email,
+        "--name",
+        "N",
+        "--nick",
+        "n",
+    ];
     tenant.server().admin(&[&arguments[..], more].concat());
 }
 
@@ -129,24 +185,58 @@ fn join(tenant: &Tenant, organization: &str, email: &str, more: &[&str]) {
 async fn ben_of_two(tenant: &Tenant) -> (Tenant, Provider, Json) {
     let (server, elsewhere) = (tenant.server(), tenant.neighbour());
     let provider = server.provider(&tenant.name);
-    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
+    server.admin(&[
+        "scim",
+        "link",
+        "--org",
+        &tenant.name,
+        "--email",
+        &tenant.ben.email,
+    ]);
     // There is a ben there already.
     let nick = format!("ben-of-{}", tenant.name);
-    tenant.ben.does(Method::PUT, "/user", &json!({"nick": nick})).await;
+    tenant
+        .ben
+        .does(Method::PUT, "/user", &json!({"nick": nick}))
+        .await;
     join(tenant, &elsewhere.name, &tenant.ben.email, &[]);
-    server.admin(&["flow", "add-user", "--flow", &elsewhere.main, "--email", &tenant.ben.email]);
+    server.admin(&[
+        "flow",
+        "add-user",
+        "--flow",
+        &elsewhere.main,
+        "--email",
+        &tenant.ben.email,
+    ]);
     let ben = provider.get(&format!("/Users/{}", tenant.ben.id)).await;
     (elsewhere, provider, ben)
 }
 
 async fn status(caller: &Caller, path: &str) -> u16 {
-    caller.by_password().request(Method::GET, path).send().await.unwrap().status.as_u16()
+    caller
+        .by_password()
+        .request(Method::GET, path)
+        .send()
+        .await
+        .unwrap()
+        .status
+        .as_u16()
 }
 
 /// The names in URLs of the organizations that somebody belongs to.
 async fn organizations(caller: &Caller) -> Vec<String> {
-    let listed: Json = caller.by_password().request(Method::GET, "/organizations").call().await.unwrap();
-    let name = |organization: &Json| organization["parameterized_name"].as_str().unwrap().to_owned();
+    let listed: Json = caller
+        .by_password()
+        .request(Method::GET, "/organizations")
+        .call()
+        .await
+        .unwrap();
+    let name = |organization: &Json| {
+        organization["parameterized_name"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    };
     listed.as_array().unwrap().iter().map(name).collect()
 }
 
@@ -157,30 +247,73 @@ async fn active_false_ends_the_membership_and_all_access_but_not_the_account(ten
     let tokens = robot.by_password(&tenant.ben, "flow offline_access").await;
     let mut browser = server.signed_in(&tenant.ben.email, PASSWORD).await;
     set_active(&provider, &ben, false).await;
-    assert_eq!(tenant.ben.client.request(Method::GET, "/user").send().await.unwrap().status, 401);
+    assert_eq!(
+        tenant
+            .ben
+            .client
+            .request(Method::GET, "/user")
+            .send()
+            .await
+            .unwrap()
+            .status,
+        401
+    );
     assert_eq!(robot.status(&tokens["access_token"]).await, 401);
-    assert!(browser.get("/account").await.sent_on().starts_with("/sign-in"), "the session has ended");
+    assert!(
+        browser
+            .get("/account")
+            .await
+            .sent_on()
+            .starts_with("/sign-in"),
+        "the session has ended"
+    );
     // The account is the owner's and the other organization's.
     let mut browser = server.signed_in(&tenant.ben.email, PASSWORD).await;
     assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
-    assert_eq!(status(&tenant.ben, &format!("/flows/{}", tenant.main)).await, 404);
-    assert_eq!(status(&tenant.ben, &format!("/flows/{}", elsewhere.main)).await, 200);
-    let listed = tenant.ada.get(&format!("/organizations/{}/users", tenant.name)).await;
-    assert!(listed.as_array().unwrap().iter().all(|user| user["id"] != tenant.ben.id));
+    assert_eq!(
+        status(&tenant.ben, &format!("/flows/{}", tenant.main)).await,
+        404
+    );
+    assert_eq!(
+        status(&tenant.ben, &format!("/flows/{}", elsewhere.main)).await,
+        200
+    );
+    let listed = tenant
+        .ada
+        .get(&format!("/organizations/{}/users", tenant.name))
+        .await;
+    assert!(
+        listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .all(|user| user["id"] != tenant.ben.id)
+    );
     // Said again, it ends nothing that the owner has begun since.
     set_active(&provider, &ben, false).await;
     browser.get("/account").await.says(200, "Sign out");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
     assert_eq!(audit["records"][0]["action"], "user.update");
-    assert_eq!(audit["records"][0]["detail"], json!({"active": [true, false], "member": [true, false]}));
+    assert_eq!(
+        audit["records"][0]["detail"],
+        json!({"active": [true, false], "member": [true, false]})
+    );
 }
 
 async fn active_true_restores_the_memberships(tenant: Tenant) {
     let server = tenant.server();
     let (elsewhere, provider, ben) = ben_of_two(&tenant).await;
     let child = format!("{}-child", tenant.name);
-    let arguments =
-        ["org", "create", "--name", &child, "--parameterized-name", &child, "--parent", &tenant.name];
+    let arguments = [
+        "org",
+        "create",
+        "--name",
+        &child,
+        "--parameterized-name",
+        &child,
+        "--parent",
+        &tenant.name,
+    ];
     server.admin(&arguments);
     join(&tenant, &child, &tenant.ben.email, &["--admin"]);
     set_active(&provider, &ben, false).await;
@@ -199,20 +332,35 @@ async fn active_true_restores_the_memberships(tenant: Tenant) {
         .call()
         .await
         .unwrap();
-    assert_eq!((&people[0]["id"], &people[0]["admin"]), (&json!(tenant.ben.id), &json!(true)));
-    assert_eq!(status(&tenant.ben, &format!("/flows/{}", tenant.main)).await, 403, "into no flow");
+    assert_eq!(
+        (&people[0]["id"], &people[0]["admin"]),
+        (&json!(tenant.ben.id), &json!(true))
+    );
+    assert_eq!(
+        status(&tenant.ben, &format!("/flows/{}", tenant.main)).await,
+        403,
+        "into no flow"
+    );
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
-    assert_eq!(audit["records"][0]["detail"], json!({"active": [false, true], "member": [false, true]}));
+    assert_eq!(
+        audit["records"][0]["detail"],
+        json!({"active": [false, true], "member": [false, true]})
+    );
 }
 
 async fn a_suspended_user_comes_back_by_no_invitation(tenant: Tenant) {
     let (_elsewhere, provider, ben) = ben_of_two(&tenant).await;
     set_active(&provider, &ben, false).await;
     let invited = json!({"email": tenant.ben.email});
-    let invited = tenant.ada.send(Method::POST, &tenant.path("/invitations"), &invited).await;
+    let invited = tenant
+        .ada
+        .send(Method::POST, &tenant.path("/invitations"), &invited)
+        .await;
     let invitation = tenant.path(&format!("/invitations/{}", invited.json()["id"]));
     let accepting = tenant.ben.by_password();
-    let accepting = accepting.request(Method::PUT, &invitation).json(&json!({"state": "accepted"}));
+    let accepting = accepting
+        .request(Method::PUT, &invitation)
+        .json(&json!({"state": "accepted"}));
     assert_eq!(accepting.send().await.unwrap().status, 403);
     assert_eq!(provider.get(&at(&ben)).await["active"], false);
     set_active(&provider, &ben, true).await;
@@ -224,8 +372,14 @@ async fn a_suspended_users_account_is_the_owners(tenant: Tenant) {
         "active": false, "name": {"givenName": "Not", "familyName": "Ben"}, "nickName": "notben",
         "emails": [{"value": eve(&tenant)}], "externalId": "x1",
     });
-    let shown = provider.scim(Method::PUT, &at(&ben), Some(&off)).await.json();
-    assert_eq!((&shown["active"], &shown["externalId"]), (&json!(false), &json!("x1")));
+    let shown = provider
+        .scim(Method::PUT, &at(&ben), Some(&off))
+        .await
+        .json();
+    assert_eq!(
+        (&shown["active"], &shown["externalId"]),
+        (&json!(false), &json!("x1"))
+    );
     for attribute in ["emails", "nickName", "displayName"] {
         assert_eq!(shown[attribute], ben[attribute], "{attribute}");
     }
@@ -235,40 +389,83 @@ async fn a_suspended_users_account_is_the_owners(tenant: Tenant) {
 async fn the_last_administrator_is_suspended_too(tenant: Tenant) {
     let (server, elsewhere) = (tenant.server(), tenant.neighbour());
     let provider = server.provider(&tenant.name);
-    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ada.email]);
-    tenant.ada.does(Method::PUT, "/user", &json!({"nick": "ada.of.two"})).await;
+    server.admin(&[
+        "scim",
+        "link",
+        "--org",
+        &tenant.name,
+        "--email",
+        &tenant.ada.email,
+    ]);
+    tenant
+        .ada
+        .does(Method::PUT, "/user", &json!({"nick": "ada.of.two"}))
+        .await;
     join(&tenant, &elsewhere.name, &tenant.ada.email, &[]);
     let ada = provider.get(&format!("/Users/{}", tenant.ada.id)).await;
     set_active(&provider, &ada, false).await;
     assert_eq!(organizations(&tenant.ada).await, [elsewhere.name.as_str()]);
     set_active(&provider, &ada, true).await;
-    assert_eq!(status(&tenant.ada, &format!("/organizations/{}/users", tenant.name)).await, 200);
+    assert_eq!(
+        status(
+            &tenant.ada,
+            &format!("/organizations/{}/users", tenant.name)
+        )
+        .await,
+        200
+    );
 }
 
 async fn nobody_comes_back_where_there_is_no_place(tenant: Tenant) {
     let server = tenant.server();
     let (_elsewhere, provider, ben) = ben_of_two(&tenant).await;
     let limit = |count: &str| {
-        server.admin(&["org", "update", "--org", &tenant.name, "--user-limit", count]);
+        server.admin(&[
+            "org",
+            "update",
+            "--org",
+            &tenant.name,
+            "--user-limit",
+            count,
+        ]);
     };
     let on = operations(&json!([{"op": "replace", "path": "active", "value": true}]));
     set_active(&provider, &ben, false).await;
     limit("1");
-    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&on)).await, 400, Some("invalidValue"));
+    is_refused(
+        &provider.scim(Method::PATCH, &at(&ben), Some(&on)).await,
+        400,
+        Some("invalidValue"),
+    );
     assert_eq!(provider.get(&at(&ben)).await["active"], false);
     limit("9");
     // Somebody else there has the nick by now.
     tenant.user(ben["nickName"].as_str().unwrap());
-    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&on)).await, 409, Some("uniqueness"));
+    is_refused(
+        &provider.scim(Method::PATCH, &at(&ben), Some(&on)).await,
+        409,
+        Some("uniqueness"),
+    );
     // The nick of a shared account is for its owner to change.
     let nick = operations(&json!([
         {"op": "replace", "path": "active", "value": true},
         {"op": "replace", "path": "nickName", "value": "benjamin"},
     ]));
-    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&nick)).await, 409, Some("uniqueness"));
-    let own = tenant.ben.by_password().request(Method::PUT, "/user").json(&json!({"nick": "benjamin"}));
+    is_refused(
+        &provider.scim(Method::PATCH, &at(&ben), Some(&nick)).await,
+        409,
+        Some("uniqueness"),
+    );
+    let own = tenant
+        .ben
+        .by_password()
+        .request(Method::PUT, "/user")
+        .json(&json!({"nick": "benjamin"}));
     assert_eq!(own.send().await.unwrap().status, 200);
-    assert_eq!(set_active(&provider, &ben, true).await["nickName"], "benjamin");
+    assert_eq!(
+        set_active(&provider, &ben, true).await["nickName"],
+        "benjamin"
+    );
 }
 
 async fn name_nick_and_address_are_the_owners(tenant: Tenant) {
@@ -294,11 +491,22 @@ async fn only_the_first_suspension_ends_all_access(tenant: Tenant) {
     assert_eq!(status(&tenant.ben, "/user").await, 200);
     let mut browser = server.signed_in(&tenant.ben.email, PASSWORD).await;
     let token = server.admin(&["user", "token", "--email", &tenant.ben.email]);
-    let own = server.client().api_token(token["api_token"].as_str().unwrap()).build().unwrap();
+    let own = server
+        .client()
+        .api_token(token["api_token"].as_str().unwrap())
+        .build()
+        .unwrap();
     let mut stream = None;
     for round in 0..3 {
         set_active(&provider, &ben, true).await;
-        server.admin(&["flow", "add-user", "--flow", &tenant.main, "--email", &tenant.ben.email]);
+        server.admin(&[
+            "flow",
+            "add-user",
+            "--flow",
+            &tenant.main,
+            "--email",
+            &tenant.ben.email,
+        ]);
         if stream.is_none() {
             stream = Some(Listener::to(&own, &[&tenant.main, &elsewhere.main]).await);
         }
@@ -308,7 +516,14 @@ async fn only_the_first_suspension_ends_all_access(tenant: Tenant) {
         let mark = format!("round {round}");
         elsewhere.ada.say(&elsewhere.main, &mark).await;
         assert_eq!(stream.as_mut().unwrap().texts_through(&mark).await, [mark]);
-        assert_eq!(own.request(Method::GET, "/user").send().await.unwrap().status, 200);
+        assert_eq!(
+            own.request(Method::GET, "/user")
+                .send()
+                .await
+                .unwrap()
+                .status,
+            200
+        );
         browser.get("/account").await.says(200, "Sign out");
         assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
     }
@@ -317,19 +532,37 @@ async fn only_the_first_suspension_ends_all_access(tenant: Tenant) {
 async fn an_operator_unlinks_a_user(tenant: Tenant) {
     let server = tenant.server();
     let (elsewhere, provider, ben) = ben_of_two(&tenant).await;
-    let unlink = ["scim", "unlink", "--org", &tenant.name, "--email", &tenant.ben.email];
+    let unlink = [
+        "scim",
+        "unlink",
+        "--org",
+        &tenant.name,
+        "--email",
+        &tenant.ben.email,
+    ];
     set_active(&provider, &ben, false).await;
     assert_eq!(server.admin(&unlink)["id"], tenant.ben.id);
     let on = operations(&json!([{"op": "replace", "path": "active", "value": true}]));
-    is_refused(&provider.scim(Method::PATCH, &at(&ben), Some(&on)).await, 404, None);
+    is_refused(
+        &provider.scim(Method::PATCH, &at(&ben), Some(&on)).await,
+        404,
+        None,
+    );
     let again = json!({"userName": tenant.ben.email});
-    is_refused(&provider.scim(Method::POST, "/Users", Some(&again)).await, 409, Some("uniqueness"));
+    is_refused(
+        &provider.scim(Method::POST, "/Users", Some(&again)).await,
+        409,
+        Some("uniqueness"),
+    );
     assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
     let refused = server.try_admin(&unlink).unwrap_err();
     assert!(refused.contains("provider"), "{refused}");
     let audit = server.admin(&["scim", "audit", "--org", &tenant.name, "--limit", "1"]);
     assert_eq!(
-        (&audit["records"][0]["action"], &audit["records"][0]["actor"]),
+        (
+            &audit["records"][0]["action"],
+            &audit["records"][0]["actor"]
+        ),
         (&json!("user.unlink"), &json!("operator"))
     );
 }
@@ -337,10 +570,33 @@ async fn an_operator_unlinks_a_user(tenant: Tenant) {
 async fn an_unlinked_user_of_one_organization_is_made_anew(tenant: Tenant) {
     let server = tenant.server();
     let provider = server.provider(&tenant.name);
-    server.admin(&["scim", "link", "--org", &tenant.name, "--email", &tenant.ben.email]);
-    server.admin(&["scim", "unlink", "--org", &tenant.name, "--email", &tenant.ben.email]);
-    is_refused(&provider.scim(Method::GET, &format!("/Users/{}", tenant.ben.id), None).await, 404, None);
-    assert_eq!(tenant.ben.get(&format!("/flows/{}", tenant.main)).await["parameterized_name"], "main");
+    server.admin(&[
+        "scim",
+        "link",
+        "--org",
+        &tenant.name,
+        "--email",
+        &tenant.ben.email,
+    ]);
+    server.admin(&[
+        "scim",
+        "unlink",
+        "--org",
+        &tenant.name,
+        "--email",
+        &tenant.ben.email,
+    ]);
+    is_refused(
+        &provider
+            .scim(Method::GET, &format!("/Users/{}", tenant.ben.id), None)
+            .await,
+        404,
+        None,
+    );
+    assert_eq!(
+        tenant.ben.get(&format!("/flows/{}", tenant.main)).await["parameterized_name"],
+        "main"
+    );
     let made = provider.makes(&tenant.ben.email, ("Ben", "King")).await;
     assert_eq!(made["id"], tenant.ben.id.to_string());
 }
@@ -351,21 +607,50 @@ async fn delete_leaves_a_shared_account_alone(tenant: Tenant) {
     let mut browser = server.signed_in(&tenant.ben.email, PASSWORD).await;
     set_active(&provider, &ben, false).await;
     let removed = provider.scim(Method::DELETE, &at(&ben), None).await;
-    assert_eq!((removed.status.as_u16(), removed.text().as_str()), (204, ""));
-    assert!(browser.get("/account").await.sent_on().starts_with("/sign-in"), "the session has ended");
-    is_refused(&provider.scim(Method::GET, &at(&ben), None).await, 404, None);
+    assert_eq!(
+        (removed.status.as_u16(), removed.text().as_str()),
+        (204, "")
+    );
+    assert!(
+        browser
+            .get("/account")
+            .await
+            .sent_on()
+            .starts_with("/sign-in"),
+        "the session has ended"
+    );
+    is_refused(
+        &provider.scim(Method::GET, &at(&ben), None).await,
+        404,
+        None,
+    );
     assert_eq!(organizations(&tenant.ben).await, [elsewhere.name.as_str()]);
-    assert_eq!(status(&tenant.ben, &format!("/flows/{}", elsewhere.main)).await, 200);
+    assert_eq!(
+        status(&tenant.ben, &format!("/flows/{}", elsewhere.main)).await,
+        200
+    );
     // The provider cannot make somebody of an account that is another organization's.
     let again = json!({"userName": tenant.ben.email});
-    is_refused(&provider.scim(Method::POST, "/Users", Some(&again)).await, 409, Some("uniqueness"));
+    is_refused(
+        &provider.scim(Method::POST, "/Users", Some(&again)).await,
+        409,
+        Some("uniqueness"),
+    );
 }
 
 /// An organization with another below it, to both of which somebody belongs.
 fn family(tenant: &Tenant) -> (String, Caller) {
     let child = format!("{}-below", tenant.name);
-    let arguments =
-        ["org", "create", "--name", &child, "--parameterized-name", &child, "--parent", &tenant.name];
+    let arguments = [
+        "org",
+        "create",
+        "--name",
+        &child,
+        "--parameterized-name",
+        &child,
+        "--parent",
+        &tenant.name,
+    ];
     tenant.server().admin(&arguments);
     let zoe = tenant.user("zoe");
     join(tenant, &child, &zoe.email, &[]);
@@ -375,10 +660,16 @@ fn family(tenant: &Tenant) -> (String, Caller) {
 async fn organizations_below_are_within_reach(tenant: Tenant) {
     let (child, zoe) = family(&tenant);
     let provider = tenant.server().provider(&tenant.name);
-    tenant.server().admin(&["scim", "link", "--org", &tenant.name, "--email", &zoe.email]);
+    tenant
+        .server()
+        .admin(&["scim", "link", "--org", &tenant.name, "--email", &zoe.email]);
     let user = provider.get(&format!("/Users/{}", zoe.id)).await;
     set_active(&provider, &user, false).await;
-    assert_eq!(status(&zoe, "/user").await, 401, "the whole account is inactive");
+    assert_eq!(
+        status(&zoe, "/user").await,
+        401,
+        "the whole account is inactive"
+    );
     set_active(&provider, &user, true).await;
     assert_eq!(organizations(&zoe).await, [tenant.name.as_str(), &child]);
 }
@@ -386,7 +677,9 @@ async fn organizations_below_are_within_reach(tenant: Tenant) {
 async fn organizations_above_are_not_within_reach(tenant: Tenant) {
     let (child, zoe) = family(&tenant);
     let provider = tenant.server().provider(&child);
-    tenant.server().admin(&["scim", "link", "--org", &child, "--email", &zoe.email]);
+    tenant
+        .server()
+        .admin(&["scim", "link", "--org", &child, "--email", &zoe.email]);
     let user = provider.get(&format!("/Users/{}", zoe.id)).await;
     set_active(&provider, &user, false).await;
     assert_eq!(organizations(&zoe).await, [tenant.name.as_str()]);
@@ -398,7 +691,11 @@ async fn an_operator_brings_a_suspended_user_back(tenant: Tenant) {
     let (_elsewhere, provider, ben) = ben_of_two(&tenant).await;
     set_active(&provider, &ben, false).await;
     join(&tenant, &tenant.name, &tenant.ben.email, &[]);
-    assert_eq!(provider.get(&at(&ben)).await["active"], true, "the provider sees it");
+    assert_eq!(
+        provider.get(&at(&ben)).await["active"],
+        true,
+        "the provider sees it"
+    );
     set_active(&provider, &ben, false).await;
     set_active(&provider, &ben, true).await;
 }

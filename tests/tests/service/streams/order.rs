@@ -23,7 +23,12 @@ async fn messages_of_many_senders_come_once_each_and_in_the_order_of_their_ids(s
     let posting: Vec<_> = (0..SENDERS)
         .map(|sender| {
             // A client of its own, and so a connection of its own.
-            let client = server.client().api_token(&ben.token).build().unwrap().flow("acme", "main");
+            let client = server
+                .client()
+                .api_token(&ben.token)
+                .build()
+                .unwrap()
+                .flow("acme", "main");
             tokio::spawn(async move {
                 for number in 0..EACH {
                     let message = eddyline_client::NewMessage::chat(&format!("{sender}-{number}"));
@@ -40,18 +45,34 @@ async fn messages_of_many_senders_come_once_each_and_in_the_order_of_their_ids(s
     for listener in &mut listeners {
         told.push(take(listener, SENDERS * EACH).await);
     }
-    let ids: Vec<i64> = told[0].iter().map(|message| message["id"].as_i64().unwrap()).collect();
+    let ids: Vec<i64> = told[0]
+        .iter()
+        .map(|message| message["id"].as_i64().unwrap())
+        .collect();
     assert!(ids.is_sorted_by(|one, next| *next == one + 1), "{ids:?}");
     for sender in 0..SENDERS {
-        let of_sender =
-            |message: &&Json| message["content"].as_str().unwrap().starts_with(&format!("{sender}-"));
-        let texts: Vec<&Json> = told[0].iter().filter(of_sender).map(|message| &message["content"]).collect();
-        let expected: Vec<_> = (0..EACH).map(|number| format!("{sender}-{number}")).collect();
+        let of_sender = |message: &&Json| {
+            message["content"]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("{sender}-"))
+        };
+        let texts: Vec<&Json> = told[0]
+            .iter()
+            .filter(of_sender)
+            .map(|message| &message["content"])
+            .collect();
+        let expected: Vec<_> = (0..EACH)
+            .map(|number| format!("{sender}-{number}"))
+            .collect();
         assert_eq!(texts, expected.iter().collect::<Vec<_>>());
     }
     assert_eq!(told[1], told[0]);
     assert_eq!(told[2], told[0]);
-    assert_eq!(ada.get("/flows/acme/main/messages?limit=100").await, Json::from(told.swap_remove(0)));
+    assert_eq!(
+        ada.get("/flows/acme/main/messages?limit=100").await,
+        Json::from(told.swap_remove(0))
+    );
 }
 
 async fn flows_on_one_stream_keep_the_same_order_for_all_listeners(server: Server) {
@@ -67,7 +88,10 @@ async fn flows_on_one_stream_keep_the_same_order_for_all_listeners(server: Serve
         }
     });
     tokio::join!(a, b, c);
-    assert_eq!(take(&mut one, 3 * EACH).await, take(&mut other, 3 * EACH).await);
+    assert_eq!(
+        take(&mut one, 3 * EACH).await,
+        take(&mut other, 3 * EACH).await
+    );
 }
 
 async fn take(listener: &mut Listener, count: usize) -> Vec<Json> {

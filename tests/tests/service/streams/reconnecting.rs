@@ -58,7 +58,11 @@ async fn objects_of_the_json_stream_bear_the_id_to_come_back_with(server: Server
     let missed = ben.say(MAIN, "missed").await;
     let mut stream = Listener::open(&ada.client, &after(&id).json()).await;
     let mut told = stream.json().await;
-    let next = told.as_object_mut().unwrap().remove("event_id").expect("objects bear their id");
+    let next = told
+        .as_object_mut()
+        .unwrap()
+        .remove("event_id")
+        .expect("objects bear their id");
     assert_eq!(told, missed);
 
     let last = ben.say(MAIN, "last").await;
@@ -69,7 +73,10 @@ async fn objects_of_the_json_stream_bear_the_id_to_come_back_with(server: Server
     let mut stream = Listener::open(&ada.client, &after("").json()).await;
     ben.say(MAIN, "new").await;
     let told = stream.json().await;
-    assert_eq!((&told["content"], told["event_id"].is_string()), (&Json::from("new"), true));
+    assert_eq!(
+        (&told["content"], told["event_id"].is_string()),
+        (&Json::from("new"), true)
+    );
 }
 
 async fn every_event_is_a_place_to_come_back_to(server: Server) {
@@ -93,9 +100,13 @@ async fn what_was_missed_is_told_as_it_is_now_listed(mut server: Server) {
     let id = first_event(&ada, &ben).await;
     let message = ben.say(MAIN, "mistaken").await;
     let path = format!("/flows/acme/main/messages/{}", message["id"]);
-    ben.does(eddyline_client::Method::DELETE, &path, &Json::Null).await;
+    ben.does(eddyline_client::Method::DELETE, &path, &Json::Null)
+        .await;
     server.restart();
-    let ada = Caller { client: server.client().api_token(&ada.token).build().unwrap(), ..ada };
+    let ada = Caller {
+        client: server.client().api_token(&ada.token).build().unwrap(),
+        ..ada
+    };
     let mut stream = Listener::open(&ada.client, &after(&id)).await;
     assert_eq!(
         stream.json().await,
@@ -109,7 +120,10 @@ async fn an_unknown_event_is_answered_by_one_reset(server: Server) {
     let Acme { ada, ben } = server.acme();
     let known = first_event(&ada, &ben).await;
     let (position, check) = known.split_once('-').unwrap();
-    let of_another_history = format!("{position}-{:08x}", !u32::from_str_radix(check, 16).unwrap());
+    let of_another_history = format!(
+        "{position}-{:08x}",
+        !u32::from_str_radix(check, 16).unwrap()
+    );
     let of_the_future = format!("ffffff-{check}");
     for unknown in ["nonsense", &of_another_history, &of_the_future] {
         for request in [after(unknown), after(unknown).json()] {
@@ -126,7 +140,13 @@ async fn an_unknown_event_is_answered_by_one_reset(server: Server) {
     }
     // As browsers do: an id in a header, of whatever bytes.
     let headers = ["Accept: text/event-stream", "Last-Event-ID: \u{fffd}"];
-    let mut stream = Raw::get(server.stream_url(), "/flows/acme/main", &ada.token, &headers).await;
+    let mut stream = Raw::get(
+        server.stream_url(),
+        "/flows/acme/main",
+        &ada.token,
+        &headers,
+    )
+    .await;
     assert!(stream.head().await.contains("200 OK"));
     assert!(stream.through(b"\n\n").await.contains(r#""event":"reset""#));
 }
@@ -139,7 +159,8 @@ async fn thousands_of_missed_messages_come_from_the_log(mut server: Server) {
     let mut whole = Listener::to(&ada.client, &[MAIN]).await;
     let id = first_event(&ada, &ben).await;
     assert_eq!(whole.json().await["content"], "before");
-    ben.flood(MAIN, MANY, |number| format!("message {number}")).await;
+    ben.flood(MAIN, MANY, |number| format!("message {number}"))
+        .await;
     let mut told = Vec::new();
     while told.len() < MANY {
         told.push(whole.next().await);
@@ -157,7 +178,8 @@ async fn thousands_of_missed_messages_come_from_the_log(mut server: Server) {
 
 async fn a_new_stream_tells_nothing_that_was_answered_before(server: Server) {
     let Acme { ada, ben } = server.acme();
-    let openings = std::env::var(OPENINGS).map_or(100, |text| text.parse().expect("it is a number"));
+    let openings =
+        std::env::var(OPENINGS).map_or(100, |text| text.parse().expect("it is a number"));
     for number in 0..openings {
         ben.say(MAIN, &format!("answered {number}")).await;
         let mut stream = Listener::to(&ada.client, &[MAIN]).await;

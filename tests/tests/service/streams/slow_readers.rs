@@ -17,7 +17,8 @@ async fn a_slow_reader_slows_nobody_and_catches_up_with_everything(server: Serve
     let mut quick = Listener::open(&ada.client, &events).await;
     // Together more than sockets hold.
     let long = "x".repeat(8000);
-    ben.flood("acme/main", MESSAGES, |number| format!("{number} {long}")).await;
+    ben.flood("acme/main", MESSAGES, |number| format!("{number} {long}"))
+        .await;
     let mut told = Vec::new();
     while told.len() < MESSAGES {
         told.push(quick.json().await);

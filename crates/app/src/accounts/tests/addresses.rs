@@ -12,12 +12,25 @@ async fn the_owner_of_the_older_address_wins() {
     world.pass(1);
     world.change_email("other@evil.example").await;
     let thief_link = world.link(about, Some("thief@evil.example"), 7 * DAY).await;
-    world.app.accounts().undo_email_change(&thief_link).await.unwrap();
+    world
+        .app
+        .accounts()
+        .undo_email_change(&thief_link)
+        .await
+        .unwrap();
     assert!(world.account("thief@evil.example").await.is_some());
-    world.app.accounts().undo_email_change(&owner_link).await.unwrap();
+    world
+        .app
+        .accounts()
+        .undo_email_change(&owner_link)
+        .await
+        .unwrap();
     assert!(world.account(ADA).await.is_some());
     for link in [&owner_link, &thief_link] {
-        assert!(matches!(world.app.accounts().undo_email_change(link).await, Err(Error::NotFound)));
+        assert!(matches!(
+            world.app.accounts().undo_email_change(link).await,
+            Err(Error::NotFound)
+        ));
     }
 }
 
@@ -26,18 +39,45 @@ async fn undoing_ends_sessions_links_and_the_password() {
     let world = World::new().await;
     let session = sign_in(&world, GOOD).await.unwrap();
     world.change_email("thief@evil.example").await;
-    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some(ADA), 7 * DAY).await;
-    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
+    let undo = world
+        .link(Purpose::EmailChange(world.ada_id()), Some(ADA), 7 * DAY)
+        .await;
+    let reset = world
+        .link(Purpose::PasswordReset(world.ada_id()), None, DAY)
+        .await;
     world.pass(1);
     world.change_email("other@evil.example").await;
-    world.app.accounts().request_password_reset("other@evil.example", HERE).await.unwrap();
+    world
+        .app
+        .accounts()
+        .request_password_reset("other@evil.example", HERE)
+        .await
+        .unwrap();
 
     world.app.accounts().undo_email_change(&undo).await.unwrap();
-    assert!(world.app.accounts().by_session(&session).await.unwrap().is_none());
-    assert!(matches!(world.app.accounts().reset_link(&reset).await, Err(Error::NotFound)));
-    assert!(sign_in(&world, GOOD).await.is_err(), "nor does the password open it");
+    assert!(
+        world
+            .app
+            .accounts()
+            .by_session(&session)
+            .await
+            .unwrap()
+            .is_none()
+    );
+    assert!(matches!(
+        world.app.accounts().reset_link(&reset).await,
+        Err(Error::NotFound)
+    ));
+    assert!(
+        sign_in(&world, GOOD).await.is_err(),
+        "nor does the password open it"
+    );
     let new_password = (Purpose::PasswordReset(world.ada_id()), ADA.to_owned());
-    assert_eq!(world.waiting_mails().await, [new_password], "no other address gets mail");
+    assert_eq!(
+        world.waiting_mails().await,
+        [new_password],
+        "no other address gets mail"
+    );
 }
 
 #[tokio::test]
@@ -69,8 +109,17 @@ async fn an_address_merely_entered_accepts_no_invitation() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await;
     let link = world.invite("grace@hopper.example").await;
-    world.app.users().update(&ben, address("grace@hopper.example"), HERE).await.unwrap();
-    let accepted = world.app.invitations().accept(&ben, "acme", "main", InvitationId(1)).await;
+    world
+        .app
+        .users()
+        .update(&ben, address("grace@hopper.example"), HERE)
+        .await
+        .unwrap();
+    let accepted = world
+        .app
+        .invitations()
+        .accept(&ben, "acme", "main", InvitationId(1))
+        .await;
     assert!(matches!(accepted, Err(Error::Denied)), "{accepted:?}");
     // The link proves the address.
     world.app.accounts().accept_link(&ben, &link).await.unwrap();
@@ -79,9 +128,18 @@ async fn an_address_merely_entered_accepts_no_invitation() {
 #[tokio::test]
 async fn an_address_that_somebody_else_has_is_not_taken_back() {
     let world = World::new().await;
-    let undo = world.link(Purpose::EmailChange(world.ada_id()), Some("ben@acme.example"), DAY).await;
+    let undo = world
+        .link(
+            Purpose::EmailChange(world.ada_id()),
+            Some("ben@acme.example"),
+            DAY,
+        )
+        .await;
     person(&world.app, "ben@acme.example", "ben").await;
-    assert!(matches!(world.app.accounts().undo_email_change(&undo).await, Err(Error::Conflict(_))));
+    assert!(matches!(
+        world.app.accounts().undo_email_change(&undo).await,
+        Err(Error::Conflict(_))
+    ));
     assert!(world.account(ADA).await.is_some(), "nothing changed");
 }
 
@@ -90,8 +148,21 @@ async fn an_address_merely_entered_goes_to_the_user_who_proves_it() {
     let world = World::new().await;
     let link = world.invite("grace@hopper.example").await;
     world.change_email("grace@hopper.example").await;
-    assert!(!world.app.accounts().invitation_link(&link).await.unwrap().has_account);
-    world.app.accounts().sign_up(&link, newcomer("grace", GOOD)).await.unwrap();
+    assert!(
+        !world
+            .app
+            .accounts()
+            .invitation_link(&link)
+            .await
+            .unwrap()
+            .has_account
+    );
+    world
+        .app
+        .accounts()
+        .sign_up(&link, newcomer("grace", GOOD))
+        .await
+        .unwrap();
     let grace = world.account("grace@hopper.example").await.unwrap();
     assert_ne!(grace.user.id, world.ada_id());
     assert_eq!(
@@ -104,10 +175,37 @@ async fn an_address_merely_entered_goes_to_the_user_who_proves_it() {
 #[tokio::test]
 async fn a_reset_by_an_unproved_address_ends_what_was_there_before() {
     let world = World::new().await;
-    let token = world.app.operator().create_user_token(&ADA.parse().unwrap()).await.unwrap().1;
+    let token = world
+        .app
+        .operator()
+        .create_user_token(&ADA.parse().unwrap())
+        .await
+        .unwrap()
+        .1;
     world.change_email("other@acme.example").await;
-    let reset = world.link(Purpose::PasswordReset(world.ada_id()), None, DAY).await;
-    world.app.accounts().reset_password(&reset, &Password::new("another staple of horses")).await.unwrap();
-    assert!(world.app.authentication().authenticate(Credentials::Token(token), HERE).await.is_err());
-    assert!(world.account("other@acme.example").await.unwrap().user.email_proved);
+    let reset = world
+        .link(Purpose::PasswordReset(world.ada_id()), None, DAY)
+        .await;
+    world
+        .app
+        .accounts()
+        .reset_password(&reset, &Password::new("another staple of horses"))
+        .await
+        .unwrap();
+    assert!(
+        world
+            .app
+            .authentication()
+            .authenticate(Credentials::Token(token), HERE)
+            .await
+            .is_err()
+    );
+    assert!(
+        world
+            .account("other@acme.example")
+            .await
+            .unwrap()
+            .user
+            .email_proved
+    );
 }

@@ -18,18 +18,30 @@ async fn letters(world: &World, email: &str) -> usize {
             .app
             .core()
             .store()
-            .write(NoCaller::Process, move |tx| tx.mails().delete_about(purpose))
+            .write(NoCaller::Process, move |tx| {
+                tx.mails().delete_about(purpose)
+            })
             .await
             .unwrap();
     }
-    waiting.iter().filter(|(_, recipient)| recipient == email).count()
+    waiting
+        .iter()
+        .filter(|(_, recipient)| recipient == email)
+        .count()
 }
 
 #[tokio::test]
 async fn the_same_invitation_is_mailed_again_after_five_minutes() {
     let world = World::new().await;
     let dan = "dan@elsewhere.example";
-    for (pass, expected) in [(0, 1), (MINUTE, 0), (4 * MINUTE - 1, 0), (1, 1), (0, 0), (5 * MINUTE, 1)] {
+    for (pass, expected) in [
+        (0, 1),
+        (MINUTE, 0),
+        (4 * MINUTE - 1, 0),
+        (1, 1),
+        (0, 0),
+        (5 * MINUTE, 1),
+    ] {
         world.pass(pass);
         world.invite(dan).await;
         assert_eq!(letters(&world, dan).await, expected);
@@ -48,12 +60,17 @@ async fn record(
         sender: Some(UserId(7)),
         organization: Some(OrganizationId(3)),
     };
-    let recorded = world
-        .app
-        .core()
-        .transaction(NoCaller::Process, move |tx| Ok(quotas.record(tx, cause, &recipients)?));
+    let recorded = world.app.core().transaction(NoCaller::Process, move |tx| {
+        Ok(quotas.record(tx, cause, &recipients)?)
+    });
     let brief = |exceeded: MailQuotaExceeded| (exceeded.quota, exceeded.retry_after);
-    recorded.await.unwrap().0.into_iter().map(|verdict| verdict.map(brief)).collect()
+    recorded
+        .await
+        .unwrap()
+        .0
+        .into_iter()
+        .map(|verdict| verdict.map(brief))
+        .collect()
 }
 
 const UNLIMITED: MailQuotas = MailQuotas {
@@ -65,8 +82,14 @@ const UNLIMITED: MailQuotas = MailQuotas {
 #[tokio::test]
 async fn a_quota_holds_within_any_minute_and_any_day() {
     let world = World::new().await;
-    let sender = MailRate { per_minute: 2, per_day: 3 };
-    let quotas = MailQuotas { sender, ..UNLIMITED };
+    let sender = MailRate {
+        per_minute: 2,
+        per_day: 3,
+    };
+    let quotas = MailQuotas {
+        sender,
+        ..UNLIMITED
+    };
     let over = |seconds| [Some((MailQuota::Sender, seconds))];
     assert_eq!(record(&world, quotas, &["a"]).await, [None]);
     world.pass(20_000);
@@ -75,24 +98,44 @@ async fn a_quota_holds_within_any_minute_and_any_day() {
     world.pass(39_999);
     assert_eq!(record(&world, quotas, &["c"]).await, over(1));
     world.pass(1);
-    assert_eq!(record(&world, quotas, &["c"]).await, [None], "the first was a minute ago");
+    assert_eq!(
+        record(&world, quotas, &["c"]).await,
+        [None],
+        "the first was a minute ago"
+    );
     world.pass(HOUR);
     let day = u64::try_from((DAY - HOUR - MINUTE) / 1000).unwrap();
     assert_eq!(record(&world, quotas, &["d"]).await, over(day));
     world.pass(DAY - HOUR - MINUTE);
-    assert_eq!(record(&world, quotas, &["d", "e"]).await, [None, Some((MailQuota::Sender, 20))]);
+    assert_eq!(
+        record(&world, quotas, &["d", "e"]).await,
+        [None, Some((MailQuota::Sender, 20))]
+    );
 }
 
 #[tokio::test]
 async fn a_list_is_allowed_as_far_as_each_quota_goes() {
     let world = World::new().await;
-    let recipient = MailRate { per_minute: 1, per_day: 0 };
-    let organization = MailRate { per_minute: 0, per_day: 3 };
-    let quotas = MailQuotas { recipient, organization, ..UNLIMITED };
+    let recipient = MailRate {
+        per_minute: 1,
+        per_day: 0,
+    };
+    let organization = MailRate {
+        per_minute: 0,
+        per_day: 3,
+    };
+    let quotas = MailQuotas {
+        recipient,
+        organization,
+        ..UNLIMITED
+    };
     assert_eq!(record(&world, quotas, &["a"]).await, [None]);
     let own = Some((MailQuota::Recipient, 60));
     let all = Some((MailQuota::Organization, u64::try_from(DAY / 1000).unwrap()));
-    assert_eq!(record(&world, quotas, &["a", "b", "c", "d"]).await, [own, None, None, all]);
+    assert_eq!(
+        record(&world, quotas, &["a", "b", "c", "d"]).await,
+        [own, None, None, all]
+    );
     assert_eq!(record(&world, UNLIMITED, &["a", "b"]).await, [None, None]);
 }
 
@@ -105,7 +148,11 @@ async fn records_of_mail_are_kept_for_a_day() {
             .app
             .core()
             .store()
-            .read(|reader| reader.mail_records().count_by_sender(UserId(7), Timestamp(0)))
+            .read(|reader| {
+                reader
+                    .mail_records()
+                    .count_by_sender(UserId(7), Timestamp(0))
+            })
             .await
             .unwrap()
     };

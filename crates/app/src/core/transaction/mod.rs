@@ -1,7 +1,9 @@
-//! Reading and writing, where every write names who is responsible for it: a caller, whose credential is
-//! checked in the same transaction ([`Core::transaction_as`]), or no caller, for a reason ([`NoCaller`]).
+//! Reading and writing, where every write names who is responsible for it: a caller, whose
+//! credential is checked in the same transaction ([`Core::transaction_as`]), or no caller, for a
+//! reason ([`NoCaller`]).
 //!
-//! The store itself is private to this module, so that no use case reaches a transaction in another way.
+//! The store itself is private to this module, so that no use case reaches a transaction in another
+//! way.
 
 mod principal;
 #[cfg(test)]
@@ -16,8 +18,8 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
-    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Reader, Result as StoreResult,
-    Store, Tx,
+    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Reader,
+    Result as StoreResult, Store, Tx,
 };
 use tokio::sync::mpsc;
 
@@ -36,8 +38,8 @@ pub(crate) enum NoCaller {
     Operator,
     /// A user signs in: the password that was checked is compared in the transaction.
     SignIn,
-    /// The session's own bookkeeping: when it was used, by which browser, and its end, which needs nothing
-    /// but its secret.
+    /// The session's own bookkeeping: when it was used, by which browser, and its end, which needs
+    /// nothing but its secret.
     Session,
     /// The secret of a mailed link, or of a join link, is looked up in the transaction.
     Link,
@@ -45,10 +47,11 @@ pub(crate) enum NoCaller {
     MailRequest,
     /// A flow is told of an import, each portion of which its caller has written.
     Announcement,
-    /// An application exchanges or revokes codes and tokens, each of which is looked up in the transaction.
+    /// An application exchanges or revokes codes and tokens, each of which is looked up in the
+    /// transaction.
     OAuthClient,
-    /// The process itself: signs of life, settings, presence, sending mail, clearing away, the bytes of
-    /// files that no message has yet.
+    /// The process itself: signs of life, settings, presence, sending mail, clearing away, the
+    /// bytes of files that no message has yet.
     Process,
 }
 
@@ -56,21 +59,30 @@ impl NoCaller {
     /// Whether the write counts for the client whose request causes it.
     const fn counts(self) -> bool {
         match self {
-            Self::SignIn | Self::Session | Self::Link | Self::MailRequest | Self::OAuthClient => true,
+            Self::SignIn | Self::Session | Self::Link | Self::MailRequest | Self::OAuthClient => {
+                true
+            }
             // The bytes of files have a quota of their own, and an import counts by its portions.
             Self::Operator | Self::Announcement | Self::Process => false,
         }
     }
 }
 
-/// Writes that wait for their commit. The queue of the writer takes 4,096, so one caller and one organization
-/// leave room for others.
-const WRITES: Quota = Quota { network: 512, ..Quota::new(u64::MAX, 2_048, 512) };
+/// Writes that wait for their commit. The queue of the writer takes 4,096, so one caller and one
+/// organization leave room for others.
+const WRITES: Quota = Quota {
+    network: 512,
+    ..Quota::new(u64::MAX, 2_048, 512)
+};
 
-/// Transactions in the queue of the writer, which runs them one after the other. Further ones of the same caller
-/// or organization wait outside the queue, where callers take turns, so that a post of another organization waits for
-/// few of them. Those of requests that have shown no credentials count for the network.
-const TRANSACTIONS: Quota = Quota { network: 2, ..Quota::new(u64::MAX, 8, 2) };
+/// Transactions in the queue of the writer, which runs them one after the other. Further ones of
+/// the same caller or organization wait outside the queue, where callers take turns, so that a post
+/// of another organization waits for few of them. Those of requests that have shown no credentials
+/// count for the network.
+const TRANSACTIONS: Quota = Quota {
+    network: 2,
+    ..Quota::new(u64::MAX, 8, 2)
+};
 /// How long a transaction waits for other transactions of its caller and its organization.
 const TRANSACTION_WAIT: Duration = Duration::from_secs(60);
 
@@ -84,9 +96,10 @@ pub(crate) struct Database {
     answered: Arc<AtomicI64>,
 }
 
-/// A transaction that is counted for its caller until this is dropped. A transaction in the queue is committed also
-/// when the future that waits for it is dropped, and would not be counted then. So requests that change something
-/// are worked on to their end, whether or not their clients hang up (`http::serve`).
+/// A transaction that is counted for its caller until this is dropped. A transaction in the queue
+/// is committed also when the future that waits for it is dropped, and would not be counted then.
+/// So requests that change something are worked on to their end, whether or not their clients hang
+/// up (`http::serve`).
 #[derive(Debug)]
 pub(crate) struct TransactionPermit {
     _permits: Option<(Permit, Permit)>,
@@ -107,8 +120,8 @@ impl Database {
         }
     }
 
-    /// The last position of the log that this process has answered a write with. The feed, which reads the log, may
-    /// not have read it yet.
+    /// The last position of the log that this process has answered a write with. The feed, which
+    /// reads the log, may not have read it yet.
     pub(crate) fn answered(&self) -> Seq {
         Seq(self.answered.load(Ordering::Acquire))
     }
@@ -133,10 +146,12 @@ impl Database {
         self.store.committed()
     }
 
-    /// The next entries of the log, for the feed: changes of tags name the tags that they removed, which the
-    /// log itself does not keep.
+    /// The next entries of the log, for the feed: changes of tags name the tags that they removed,
+    /// which the log itself does not keep.
     pub(crate) async fn log_onward(&self, after: Seq, limit: i64) -> StoreResult<Vec<LogItem>> {
-        let mut items = self.read(move |reader| reader.log().list_after(after, limit)).await?;
+        let mut items = self
+            .read(move |reader| reader.log().list_after(after, limit))
+            .await?;
         self.store.restore_live_notices(after, &mut items);
         Ok(items)
     }
@@ -185,30 +200,45 @@ impl Database {
         self.store.list(room, query, bytes, show).await
     }
 
-    /// Posts a message of a caller, whose credential must have held in the present epoch when it was
-    /// checked: otherwise the draft is stale, and the caller is to be checked again.
+    /// Posts a message of a caller, whose credential must have held in the present epoch when it
+    /// was checked: otherwise the draft is stale, and the caller is to be checked again.
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller wait, and
-    /// as [`Store::post`].
+    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller
+    /// wait, and as [`Store::post`].
     pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<Posted> {
         let Some(epoch) = actor.epoch() else {
-            return Ok(Posted { outcome: eddyline_storage::Outcome::Stale, event: None });
+            return Ok(Posted {
+                outcome: eddyline_storage::Outcome::Stale,
+                event: None,
+            });
         };
         let _permit = self.write_permit(actor.quota_keys())?;
-        let posted = self.store.post(Draft { credential_epoch: Some(epoch), ..draft }).await?;
+        let posted = self
+            .store
+            .post(Draft {
+                credential_epoch: Some(epoch),
+                ..draft
+            })
+            .await?;
         self.note_answered(posted.event);
         Ok(posted)
     }
 
     /// Writes without a caller.
-    pub(crate) async fn write<R, F>(&self, why: NoCaller, mut work: F) -> StoreResult<(R, Option<EventId>)>
+    pub(crate) async fn write<R, F>(
+        &self,
+        why: NoCaller,
+        mut work: F,
+    ) -> StoreResult<(R, Option<EventId>)>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> StoreResult<R> + Send + 'static,
     {
-        let done = self.transaction(why, move |tx| work(tx).map_err(Abort::Store)).await;
+        let done = self
+            .transaction(why, move |tx| work(tx).map_err(Abort::Store))
+            .await;
         done.map_err(|Abort::Store(error): Abort<Infallible>| error)
     }
 
@@ -225,7 +255,11 @@ impl Database {
     {
         tracing::trace!(?why, "a write without a caller");
         let _counted = match current_keys().filter(|_| why.counts()) {
-            Some(keys) => Some(self.transaction_permit(keys).await.map_err(|_| StoreError::TooManyWrites)?),
+            Some(keys) => Some(
+                self.transaction_permit(keys)
+                    .await
+                    .map_err(|_| StoreError::TooManyWrites)?,
+            ),
             None => None,
         };
         self.run(work).await
@@ -233,11 +267,13 @@ impl Database {
 
     /// A permit for a write that waits for its commit.
     fn write_permit(&self, keys: QuotaKeys) -> Result<Permit> {
-        self.writes.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Writes))
+        self.writes
+            .acquire(keys, 1)
+            .map_err(|exceeded| exceeded.of(Limit::Writes))
     }
 
-    /// A permit for a transaction, to be held until it is committed. It is waited for while enough others of the
-    /// caller or the organization are in the queue.
+    /// A permit for a transaction, to be held until it is committed. It is waited for while enough
+    /// others of the caller or the organization are in the queue.
     pub(crate) async fn transaction_permit(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
         if IS_COUNTED.try_with(|()| ()).is_ok() {
             return Ok(TransactionPermit { _permits: None });
@@ -247,20 +283,27 @@ impl Database {
             .acquire_within(keys, 1, TRANSACTION_WAIT)
             .await
             .map_err(|exceeded| exceeded.of(Limit::Writes))?;
-        // Counted once it has a place in the queue: those that wait outside would use up the share of an organization.
+        // Counted once it has a place in the queue: those that wait outside would use up the share
+        // of an organization.
         let write = self.write_permit(keys)?;
-        Ok(TransactionPermit { _permits: Some((write, transaction)) })
+        Ok(TransactionPermit {
+            _permits: Some((write, transaction)),
+        })
     }
 
     /// The same, but fails at once where it would wait.
     pub(crate) fn transaction_permit_now(&self, keys: QuotaKeys) -> Result<TransactionPermit> {
-        let transaction =
-            self.transactions.acquire(keys, 1).map_err(|exceeded| exceeded.of(Limit::Writes))?;
-        Ok(TransactionPermit { _permits: Some((self.write_permit(keys)?, transaction)) })
+        let transaction = self
+            .transactions
+            .acquire(keys, 1)
+            .map_err(|exceeded| exceeded.of(Limit::Writes))?;
+        Ok(TransactionPermit {
+            _permits: Some((self.write_permit(keys)?, transaction)),
+        })
     }
 
-    /// Runs a transaction that was counted before. A caller that needs a lock counts first, so that it does not
-    /// hold the lock while it waits.
+    /// Runs a transaction that was counted before. A caller that needs a lock counts first, so that
+    /// it does not hold the lock while it waits.
     pub(crate) async fn run_counted<F: Future>(
         &self,
         counted: TransactionPermit,
@@ -284,9 +327,13 @@ impl Database {
 }
 
 impl Core {
-    /// Writes without a caller in one transaction, of which nothing is kept unless `work` succeeds. Gives
-    /// the position of what was told.
-    pub(crate) async fn transaction<R, F>(&self, why: NoCaller, work: F) -> Result<(R, Option<EventId>)>
+    /// Writes without a caller in one transaction, of which nothing is kept unless `work` succeeds.
+    /// Gives the position of what was told.
+    pub(crate) async fn transaction<R, F>(
+        &self,
+        why: NoCaller,
+        work: F,
+    ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> TxResult<R> + Send + 'static,

@@ -1,11 +1,12 @@
-//! The transaction that writes for a caller checks that the caller's credential still holds. Only that
-//! check makes a [`Principal`], and only [`Core::transaction_as`] runs a transaction for a caller.
+//! The transaction that writes for a caller checks that the caller's credential still holds. Only
+//! that check makes a [`Principal`], and only [`Core::transaction_as`] runs a transaction for a
+//! caller.
 //!
 //! The credential is looked up when the transaction begins (after the locks that the use case needs
-//! first), and its row is locked as the last thing before the commit. So a transaction that ends the
-//! credential either comes first, and the use case is refused with all that it wrote, or waits for its
-//! commit. The row is locked last because transactions that end credentials lock rooms, organizations,
-//! users and applications before them.
+//! first), and its row is locked as the last thing before the commit. So a transaction that ends
+//! the credential either comes first, and the use case is refused with all that it wrote, or waits
+//! for its commit. The row is locked last because transactions that end credentials lock rooms,
+//! organizations, users and applications before them.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -48,12 +49,15 @@ impl Principal {
         if current.user().is_ok_and(|caller| !caller.user.active) {
             return Err(actor.ended().into());
         }
-        Ok(Self { actor: current, is_kept: Cell::new(false) })
+        Ok(Self {
+            actor: current,
+            is_kept: Cell::new(false),
+        })
     }
 
-    /// Locks the credential, so that it does not end before the transaction is committed. A use case that
-    /// itself may end the caller's credential calls it before it does, with the user or the room of
-    /// the flow token locked; for all others it is called last.
+    /// Locks the credential, so that it does not end before the transaction is committed. A use
+    /// case that itself may end the caller's credential calls it before it does, with the user or
+    /// the room of the flow token locked; for all others it is called last.
     ///
     /// # Errors
     ///
@@ -81,12 +85,18 @@ fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
             let is_removed = |source: eddyline_model::sources::Source| source.removed_at.is_some();
             Ok(found.is_some_and(|of| of.source.is_none_or(|(source, _)| !is_removed(source))))
         }
-        Actor::User { caller, credential, .. } => match credential {
-            Credential::Session(hash) => Ok(reader.sessions().find_user(&hash.0, Timestamp(0))?.is_some()),
+        Actor::User {
+            caller, credential, ..
+        } => match credential {
+            Credential::Session(hash) => Ok(reader
+                .sessions()
+                .find_user(&hash.0, Timestamp(0))?
+                .is_some()),
             Credential::ApiToken(hash) => Ok(reader.api_tokens().find_user(&hash.0)?.is_some()),
-            Credential::AccessToken(access) => {
-                Ok(reader.oauth_tokens().find_access(&access.token.0)?.is_some())
-            }
+            Credential::AccessToken(access) => Ok(reader
+                .oauth_tokens()
+                .find_access(&access.token.0)?
+                .is_some()),
             Credential::Password(checked) => {
                 let hash = reader.passwords().find(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
@@ -98,10 +108,14 @@ fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
 fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => tx.sources().lock_token(&token.0),
-        Actor::User { caller, credential, .. } => match credential {
+        Actor::User {
+            caller, credential, ..
+        } => match credential {
             Credential::Session(hash) => tx.sessions().lock(&hash.0),
             Credential::ApiToken(hash) => tx.api_tokens().lock(&hash.0),
-            Credential::AccessToken(access) => tx.oauth_tokens().lock_access(&access.token.0, access.grant),
+            Credential::AccessToken(access) => {
+                tx.oauth_tokens().lock_access(&access.token.0, access.grant)
+            }
             Credential::Password(checked) => {
                 let hash = tx.passwords().lock(caller.user.id)?;
                 Ok(hash.is_some_and(|hash| TokenHash::of(&hash) == *checked))
@@ -111,15 +125,20 @@ fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
 }
 
 impl Core {
-    /// Writes on behalf of a caller in one transaction, of which nothing is kept unless `work` succeeds and
-    /// the caller's credential still holds. `work` gets the caller as the store has them now. Gives the
-    /// position of what was told.
+    /// Writes on behalf of a caller in one transaction, of which nothing is kept unless `work`
+    /// succeeds and the caller's credential still holds. `work` gets the caller as the store has
+    /// them now. Gives the position of what was told.
     ///
     /// # Errors
     ///
-    /// What `work` answers, [`Actor::ended`], and [`Error::TooManyRequests`](crate::Error::TooManyRequests)
-    /// when too many writes of the caller wait.
-    pub(crate) async fn transaction_as<R, F>(&self, actor: &Actor, work: F) -> Result<(R, Option<EventId>)>
+    /// What `work` answers, [`Actor::ended`], and
+    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller
+    /// wait.
+    pub(crate) async fn transaction_as<R, F>(
+        &self,
+        actor: &Actor,
+        work: F,
+    ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>, &Principal) -> TxResult<R> + Send + 'static,
@@ -127,8 +146,8 @@ impl Core {
         self.locked_transaction_as(actor, |_| Ok(()), work).await
     }
 
-    /// The same with locks that are taken before the caller is loaded, so that what the caller is does not
-    /// change afterwards.
+    /// The same with locks that are taken before the caller is loaded, so that what the caller is
+    /// does not change afterwards.
     ///
     /// # Errors
     ///
@@ -170,7 +189,10 @@ impl Core {
         R: Send + 'static,
         F: FnMut(&mut Tx<'_>, &ScimProvider) -> TxResult<R> + Send + 'static,
     {
-        let _counted = self.store().transaction_permit(provider.own_key().into()).await?;
+        let _counted = self
+            .store()
+            .transaction_permit(provider.own_key().into())
+            .await?;
         let provider = provider.clone();
         let done = self.store().run(move |tx| {
             provider.verify(tx)?;

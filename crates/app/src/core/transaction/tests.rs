@@ -12,26 +12,62 @@ use crate::quota::{Owner, QuotaKey};
 use crate::{Actor, Error, NewPost, as_client};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {
-    let room = world.app.rooms().find(&world.ada, "acme", "main", FlowAction::Post).await.unwrap();
-    world.app.messages().post(actor, room, NewPost::of(Event::Message, "hello".to_owned())).await.err()
+    let room = world
+        .app
+        .rooms()
+        .find(&world.ada, "acme", "main", FlowAction::Post)
+        .await
+        .unwrap();
+    world
+        .app
+        .messages()
+        .post(actor, room, NewPost::of(Event::Message, "hello".to_owned()))
+        .await
+        .err()
 }
 
 async fn make_token(world: &World, actor: &Actor) -> Option<Error> {
-    world.app.accounts().make_api_token(actor, "another").await.err()
+    world
+        .app
+        .accounts()
+        .make_api_token(actor, "another")
+        .await
+        .err()
 }
 
 #[tokio::test]
 async fn a_caller_has_a_bounded_number_of_writes_that_wait() {
     let world = World::new().await;
     let ben = person(&world.app, "ben@acme.example", "ben").await;
-    world.app.operator().add_flow_user("acme", "main", &"ben@acme.example".parse().unwrap()).await.unwrap();
-    let mut waiting: Vec<_> =
-        (0..512).map(|_| world.app.core().store().write_permit(world.ada.quota_keys()).unwrap()).collect();
-    assert!(matches!(post(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
-    assert!(matches!(make_token(&world, &world.ada).await, Some(Error::TooManyRequests { .. })));
+    world
+        .app
+        .operator()
+        .add_flow_user("acme", "main", &"ben@acme.example".parse().unwrap())
+        .await
+        .unwrap();
+    let mut waiting: Vec<_> = (0..512)
+        .map(|_| {
+            world
+                .app
+                .core()
+                .store()
+                .write_permit(world.ada.quota_keys())
+                .unwrap()
+        })
+        .collect();
+    assert!(matches!(
+        post(&world, &world.ada).await,
+        Some(Error::TooManyRequests { .. })
+    ));
+    assert!(matches!(
+        make_token(&world, &world.ada).await,
+        Some(Error::TooManyRequests { .. })
+    ));
     assert!(post(&world, &ben).await.is_none() && make_token(&world, &ben).await.is_none());
     waiting.pop();
-    assert!(post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none());
+    assert!(
+        post(&world, &world.ada).await.is_none() && make_token(&world, &world.ada).await.is_none()
+    );
 }
 
 #[tokio::test]
@@ -39,17 +75,33 @@ async fn writes_of_strangers_count_for_their_network() {
     let world = World::new().await;
     let try_link = |address: [u8; 4]| {
         let app = world.app.clone();
-        let trying = async move { app.core().transaction(NoCaller::Link, |_| Ok(())).await.map(drop) };
+        let trying = async move {
+            app.core()
+                .transaction(NoCaller::Link, |_| Ok(()))
+                .await
+                .map(drop)
+        };
         Box::pin(as_client(IpAddr::from(address), trying))
     };
     let network = QuotaKey::network(IpAddr::from([192, 0, 2, 1]));
     let mut counted = Vec::new();
     for _ in 0..2 {
-        counted.push(world.app.core().store().transaction_permit(network.into()).await.unwrap());
+        counted.push(
+            world
+                .app
+                .core()
+                .store()
+                .transaction_permit(network.into())
+                .await
+                .unwrap(),
+        );
     }
     let mut waiting = try_link([192, 0, 2, 1]);
     assert!((&mut waiting).now_or_never().is_none());
-    assert!(try_link([192, 0, 2, 2]).await.is_ok(), "another network does not wait");
+    assert!(
+        try_link([192, 0, 2, 2]).await.is_ok(),
+        "another network does not wait"
+    );
     counted.pop();
     assert!(waiting.await.is_ok());
 }
@@ -60,11 +112,25 @@ async fn few_transactions_of_a_caller_stand_in_the_queue_and_the_others_wait() {
     let (ada, zoe) = (world.ada.quota_keys(), QuotaKey::User(UserId(99)).into());
     let mut counted = Vec::new();
     for _ in 0..2 {
-        counted.push(world.app.core().store().transaction_permit(ada).await.unwrap());
+        counted.push(
+            world
+                .app
+                .core()
+                .store()
+                .transaction_permit(ada)
+                .await
+                .unwrap(),
+        );
     }
     let mut third = Box::pin(world.app.core().store().transaction_permit(ada));
     assert!((&mut third).now_or_never().is_none());
-    world.app.core().store().transaction_permit(zoe).await.unwrap();
+    world
+        .app
+        .core()
+        .store()
+        .transaction_permit(zoe)
+        .await
+        .unwrap();
     counted.pop();
     third.await.unwrap();
 }
@@ -72,7 +138,13 @@ async fn few_transactions_of_a_caller_stand_in_the_queue_and_the_others_wait() {
 #[tokio::test]
 async fn transactions_that_wait_leave_the_share_of_their_organization_to_others() {
     let world = World::new().await;
-    let of = |user| Owner { user: Some(UserId(user)), organization: Some(OrganizationId(1)) }.quota_keys();
+    let of = |user| {
+        Owner {
+            user: Some(UserId(user)),
+            organization: Some(OrganizationId(1)),
+        }
+        .quota_keys()
+    };
     let count = |user| Box::pin(world.app.core().store().transaction_permit(of(user)));
     let mut counted = Vec::new();
     let mut waiting = Vec::new();
@@ -83,7 +155,10 @@ async fn transactions_that_wait_leave_the_share_of_their_organization_to_others(
     for transaction in &mut waiting {
         assert!(transaction.now_or_never().is_none());
     }
-    assert!(count(1).now_or_never().unwrap().is_err(), "no more of a caller wait");
+    assert!(
+        count(1).now_or_never().unwrap().is_err(),
+        "no more of a caller wait"
+    );
     let mut other = count(5);
     assert!((&mut other).now_or_never().is_none());
     counted.drain(..2);

@@ -1,5 +1,6 @@
-//! The waiting lines of a semaphore, one for each caller. Organizations take turns, and so do the callers of an
-//! organization: the number of tasks of one caller does not decide how long another caller waits.
+//! The waiting lines of a semaphore, one for each caller. Organizations take turns, and so do the
+//! callers of an organization: the number of tasks of one caller does not decide how long another
+//! caller waits.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::collections::{BTreeSet, VecDeque};
@@ -32,8 +33,8 @@ impl Waiter {
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     groups: Turns<Turns<VecDeque<Waiter>>>,
-    /// The groups in which a caller has lines. There may be several: what a user without an organization sends by
-    /// a token counts for the organization of the flow.
+    /// The groups in which a caller has lines. There may be several: what a user without an
+    /// organization sends by a token counts for the organization of the flow.
     places: BTreeMap<QuotaKey, BTreeSet<QuotaKey>>,
 }
 
@@ -71,7 +72,8 @@ impl Lines {
         None
     }
 
-    /// The same, of those who share the caller or the organization of these keys. Others are not even looked at.
+    /// The same, of those who share the caller or the organization of these keys. Others are not
+    /// even looked at.
     pub(super) fn serve_sharing<P>(
         &mut self,
         keys: QuotaKeys,
@@ -94,7 +96,11 @@ impl Lines {
 
     /// The next group in which a caller has a line.
     fn place_after(&self, caller: QuotaKey, last: Bound<QuotaKey>) -> Option<QuotaKey> {
-        self.places.get(&caller)?.range((last, Unbounded)).next().copied()
+        self.places
+            .get(&caller)?
+            .range((last, Unbounded))
+            .next()
+            .copied()
     }
 
     fn serve_group<P>(
@@ -129,7 +135,9 @@ impl Lines {
 
     /// Puts a caller and its group last in turn.
     fn was_served(&mut self, group: QuotaKey, caller: QuotaKey) {
-        let Some(callers) = self.groups.get_mut(group) else { return };
+        let Some(callers) = self.groups.get_mut(group) else {
+            return;
+        };
         if callers.get_mut(caller).is_none_or(|line| line.is_empty()) {
             self.remove_line(group, caller);
         } else {
@@ -169,7 +177,11 @@ struct Turns<T> {
 
 impl<T> Default for Turns<T> {
     fn default() -> Self {
-        Self { by_key: BTreeMap::new(), order: BTreeMap::new(), last: 0 }
+        Self {
+            by_key: BTreeMap::new(),
+            order: BTreeMap::new(),
+            last: 0,
+        }
     }
 }
 
@@ -226,12 +238,18 @@ mod tests {
         let mut lines = Lines::default();
         let mut wait = |keys: QuotaKeys| {
             let (grant, granted) = oneshot::channel();
-            assert!(lines.join(Waiter { keys, amount: 1, grant }));
+            assert!(lines.join(Waiter {
+                keys,
+                amount: 1,
+                grant
+            }));
             granted
         };
         let networks = (0..100).map(QuotaKey::NetworkV4);
-        let _strangers: Vec<_> =
-            networks.flat_map(|network| [network; 3]).map(|key| wait(key.into())).collect();
+        let _strangers: Vec<_> = networks
+            .flat_map(|network| [network; 3])
+            .map(|key| wait(key.into()))
+            .collect();
         let members = (0..100).map(|user| QuotaKeys::of(QuotaKey::NetworkV6(user), ACME));
         let _members: Vec<_> = members.map(&mut wait).collect();
         let mut asked = Vec::new();
@@ -245,9 +263,17 @@ mod tests {
             asked.len()
         };
         let network = QuotaKey::NetworkV4(7);
-        assert_eq!(release(&mut lines, network.into(), network), 1, "the first of the network");
+        assert_eq!(
+            release(&mut lines, network.into(), network),
+            1,
+            "the first of the network"
+        );
         let member = QuotaKeys::of(QuotaKey::NetworkV6(7), ACME);
-        assert_eq!(release(&mut lines, member, ACME), 1, "the first of the organization");
+        assert_eq!(
+            release(&mut lines, member, ACME),
+            1,
+            "the first of the organization"
+        );
     }
 
     #[test]
@@ -255,7 +281,11 @@ mod tests {
         let mut lines = Lines::default();
         for caller in (0..3).map(QuotaKey::NetworkV4) {
             let (grant, _) = oneshot::channel();
-            assert!(lines.join(Waiter { keys: QuotaKeys::of(caller, ACME), amount: 1, grant }));
+            assert!(lines.join(Waiter {
+                keys: QuotaKeys::of(caller, ACME),
+                amount: 1,
+                grant
+            }));
         }
         assert!(lines.serve_anybody(|_| Ok(())).is_none());
         assert!(lines.is_empty());

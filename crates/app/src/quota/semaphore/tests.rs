@@ -35,10 +35,16 @@ fn semaphore(total: u64, organization: u64, caller: u64) -> KeyedSemaphore {
 fn a_caller_acquires_its_share_and_no_more() {
     let semaphore = semaphore(9, 9, 2);
     let mut own = vec![semaphore.acquire(ada(), 1), semaphore.acquire(ada(), 1)];
-    assert_eq!(semaphore.acquire(ada(), 1).err(), Some(QuotaExceeded::Share(ADA)));
+    assert_eq!(
+        semaphore.acquire(ada(), 1).err(),
+        Some(QuotaExceeded::Share(ADA))
+    );
     assert!(semaphore.acquire(ben(), 1).is_ok());
     own.pop();
-    assert!(semaphore.acquire(ada(), 1).is_ok(), "what was released can be acquired again");
+    assert!(
+        semaphore.acquire(ada(), 1).is_ok(),
+        "what was released can be acquired again"
+    );
 }
 
 #[test]
@@ -46,7 +52,10 @@ fn an_organization_acquires_its_share_and_no_more() {
     let semaphore = semaphore(9, 3, 2);
     let held = [ada(), ada(), ben()].map(|keys| semaphore.acquire(keys, 1));
     assert!(held.iter().all(Result::is_ok));
-    assert_eq!(semaphore.acquire(ben(), 1).err(), Some(QuotaExceeded::Share(ACME)));
+    assert_eq!(
+        semaphore.acquire(ben(), 1).err(),
+        Some(QuotaExceeded::Share(ACME))
+    );
     assert!(semaphore.acquire(vic(), 1).is_ok());
     drop(held);
     assert!(semaphore.acquire(ben(), 1).is_ok());
@@ -59,7 +68,10 @@ fn all_together_acquire_no_more_than_the_total() {
         let permit = semaphore.acquire(keys, 1);
         permit.expect("it is within the bounds")
     }));
-    assert_eq!(semaphore.acquire(vic(), 1).err(), Some(QuotaExceeded::Total));
+    assert_eq!(
+        semaphore.acquire(vic(), 1).err(),
+        Some(QuotaExceeded::Total)
+    );
     held.pop();
     assert!(semaphore.acquire(vic(), 1).is_ok());
 }
@@ -68,9 +80,15 @@ fn all_together_acquire_no_more_than_the_total() {
 fn amounts_add_up() {
     let semaphore = semaphore(100, 60, 40);
     let held = semaphore.acquire(ada(), 30);
-    assert_eq!(semaphore.acquire(ada(), 11).err(), Some(QuotaExceeded::Share(ADA)));
+    assert_eq!(
+        semaphore.acquire(ada(), 11).err(),
+        Some(QuotaExceeded::Share(ADA))
+    );
     let more = semaphore.acquire(ada(), 10);
-    assert_eq!(semaphore.acquire(ben(), 21).err(), Some(QuotaExceeded::Share(ACME)));
+    assert_eq!(
+        semaphore.acquire(ben(), 21).err(),
+        Some(QuotaExceeded::Share(ACME))
+    );
     assert!(held.is_ok() && more.is_ok());
 }
 
@@ -79,8 +97,14 @@ fn an_amount_larger_than_a_share_counts_as_the_whole_share() {
     let semaphore = semaphore(100, 60, 40);
     let held = semaphore.acquire(ada(), 1000);
     assert!(held.is_ok());
-    assert_eq!(semaphore.acquire(ada(), 1).err(), Some(QuotaExceeded::Share(ADA)));
-    assert_eq!(semaphore.acquire(QuotaKeys::of(BEN, BETA), 1).err(), Some(QuotaExceeded::Total));
+    assert_eq!(
+        semaphore.acquire(ada(), 1).err(),
+        Some(QuotaExceeded::Share(ADA))
+    );
+    assert_eq!(
+        semaphore.acquire(QuotaKeys::of(BEN, BETA), 1).err(),
+        Some(QuotaExceeded::Total)
+    );
 }
 
 #[test]
@@ -94,10 +118,16 @@ fn a_key_that_uses_nothing_is_forgotten() {
 
 #[test]
 fn a_third_key_counts_too() {
-    let semaphore = KeyedSemaphore::new(Quota { application: 1, ..Quota::new(9, 9, 9) });
+    let semaphore = KeyedSemaphore::new(Quota {
+        application: 1,
+        ..Quota::new(9, 9, 9)
+    });
     let tracker = QuotaKey::Application(ApplicationId(7));
     let held = semaphore.acquire(ada().and(tracker), 1);
-    assert_eq!(semaphore.acquire(vic().and(tracker), 1).err(), Some(QuotaExceeded::Share(tracker)));
+    assert_eq!(
+        semaphore.acquire(vic().and(tracker), 1).err(),
+        Some(QuotaExceeded::Share(tracker))
+    );
     drop(held);
     assert!(semaphore.acquire(vic().and(tracker), 1).is_ok());
 }
@@ -105,7 +135,13 @@ fn a_third_key_counts_too() {
 #[test]
 fn users_without_an_organization_have_the_share_of_one_together() {
     let semaphore = semaphore(9, 3, 2);
-    let outsider = |user| Owner { user: Some(UserId(user)), organization: None }.quota_keys();
+    let outsider = |user| {
+        Owner {
+            user: Some(UserId(user)),
+            organization: None,
+        }
+        .quota_keys()
+    };
     let held = [1, 1, 2].map(|user| semaphore.acquire(outsider(user), 1));
     assert!(held.iter().all(Result::is_ok));
     let refused = semaphore.acquire(outsider(3), 1).err();
@@ -117,11 +153,18 @@ fn users_without_an_organization_have_the_share_of_one_together() {
 async fn a_wait_ends_with_a_release_and_with_its_deadline() {
     let semaphore = semaphore(1, 1, 1);
     let held = semaphore.acquire(ADA.into(), 1).expect("it is free");
-    let refused = semaphore.acquire_within(BEN.into(), 1, Duration::ZERO).await;
+    let refused = semaphore
+        .acquire_within(BEN.into(), 1, Duration::ZERO)
+        .await;
     assert_eq!(refused.err(), Some(QuotaExceeded::Total));
     let waiting = tokio::spawn({
         let semaphore = semaphore.clone();
-        async move { semaphore.acquire_within(BEN.into(), 1, Duration::from_secs(3600)).await.map(drop) }
+        async move {
+            semaphore
+                .acquire_within(BEN.into(), 1, Duration::from_secs(3600))
+                .await
+                .map(drop)
+        }
     });
     tokio::task::yield_now().await;
     drop(held);
@@ -131,14 +174,22 @@ async fn a_wait_ends_with_a_release_and_with_its_deadline() {
 #[tokio::test]
 async fn what_is_released_goes_to_the_first_who_waits_for_it() {
     let semaphore = semaphore(9, 2, 1);
-    let (ada, vic) = (semaphore.acquire(ada(), 1).unwrap(), semaphore.acquire(vic(), 1).unwrap());
-    let wait = |keys: QuotaKeys| Box::pin(semaphore.acquire_within(keys, 1, Duration::from_secs(3600)));
-    let (mut first, mut second, mut other) = (wait(self::ada()), wait(self::ada()), wait(self::vic()));
+    let (ada, vic) = (
+        semaphore.acquire(ada(), 1).unwrap(),
+        semaphore.acquire(vic(), 1).unwrap(),
+    );
+    let wait =
+        |keys: QuotaKeys| Box::pin(semaphore.acquire_within(keys, 1, Duration::from_secs(3600)));
+    let (mut first, mut second, mut other) =
+        (wait(self::ada()), wait(self::ada()), wait(self::vic()));
     for waiting in [&mut first, &mut second, &mut other] {
         assert!(waiting.now_or_never().is_none());
     }
     drop(ada);
-    assert!((&mut other).now_or_never().is_none(), "another caller's share is still in use");
+    assert!(
+        (&mut other).now_or_never().is_none(),
+        "another caller's share is still in use"
+    );
     // The first does not wait any more, so it is the second's turn.
     drop(first);
     let own = (&mut second).now_or_never().unwrap().unwrap();
@@ -158,8 +209,17 @@ async fn many_who_have_gone_are_passed_over() {
         assert!(waiter.now_or_never().is_none());
     }
     let refused = wait().now_or_never().unwrap();
-    assert_eq!(refused.err(), Some(QuotaExceeded::Share(ADA)), "no more of a caller wait");
-    assert!(semaphore.acquire_within(vic(), 1, Duration::ZERO).await.is_ok());
+    assert_eq!(
+        refused.err(),
+        Some(QuotaExceeded::Share(ADA)),
+        "no more of a caller wait"
+    );
+    assert!(
+        semaphore
+            .acquire_within(vic(), 1, Duration::ZERO)
+            .await
+            .is_ok()
+    );
     let mut last = waiting.pop().unwrap();
     drop(waiting);
     drop(held);
@@ -170,20 +230,33 @@ type Waiting = BoxFuture<'static, Result<Permit, QuotaExceeded>>;
 
 fn wait(semaphore: &KeyedSemaphore, keys: QuotaKeys) -> Waiting {
     let semaphore = semaphore.clone();
-    let mut waiting: Waiting =
-        Box::pin(async move { semaphore.acquire_within(keys, 1, Duration::from_secs(3600)).await });
+    let mut waiting: Waiting = Box::pin(async move {
+        semaphore
+            .acquire_within(keys, 1, Duration::from_secs(3600))
+            .await
+    });
     assert!((&mut waiting).now_or_never().is_none());
     waiting
 }
 
-/// Releases a permit, and then each that is granted for it. Gives the callers in the order of the grants.
-fn order_of_grants(semaphore: &KeyedSemaphore, held: Permit, callers: &[QuotaKeys]) -> Vec<QuotaKey> {
-    let mut waiting: Vec<_> = callers.iter().map(|keys| (keys.caller(), wait(semaphore, *keys))).collect();
+/// Releases a permit, and then each that is granted for it. Gives the callers in the order of the
+/// grants.
+fn order_of_grants(
+    semaphore: &KeyedSemaphore,
+    held: Permit,
+    callers: &[QuotaKeys],
+) -> Vec<QuotaKey> {
+    let mut waiting: Vec<_> = callers
+        .iter()
+        .map(|keys| (keys.caller(), wait(semaphore, *keys)))
+        .collect();
     let (mut released, mut order) = (Some(held), Vec::new());
     while let Some(permit) = released.take() {
         drop(permit);
         waiting.retain_mut(|(caller, waiting)| {
-            let Some(granted) = waiting.now_or_never() else { return true };
+            let Some(granted) = waiting.now_or_never() else {
+                return true;
+            };
             order.push(*caller);
             released = granted.ok();
             false
@@ -205,7 +278,10 @@ async fn callers_of_an_organization_take_turns() {
 #[tokio::test]
 async fn a_caller_who_asks_for_less_is_not_held_up_by_one_who_asks_for_much() {
     let semaphore = semaphore(10, 10, 10);
-    let held = [semaphore.acquire(vic(), 6).unwrap(), semaphore.acquire(vic(), 4).unwrap()];
+    let held = [
+        semaphore.acquire(vic(), 6).unwrap(),
+        semaphore.acquire(vic(), 4).unwrap(),
+    ];
     let mut much = Box::pin(semaphore.acquire_within(ada(), 8, Duration::from_secs(3600)));
     let mut little = Box::pin(semaphore.acquire_within(ben(), 3, Duration::from_secs(3600)));
     assert!(much.as_mut().now_or_never().is_none() && little.as_mut().now_or_never().is_none());
@@ -227,7 +303,9 @@ async fn organizations_take_turns() {
 #[tokio::test]
 async fn a_release_is_heard_wherever_its_caller_waits() {
     let semaphore = semaphore(u64::MAX, 9, 1);
-    let held = semaphore.acquire(QuotaKeys::of(ADA, QuotaKey::Outsiders), 1).unwrap();
+    let held = semaphore
+        .acquire(QuotaKeys::of(ADA, QuotaKey::Outsiders), 1)
+        .unwrap();
     let order = order_of_grants(&semaphore, held, &[ada(), ADA.into()]);
     assert_eq!(order, [ADA, ADA]);
     assert!(lock(&semaphore.state.ledger).lines.is_empty());
@@ -236,9 +314,15 @@ async fn a_release_is_heard_wherever_its_caller_waits() {
 #[tokio::test]
 async fn a_release_is_heard_by_those_who_share_another_key() {
     let tracker = QuotaKey::Application(ApplicationId(7));
-    let semaphore = KeyedSemaphore::new(Quota { application: 1, ..Quota::new(u64::MAX, u64::MAX, u64::MAX) });
+    let semaphore = KeyedSemaphore::new(Quota {
+        application: 1,
+        ..Quota::new(u64::MAX, u64::MAX, u64::MAX)
+    });
     let held = semaphore.acquire(ada().and(tracker), 1).unwrap();
-    assert_eq!(order_of_grants(&semaphore, held, &[vic().and(tracker)]), [VIC]);
+    assert_eq!(
+        order_of_grants(&semaphore, held, &[vic().and(tracker)]),
+        [VIC]
+    );
 }
 
 /// Drops a future when it is woken.
@@ -254,11 +338,19 @@ impl Wake for DropWhenWoken {
 async fn a_permit_that_comes_too_late_goes_to_the_next() {
     let semaphore = semaphore(2, 2, 2);
     let held = semaphore.acquire(vic(), 2).unwrap();
-    let (mut first, second, third) =
-        (wait(&semaphore, ada()), wait(&semaphore, ben()), wait(&semaphore, ben()));
-    // The first waiter receives its permit before the second one does, and its waker drops the second.
+    let (mut first, second, third) = (
+        wait(&semaphore, ada()),
+        wait(&semaphore, ben()),
+        wait(&semaphore, ben()),
+    );
+    // The first waiter receives its permit before the second one does, and its waker drops the
+    // second.
     let waker = Waker::from(Arc::new(DropWhenWoken(Mutex::new(Some(second)))));
-    assert!(first.poll_unpin(&mut Context::from_waker(&waker)).is_pending());
+    assert!(
+        first
+            .poll_unpin(&mut Context::from_waker(&waker))
+            .is_pending()
+    );
     drop(held);
     assert!(third.now_or_never().unwrap().is_ok());
     assert!(first.now_or_never().unwrap().is_ok());

@@ -8,7 +8,11 @@ const HELLO: &str = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
 
 #[tokio::test]
 async fn a_read_ends_when_its_client_hangs_up() {
-    let server = Running::start(Limits { hang_up_time: SOON, ..patient() }).await;
+    let server = Running::start(Limits {
+        hang_up_time: SOON,
+        ..patient()
+    })
+    .await;
     let mut client = server.client().await;
     client.send(WAIT).await;
     within(server.app.0.waiting.notified()).await;
@@ -18,7 +22,11 @@ async fn a_read_ends_when_its_client_hangs_up() {
 
 #[tokio::test]
 async fn a_read_ends_when_its_client_hangs_up_behind_what_it_sent_ahead() {
-    let server = Running::start(Limits { hang_up_time: SOON, ..patient() }).await;
+    let server = Running::start(Limits {
+        hang_up_time: SOON,
+        ..patient()
+    })
+    .await;
     let mut client = server.client().await;
     client.send(WAIT).await;
     within(server.app.0.waiting.notified()).await;
@@ -29,7 +37,11 @@ async fn a_read_ends_when_its_client_hangs_up_behind_what_it_sent_ahead() {
 
 #[tokio::test]
 async fn a_change_is_finished_also_when_its_client_hangs_up() {
-    let server = Running::start(Limits { hang_up_time: Duration::ZERO, ..patient() }).await;
+    let server = Running::start(Limits {
+        hang_up_time: Duration::ZERO,
+        ..patient()
+    })
+    .await;
     let mut client = server.client().await;
     client.send(WORK).await;
     within(server.app.0.waiting.notified()).await;
@@ -40,7 +52,11 @@ async fn a_change_is_finished_also_when_its_client_hangs_up() {
     other.answer().await;
     server.app.0.go_on.notify_one();
     within(server.app.0.dropped.notified()).await;
-    assert_eq!(server.app.0.count.load(Ordering::SeqCst), 1, "it was done to its end");
+    assert_eq!(
+        server.app.0.count.load(Ordering::SeqCst),
+        1,
+        "it was done to its end"
+    );
 }
 
 #[tokio::test]

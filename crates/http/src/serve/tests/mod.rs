@@ -34,7 +34,10 @@ use tokio::task::JoinHandle;
 use super::*;
 
 /// Whose credentials the requests of these tests show.
-const ADA: Owner = Owner { user: Some(UserId(1)), organization: Some(OrganizationId(1)) };
+const ADA: Owner = Owner {
+    user: Some(UserId(1)),
+    organization: Some(OrganizationId(1)),
+};
 
 /// A time that never comes in a test.
 const NEVER: Duration = Duration::from_secs(3600);
@@ -42,12 +45,17 @@ const SOON: Duration = Duration::from_millis(100);
 
 /// Fails rather than to hang.
 async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(30), future).await.expect("something hangs")
+    tokio::time::timeout(Duration::from_secs(30), future)
+        .await
+        .expect("something hangs")
 }
 
 /// A rate that no transfer over a network reaches.
 fn unreachable_rate() -> MinimumRate {
-    MinimumRate { bytes_per_second: NonZeroU32::MAX, grace: SOON }
+    MinimumRate {
+        bytes_per_second: NonZeroU32::MAX,
+        grace: SOON,
+    }
 }
 
 /// Nothing is ever too slow, unless a test says so.
@@ -56,7 +64,10 @@ fn patient() -> Limits {
         unknown_safe_time: NEVER,
         head_time: NEVER,
         keep_alive: NEVER,
-        write_rate: MinimumRate { grace: NEVER, ..MinimumRate::default() },
+        write_rate: MinimumRate {
+            grace: NEVER,
+            ..MinimumRate::default()
+        },
         hang_up_time: NEVER,
         handshake_time: NEVER,
         linger: NEVER,
@@ -93,16 +104,27 @@ impl App {
         let (frames, frames_receiver) = mpsc::unbounded_channel();
         let (revoke, revoked) = oneshot::channel();
         let (alive, gone) = oneshot::channel();
-        let source =
-            Source { frames: frames_receiver, chunked: false, revoked: Some(revoked), _alive: alive };
+        let source = Source {
+            frames: frames_receiver,
+            chunked: false,
+            revoked: Some(revoked),
+            _alive: alive,
+        };
         self.0.sources.lock().unwrap().push_back((source, time));
-        Remote { frames: Some(frames), revoke: Some(revoke), gone }
+        Remote {
+            frames: Some(frames),
+            revoke: Some(revoke),
+            gone,
+        }
     }
 
     fn router(&self) -> Router {
         Router::new()
             .route("/hello", get(async || "hello"))
-            .route("/peer", get(async |Extension(peer): Extension<Peer>| peer.tls.to_string()))
+            .route(
+                "/peer",
+                get(async |Extension(peer): Extension<Peer>| peer.tls.to_string()),
+            )
             .route(
                 "/count",
                 get(async |State(app): State<App>| {
@@ -141,9 +163,12 @@ impl App {
             .route(
                 "/stream",
                 get(async |State(app): State<App>| {
-                    let (source, time) = app.0.sources.lock().unwrap().pop_front().expect("a source");
+                    let (source, time) =
+                        app.0.sources.lock().unwrap().pop_front().expect("a source");
                     let mut response = stream(WithDeadline::new(source, time));
-                    response.headers_mut().insert("x-kind", "live".parse().unwrap());
+                    response
+                        .headers_mut()
+                        .insert("x-kind", "live".parse().unwrap());
                     response
                 }),
             )
@@ -177,7 +202,9 @@ struct Source {
 
 /// A chunk of HTTP.
 fn chunk(data: &[u8]) -> Bytes {
-    [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"].concat().into()
+    [format!("{:x}\r\n", data.len()).as_bytes(), data, b"\r\n"]
+        .concat()
+        .into()
 }
 
 /// The test's end of a [`Source`].
@@ -189,7 +216,11 @@ struct Remote {
 
 impl Remote {
     fn say(&self, frame: impl Into<Bytes>) {
-        self.frames.as_ref().expect("not ended").send(frame.into()).expect("the stream is open");
+        self.frames
+            .as_ref()
+            .expect("not ended")
+            .send(frame.into())
+            .expect("the stream is open");
     }
 
     fn end(&mut self) {
@@ -197,7 +228,11 @@ impl Remote {
     }
 
     fn revoke(&mut self) {
-        self.revoke.take().expect("not revoked").send(()).expect("the stream is open");
+        self.revoke
+            .take()
+            .expect("not revoked")
+            .send(())
+            .expect("the stream is open");
     }
 
     /// Waits for the server to let the source go.
@@ -218,11 +253,15 @@ impl FrameSource for Source {
             return Poll::Ready(None);
         }
         let chunked = self.chunked;
-        self.frames.poll_recv(cx).map(|frame| frame.map(|frame| if chunked { chunk(&frame) } else { frame }))
+        self.frames
+            .poll_recv(cx)
+            .map(|frame| frame.map(|frame| if chunked { chunk(&frame) } else { frame }))
     }
 
     fn poll_rights_lost(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let Some(revoked) = &mut self.revoked else { return Poll::Ready(()) };
+        let Some(revoked) = &mut self.revoked else {
+            return Poll::Ready(());
+        };
         match Pin::new(revoked).poll(cx) {
             Poll::Ready(Ok(())) => {
                 self.revoked = None;
@@ -267,7 +306,12 @@ impl Running {
         let ended = tokio::spawn(server.run(async {
             let _ = stopped.await;
         }));
-        Self { addr, app, stop, ended }
+        Self {
+            addr,
+            app,
+            stop,
+            ended,
+        }
     }
 
     async fn client(&self) -> Client<TcpStream> {
@@ -283,7 +327,10 @@ struct Client<T> {
 
 impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
     fn new(socket: T) -> Self {
-        Self { socket, read: Vec::new() }
+        Self {
+            socket,
+            read: Vec::new(),
+        }
     }
 
     async fn send(&mut self, text: &str) {
@@ -294,16 +341,28 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
     /// Everything up to and including `end`.
     async fn until(&mut self, end: &str) -> String {
         loop {
-            if let Some(at) = self.read.windows(end.len()).position(|window| window == end.as_bytes()) {
+            if let Some(at) = self
+                .read
+                .windows(end.len())
+                .position(|window| window == end.as_bytes())
+            {
                 return String::from_utf8(self.read.drain(..at + end.len()).collect()).unwrap();
             }
-            assert_ne!(within(self.socket.read_buf(&mut self.read)).await.unwrap(), 0, "ended early");
+            assert_ne!(
+                within(self.socket.read_buf(&mut self.read)).await.unwrap(),
+                0,
+                "ended early"
+            );
         }
     }
 
     async fn exactly(&mut self, count: usize) -> String {
         while self.read.len() < count {
-            assert_ne!(within(self.socket.read_buf(&mut self.read)).await.unwrap(), 0, "ended early");
+            assert_ne!(
+                within(self.socket.read_buf(&mut self.read)).await.unwrap(),
+                0,
+                "ended early"
+            );
         }
         String::from_utf8(self.read.drain(..count).collect()).unwrap()
     }
@@ -311,8 +370,12 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
     /// The next answer: its head in lower case, and its body.
     async fn answer(&mut self) -> (String, String) {
         let head = self.until("\r\n\r\n").await.to_lowercase();
-        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-        let body = self.exactly(length.map_or(0, |length| length.parse().unwrap())).await;
+        let length = head
+            .lines()
+            .find_map(|line| line.strip_prefix("content-length: "));
+        let body = self
+            .exactly(length.map_or(0, |length| length.parse().unwrap()))
+            .await;
         (head, body)
     }
 
@@ -327,7 +390,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Client<T> {
 
     /// What comes until the server closes, in whatever way.
     async fn rest(&mut self) -> String {
-        while within(self.socket.read_buf(&mut self.read)).await.is_ok_and(|count| count > 0) {}
+        while within(self.socket.read_buf(&mut self.read))
+            .await
+            .is_ok_and(|count| count > 0)
+        {}
         String::from_utf8(std::mem::take(&mut self.read)).unwrap()
     }
 }

@@ -52,10 +52,16 @@ async fn streams_go_on_until_their_sources_end() {
 
 #[tokio::test]
 async fn what_does_not_end_in_time_is_cut_off() {
-    let server = Running::start(Limits { drain: SOON, ..patient() }).await;
+    let server = Running::start(Limits {
+        drain: SOON,
+        ..patient()
+    })
+    .await;
     let remote = server.app.source();
     let mut streaming = server.client().await;
-    streaming.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    streaming
+        .send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        .await;
     streaming.until("\r\n\r\n").await;
     let mut stuck = server.client().await;
     stuck.send("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -63,7 +69,10 @@ async fn what_does_not_end_in_time_is_cut_off() {
     server.stop.send(()).unwrap();
     within(server.ended).await.unwrap();
     remote.gone().await;
-    assert_eq!((streaming.rest().await, stuck.rest().await), (String::new(), String::new()));
+    assert_eq!(
+        (streaming.rest().await, stuck.rest().await),
+        (String::new(), String::new())
+    );
 }
 
 #[tokio::test]

@@ -28,7 +28,10 @@ async fn a_stream_has_the_connection_to_itself() {
     remote.say("two\r\n");
     remote.say("three\r\n");
     remote.end();
-    assert_eq!((client.chunk().await, client.chunk().await), ("two\r\n".into(), "three\r\n".into()));
+    assert_eq!(
+        (client.chunk().await, client.chunk().await),
+        ("two\r\n".into(), "three\r\n".into())
+    );
     assert_eq!(client.rest().await, LAST_CHUNK);
     remote.gone().await;
 }
@@ -41,7 +44,10 @@ async fn old_clients_and_clients_that_ask_again_get_streams_too() {
     client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(client.answer().await.1, "hello");
     client.send("GET /stream HTTP/1.0\r\n\r\n").await;
-    assert!(!client.until("\r\n\r\n").await.contains("transfer-encoding"), "HTTP/1.0 has no chunks");
+    assert!(
+        !client.until("\r\n\r\n").await.contains("transfer-encoding"),
+        "HTTP/1.0 has no chunks"
+    );
     remote.say("one\r\n");
     assert_eq!(client.until("\r\n").await, "one\r\n");
 }
@@ -51,7 +57,9 @@ async fn the_answer_before_a_stream_is_written_to_its_end() {
     let server = Running::start(patient()).await;
     let remote = server.app.source();
     let mut client = server.client().await;
-    client.send(&format!("GET /large HTTP/1.1\r\nHost: a\r\n\r\n{STREAM}")).await;
+    client
+        .send(&format!("GET /large HTTP/1.1\r\nHost: a\r\n\r\n{STREAM}"))
+        .await;
     remote.say("one\r\n");
     assert_eq!(client.answer().await.1.len(), 32 << 20);
     client.until("\r\n\r\n").await;
@@ -112,7 +120,10 @@ async fn a_client_that_goes_in_the_midst_of_a_write_is_noticed() {
 #[tokio::test]
 async fn a_slow_reader_is_waited_for_and_gets_everything() {
     let hurried = Limits {
-        write_rate: MinimumRate { grace: SOON, ..MinimumRate::default() },
+        write_rate: MinimumRate {
+            grace: SOON,
+            ..MinimumRate::default()
+        },
         keep_alive: SOON,
         connections: 2,
         ..patient()
@@ -130,7 +141,10 @@ async fn a_slow_reader_is_waited_for_and_gets_everything() {
     let mut next = server.client().await;
     next.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(next.answer().await.1, "hello");
-    assert_eq!(slow.rest().await.len(), (64 << 20) - 1 + "\r\n".len() + LAST_CHUNK.len());
+    assert_eq!(
+        slow.rest().await.len(),
+        (64 << 20) - 1 + "\r\n".len() + LAST_CHUNK.len()
+    );
     remote.gone().await;
 }
 
@@ -153,7 +167,10 @@ async fn lost_rights_end_a_stream_that_waits_and_one_whose_client_does_not_read(
     writing.revoke();
     writing.gone().await;
     let rest = client.rest().await;
-    assert!(rest.len() < 64 << 20 && !rest.ends_with(LAST_CHUNK), "a client sees that it broke off");
+    assert!(
+        rest.len() < 64 << 20 && !rest.ends_with(LAST_CHUNK),
+        "a client sees that it broke off"
+    );
 }
 
 #[tokio::test]
@@ -172,7 +189,10 @@ async fn a_stream_ends_when_its_time_is_over_also_when_its_client_does_not_read(
     writing.say(vec![b'x'; 64 << 20]);
     writing.gone().await;
     let rest = client.rest().await;
-    assert!(rest.len() < 64 << 20 && !rest.ends_with(LAST_CHUNK), "a client sees that it broke off");
+    assert!(
+        rest.len() < 64 << 20 && !rest.ends_with(LAST_CHUNK),
+        "a client sees that it broke off"
+    );
 }
 
 #[tokio::test]
@@ -181,7 +201,12 @@ async fn a_stream_that_ends_before_its_first_frame_is_answered_all_the_same() {
     let over = server.app.source_with(Some(Duration::ZERO));
     let mut client = server.client().await;
     client.send(STREAM).await;
-    assert!(client.until("\r\n\r\n").await.starts_with("HTTP/1.1 200 OK\r\n"));
+    assert!(
+        client
+            .until("\r\n\r\n")
+            .await
+            .starts_with("HTTP/1.1 200 OK\r\n")
+    );
     assert_eq!(client.rest().await, LAST_CHUNK);
     over.gone().await;
 }
@@ -191,7 +216,9 @@ async fn asking_for_the_head_of_a_stream_opens_none() {
     let server = Running::start(patient()).await;
     let remote = server.app.source();
     let mut client = server.client().await;
-    client.send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    client
+        .send("HEAD /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+        .await;
     assert!(client.until("\r\n\r\n").await.contains("x-kind: live"));
     remote.gone().await;
     client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -208,7 +235,10 @@ async fn a_stream_within_another_server_is_an_ordinary_body() {
     let nested = Router::new().nest("/api", app.router());
     let mut body = nested.oneshot(request).await.unwrap().into_body();
     remote.say("one\r\n");
-    assert_eq!(body.frame().await.unwrap().unwrap().into_data().unwrap(), "one\r\n");
+    assert_eq!(
+        body.frame().await.unwrap().unwrap().into_data().unwrap(),
+        "one\r\n"
+    );
     remote.end();
     assert!(body.frame().await.is_none());
     remote.gone().await;

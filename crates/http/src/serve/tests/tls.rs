@@ -24,8 +24,15 @@ impl Files {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         fs::write(directory.path().join("cert.pem"), cert.pem()).unwrap();
-        fs::write(directory.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
-        Self { directory, der: cert.der().clone() }
+        fs::write(
+            directory.path().join("key.pem"),
+            signing_key.serialize_pem(),
+        )
+        .unwrap();
+        Self {
+            directory,
+            der: cert.der().clone(),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -55,10 +62,15 @@ impl Files {
             .unwrap()
             .with_root_certificates(roots)
             .with_no_client_auth();
-        config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+        config.alpn_protocols = protocols
+            .iter()
+            .map(|protocol| protocol.as_bytes().to_vec())
+            .collect();
         let tcp = TcpStream::connect(server.addr).await.unwrap();
         let name = "localhost".try_into().unwrap();
-        within(TlsConnector::from(Arc::new(config)).connect(name, tcp)).await.map(Client::new)
+        within(TlsConnector::from(Arc::new(config)).connect(name, tcp))
+            .await
+            .map(Client::new)
     }
 }
 
@@ -68,7 +80,10 @@ async fn requests_and_streams_are_served_encrypted() {
     let server = Running::start_with(patient(), Some(files.load())).await;
     let mut remote = server.app.source();
     let mut client = files.client(&server, &["h2", "http/1.1"]).await.unwrap();
-    assert_eq!(client.socket.get_ref().1.alpn_protocol(), Some(&b"http/1.1"[..]));
+    assert_eq!(
+        client.socket.get_ref().1.alpn_protocol(),
+        Some(&b"http/1.1"[..])
+    );
     client.send("GET /peer HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(client.answer().await.1, "true");
     client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await;
@@ -79,7 +94,11 @@ async fn requests_and_streams_are_served_encrypted() {
     remote.end();
     client.until("last\r\n\r\n0\r\n\r\n").await;
     let mut byte = [0];
-    assert_eq!(within(client.socket.read(&mut byte)).await.unwrap(), 0, "the connection was closed in order");
+    assert_eq!(
+        within(client.socket.read(&mut byte)).await.unwrap(),
+        0,
+        "the connection was closed in order"
+    );
 }
 
 #[tokio::test]
@@ -113,7 +132,10 @@ async fn a_client_that_wants_another_protocol_is_refused() {
 #[tokio::test]
 async fn a_handshake_that_does_not_end_closes_the_connection() {
     let files = Files::new();
-    let limits = Limits { handshake_time: SOON, ..patient() };
+    let limits = Limits {
+        handshake_time: SOON,
+        ..patient()
+    };
     let server = Running::start_with(limits, Some(files.load())).await;
     let mut client = server.client().await;
     assert_eq!(client.rest().await, "");
@@ -136,12 +158,16 @@ fn what_cannot_be_used_is_named() {
     let empty = files.write("empty.pem", "");
     let broken = files.write("broken.pem", "-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n");
     let missing = files.path("missing.pem");
-    let refused = |certificate: &Path, key: &Path| load_tls(certificate, key).unwrap_err().to_string();
+    let refused =
+        |certificate: &Path, key: &Path| load_tls(certificate, key).unwrap_err().to_string();
     assert!(refused(&missing, &key).contains("missing.pem"));
     assert!(refused(&key, &key).contains("key.pem holds no certificate"));
     assert!(refused(&certificate, &empty).contains("empty.pem holds no private key"));
     assert!(refused(&certificate, &broken).contains("broken.pem holds no private key"));
     assert!(!refused(&certificate, &broken).contains("c2VjcmV0"));
     let mismatch = refused(&certificate, &other);
-    assert!(mismatch.contains("cert.pem") && mismatch.contains("other.pem"), "{mismatch}");
+    assert!(
+        mismatch.contains("cert.pem") && mismatch.contains("other.pem"),
+        "{mismatch}"
+    );
 }

@@ -12,7 +12,11 @@ const KNOWN: usize = 64;
 
 /// Room for so many, and unknown connections are never safe.
 fn crowded(connections: usize) -> Limits {
-    Limits { connections, unknown_safe_time: Duration::ZERO, ..patient() }
+    Limits {
+        connections,
+        unknown_safe_time: Duration::ZERO,
+        ..patient()
+    }
 }
 
 impl Running {
@@ -56,7 +60,9 @@ async fn a_connection_that_has_shown_credentials_is_not_displaced() {
     known.send(SIGN_IN).await;
     assert_eq!(known.answer().await.1, "welcome");
     let mut newcomer = server.client().await;
-    newcomer.send("GET /count HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    newcomer
+        .send("GET /count HTTP/1.1\r\nHost: a\r\n\r\n")
+        .await;
     known.send("GET /count HTTP/1.1\r\nHost: a\r\n\r\n").await;
     assert_eq!(known.answer().await.1, "1");
     drop(known);
@@ -108,7 +114,8 @@ async fn a_connection_that_is_worked_for_is_displaced_only_after_its_answer() {
 async fn a_connection_whose_body_does_not_come_is_displaced() {
     let server = Running::start(crowded(1)).await;
     let mut slow = server.client().await;
-    let head = "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+    let head =
+        "POST /echo HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
     slow.send(head).await;
     // Now the body is waited for.
     slow.until("100 Continue\r\n\r\n").await;
@@ -133,7 +140,11 @@ async fn beyond_the_share_of_a_network_its_longest_idle_connection_is_closed() {
 
 #[tokio::test]
 async fn beyond_the_share_of_a_network_a_newcomer_is_closed_while_the_others_are_safe() {
-    let server = Running::start(Limits { unknown_safe_time: NEVER, ..crowded(1000) }).await;
+    let server = Running::start(Limits {
+        unknown_safe_time: NEVER,
+        ..crowded(1000)
+    })
+    .await;
     let mut clients = server.greet(SHARE).await;
     let mut newcomer = server.client().await;
     assert_eq!(newcomer.rest().await, "");
@@ -148,8 +159,15 @@ async fn beyond_the_share_of_a_network_a_newcomer_is_closed_while_the_others_are
 
 #[tokio::test]
 async fn only_so_many_connections_may_send_long_heads_without_credentials() {
-    let server = Running::start(Limits { connections: 1_000_000, ..patient() }).await;
-    let long = format!("GET /hello HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n", "x".repeat(20 * 1024));
+    let server = Running::start(Limits {
+        connections: 1_000_000,
+        ..patient()
+    })
+    .await;
+    let long = format!(
+        "GET /hello HTTP/1.1\r\nHost: a\r\nX-Long: {}\r\n",
+        "x".repeat(20 * 1024)
+    );
     let mut clients = VecDeque::new();
     for _ in 0..256 {
         let mut client = server.client().await;
@@ -181,12 +199,21 @@ async fn connections_of_a_trusted_proxy_have_no_share() {
 
 #[tokio::test]
 async fn unknown_connections_are_waited_for_less_long_when_connections_are_scarce() {
-    let limits = Limits { connections: 8, unknown_safe_time: NEVER, scarce_time: SOON, ..patient() };
+    let limits = Limits {
+        connections: 8,
+        unknown_safe_time: NEVER,
+        scarce_time: SOON,
+        ..patient()
+    };
     let server = Running::start(limits).await;
     // Seven are not scarce yet: the last of them still saw two places.
     let mut clients = server.greet(7).await;
     let mut last = server.greeted().await;
     assert_eq!(last.rest().await, "");
     clients[0].is_served().await;
-    assert_eq!(clients[0].rest().await, "", "it is noticed with the next request");
+    assert_eq!(
+        clients[0].rest().await,
+        "",
+        "it is noticed with the next request"
+    );
 }

@@ -6,9 +6,16 @@ use super::*;
 fn a_new_text_brings_its_own_tags_and_given_ones_stay() {
     let flow = flow();
     let context = context(&flow);
-    let first = extract(&list(&["keep", "@foo"]), "#old @foo-bar http://x.org", &context);
+    let first = extract(
+        &list(&["keep", "@foo"]),
+        "#old @foo-bar http://x.org",
+        &context,
+    );
     let second = reparse(&first.tags, &first.explicit, "#new foo", &context);
-    assert_eq!(second.tags, ["keep", ":user:2", ":unread:2", "new", ":highlight:2"]);
+    assert_eq!(
+        second.tags,
+        ["keep", ":user:2", ":unread:2", "new", ":highlight:2"]
+    );
     assert_eq!(second.explicit, ["keep", ":user:2"]);
 }
 
@@ -17,7 +24,10 @@ fn who_has_read_a_message_is_not_told_of_its_correction() {
     let flow = flow();
     let read = list(&[":user:2", ":user:3", ":unread:3"]);
     let edited = reparse(&read, &[], "@foo @foo-bar @j.ä", &context(&flow));
-    assert_eq!(edited.tags, [":user:2", ":user:3", ":unread:3", ":user:4", ":unread:4"]);
+    assert_eq!(
+        edited.tags,
+        [":user:2", ":user:3", ":unread:3", ":user:4", ":unread:4"]
+    );
     assert_eq!(edited.mentions.users, [UserId(3), UserId(4)]);
     let read = list(&[":user:everyone", ":unread:3"]);
     let edited = reparse(&read, &[], "@all", &context(&flow));
@@ -36,14 +46,38 @@ fn a_mention_stays_when_its_user_is_blocked() {
 #[test]
 fn setting_all_tags_drops_the_missing_and_tells_the_newly_mentioned() {
     let flow = flow();
-    let before = extract(&list(&["given"]), "#parsed @foo foo http://x.org", &context(&flow));
-    let wanted = list(&["parsed", ":user:2", ":unread:2", ":highlight:2", "Added", "@foo-bar", ":unread:4"]);
+    let before = extract(
+        &list(&["given"]),
+        "#parsed @foo foo http://x.org",
+        &context(&flow),
+    );
+    let wanted = list(&[
+        "parsed",
+        ":user:2",
+        ":unread:2",
+        ":highlight:2",
+        "Added",
+        "@foo-bar",
+        ":unread:4",
+    ]);
     let after = replace(&before.tags, &before.explicit, &wanted, &context(&flow));
     assert_eq!(
         after.tags,
-        ["parsed", ":user:2", ":unread:2", ":highlight:2", "added", ":user:3", ":unread:3"]
+        [
+            "parsed",
+            ":user:2",
+            ":unread:2",
+            ":highlight:2",
+            "added",
+            ":user:3",
+            ":unread:3"
+        ]
     );
-    assert_eq!(after.explicit, ["added", ":user:3"], "what the text made is still the text's");
+    assert_eq!(
+        after.explicit,
+        ["added", ":user:3"],
+        "what the text made is still the text's"
+    );
     assert_eq!(after.mentions.users, [UserId(2), UserId(3)]);
     let changes = TagChanges::between(&before.tags, &after.tags);
     assert_eq!(changes.add, ["added", ":user:3", ":unread:3"]);
@@ -55,13 +89,24 @@ fn setting_all_tags_drops_the_missing_and_tells_the_newly_mentioned() {
 fn leaving_ones_unread_tag_out_is_to_have_read() {
     let flow = flow();
     let before = extract(&[], "@foo", &context(&flow));
-    let after = replace(&before.tags, &before.explicit, &list(&[":user:2"]), &context(&flow));
+    let after = replace(
+        &before.tags,
+        &before.explicit,
+        &list(&[":user:2"]),
+        &context(&flow),
+    );
     assert_eq!(after.tags, [":user:2"]);
     let before = extract(&[], "@all", &context(&flow));
     let wanted = list(&[":user:everyone", ":unread:3", ":unread:4", "@foo-bar"]);
     let after = replace(&before.tags, &before.explicit, &wanted, &context(&flow));
-    assert_eq!(after.tags, [":user:everyone", ":unread:3", ":unread:4", ":user:3"]);
-    assert_eq!(TagChanges::between(&before.tags, &after.tags).remove, [":unread:2"]);
+    assert_eq!(
+        after.tags,
+        [":user:everyone", ":unread:3", ":unread:4", ":user:3"]
+    );
+    assert_eq!(
+        TagChanges::between(&before.tags, &after.tags).remove,
+        [":unread:2"]
+    );
 }
 
 proptest! {

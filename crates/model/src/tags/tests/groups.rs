@@ -2,13 +2,19 @@
 
 use super::*;
 
-/// The flow with a group of Anna (1), Foo (2), J.Ä (4) and 5, who is not in the flow, one of foo-bar (3), and one without
-/// members.
+/// The flow with a group of Anna (1), Foo (2), J.Ä (4) and 5, who is not in the flow, one of
+/// foo-bar (3), and one without members.
 fn with_groups() -> Flow {
     let mut flow = flow();
-    let groups = [("team", vec![1, 2, 4, 5]), ("on-call", vec![3]), ("σύνολο", vec![2]), ("empty", vec![])];
+    let groups = [
+        ("team", vec![1, 2, 4, 5]),
+        ("on-call", vec![3]),
+        ("σύνολο", vec![2]),
+        ("empty", vec![]),
+    ];
     for (name, members) in groups {
-        flow.1.insert(nick_key(name), members.into_iter().map(UserId).collect());
+        flow.1
+            .insert(nick_key(name), members.into_iter().map(UserId).collect());
     }
     flow
 }
@@ -28,7 +34,11 @@ fn a_mention_of_a_group_is_unread_for_its_members_in_the_flow() {
         assert_eq!(found.explicit, NONE);
     }
     assert_eq!(new(&[], "@empty").tags, [":user:empty"]);
-    assert_eq!(new(&[], "team, teams and @teams").tags, NONE, "a bare name is no mention");
+    assert_eq!(
+        new(&[], "team, teams and @teams").tags,
+        NONE,
+        "a bare name is no mention"
+    );
     assert_eq!(new(&[], "@on-call.").tags, [":user:on-call", ":unread:3"]);
 }
 
@@ -36,11 +46,18 @@ fn a_mention_of_a_group_is_unread_for_its_members_in_the_flow() {
 fn a_group_is_named_among_the_given_tags() {
     for tag in ["@team", "@TEAM", ":user:team", ":USER:Team"] {
         let found = new(&[tag], "");
-        assert_eq!(found.tags, [":user:team", ":unread:2", ":unread:4"], "{tag}");
+        assert_eq!(
+            found.tags,
+            [":user:team", ":unread:2", ":unread:4"],
+            "{tag}"
+        );
         assert_eq!(found.explicit, [":user:team"]);
     }
     // The last letter has another form in lower case there.
-    assert_eq!(new(&[":user:ΣΎΝΟΛΟ"], "").tags, [":user:σύνολο", ":unread:2"]);
+    assert_eq!(
+        new(&[":user:ΣΎΝΟΛΟ"], "").tags,
+        [":user:σύνολο", ":unread:2"]
+    );
     assert_eq!(new(&[":user:none", "@none", ":user:"], "").tags, NONE);
 }
 
@@ -49,7 +66,15 @@ fn a_user_who_is_mentioned_in_several_ways_has_one_mark() {
     let found = new(&[], "@team @foo @on-call @all");
     assert_eq!(
         found.tags,
-        [":user:team", ":user:2", ":unread:2", ":user:on-call", ":user:everyone", ":unread:4", ":unread:3",]
+        [
+            ":user:team",
+            ":user:2",
+            ":unread:2",
+            ":user:on-call",
+            ":user:everyone",
+            ":unread:4",
+            ":unread:3",
+        ]
     );
     assert_eq!(found.mentions.users, [UserId(2), UserId(4), UserId(3)]);
 }
@@ -70,7 +95,10 @@ fn a_message_mentions_a_bounded_number_of_groups() {
 fn a_nick_goes_before_the_name_of_a_group() {
     let mut flow = with_groups();
     flow.1.insert("foo".to_owned(), vec![UserId(3)]);
-    assert_eq!(extract(&[], "@foo", &context(&flow)).tags, [":user:2", ":unread:2"]);
+    assert_eq!(
+        extract(&[], "@foo", &context(&flow)).tags,
+        [":user:2", ":unread:2"]
+    );
 }
 
 #[test]
@@ -79,9 +107,16 @@ fn a_list_is_asked_for_a_group_in_either_form() {
     for tag in ["@Team", ":user:team", ":User:TEAM"] {
         assert_eq!(resolve(tag, &flow).as_deref(), Some(":user:team"), "{tag}");
     }
-    assert_eq!(resolve(":user:gone", &flow).as_deref(), Some(":user:gone"), "one that was removed");
+    assert_eq!(
+        resolve(":user:gone", &flow).as_deref(),
+        Some(":user:gone"),
+        "one that was removed"
+    );
     assert_eq!(resolve("@gone", &flow), None);
-    assert_eq!(resolve(":user:Όλος", &flow).as_deref(), Some(&*group_tag(&nick_key("όλοσ"))));
+    assert_eq!(
+        resolve(":user:Όλος", &flow).as_deref(),
+        Some(&*group_tag(&nick_key("όλοσ")))
+    );
 }
 
 #[test]
@@ -102,9 +137,14 @@ fn a_new_text_adds_and_drops_groups() {
 fn a_correction_is_unread_neither_for_readers_nor_for_new_members() {
     let mut flow = with_groups();
     let before = list(&[":user:team", ":unread:4"]);
-    flow.1.insert("team".to_owned(), vec![UserId(2), UserId(3), UserId(4)]);
+    flow.1
+        .insert("team".to_owned(), vec![UserId(2), UserId(3), UserId(4)]);
     let after = reparse(&before, &[], "@team, corrected", &context(&flow));
-    assert_eq!(after.tags, [":user:team", ":unread:4"], "2 has read it, 3 was no member then");
+    assert_eq!(
+        after.tags,
+        [":user:team", ":unread:4"],
+        "2 has read it, 3 was no member then"
+    );
     assert_eq!(after.mentions.users, [UserId(4)]);
 }
 
@@ -126,8 +166,17 @@ fn setting_all_tags_adds_and_drops_groups() {
     let wanted = list(&[":unread:2", "@team"]);
     let after = replace(&before.tags, &before.explicit, &wanted, &context);
     assert_eq!(after.tags, [":unread:2", ":user:team", ":unread:4"]);
-    assert_eq!(after.mentions.users, [UserId(2), UserId(4)], "these marks stand for themselves now");
-    let read = replace(&after.tags, &after.explicit, &list(&[":user:team", ":unread:4"]), &context);
+    assert_eq!(
+        after.mentions.users,
+        [UserId(2), UserId(4)],
+        "these marks stand for themselves now"
+    );
+    let read = replace(
+        &after.tags,
+        &after.explicit,
+        &list(&[":user:team", ":unread:4"]),
+        &context,
+    );
     assert_eq!(read.tags, [":user:team", ":unread:4"], "2 has read it");
     let none = replace(&read.tags, &read.explicit, &[], &context);
     assert_eq!((none.tags, none.mentions.users), (list(&NONE), vec![]));
@@ -138,5 +187,8 @@ fn tags_of_groups_do_not_count_towards_the_limit() {
     let mut tags: Vec<String> = (0..MAX_TAGS).map(|n| format!("t{n}")).collect();
     tags.push(":user:team".to_owned());
     assert_eq!(validate(&tags), Ok(()));
-    assert!(!is_generated(":user:team"), "a name is a word of the sender's");
+    assert!(
+        !is_generated(":user:team"),
+        "a name is a word of the sender's"
+    );
 }

@@ -46,7 +46,8 @@ impl Layer {
 
     /// Drops the options that do not satisfy the condition.
     pub(in crate::config) fn retain(&mut self, condition: impl Fn(&OptionSpec) -> bool) {
-        self.0.retain(|key, _| OptionSpec::by_key(key).is_some_and(&condition));
+        self.0
+            .retain(|key, _| OptionSpec::by_key(key).is_some_and(&condition));
     }
 }
 
@@ -69,9 +70,11 @@ impl Environment {
         let mut environment = Self::default();
         for (name, value) in variables {
             let name = name.to_string_lossy();
-            let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else { continue };
-            let known =
-                OptionSpec::by_key(&rest.to_ascii_lowercase()).filter(|option| option.variable() == name);
+            let Some(rest) = name.strip_prefix(VARIABLE_PREFIX) else {
+                continue;
+            };
+            let known = OptionSpec::by_key(&rest.to_ascii_lowercase())
+                .filter(|option| option.variable() == name);
             if known.is_none() && name != CONFIG_VARIABLE {
                 environment.unknown.push(name.into_owned());
             } else if value.is_empty() {
@@ -96,12 +99,18 @@ impl Environment {
 
 /// Reads a configuration file: a flat TOML table of options.
 pub(in crate::config) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
-    let table: toml::Table =
-        text.parse().map_err(|source| ConfigError::Syntax { path: path.to_owned(), source })?;
+    let table: toml::Table = text.parse().map_err(|source| ConfigError::Syntax {
+        path: path.to_owned(),
+        source,
+    })?;
     let mut layer = Layer::default();
     for (key, value) in &table {
         let Some(option) = OptionSpec::by_key(key) else {
-            return Err(ConfigError::UnknownKey { path: path.to_owned(), key: key.clone(), hint: hint(key) });
+            return Err(ConfigError::UnknownKey {
+                path: path.to_owned(),
+                key: key.clone(),
+                hint: hint(key),
+            });
         };
         let origin = Origin::File(path.to_owned(), option.key);
         match text_of(value, option) {
@@ -117,15 +126,23 @@ const ALIKE: f64 = 0.8;
 
 /// The option with the name most like this one, which may be spelt as a flag or a variable.
 pub(in crate::config) fn similar(name: &str) -> Option<&'static OptionSpec> {
-    let name = name.trim_start_matches('-').replace('-', "_").to_lowercase();
+    let name = name
+        .trim_start_matches('-')
+        .replace('-', "_")
+        .to_lowercase();
     let key = name.strip_prefix("eddyline_").unwrap_or(&name);
-    let alike = OPTIONS.iter().map(|option| (strsim::jaro_winkler(key, option.key), option));
+    let alike = OPTIONS
+        .iter()
+        .map(|option| (strsim::jaro_winkler(key, option.key), option));
     let best = alike.max_by(|(one, _), (other, _)| one.total_cmp(other));
-    best.filter(|(likeness, _)| *likeness > ALIKE).map(|(_, option)| option)
+    best.filter(|(likeness, _)| *likeness > ALIKE)
+        .map(|(_, option)| option)
 }
 
 fn hint(key: &str) -> String {
-    similar(key).map_or_else(String::new, |option| format!("; did you mean {}?", option.key))
+    similar(key).map_or_else(String::new, |option| {
+        format!("; did you mean {}?", option.key)
+    })
 }
 
 /// The text that would stand on the command line.
@@ -135,7 +152,9 @@ fn text_of(value: &toml::Value, option: &OptionSpec) -> Result<String, String> {
             let items: Option<Vec<_>> = items.iter().map(text_or_number).collect();
             items.map(|items| items.join(","))
         }
-        toml::Value::Boolean(on) if option.boolean => Some(if *on { "on" } else { "off" }.to_owned()),
+        toml::Value::Boolean(on) if option.boolean => {
+            Some(if *on { "on" } else { "off" }.to_owned())
+        }
         other => text_or_number(other),
     }
     .ok_or_else(|| {
@@ -144,7 +163,10 @@ fn text_of(value: &toml::Value, option: &OptionSpec) -> Result<String, String> {
             (_, true) => "true or false",
             _ => "a text or a whole number",
         };
-        format!("the value must be {wanted}, not of type {}", value.type_str())
+        format!(
+            "the value must be {wanted}, not of type {}",
+            value.type_str()
+        )
     })
 }
 
@@ -166,15 +188,26 @@ impl Layers {
 
     /// The strongest value of an option. A wrong value is refused also where a stronger place
     /// overrides it, so that it does not come to light on the day when that place falls silent.
-    pub(in crate::config) fn resolve<T: Value>(&self, key: &str, default: T) -> Result<T, ConfigError> {
+    pub(in crate::config) fn resolve<T: Value>(
+        &self,
+        key: &str,
+        default: T,
+    ) -> Result<T, ConfigError> {
         let mut given = self.0.iter().filter_map(|layer| layer.0.get(key));
         given.try_fold(default, |_weaker, (text, origin)| {
-            T::parse(text).map_err(|problem| ConfigError::Wrong { origin: origin.clone(), problem })
+            T::parse(text).map_err(|problem| ConfigError::Wrong {
+                origin: origin.clone(),
+                problem,
+            })
         })
     }
 
     /// Where the value of an option comes from, unless it is the default.
     pub(in crate::config) fn origin(&self, key: &str) -> Option<&Origin> {
-        self.0.iter().rev().find_map(|layer| layer.0.get(key)).map(|(_, origin)| origin)
+        self.0
+            .iter()
+            .rev()
+            .find_map(|layer| layer.0.get(key))
+            .map(|(_, origin)| origin)
     }
 }

@@ -28,20 +28,30 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
     let applications = allowed.into_iter().map(|one| {
         let form = FormView::new(PATH, visit.csrf(), "Take it back")
             .hidden("application", &one.application.id.to_string())
-            .about(&format!("{} by {}", one.application.name, one.organization_name))
+            .about(&format!(
+                "{} by {}",
+                one.application.name, one.organization_name
+            ))
             .quiet();
         (one, form)
     });
     let applications = applications.collect();
     let done = (visit.query("done") == "ended").then_some("The application is shut out.");
-    Ok(visit.page(&Allowed { inside: visit.inside(), here: PATH, done, applications }))
+    Ok(visit.page(&Allowed {
+        inside: visit.inside(),
+        here: PATH,
+        done,
+        applications,
+    }))
 }
 
 pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    let application =
-        sent.get("application").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+    let application = sent
+        .get("application")
+        .parse()
+        .map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
     visit.app().oauth().unauthorize(actor, application).await?;
     Ok(see_other(&format!("{PATH}?done=ended")))
 }

@@ -36,21 +36,40 @@ pub(in crate::pages) async fn show(
         .await
         .map_err(Failure::not_allowed)?;
     let organizations = app.organizations().list_own(actor).await?;
-    let organization = organizations.into_iter().find(|own| own.id == id).ok_or(Failure::NoPage)?;
-    let allowed = app.oauth().authorized_by_members(actor, id).await.map_err(Failure::not_allowed)?;
+    let organization = organizations
+        .into_iter()
+        .find(|own| own.id == id)
+        .ok_or(Failure::NoPage)?;
+    let allowed = app
+        .oauth()
+        .authorized_by_members(actor, id)
+        .await
+        .map_err(Failure::not_allowed)?;
     let own = app.oauth().applications(actor, id).await?;
     let allowed = allowed.into_iter().map(|one| {
-        let (what, by) = (&one.authorized.application.name, &one.authorized.organization_name);
+        let (what, by) = (
+            &one.authorized.application.name,
+            &one.authorized.organization_name,
+        );
         let form = FormView::new(visit.path(), visit.csrf(), "Take it back")
             .hidden("user", &one.user.id.to_string())
             .hidden("application", &one.authorized.application.id.to_string())
-            .about(&format!("{what} by {by} from {} @{}", one.user.name, one.user.nick))
+            .about(&format!(
+                "{what} by {by} from {} @{}",
+                one.user.name, one.user.nick
+            ))
             .quiet();
         (one, form)
     });
     let allowed = allowed.collect();
     let done = (visit.query("done") == "ended").then_some("The application is shut out.");
-    let page = Administered { inside: visit.inside(), name: organization.name, done, allowed, own };
+    let page = Administered {
+        inside: visit.inside(),
+        name: organization.name,
+        done,
+        allowed,
+        own,
+    };
     Ok(visit.page(&page))
 }
 
@@ -60,7 +79,8 @@ pub(in crate::pages) async fn take_back(
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    let (Ok(user), Ok(application)) = (sent.get("user").parse(), sent.get("application").parse()) else {
+    let (Ok(user), Ok(application)) = (sent.get("user").parse(), sent.get("application").parse())
+    else {
         return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
     };
     let app = visit.app();
@@ -69,6 +89,9 @@ pub(in crate::pages) async fn take_back(
         .find(actor, &name, OrganizationAction::Administer)
         .await
         .map_err(Failure::not_allowed)?;
-    app.oauth().unauthorize_member(actor, id, user, application).await.map_err(Failure::not_allowed)?;
+    app.oauth()
+        .unauthorize_member(actor, id, user, application)
+        .await
+        .map_err(Failure::not_allowed)?;
     Ok(see_other(&format!("{}?done=ended", visit.path())))
 }

@@ -55,8 +55,9 @@ pub(super) async fn remove(sent: &Submission) -> Result<Response, Failure> {
 }
 
 fn uploading(visit: &Visit) -> FormView {
-    FormView::new("/account/picture", visit.csrf(), "Change the picture").prefix("picture-").field(
-        Field::file("avatar", "New picture", KINDS)
-            .hint("PNG, JPEG, GIF or WebP of at most 5 MiB. It is cropped to a square around its centre."),
-    )
+    FormView::new("/account/picture", visit.csrf(), "Change the picture")
+        .prefix("picture-")
+        .field(Field::file("avatar", "New picture", KINDS).hint(
+            "PNG, JPEG, GIF or WebP of at most 5 MiB. It is cropped to a square around its centre.",
+        ))
 }

@@ -46,7 +46,13 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
         "others" => Some("All other sessions have ended."),
         _ => None,
     };
-    Ok(visit.page(&Sessions { inside: visit.inside(), here: PATH, done, sessions, others }))
+    Ok(visit.page(&Sessions {
+        inside: visit.inside(),
+        here: PATH,
+        done,
+        sessions,
+        others,
+    }))
 }
 
 pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure> {
@@ -54,7 +60,10 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure>
     let actor = visit.signed_in()?;
     match sent.get("do") {
         "end" => {
-            let id = sent.get("session").parse().map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+            let id = sent
+                .get("session")
+                .parse()
+                .map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
             visit.app().accounts().end_session(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }

@@ -40,7 +40,12 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let form = making(visit, sent.get("name"));
-    let form = match visit.app().accounts().make_api_token(actor, sent.get("name")).await {
+    let form = match visit
+        .app()
+        .accounts()
+        .make_api_token(actor, sent.get("name"))
+        .await
+    {
         Ok(secret) => {
             let page = SecretPage::new(visit, "Your new API token", (PATH, "All API tokens"))
                 .shows("API token", secret.expose())
@@ -54,11 +59,28 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure
     listed(visit, None, form).await
 }
 
-async fn listed(visit: &Visit, done: Option<&'static str>, form: FormView) -> Result<Response, Failure> {
+async fn listed(
+    visit: &Visit,
+    done: Option<&'static str>,
+    form: FormView,
+) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
-    let status = if form.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    Ok(visit.page_with(status, &Tokens { inside: visit.inside(), here: PATH, done, tokens, form }))
+    let status = if form.is_wrong() {
+        StatusCode::BAD_REQUEST
+    } else {
+        StatusCode::OK
+    };
+    Ok(visit.page_with(
+        status,
+        &Tokens {
+            inside: visit.inside(),
+            here: PATH,
+            done,
+            tokens,
+            form,
+        },
+    ))
 }
 
 /// One of them, with what can be done to it.
@@ -76,10 +98,20 @@ pub(in crate::pages) async fn change(
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
-        "rename" => match visit.app().accounts().rename_api_token(actor, id, sent.get("name")).await {
+        "rename" => match visit
+            .app()
+            .accounts()
+            .rename_api_token(actor, id, sent.get("name"))
+            .await
+        {
             Ok(()) => Ok(see_other(&format!("{PATH}?done=renamed"))),
             Err(Error::Invalid(errors)) => {
-                shown(visit, id, Some(renaming(visit, sent.get("name")).errors(errors))).await
+                shown(
+                    visit,
+                    id,
+                    Some(renaming(visit, sent.get("name")).errors(errors)),
+                )
+                .await
             }
             Err(error) => Err(error.into()),
         },
@@ -92,14 +124,30 @@ pub(in crate::pages) async fn change(
 }
 
 /// The page of a token; `wrong` is the form as it was sent, when something is wrong with it.
-async fn shown(visit: &Visit, id: CredentialId, wrong: Option<FormView>) -> Result<Response, Failure> {
+async fn shown(
+    visit: &Visit,
+    id: CredentialId,
+    wrong: Option<FormView>,
+) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
-    let token = tokens.into_iter().find(|token| token.id == id).ok_or(Failure::NoPage)?;
-    let status = if wrong.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let ending = FormView::new(visit.path(), visit.csrf(), "End it").hidden("do", "end").quiet();
+    let token = tokens
+        .into_iter()
+        .find(|token| token.id == id)
+        .ok_or(Failure::NoPage)?;
+    let status = if wrong.is_some() {
+        StatusCode::BAD_REQUEST
+    } else {
+        StatusCode::OK
+    };
+    let ending = FormView::new(visit.path(), visit.csrf(), "End it")
+        .hidden("do", "end")
+        .quiet();
     let page = Within::new(visit, format!("API token {}", token.name))
-        .text(format!("It was made {}.", crate::moment::minute(&token.created_at)))
+        .text(format!(
+            "It was made {}.",
+            crate::moment::minute(&token.created_at)
+        ))
         .form(wrong.unwrap_or_else(|| renaming(visit, &token.name)))
         .form(ending)
         .link(PATH, "All API tokens");
@@ -107,7 +155,9 @@ async fn shown(visit: &Visit, id: CredentialId, wrong: Option<FormView>) -> Resu
 }
 
 fn making(visit: &Visit, name: &str) -> FormView {
-    let field = Field::text("name", "Name", "off").value(name).hint("What it is for; only you see it.");
+    let field = Field::text("name", "Name", "off")
+        .value(name)
+        .hint("What it is for; only you see it.");
     FormView::new(PATH, visit.csrf(), "Make an API token").field(field)
 }
 

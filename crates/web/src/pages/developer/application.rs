@@ -49,27 +49,48 @@ pub(in crate::pages) async fn change(
     let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
     let outcome = match values.read() {
-        Ok(changes) => visit.app().oauth().change_application(actor, id, changes).await,
+        Ok(changes) => {
+            visit
+                .app()
+                .oauth()
+                .change_application(actor, id, changes)
+                .await
+        }
         Err(errors) => {
             // Only those who may change it are told what is wrong.
-            let allowed = visit.app().oauth().application(actor, id, ApplicationAction::Change).await;
+            let allowed = visit
+                .app()
+                .oauth()
+                .application(actor, id, ApplicationAction::Change)
+                .await;
             allowed.and(Err(Error::Invalid(errors)))
         }
     };
     match outcome {
         Ok(_) => Ok(see_other(&format!("{}?done=changed", visit.path()))),
-        Err(Error::Invalid(errors)) => shown(visit, id, Some(changing(visit, &values).errors(errors))).await,
+        Err(Error::Invalid(errors)) => {
+            shown(visit, id, Some(changing(visit, &values).errors(errors))).await
+        }
         Err(error) => Err(Failure::not_allowed(error)),
     }
 }
 
 /// The page of an application; `wrong` is the form as it was sent, when something is wrong with it.
-async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Result<Response, Failure> {
+async fn shown(
+    visit: &Visit,
+    id: ApplicationId,
+    wrong: Option<FormView>,
+) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
     let app = visit.app();
-    let application = app.oauth().application(actor, id, ApplicationAction::See).await?;
+    let application = app
+        .oauth()
+        .application(actor, id, ApplicationAction::See)
+        .await?;
     let own = app.organizations().list_own(actor).await?;
-    let organization = own.into_iter().find(|own| own.id == application.organization);
+    let organization = own
+        .into_iter()
+        .find(|own| own.id == application.organization);
     let form = app
         .oauth()
         .may_change_application(actor, &application)
@@ -85,7 +106,11 @@ async fn shown(visit: &Visit, id: ApplicationId, wrong: Option<FormView>) -> Res
         application,
         form,
     };
-    let status = if page.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let status = if page.is_wrong() {
+        StatusCode::BAD_REQUEST
+    } else {
+        StatusCode::OK
+    };
     Ok(visit.page_with(status, &page))
 }
 

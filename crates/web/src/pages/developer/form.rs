@@ -26,7 +26,11 @@ pub(super) struct Values {
 impl Values {
     /// As an application has them.
     pub(super) fn of(application: &Application) -> Self {
-        let uris: Vec<&str> = application.redirect_uris.iter().map(RedirectUri::as_str).collect();
+        let uris: Vec<&str> = application
+            .redirect_uris
+            .iter()
+            .map(RedirectUri::as_str)
+            .collect();
         let text = |uri: &Option<_>| uri.as_ref().map(ToString::to_string).unwrap_or_default();
         Self {
             name: application.name.clone(),
@@ -56,13 +60,15 @@ impl Values {
     /// What they say, or all that is wrong with them.
     pub(super) fn read(&self) -> Result<ApplicationChanges, FieldErrors> {
         let mut errors = FieldErrors::new();
-        let mut wrong = |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
+        let mut wrong =
+            |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
         if let Err(error) = display_name(&self.name) {
             wrong("name", error.to_string());
         }
         let mut redirect_uris = Vec::new();
-        for (number, line) in
-            (1..).zip(self.redirect_uris.lines()).filter(|(_, line)| !line.trim().is_empty())
+        for (number, line) in (1..)
+            .zip(self.redirect_uris.lines())
+            .filter(|(_, line)| !line.trim().is_empty())
         {
             match line.trim().parse() {
                 Ok(uri) => redirect_uris.push(uri),
@@ -78,7 +84,11 @@ impl Values {
             password_grant: self.password_grant,
             out_of_band: self.out_of_band,
         };
-        if errors.is_empty() { Ok(changes) } else { Err(errors) }
+        if errors.is_empty() {
+            Ok(changes)
+        } else {
+            Err(errors)
+        }
     }
 
     /// Adds the fields to a form.
@@ -122,5 +132,7 @@ fn optional<T: FromStr<Err: Display>>(
     if text.is_empty() {
         return None;
     }
-    text.parse().map_err(|error: T::Err| wrong(name, error.to_string())).ok()
+    text.parse()
+        .map_err(|error: T::Err| wrong(name, error.to_string()))
+        .ok()
 }

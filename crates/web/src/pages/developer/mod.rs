@@ -1,4 +1,5 @@
-//! The applications of one's organizations: seeing and registering them. Each has a page of its own.
+//! The applications of one's organizations: seeing and registering them. Each has a page of its
+//! own.
 
 pub(super) mod application;
 mod form;
@@ -42,7 +43,10 @@ impl Developer {
 }
 
 pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
-    listed(&visit, |own| registering(&visit, own, &Values::default(), ("", false))).await
+    listed(&visit, |own| {
+        registering(&visit, own, &Values::default(), ("", false))
+    })
+    .await
 }
 
 pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
@@ -53,15 +57,23 @@ pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
     let outcome = match (values.read(), organization) {
         (Ok(about), Ok(organization)) => {
             let new = NewApplication { public, about };
-            visit.app().oauth().register_application(actor, organization, new).await
+            visit
+                .app()
+                .oauth()
+                .register_application(actor, organization, new)
+                .await
         }
         (Err(errors), _) => Err(Error::Invalid(errors)),
-        (Ok(_), Err(_)) => Err(Error::Invalid([error("organization", "must be one of yours")].into())),
+        (Ok(_), Err(_)) => Err(Error::Invalid(
+            [error("organization", "must be one of yours")].into(),
+        )),
     };
     let errors = match outcome {
         Ok((application, secret)) => {
             let path = format!("{PATH}/{}", application.id);
-            let Some(secret) = secret else { return Ok(see_other(&format!("{path}?done=registered"))) };
+            let Some(secret) = secret else {
+                return Ok(see_other(&format!("{path}?done=registered")));
+            };
             let title = format!("{} is registered", application.name);
             let page = SecretPage::new(visit, &title, (&path, "Go to the application"))
                 .shows("Client id", &application.client_id)
@@ -72,7 +84,10 @@ pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
         Err(error) => return Err(Failure::not_allowed(error)),
     };
     let chosen = sent.get("organization");
-    listed(visit, |own| registering(visit, own, &values, (chosen, public)).errors(errors)).await
+    listed(visit, |own| {
+        registering(visit, own, &values, (chosen, public)).errors(errors)
+    })
+    .await
 }
 
 async fn listed(
@@ -83,7 +98,11 @@ async fn listed(
     let own = visit.app().organizations().list_own(actor).await?;
     let mut registered = Vec::with_capacity(own.len());
     for organization in &own {
-        let applications = visit.app().oauth().applications(actor, organization.id).await?;
+        let applications = visit
+            .app()
+            .oauth()
+            .applications(actor, organization.id)
+            .await?;
         registered.push((organization.name.clone(), applications));
     }
     let page = Developer {
@@ -93,7 +112,11 @@ async fn listed(
         registered,
         form: (!own.is_empty()).then(|| form(&own)),
     };
-    let status = if page.is_wrong() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
+    let status = if page.is_wrong() {
+        StatusCode::BAD_REQUEST
+    } else {
+        StatusCode::OK
+    };
     Ok(visit.page_with(status, &page))
 }
 
@@ -108,7 +131,10 @@ fn registering(
     let form = match own {
         [only] => form.hidden("organization", &only.id.to_string()),
         several => {
-            let choices = several.iter().map(|one| (one.id.to_string(), one.name.clone())).collect();
+            let choices = several
+                .iter()
+                .map(|one| (one.id.to_string(), one.name.clone()))
+                .collect();
             form.field(Field::choice("organization", "Organization", choices).value(chosen))
         }
     };

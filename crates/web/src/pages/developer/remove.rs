@@ -18,12 +18,23 @@ pub(in crate::pages) async fn ask(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let found = visit.app().oauth().application(actor, id, ApplicationAction::Change).await;
+    let found = visit
+        .app()
+        .oauth()
+        .application(actor, id, ApplicationAction::Change)
+        .await;
     let application = found.map_err(Failure::not_allowed)?;
     let page = Within::new(&visit, format!("Remove {}", application.name))
         .text("All that users have allowed it ends at once. It cannot be brought back.")
-        .form(FormView::new(visit.path(), visit.csrf(), format!("Remove {}", application.name)))
-        .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
+        .form(FormView::new(
+            visit.path(),
+            visit.csrf(),
+            format!("Remove {}", application.name),
+        ))
+        .link(
+            format!("{PATH}/{id}"),
+            format!("Back to {}", application.name),
+        );
     Ok(visit.page(&page))
 }
 
@@ -33,6 +44,11 @@ pub(in crate::pages) async fn remove(
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    visit.app().oauth().remove_application(actor, id).await.map_err(Failure::not_allowed)?;
+    visit
+        .app()
+        .oauth()
+        .remove_application(actor, id)
+        .await
+        .map_err(Failure::not_allowed)?;
     Ok(see_other(&format!("{PATH}?done=removed")))
 }

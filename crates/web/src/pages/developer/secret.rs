@@ -18,7 +18,11 @@ pub(in crate::pages) async fn ask(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let found = visit.app().oauth().application(actor, id, ApplicationAction::Change).await;
+    let found = visit
+        .app()
+        .oauth()
+        .application(actor, id, ApplicationAction::Change)
+        .await;
     let application = found.map_err(Failure::not_allowed)?;
     if application.public {
         return Err(Failure::NoPage);
@@ -39,7 +43,11 @@ pub(in crate::pages) async fn renew(
 ) -> Result<Response, Failure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
-    let renewed = visit.app().oauth().rotate_application_secret(actor, id).await;
+    let renewed = visit
+        .app()
+        .oauth()
+        .rotate_application_secret(actor, id)
+        .await;
     let secret = renewed.map_err(Failure::not_allowed)?;
     let path = format!("{PATH}/{id}");
     let page = SecretPage::new(visit, "The new secret", (&path, "Go to the application"))

@@ -1,5 +1,5 @@
-//! Where an application is set up for a flow. That is a page of the application's, so that one is led
-//! there by a link and never sent.
+//! Where an application is set up for a flow. That is a page of the application's, so that one is
+//! led there by a link and never sent.
 
 use askama::Template;
 use axum::response::Response;
@@ -25,7 +25,11 @@ pub(in crate::pages) async fn show(
     Numbered(id): Numbered<ApplicationId>,
 ) -> Result<Response, Failure> {
     let actor = visit.signed_in()?;
-    let application = visit.app().oauth().application(actor, id, ApplicationAction::See).await?;
+    let application = visit
+        .app()
+        .oauth()
+        .application(actor, id, ApplicationAction::See)
+        .await?;
     if application.setup_uri.is_none() {
         return Err(Failure::NoPage);
     }
@@ -35,5 +39,10 @@ pub(in crate::pages) async fn show(
         Some((flow.name, flow.organization.name, link))
     });
     let flows = flows.collect();
-    Ok(visit.page(&Setup { inside: visit.inside(), id, name: application.name, flows }))
+    Ok(visit.page(&Setup {
+        inside: visit.inside(),
+        id,
+        name: application.name,
+        flows,
+    }))
 }

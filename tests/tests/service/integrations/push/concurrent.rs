@@ -10,11 +10,15 @@ use tokio::task::JoinSet;
 
 use crate::integrations::{Source, push};
 
-on_shared_servers![messages_pushed_at_once_count_up_one_by_one, threads_begun_by_many_at_once_are_one_each,];
+on_shared_servers![
+    messages_pushed_at_once_count_up_one_by_one,
+    threads_begun_by_many_at_once_are_one_each,
+];
 
 const CONNECTIONS: usize = 16;
 
-/// Pushes this many updates of threads with these ids, over many connections, and gives the answers.
+/// Pushes this many updates of threads with these ids, over many connections, and gives the
+/// answers.
 async fn flood(clients: &[eddyline_client::Client], count: usize, threads: usize) -> Vec<Json> {
     let mut posting = JoinSet::new();
     let mut answers = Vec::new();
@@ -33,13 +37,15 @@ async fn flood(clients: &[eddyline_client::Client], count: usize, threads: usize
     answers
 }
 
-/// Checks that each message shows its thread with itself counted and in its own state, the number of
-/// messages growing by one from each message of a thread to the next.
+/// Checks that each message shows its thread with itself counted and in its own state, the number
+/// of messages growing by one from each message of a thread to the next.
 fn each_shows_its_thread_as_it_left_it<'a>(messages: impl Iterator<Item = &'a Json>) {
     let mut counts: BTreeMap<&str, [i64; 2]> = BTreeMap::new();
     for message in messages {
         let thread = &message["thread"];
-        let count = counts.entry(message["thread_id"].as_str().unwrap()).or_default();
+        let count = counts
+            .entry(message["thread_id"].as_str().unwrap())
+            .or_default();
         count[usize::from(message["event"] == "discussion")] += 1;
         let shown = ["activities", "external_comments"].map(|name| thread[name].as_i64().unwrap());
         assert_eq!(shown, *count, "{message}");
@@ -48,19 +54,36 @@ fn each_shows_its_thread_as_it_left_it<'a>(messages: impl Iterator<Item = &'a Js
     }
 }
 
-/// Streams tell each message as it was posted, with the counts that it left its thread with, whichever
-/// server tells it, and whatever was posted since. The item of the thread is in the state that the message
-/// brought, or in a newer one: a state that was replaced is not told to those who hear of it late.
+/// Streams tell each message as it was posted, with the counts that it left its thread with,
+/// whichever server tells it, and whatever was posted since. The item of the thread is in the state
+/// that the message brought, or in a newer one: a state that was replaced is not told to those who
+/// hear of it late.
 fn tells_the_same(heard: &[Json], posted: &[Json]) {
     for (number, (heard, left)) in heard.iter().zip(posted).enumerate() {
-        for (name, value) in left.as_object().unwrap().iter().filter(|(name, _)| *name != "thread") {
+        for (name, value) in left
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(name, _)| *name != "thread")
+        {
             assert_eq!(&heard[name], value, "{name}");
         }
-        for name in ["id", "activities", "external_comments", "internal_comments", "updated_at"] {
+        for name in [
+            "id",
+            "activities",
+            "external_comments",
+            "internal_comments",
+            "updated_at",
+        ] {
             assert_eq!(heard["thread"][name], left["thread"][name], "{name}");
         }
-        let mut since = posted[number..].iter().filter(|message| message["thread_id"] == left["thread_id"]);
-        assert!(since.any(|message| message["thread"]["title"] == heard["thread"]["title"]), "{heard}");
+        let mut since = posted[number..]
+            .iter()
+            .filter(|message| message["thread_id"] == left["thread_id"]);
+        assert!(
+            since.any(|message| message["thread"]["title"] == heard["thread"]["title"]),
+            "{heard}"
+        );
     }
 }
 
@@ -77,8 +100,17 @@ async fn messages_pushed_at_once_count_up_one_by_one(tenant: Tenant) {
     }
     tells_the_same(&heard, &answers);
     // Who looks later finds each thread as its last message left it.
-    for message in tenant.ben.get(&tenant.path("/messages?limit=100")).await.as_array().unwrap() {
-        let last = heard.iter().rfind(|heard| heard["thread_id"] == message["thread_id"]).unwrap();
+    for message in tenant
+        .ben
+        .get(&tenant.path("/messages?limit=100"))
+        .await
+        .as_array()
+        .unwrap()
+    {
+        let last = heard
+            .iter()
+            .rfind(|heard| heard["thread_id"] == message["thread_id"])
+            .unwrap();
         assert_eq!(message["thread"], last["thread"]);
     }
 }
@@ -90,10 +122,14 @@ async fn threads_begun_by_many_at_once_are_one_each(tenant: Tenant) {
     // Seven ids and two sources that take turns: fourteen threads.
     let mut answers = flood(&[one.client, two.client], 140, 7).await;
     answers.sort_by_key(|message| message["id"].as_i64());
-    let threads = answers.iter().fold(BTreeMap::<_, u32>::new(), |mut threads, message| {
-        *threads.entry(message["thread_id"].as_str().unwrap()).or_default() += 1;
-        threads
-    });
+    let threads = answers
+        .iter()
+        .fold(BTreeMap::<_, u32>::new(), |mut threads, message| {
+            *threads
+                .entry(message["thread_id"].as_str().unwrap())
+                .or_default() += 1;
+            threads
+        });
     assert_eq!(threads.into_values().collect::<Vec<_>>(), [10; 14]);
     each_shows_its_thread_as_it_left_it(answers.iter());
 }
@@ -136,7 +172,10 @@ async fn one_thread_pushed_to_on_two_servers_has_one_order(one: Server, other: S
     };
     let shown = threads(&acme.ben).await;
     for thread in shown.as_array().unwrap() {
-        let last = heard.iter().rfind(|message| message["thread_id"] == thread["id"]).unwrap();
+        let last = heard
+            .iter()
+            .rfind(|message| message["thread_id"] == thread["id"])
+            .unwrap();
         assert_eq!(*thread, last["thread"]);
     }
     assert_eq!(shown.as_array().unwrap().len(), 2);

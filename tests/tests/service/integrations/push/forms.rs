@@ -1,5 +1,5 @@
-//! The forms in which a push may come: as JSON, or as a form with names in brackets; with its token in
-//! the query or the body.
+//! The forms in which a push may come: as JSON, or as a form with names in brackets; with its token
+//! in the query or the body.
 
 use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
@@ -29,18 +29,34 @@ async fn the_token_stands_in_the_query_or_the_body(tenant: Tenant) {
     let flow = tenant.path("/messages");
     let in_query = |path: &str| format!("{path}?flow_token={}", source.token);
     for (way, request) in [
-        ("in the query", anonymous(&in_query("/messages")).json(&message)),
+        (
+            "in the query",
+            anonymous(&in_query("/messages")).json(&message),
+        ),
         ("in JSON", anonymous("/messages").json(&with_token)),
         ("in a form", anonymous("/messages").form(&form)),
-        ("under the old address", anonymous("/v1/messages.json").json(&with_token)),
-        ("in the query, to its flow", anonymous(&in_query(&flow)).json(&message)),
+        (
+            "under the old address",
+            anonymous("/v1/messages.json").json(&with_token),
+        ),
+        (
+            "in the query, to its flow",
+            anonymous(&in_query(&flow)).json(&message),
+        ),
         ("in a form, to its flow", anonymous(&flow).form(&form)),
     ] {
-        let answer = request.header("x-service-wait-for-message", "1").send().await.unwrap();
+        let answer = request
+            .header("x-service-wait-for-message", "1")
+            .send()
+            .await
+            .unwrap();
         assert_eq!(answer.status, 200, "{way}: {}", answer.text());
         assert_eq!(answer.json()["thread"]["source"]["id"], source.id, "{way}");
     }
-    assert_eq!(tenant.ben.get(&tenant.path("/threads")).await[0]["activities"], 6);
+    assert_eq!(
+        tenant.ben.get(&tenant.path("/threads")).await[0]["activities"],
+        6
+    );
 }
 
 /// An item as forms of old scripts have it: a repeated name begins the next of a list.
@@ -68,8 +84,14 @@ const ITEM: [(&str, &str); 20] = [
 ];
 
 fn is_the_item(posted: &Json) {
-    assert_eq!(posted["author"], json!({"name": "Zoë", "avatar": "https://tracker.example/zoe.png"}));
-    assert_eq!((&posted["title"], &posted["tags"]), (&json!("changed"), &json!(["bug", "crash"])));
+    assert_eq!(
+        posted["author"],
+        json!({"name": "Zoë", "avatar": "https://tracker.example/zoe.png"})
+    );
+    assert_eq!(
+        (&posted["title"], &posted["tags"]),
+        (&json!("changed"), &json!(["bug", "crash"]))
+    );
     let thread = &posted["thread"];
     assert_eq!(
         (&thread["title"], &thread["body"]),
@@ -77,7 +99,8 @@ fn is_the_item(posted: &Json) {
     );
     assert_eq!(thread["external_url"], "https://tracker.example/7");
     assert_eq!(thread["status"], json!({"value": "open", "color": "red"}));
-    let fields = json!([{"label": "Priority", "value": "high"}, {"label": "Owner", "value": "ada"}]);
+    let fields =
+        json!([{"label": "Priority", "value": "high"}, {"label": "Owner", "value": "ada"}]);
     assert_eq!(thread["fields"], fields);
     let actions = json!([
         {"@type": "ViewAction", "name": "Look", "url": "https://tracker.example/7"},
@@ -92,7 +115,10 @@ fn item() -> Vec<(&'static str, &'static str)> {
     item.extend([
         ("thread[actions][][name]", "Close"),
         ("thread[actions][][target][@type]", "EntryPoint"),
-        ("thread[actions][][target][urlTemplate]", "https://tracker.example/7/close"),
+        (
+            "thread[actions][][target][urlTemplate]",
+            "https://tracker.example/7/close",
+        ),
         ("thread[actions][][target][httpMethod]", "PUT"),
     ]);
     item
@@ -100,16 +126,29 @@ fn item() -> Vec<(&'static str, &'static str)> {
 
 async fn a_whole_item_comes_as_a_form(tenant: Tenant) {
     let source = Source::new(&tenant).await;
-    let request = source.client.request(Method::POST, "/messages").form(&item());
-    let posted: Json = request.header("x-service-wait-for-message", "1").call().await.unwrap();
+    let request = source
+        .client
+        .request(Method::POST, "/messages")
+        .form(&item());
+    let posted: Json = request
+        .header("x-service-wait-for-message", "1")
+        .call()
+        .await
+        .unwrap();
     is_the_item(&posted);
 }
 
 async fn a_whole_item_comes_in_the_query(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let request = source.client.request(Method::POST, "/messages");
-    let request = item().into_iter().fold(request, |request, (name, value)| request.query(name, value));
-    let posted: Json = request.header("x-service-wait-for-message", "1").call().await.unwrap();
+    let request = item()
+        .into_iter()
+        .fold(request, |request, (name, value)| request.query(name, value));
+    let posted: Json = request
+        .header("x-service-wait-for-message", "1")
+        .call()
+        .await
+        .unwrap();
     is_the_item(&posted);
 }
 
@@ -119,9 +158,20 @@ async fn a_user_of_a_token_is_nobody(tenant: Tenant) {
     let path = format!("/messages?flow_token={}", source.token);
     let request = tenant.ben.client.request(Method::POST, &path);
     let message = json!({"event": "activity", "title": "x", "external_thread_id": "7"});
-    let answer = request.header("x-service-wait-for-message", "1").json(&message).send().await.unwrap();
-    assert_eq!((answer.status.as_u16(), answer.header("service-user")), (200, None));
-    assert_eq!((&answer.json()["user"], &answer.json()["author"]), (&json!("0"), &Json::Null));
+    let answer = request
+        .header("x-service-wait-for-message", "1")
+        .json(&message)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("service-user")),
+        (200, None)
+    );
+    assert_eq!(
+        (&answer.json()["user"], &answer.json()["author"]),
+        (&json!("0"), &Json::Null)
+    );
     for (method, path) in [
         (Method::GET, "/user"),
         (Method::GET, "/flows"),

@@ -24,16 +24,22 @@ async fn bodies_keep_what_mail_programs_show(tenant: Tenant) {
             "thread": {"title": "x", "body": kept},
         }))
         .await;
-    assert_eq!((&pushed["body"], &pushed["thread"]["body"]), (&json!(kept), &json!(kept)));
+    assert_eq!(
+        (&pushed["body"], &pushed["thread"]["body"]),
+        (&json!(kept), &json!(kept))
+    );
     let links = r#"<a href="https://x.example/?a=1&amp;b=2" onclick="x()" target="_blank">one</a>"#;
-    let pushed = source.push(&json!({"event": "discussion", "external_thread_id": "7", "body": links})).await;
+    let pushed = source
+        .push(&json!({"event": "discussion", "external_thread_id": "7", "body": links}))
+        .await;
     let expected = format!(r#"<a href="https://x.example/?a=1&amp;b=2" {REL}>one</a>"#);
     assert_eq!(pushed["body"], expected);
 }
 
 async fn titles_and_values_keep_links_and_nothing_else(tenant: Tenant) {
     let source = Source::new(&tenant).await;
-    let written = r#"<b>closed</b> <a href="mailto:x@x.example">#7</a><img src="https://x.example/i">"#;
+    let written =
+        r#"<b>closed</b> <a href="mailto:x@x.example">#7</a><img src="https://x.example/i">"#;
     let kept = format!(r#"closed <a href="mailto:x@x.example" {REL}>#7</a>"#);
     let pushed = source
         .push(&json!({
@@ -42,7 +48,11 @@ async fn titles_and_values_keep_links_and_nothing_else(tenant: Tenant) {
         }))
         .await;
     let thread = &pushed["thread"];
-    for shown in [&pushed["title"], &thread["title"], &thread["fields"][0]["value"]] {
+    for shown in [
+        &pushed["title"],
+        &thread["title"],
+        &thread["fields"][0]["value"],
+    ] {
         assert_eq!(shown.as_str().unwrap().trim(), kept);
     }
     // Labels, statuses and names are text, and stay what they are.
@@ -73,12 +83,19 @@ const HOSTILE: [&str; 16] = [
 fn is_harmless(html: &str) -> bool {
     let lower = html.to_ascii_lowercase();
     let tags = [
-        "script", "svg", "math", "iframe", "form", "input", "button", "style", "base", "meta", "object",
-        "embed", "noscript",
+        "script", "svg", "math", "iframe", "form", "input", "button", "style", "base", "meta",
+        "object", "embed", "noscript",
     ];
-    let inside_tags = lower.split('<').skip(1).map(|tag| tag.split('>').next().unwrap_or_default());
+    let inside_tags = lower
+        .split('<')
+        .skip(1)
+        .map(|tag| tag.split('>').next().unwrap_or_default());
     !inside_tags.into_iter().any(|tag| {
-        let name = tag.trim_start_matches('/').split(' ').next().unwrap_or_default();
+        let name = tag
+            .trim_start_matches('/')
+            .split(' ')
+            .next()
+            .unwrap_or_default();
         tags.contains(&name)
             || [" on", "javascript:", "data:", " style=", " class=", " id="]
                 .iter()
@@ -105,24 +122,38 @@ async fn hostile_html_comes_back_harmless(tenant: Tenant) {
             &thread["fields"][0]["value"],
         ];
         for shown in shown {
-            assert!(is_harmless(shown.as_str().unwrap()), "{html} became {shown}");
+            assert!(
+                is_harmless(shown.as_str().unwrap()),
+                "{html} became {shown}"
+            );
         }
         assert_eq!(stream.json().await, pushed);
     }
-    for html in ["javascript:alert(1)", "data:text/html,x", "vbscript:x", "//x.example", "file:///etc/passwd"]
-    {
+    for html in [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "//x.example",
+        "file:///etc/passwd",
+    ] {
         for thread in [
             json!({"title": "x", "external_url": html}),
             json!({"title": "x", "actions": [{"@type": "ViewAction", "name": "x", "url": html}]}),
         ] {
-            let message =
-                json!({"event": "activity", "title": "x", "external_thread_id": "7", "thread": thread});
+            let message = json!({"event": "activity", "title": "x", "external_thread_id": "7", "thread": thread});
             let refused = crate::integrations::try_push(&source.client, &message).await;
             assert_eq!(refused.status, 400, "{thread}");
         }
         let author = json!({"name": "x", "avatar": html});
-        let message = json!({"event": "activity", "title": "x", "external_thread_id": "7", "author": author});
-        assert_eq!(crate::integrations::try_push(&source.client, &message).await.status, 400, "{author}");
+        let message =
+            json!({"event": "activity", "title": "x", "external_thread_id": "7", "author": author});
+        assert_eq!(
+            crate::integrations::try_push(&source.client, &message)
+                .await
+                .status,
+            400,
+            "{author}"
+        );
     }
 }
 
@@ -135,5 +166,8 @@ async fn what_is_no_html_is_shown_as_it_was_written(tenant: Tenant) {
         }))
         .await;
     assert_eq!(pushed["title"], "1 &lt; 2 &amp;&amp; 3 &gt; 2");
-    assert_eq!((&pushed["body"], &pushed["author"]["name"]), (&json!("a &lt; b"), &json!("<Zoë>")));
+    assert_eq!(
+        (&pushed["body"], &pushed["author"]["name"]),
+        (&json!("a &lt; b"), &json!("<Zoë>"))
+    );
 }

@@ -19,7 +19,13 @@ pub(crate) async fn pages(client: &Client, path: &str) -> Vec<Vec<Json>> {
     let mut pages = Vec::new();
     let mut next = Some(path.to_owned());
     while let Some(path) = next {
-        let answer = client.request(Method::GET, &path).send().await.unwrap().success().unwrap();
+        let answer = client
+            .request(Method::GET, &path)
+            .send()
+            .await
+            .unwrap()
+            .success()
+            .unwrap();
         next = answer.header("link").map(|link| {
             let (address, relation) = link.strip_prefix('<').unwrap().split_once('>').unwrap();
             assert_eq!(relation, "; rel=\"next\"");
@@ -32,7 +38,10 @@ pub(crate) async fn pages(client: &Client, path: &str) -> Vec<Vec<Json>> {
 }
 
 fn times(threads: &[Json]) -> Vec<&str> {
-    threads.iter().map(|thread| thread["updated_at"].as_str().unwrap()).collect()
+    threads
+        .iter()
+        .map(|thread| thread["updated_at"].as_str().unwrap())
+        .collect()
 }
 
 async fn the_pages_have_each_thread_once(tenant: Tenant) {
@@ -49,8 +58,15 @@ async fn the_pages_have_each_thread_once(tenant: Tenant) {
     for limit in [1, 4, 25, 26] {
         let path = tenant.path(&format!("/threads?empty=1&limit={limit}"));
         let shown: Vec<Json> = pages(&tenant.ben.client, &path).await.concat();
-        assert!(times(&shown).is_sorted_by(|one, next| one >= next), "{:?}", times(&shown));
-        let mut ids: Vec<_> = shown.iter().map(|thread| thread["id"].as_str().unwrap()).collect();
+        assert!(
+            times(&shown).is_sorted_by(|one, next| one >= next),
+            "{:?}",
+            times(&shown)
+        );
+        let mut ids: Vec<_> = shown
+            .iter()
+            .map(|thread| thread["id"].as_str().unwrap())
+            .collect();
         ids.sort_unstable();
         assert_eq!(ids, begun, "in pages of {limit}");
     }
@@ -62,12 +78,23 @@ async fn threads_that_changed_in_one_moment_are_shown_once_each(tenant: Tenant) 
     let mut posting = JoinSet::new();
     for number in 0..THREADS {
         // The batches of the server have one time for many of them.
-        posting.spawn(push(&source.client, &activity(&number.to_string(), "opened")));
+        posting.spawn(push(
+            &source.client,
+            &activity(&number.to_string(), "opened"),
+        ));
     }
     posting.join_all().await;
     for question in ["application=inbox&limit=7", "limit=100", "limit=1"] {
-        let shown = pages(&tenant.ben.client, &tenant.path(&format!("/threads?{question}"))).await.concat();
-        let mut ids: Vec<_> = shown.iter().map(|thread| thread["id"].to_string()).collect();
+        let shown = pages(
+            &tenant.ben.client,
+            &tenant.path(&format!("/threads?{question}")),
+        )
+        .await
+        .concat();
+        let mut ids: Vec<_> = shown
+            .iter()
+            .map(|thread| thread["id"].to_string())
+            .collect();
         assert_eq!(ids.len(), THREADS, "{question}");
         ids.sort();
         ids.dedup();
@@ -82,9 +109,17 @@ async fn a_page_that_is_not_full_is_the_last(tenant: Tenant) {
     }
     let lengths = async |question: &str| -> Vec<usize> {
         let path = tenant.path(&format!("/threads{question}"));
-        pages(&tenant.ben.client, &path).await.iter().map(Vec::len).collect()
+        pages(&tenant.ben.client, &path)
+            .await
+            .iter()
+            .map(Vec::len)
+            .collect()
     };
-    assert_eq!(lengths("").await, [30, 1], "thirty unless more are asked for");
+    assert_eq!(
+        lengths("").await,
+        [30, 1],
+        "thirty unless more are asked for"
+    );
     assert_eq!(lengths("?limit=100").await, [31]);
     assert_eq!(lengths("?limit=31").await, [31, 0]);
     assert_eq!(lengths("?application=chat").await, [0]);
@@ -101,14 +136,20 @@ async fn the_link_asks_what_was_asked(tenant: Tenant) {
         tenant.ben.say(&tenant.main, "hello").await;
     }
     let since = first["thread"]["updated_at"].as_str().unwrap();
-    let all = tenant.ben.get(&tenant.path(&format!("/threads?application={}&limit=100", robot.id))).await;
+    let all = tenant
+        .ben
+        .get(&tenant.path(&format!("/threads?application={}&limit=100", robot.id)))
+        .await;
     let expected: Vec<_> = all
         .as_array()
         .unwrap()
         .iter()
         .filter(|thread| thread["updated_at"].as_str().unwrap() > since)
         .collect();
-    let path = tenant.path(&format!("/threads?application={}&since={since}&limit=2", robot.id));
+    let path = tenant.path(&format!(
+        "/threads?application={}&since={since}&limit=2",
+        robot.id
+    ));
     // With whatever credentials: they are not part of the link.
     for client in [&tenant.ben.client, &tenant.ben.by_password()] {
         assert_eq!(json!(pages(client, &path).await.concat()), json!(expected));

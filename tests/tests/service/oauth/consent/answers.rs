@@ -30,18 +30,35 @@ const STATES: [&str; 11] = [
 async fn saying_yes_brings_the_application_a_code(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
-    let asked = [("scope", "profile offline_access"), ("redirect_uri", CALLBACK), ("state", "xyz")];
+    let asked = [
+        ("scope", "profile offline_access"),
+        ("redirect_uri", CALLBACK),
+        ("state", "xyz"),
+    ];
     let form = consent(&mut ben, &asks(&robot, &asked)).await;
     let answer = form.send(&mut ben, "accept").await;
     let location = answer.sent_on();
-    assert!(location.starts_with(&format!("{CALLBACK}?code=")), "{location}");
+    assert!(
+        location.starts_with(&format!("{CALLBACK}?code=")),
+        "{location}"
+    );
     assert_eq!(brought(location, "state").as_deref(), Some("xyz"));
-    assert_eq!(brought(location, "iss").as_deref(), Some(tenant.server().base_url()));
+    assert_eq!(
+        brought(location, "iss").as_deref(),
+        Some(tenant.server().base_url())
+    );
     let code = brought(location, "code").unwrap();
-    let fields = [("grant_type", "authorization_code"), ("code", &code), ("redirect_uri", CALLBACK)];
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", &code),
+        ("redirect_uri", CALLBACK),
+    ];
     let tokens = robot.tokens(&fields).await;
     assert_eq!(tokens["scope"], "profile,offline_access");
-    assert_eq!(robot.introspect(&tokens["access_token"]).await["sub"], tenant.ben.id.to_string());
+    assert_eq!(
+        robot.introspect(&tokens["access_token"]).await["sub"],
+        tenant.ben.id.to_string()
+    );
 }
 
 async fn saying_no_brings_it_an_error(tenant: Tenant) {
@@ -49,8 +66,16 @@ async fn saying_no_brings_it_an_error(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let form = consent(&mut ben, &asks(&robot, &[("state", "x y")])).await;
     let answer = form.send(&mut ben, "deny").await;
-    told(&answer, &format!("{CALLBACK}?error="), "access_denied", Some("x y"));
-    assert_eq!(brought(answer.sent_on(), "iss").as_deref(), Some(tenant.server().base_url()));
+    told(
+        &answer,
+        &format!("{CALLBACK}?error="),
+        "access_denied",
+        Some("x y"),
+    );
+    assert_eq!(
+        brought(answer.sent_on(), "iss").as_deref(),
+        Some(tenant.server().base_url())
+    );
 }
 
 async fn the_state_comes_back_byte_for_byte(tenant: Tenant) {
@@ -61,11 +86,18 @@ async fn the_state_comes_back_byte_for_byte(tenant: Tenant) {
         let mut form = consent(&mut ben, &asks(&robot, &[("state", state)])).await;
         // Browsers end each line of a field with both.
         for (_, value) in &mut form.fields {
-            *value = value.replace("\r\n", "\n").replace('\r', "\n").replace('\n', "\r\n");
+            *value = value
+                .replace("\r\n", "\n")
+                .replace('\r', "\n")
+                .replace('\n', "\r\n");
         }
         for decision in ["accept", "deny"] {
             let answer = form.send(&mut ben, decision).await;
-            assert_eq!(brought(answer.sent_on(), "state").as_deref(), Some(state), "{decision}");
+            assert_eq!(
+                brought(answer.sent_on(), "state").as_deref(),
+                Some(state),
+                "{decision}"
+            );
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Codes that users copy.
 
-use eddyline_tests::{Backend, PASSWORD, Page, Robot, Tenant, Visitor, note_secret, on_shared_servers, run};
+use eddyline_tests::{
+    Backend, PASSWORD, Page, Robot, Tenant, Visitor, note_secret, on_shared_servers, run,
+};
 
 use super::{Consent, address, asks, ben, consent, is_hardened};
 
@@ -48,7 +50,9 @@ async fn the_code_is_shown_on_a_page_whose_path_ends_in_it(tenant: Tenant) {
         page.says(200, &format!(">{code}</code>"));
         page.says(200, "Robot");
     }
-    robot.tokens(&[("grant_type", "authorization_code"), ("code", code), OOB]).await;
+    robot
+        .tokens(&[("grant_type", "authorization_code"), ("code", code), OOB])
+        .await;
 }
 
 async fn a_code_is_shown_to_nobody_else(tenant: Tenant) {
@@ -60,12 +64,21 @@ async fn a_code_is_shown_to_nobody_else(tenant: Tenant) {
     let mut stranger = tenant.server().visitor();
     let page = stranger.get(&path).await;
     let sign_in = page.sent_on().to_owned();
-    assert!(sign_in.starts_with("/sign-in?next=%2Foauth%2Fauthorize%2F"), "{sign_in}");
-    let fields = [("email", tenant.ben.email.as_str()), ("password", PASSWORD), ("next", &path)];
+    assert!(
+        sign_in.starts_with("/sign-in?next=%2Foauth%2Fauthorize%2F"),
+        "{sign_in}"
+    );
+    let fields = [
+        ("email", tenant.ben.email.as_str()),
+        ("password", PASSWORD),
+        ("next", &path),
+    ];
     assert_eq!(stranger.post("/sign-in", &fields).await.sent_on(), path);
     stranger.get(&path).await.says(200, code_of(&path));
     for none in ["0", "%20", "%22%3E%3Cscript%3E", &"x".repeat(43)] {
-        ben.get(&format!("/oauth/authorize/{none}")).await.says(404, GONE);
+        ben.get(&format!("/oauth/authorize/{none}"))
+            .await
+            .says(404, GONE);
     }
 }
 
@@ -73,7 +86,13 @@ async fn a_code_that_was_used_is_not_shown(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
     let path = shown_at(&robot, &mut ben).await;
-    robot.tokens(&[("grant_type", "authorization_code"), ("code", code_of(&path)), OOB]).await;
+    robot
+        .tokens(&[
+            ("grant_type", "authorization_code"),
+            ("code", code_of(&path)),
+            OOB,
+        ])
+        .await;
     is_gone(&ben.get(&path).await, code_of(&path));
 }
 
@@ -96,26 +115,38 @@ async fn whoever_says_no_is_shown_no_code(tenant: Tenant) {
 async fn what_is_asked_wrongly_is_told_to_the_user(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
-    let page = ben.get(&asks(&robot, &[OOB, ("scope", "everything")])).await;
+    let page = ben
+        .get(&asks(&robot, &[OOB, ("scope", "everything")]))
+        .await;
     page.says(400, "An application sent you here wrongly");
-    let page = ben.get(&address(&[("client_id", &robot.client_id), OOB])).await;
+    let page = ben
+        .get(&address(&[("client_id", &robot.client_id), OOB]))
+        .await;
     page.says(400, "Response_type is missing.");
 }
 
 async fn an_application_can_do_without(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &["--no-out-of-band"]);
     let mut ben = ben(&tenant).await;
-    ben.get(&asks(&robot, &[OOB])).await.says(400, "not registered");
+    ben.get(&asks(&robot, &[OOB]))
+        .await
+        .says(400, "not registered");
 }
 
 #[test]
 fn a_server_can_do_without() {
-    run(Backend::Sqlite, &["--out-of-band-codes", "off"], async |server| {
-        server.organization("acme");
-        let ben = server.user("acme", "ben");
-        let robot = server.robot("acme", &[]);
-        let mut ben = server.signed_in(&ben.email, PASSWORD).await;
-        ben.get(&asks(&robot, &[OOB])).await.says(400, "not registered");
-        Consent::on(&ben.get(&asks(&robot, &[])).await);
-    });
+    run(
+        Backend::Sqlite,
+        &["--out-of-band-codes", "off"],
+        async |server| {
+            server.organization("acme");
+            let ben = server.user("acme", "ben");
+            let robot = server.robot("acme", &[]);
+            let mut ben = server.signed_in(&ben.email, PASSWORD).await;
+            ben.get(&asks(&robot, &[OOB]))
+                .await
+                .says(400, "not registered");
+            Consent::on(&ben.get(&asks(&robot, &[])).await);
+        },
+    );
 }

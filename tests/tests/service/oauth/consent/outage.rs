@@ -10,10 +10,18 @@ on_both_databases![the_log_has_neither_code_nor_state];
 
 #[test]
 fn one_is_told_that_the_database_does_not_answer_and_goes_on_when_it_does() {
-    let Some(cluster) = Cluster::own(&[]) else { return };
-    let setting = Setting { database: Some(cluster.database()), ..Setting::default() };
+    let Some(cluster) = Cluster::own(&[]) else {
+        return;
+    };
+    let setting = Setting {
+        database: Some(cluster.database()),
+        ..Setting::default()
+    };
     let server = Server::start_in(setting, &[]);
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build();
     runtime.unwrap().block_on(async {
         server.organization("acme");
         let ben = server.user("acme", "ben");
@@ -50,7 +58,10 @@ async fn the_log_has_neither_code_nor_state(server: Server) {
     let ben = server.user("acme", "ben");
     let robot = server.robot("acme", &[]);
     let mut visitor = server.signed_in(&ben.email, PASSWORD).await;
-    let (state, oob) = (("state", "a-state-of-ones-own"), ("redirect_uri", "urn:ietf:wg:oauth:2.0:oob"));
+    let (state, oob) = (
+        ("state", "a-state-of-ones-own"),
+        ("redirect_uri", "urn:ietf:wg:oauth:2.0:oob"),
+    );
     let form = consent(&mut visitor, &asks(&robot, &[state])).await;
     let sent = brought(form.send(&mut visitor, "accept").await.sent_on(), "code").unwrap();
     let form = consent(&mut visitor, &asks(&robot, &[state, oob])).await;
@@ -60,7 +71,13 @@ async fn the_log_has_neither_code_nor_state(server: Server) {
     server.visitor().get(&path).await.sent_on();
     let log = server.log();
     assert!(log.contains("/oauth/authorize/…"), "requests are logged");
-    for secret in [&sent, shown, state.1, visitor.cookie(SESSION).unwrap(), form.get("csrf")] {
+    for secret in [
+        &sent,
+        shown,
+        state.1,
+        visitor.cookie(SESSION).unwrap(),
+        form.get("csrf"),
+    ] {
         assert!(!log.contains(secret), "{secret} is in the log");
     }
 }

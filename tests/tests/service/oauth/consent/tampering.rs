@@ -16,9 +16,16 @@ const FORM: &str = "Content-Type: application/x-www-form-urlencoded";
 async fn the_fields_of_the_form_are_judged_anew(tenant: Tenant) {
     let server = tenant.server();
     let robot = server.robot(&tenant.name, &[]);
-    let other = server.robot(&tenant.name, &["--redirect-uri", "https://other.example/back"]);
+    let other = server.robot(
+        &tenant.name,
+        &["--redirect-uri", "https://other.example/back"],
+    );
     let mut ben = ben(&tenant).await;
-    let asked = [("redirect_uri", CALLBACK), ("scope", "flow"), ("state", "s")];
+    let asked = [
+        ("redirect_uri", CALLBACK),
+        ("scope", "flow"),
+        ("state", "s"),
+    ];
     let form = consent(&mut ben, &asks(&robot, &asked)).await;
     for (name, value) in [
         ("redirect_uri", Some("https://evil.example/")),
@@ -44,29 +51,50 @@ async fn the_fields_of_the_form_are_judged_anew(tenant: Tenant) {
     }
     let mut twice = form.with("none", None);
     twice.fields.push(("scope".into(), "manage".into()));
-    told(&twice.send(&mut ben, "accept").await, CALLBACK, "invalid_request", Some("s"));
+    told(
+        &twice.send(&mut ben, "accept").await,
+        CALLBACK,
+        "invalid_request",
+        Some("s"),
+    );
     // What is in the address counts together with what is in the form.
     let mut both = form.with("none", None);
     both.action += "?redirect_uri=https://evil.example/";
-    both.send(&mut ben, "accept").await.says(400, "more than one place");
+    both.send(&mut ben, "accept")
+        .await
+        .says(400, "more than one place");
 }
 
 async fn a_decision_is_made_by_a_button_only(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
     let zeros = "0".repeat(64);
-    let asked = [("decision", "accept"), ("csrf", zeros.as_str()), ("state", "s")];
+    let asked = [
+        ("decision", "accept"),
+        ("csrf", zeros.as_str()),
+        ("state", "s"),
+    ];
     let form = consent(&mut ben, &asks(&robot, &asked)).await;
     assert_eq!(form.get("decision"), "");
     assert_eq!(form.get("csrf"), ben.cookie(CSRF).unwrap());
-    told(&form.send(&mut ben, "deny").await, CALLBACK, "access_denied", Some("s"));
+    told(
+        &form.send(&mut ben, "deny").await,
+        CALLBACK,
+        "access_denied",
+        Some("s"),
+    );
     for none in ["", "yes", "ACCEPT", "accept "] {
         let page = form.send(&mut ben, &none.replace(' ', "+")).await;
         page.says(400, "could not be read");
     }
     let mut by_address = form.with("none", None);
     by_address.action += "?decision=accept";
-    told(&by_address.send(&mut ben, "deny").await, CALLBACK, "access_denied", Some("s"));
+    told(
+        &by_address.send(&mut ben, "deny").await,
+        CALLBACK,
+        "access_denied",
+        Some("s"),
+    );
 }
 
 async fn a_form_without_its_token_does_nothing(tenant: Tenant) {
@@ -81,9 +109,14 @@ async fn a_form_without_its_token_does_nothing(tenant: Tenant) {
             page.says(403, "This form could not be accepted");
         }
     }
-    let in_address =
-        Consent { action: format!("{}?csrf={right}", form.action), fields: form.with("csrf", None).fields };
-    in_address.send(&mut ben, "accept").await.says(403, "This form could not be accepted");
+    let in_address = Consent {
+        action: format!("{}?csrf={right}", form.action),
+        fields: form.with("csrf", None).fields,
+    };
+    in_address
+        .send(&mut ben, "accept")
+        .await
+        .says(403, "This form could not be accepted");
     assert!(brought(form.send(&mut ben, "accept").await.sent_on(), "code").is_some());
 }
 
@@ -92,14 +125,27 @@ async fn a_form_from_another_site_does_nothing(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let form = consent(&mut ben, &asks(&robot, &[])).await;
     let client = &robot.client_id;
-    let body = format!("csrf={}&client_id={client}&response_type=code&decision=accept", form.get("csrf"));
-    for foreign in ["Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
-        let page = ben.send("POST", "/oauth/authorize", &[FORM, foreign], &body).await;
+    let body = format!(
+        "csrf={}&client_id={client}&response_type=code&decision=accept",
+        form.get("csrf")
+    );
+    for foreign in [
+        "Origin: https://evil.example",
+        "Origin: null",
+        "Sec-Fetch-Site: cross-site",
+    ] {
+        let page = ben
+            .send("POST", "/oauth/authorize", &[FORM, foreign], &body)
+            .await;
         page.says(403, "This form could not be accepted");
     }
     let json = ["Content-Type: application/json"];
-    ben.send("POST", "/oauth/authorize", &json, "{}").await.says(415, "could not be read");
+    ben.send("POST", "/oauth/authorize", &json, "{}")
+        .await
+        .says(415, "could not be read");
     let own = format!("Origin: {}", tenant.server().base_url());
-    let page = ben.send("POST", "/oauth/authorize", &[FORM, &own], &body).await;
+    let page = ben
+        .send("POST", "/oauth/authorize", &[FORM, &own], &body)
+        .await;
     assert!(brought(page.sent_on(), "code").is_some());
 }

@@ -1,5 +1,5 @@
-//! What clients and users do, and what they are answered. Codes and tokens stand here as clients hold
-//! them: as secrets.
+//! What clients and users do, and what they are answered. Codes and tokens stand here as clients
+//! hold them: as secrets.
 
 use std::fmt;
 
@@ -54,16 +54,19 @@ impl Deed {
             Self::Password { pair, .. } | Self::Consent { pair, .. } | Self::TakeBack { pair } => {
                 pair.application
             }
-            Self::Exchange { client, .. } | Self::Refresh { client, .. } | Self::Revoke { client, .. } => {
-                *client
-            }
+            Self::Exchange { client, .. }
+            | Self::Refresh { client, .. }
+            | Self::Revoke { client, .. } => *client,
             Self::Remove { application } => *application,
         }
     }
 
     /// Whether nothing but an end can come of it, so that a client without an answer asks again.
     pub(super) fn only_ends(&self) -> bool {
-        matches!(self, Self::Revoke { .. } | Self::TakeBack { .. } | Self::Remove { .. })
+        matches!(
+            self,
+            Self::Revoke { .. } | Self::TakeBack { .. } | Self::Remove { .. }
+        )
     }
 }
 
@@ -84,8 +87,12 @@ impl fmt::Display for Deed {
         match self {
             Self::Password { pair, offline } => write!(f, "password of {pair}{}", lasting(offline)),
             Self::Consent { pair, offline } => write!(f, "consent of {pair}{}", lasting(offline)),
-            Self::Exchange { client, code } => write!(f, "client {client} exchanges {}", short(code)),
-            Self::Refresh { client, token } => write!(f, "client {client} refreshes {}", short(token)),
+            Self::Exchange { client, code } => {
+                write!(f, "client {client} exchanges {}", short(code))
+            }
+            Self::Refresh { client, token } => {
+                write!(f, "client {client} refreshes {}", short(token))
+            }
             Self::Revoke { client, token } => write!(f, "client {client} revokes {}", short(token)),
             Self::TakeBack { pair } => write!(f, "{pair} takes all back"),
             Self::Remove { application } => write!(f, "application {application} is removed"),
@@ -96,8 +103,14 @@ impl fmt::Display for Deed {
 impl fmt::Display for Answer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Tokens { access, refresh: None } => write!(f, "access {}", short(access)),
-            Self::Tokens { access, refresh: Some(refresh) } => {
+            Self::Tokens {
+                access,
+                refresh: None,
+            } => write!(f, "access {}", short(access)),
+            Self::Tokens {
+                access,
+                refresh: Some(refresh),
+            } => {
                 write!(f, "access {}, refresh {}", short(access), short(refresh))
             }
             Self::Code(code) => write!(f, "code {}", short(code)),

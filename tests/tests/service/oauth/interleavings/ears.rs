@@ -22,7 +22,11 @@ pub(super) struct Ear {
 impl Ear {
     /// Opens a stream; `None` when the token is not taken.
     pub(super) async fn open(node: &Node, at: usize, token: String) -> Option<Self> {
-        match node.with(&token).stream(&StreamRequest::new().flow(FLOW)).await {
+        match node
+            .with(&token)
+            .stream(&StreamRequest::new().flow(FLOW))
+            .await
+        {
             Ok(stream) => Some(Self { token, at, stream }),
             Err(Error::Api(refusal)) if refusal.status == StatusCode::UNAUTHORIZED => None,
             Err(error) => panic!("a stream with {}: {error}", short(&token)),
@@ -37,13 +41,23 @@ impl Ear {
     /// Waits for this text.
     pub(super) async fn hears(&mut self, text: &str) {
         let heard = timeout(PATIENCE, self.reads_to(text)).await;
-        assert_eq!(heard, Ok(true), "the stream with {}, which may be used, ended", short(&self.token));
+        assert_eq!(
+            heard,
+            Ok(true),
+            "the stream with {}, which may be used, ended",
+            short(&self.token)
+        );
     }
 
     /// Waits for the end, before which this text must not come.
     pub(super) async fn ends_without(mut self, text: &str) {
         let heard = timeout(PATIENCE, self.reads_to(text)).await;
-        assert_eq!(heard, Ok(false), "the stream with {}, which is dead, went on", short(&self.token));
+        assert_eq!(
+            heard,
+            Ok(false),
+            "the stream with {}, which is dead, went on",
+            short(&self.token)
+        );
     }
 
     /// Whether the text came; otherwise the stream ended.

@@ -23,10 +23,17 @@ pub(super) struct Seen {
 /// Which of these access tokens a process takes.
 pub(super) async fn taken(node: &Node, tokens: &[String]) -> Vec<String> {
     let answers = which_are_taken(node, tokens).await;
-    answers.into_iter().filter(|(_, taken)| *taken).map(|(token, _)| token).collect()
+    answers
+        .into_iter()
+        .filter(|(_, taken)| *taken)
+        .map(|(token, _)| token)
+        .collect()
 }
 
-async fn which_are_taken(node: &Node, tokens: impl IntoIterator<Item = &String>) -> BTreeMap<String, bool> {
+async fn which_are_taken(
+    node: &Node,
+    tokens: impl IntoIterator<Item = &String>,
+) -> BTreeMap<String, bool> {
     let mut asking = Asking::new();
     for token in tokens {
         let (node, name) = (node.clone(), token.clone());
@@ -43,19 +50,33 @@ pub(super) async fn look(node: &Node, world: &World) -> Seen {
         let application = world.families[&refresh.family].pair.application;
         present.ask(token, async move { node.honours(application, &name).await });
     }
-    Seen { usable: which_are_taken(node, world.access.keys()).await, present: present.answers().await }
+    Seen {
+        usable: which_are_taken(node, world.access.keys()).await,
+        present: present.answers().await,
+    }
 }
 
 impl Seen {
     /// What is not as it must be in this world.
     pub(super) fn against(&self, world: &World) -> Vec<String> {
-        let access = self.usable.iter().map(|(token, seen)| (token, *seen, world.is_usable(token), "access"));
-        let refresh =
-            self.present.iter().map(|(token, seen)| (token, *seen, world.is_present(token), "refresh"));
-        let wrong = access.chain(refresh).filter(|(_, seen, must, _)| seen != must);
+        let access = self
+            .usable
+            .iter()
+            .map(|(token, seen)| (token, *seen, world.is_usable(token), "access"));
+        let refresh = self
+            .present
+            .iter()
+            .map(|(token, seen)| (token, *seen, world.is_present(token), "refresh"));
+        let wrong = access
+            .chain(refresh)
+            .filter(|(_, seen, must, _)| seen != must);
         wrong
             .map(|(token, seen, _, kind)| {
-                let is = if seen { "holds and should be dead" } else { "is dead and should hold" };
+                let is = if seen {
+                    "holds and should be dead"
+                } else {
+                    "is dead and should hold"
+                };
                 format!("{kind} token {} {is}", short(token))
             })
             .collect()
@@ -70,7 +91,10 @@ struct Asking {
 
 impl Asking {
     fn new() -> Self {
-        Self { tasks: JoinSet::new(), turns: Arc::new(Semaphore::new(AT_ONCE)) }
+        Self {
+            tasks: JoinSet::new(),
+            turns: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 
     fn ask(&mut self, token: &str, question: impl Future<Output = bool> + Send + 'static) {

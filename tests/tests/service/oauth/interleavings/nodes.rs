@@ -54,7 +54,10 @@ impl Nodes {
             users,
             applications: [(); APPLICATIONS].map(|()| one.robot("acme", &[])),
         };
-        Self { cast: Arc::new(cast), servers }
+        Self {
+            cast: Arc::new(cast),
+            servers,
+        }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -64,8 +67,15 @@ impl Nodes {
     pub(super) fn node(&self, number: usize) -> Node {
         let number = number % self.servers.len();
         // Connections of a process that was killed are of no use, so each has its own.
-        let client = self.servers[number].client().timeout(PATIENCE).build().unwrap();
-        Node { client, cast: Arc::clone(&self.cast) }
+        let client = self.servers[number]
+            .client()
+            .timeout(PATIENCE)
+            .build()
+            .unwrap();
+        Node {
+            client,
+            cast: Arc::clone(&self.cast),
+        }
     }
 
     /// Ends a process as a power cut would.
@@ -78,7 +88,9 @@ impl Nodes {
         if let Some(database) = self.servers[number].database() {
             // PostgreSQL may still be committing for a process that is dead. It holds a row of this
             // table until it has.
-            database.run("SELECT batch FROM writers FOR UPDATE").unwrap();
+            database
+                .run("SELECT batch FROM writers FOR UPDATE")
+                .unwrap();
         }
         self.servers[number].restart();
     }
@@ -87,16 +99,28 @@ impl Nodes {
     pub(super) fn deadlocks(&self) -> String {
         let counted = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
         let database = self.servers[0].database();
-        database.map_or_else(|| "0".to_owned(), |database| database.run(counted).unwrap().trim().to_owned())
+        database.map_or_else(
+            || "0".to_owned(),
+            |database| database.run(counted).unwrap().trim().to_owned(),
+        )
     }
 }
 
 impl User {
     async fn of(server: &Server, caller: &Caller) -> Self {
         let visitor = server.signed_in(&caller.email, PASSWORD).await;
-        let value = |name| visitor.cookie(name).expect("who is signed in has these").to_owned();
+        let value = |name| {
+            visitor
+                .cookie(name)
+                .expect("who is signed in has these")
+                .to_owned()
+        };
         let cookies = format!("{SESSION}={}; {CSRF}={}", value(SESSION), value(CSRF));
-        Self { email: caller.email.clone(), cookies, csrf: value(CSRF) }
+        Self {
+            email: caller.email.clone(),
+            cookies,
+            csrf: value(CSRF),
+        }
     }
 }
 
@@ -104,7 +128,10 @@ impl Node {
     /// Does it, and gives what came of it.
     pub(super) async fn does(&self, deed: &Deed) -> Answer {
         match deed {
-            Deed::Password { pair: Pair { user, application }, offline } => {
+            Deed::Password {
+                pair: Pair { user, application },
+                offline,
+            } => {
                 let username = self.cast.users[*user].email.as_str();
                 let fields = [
                     ("grant_type", "password"),
@@ -114,7 +141,10 @@ impl Node {
                 ];
                 self.asks(*application, "/oauth/token", &fields).await
             }
-            Deed::Consent { pair: Pair { user, application }, offline } => {
+            Deed::Consent {
+                pair: Pair { user, application },
+                offline,
+            } => {
                 let client_id = &self.cast.applications[*application].client_id;
                 let fields = [
                     ("client_id", client_id.as_str()),
@@ -124,19 +154,34 @@ impl Node {
                 ];
                 let user = &self.cast.users[*user];
                 self.submits(user, "/oauth/authorize", &fields, |back| {
-                    let code = back.split(['?', '&']).find_map(|part| part.strip_prefix("code="));
-                    Answer::Code(code.unwrap_or_else(|| panic!("no code in {back}")).to_owned())
+                    let code = back
+                        .split(['?', '&'])
+                        .find_map(|part| part.strip_prefix("code="));
+                    Answer::Code(
+                        code.unwrap_or_else(|| panic!("no code in {back}"))
+                            .to_owned(),
+                    )
                 })
                 .await
             }
-            Deed::TakeBack { pair: Pair { user, application } } => {
-                let fields = [("application", self.cast.applications[*application].id.as_str())];
+            Deed::TakeBack {
+                pair: Pair { user, application },
+            } => {
+                let fields = [(
+                    "application",
+                    self.cast.applications[*application].id.as_str(),
+                )];
                 let user = &self.cast.users[*user];
-                self.submits(user, "/account/applications", &fields, |_| Answer::Done).await
+                self.submits(user, "/account/applications", &fields, |_| Answer::Done)
+                    .await
             }
             Deed::Remove { application } => {
-                let path = format!("/developer/{}/remove", self.cast.applications[*application].id);
-                self.submits(&self.cast.administrator, &path, &[], |_| Answer::Done).await
+                let path = format!(
+                    "/developer/{}/remove",
+                    self.cast.applications[*application].id
+                );
+                self.submits(&self.cast.administrator, &path, &[], |_| Answer::Done)
+                    .await
             }
             Deed::Exchange { client, code } => {
                 let fields = [("grant_type", "authorization_code"), ("code", code)];
@@ -146,16 +191,24 @@ impl Node {
                 let fields = [("grant_type", "refresh_token"), ("refresh_token", token)];
                 self.asks(*client, "/oauth/token", &fields).await
             }
-            Deed::Revoke { client, token } => self.asks(*client, "/oauth/revoke", &[("token", token)]).await,
+            Deed::Revoke { client, token } => {
+                self.asks(*client, "/oauth/revoke", &[("token", token)])
+                    .await
+            }
         }
     }
 
     async fn asks(&self, application: usize, path: &str, fields: &[(&str, &str)]) -> Answer {
-        let Ok(answer) = self.client_asks(application, path, fields).await else { return Answer::Lost };
+        let Ok(answer) = self.client_asks(application, path, fields).await else {
+            return Answer::Lost;
+        };
         let body = answer.json();
         let text = |key: &str| body[key].as_str().map(str::to_owned);
         match (answer.status, text("access_token")) {
-            (StatusCode::OK, Some(access)) => Answer::Tokens { access, refresh: text("refresh_token") },
+            (StatusCode::OK, Some(access)) => Answer::Tokens {
+                access,
+                refresh: text("refresh_token"),
+            },
             (StatusCode::OK, None) => Answer::Done,
             (StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED, _) => {
                 Answer::Refused(text("error").expect("a refusal says why"))
@@ -170,10 +223,23 @@ impl Node {
         path: &str,
         fields: &[(&str, &str)],
     ) -> Result<RawResponse, eddyline_client::Error> {
-        let Robot { client_id, client_secret, .. } = &self.cast.applications[application];
+        let Robot {
+            client_id,
+            client_secret,
+            ..
+        } = &self.cast.applications[application];
         let secret = client_secret.as_deref().expect("it has a secret");
-        let fields = [&[("client_id", client_id.as_str()), ("client_secret", secret)], fields].concat();
-        self.client.request(Method::POST, path).anonymous().form(&fields).send().await
+        let fields = [
+            &[("client_id", client_id.as_str()), ("client_secret", secret)],
+            fields,
+        ]
+        .concat();
+        self.client
+            .request(Method::POST, path)
+            .anonymous()
+            .form(&fields)
+            .send()
+            .await
     }
 
     /// Sends a form of a page; where the browser is sent on to tells what came of it.
@@ -186,7 +252,12 @@ impl Node {
     ) -> Answer {
         let fields = [&[("csrf", user.csrf.as_str())], fields].concat();
         let request = self.client.request(Method::POST, path).anonymous();
-        let Ok(answer) = request.header("cookie", &user.cookies).form(&fields).send().await else {
+        let Ok(answer) = request
+            .header("cookie", &user.cookies)
+            .form(&fields)
+            .send()
+            .await
+        else {
             return Answer::Lost;
         };
         match answer.status {
@@ -198,12 +269,18 @@ impl Node {
 
     /// The same process, asked with an access token.
     pub(super) fn with(&self, access: &str) -> Client {
-        self.client.with_credentials(Credentials::Bearer(access.to_owned()))
+        self.client
+            .with_credentials(Credentials::Bearer(access.to_owned()))
     }
 
     /// Whether an access token is taken.
     pub(super) async fn takes(&self, access: &str) -> bool {
-        let answer = self.with(access).request(Method::GET, "/user").send().await.unwrap();
+        let answer = self
+            .with(access)
+            .request(Method::GET, "/user")
+            .send()
+            .await
+            .unwrap();
         match answer.status {
             StatusCode::OK => true,
             StatusCode::UNAUTHORIZED => false,
@@ -213,10 +290,14 @@ impl Node {
 
     /// Whether a refresh token holds, as its own application is told.
     pub(super) async fn honours(&self, application: usize, refresh: &str) -> bool {
-        let asked = self.client_asks(application, "/oauth/introspect", &[("token", refresh)]).await;
+        let asked = self
+            .client_asks(application, "/oauth/introspect", &[("token", refresh)])
+            .await;
         let answer = asked.unwrap();
         match answer.status {
-            StatusCode::OK => answer.json()["active"].as_bool().expect("it is told whether the token holds"),
+            StatusCode::OK => answer.json()["active"]
+                .as_bool()
+                .expect("it is told whether the token holds"),
             // The application is gone.
             StatusCode::UNAUTHORIZED => false,
             status => panic!("introspection: {status} {}", answer.text()),
@@ -226,12 +307,24 @@ impl Node {
     /// Ada says something in the flow.
     pub(super) async fn says(&self, text: &str) {
         let api_token = Credentials::ApiToken(self.cast.ada.token.clone());
-        let (client, email) = (self.client.with_credentials(api_token), self.cast.ada.email.clone());
-        let ada = Caller { id: self.cast.ada.id, token: self.cast.ada.token.clone(), client, email };
+        let (client, email) = (
+            self.client.with_credentials(api_token),
+            self.cast.ada.email.clone(),
+        );
+        let ada = Caller {
+            id: self.cast.ada.id,
+            token: self.cast.ada.token.clone(),
+            client,
+            email,
+        };
         ada.say(FLOW, text).await;
     }
 }
 
 fn scopes(offline: bool) -> &'static str {
-    if offline { "flow offline_access" } else { "flow" }
+    if offline {
+        "flow offline_access"
+    } else {
+        "flow"
+    }
 }

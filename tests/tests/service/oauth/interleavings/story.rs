@@ -14,10 +14,11 @@ use super::look::{Seen, look, taken};
 use super::nodes::{Node, Nodes};
 use super::world::World;
 
-/// How long processes may believe what they remember when the answer to an end was lost, and then some.
+/// How long processes may believe what they remember when the answer to an end was lost, and then
+/// some.
 const DOUBT: Duration = Duration::from_secs(5);
-/// A history has at most one crash for so many steps: for some seconds after each, every end waits for
-/// the process that is gone.
+/// A history has at most one crash for so many steps: for some seconds after each, every end waits
+/// for the process that is gone.
 const STEPS_FOR_A_CRASH: usize = 30;
 /// Within this time a request is likely to be under way.
 const UNDER_WAY_MICROS: usize = 9_000;
@@ -50,7 +51,14 @@ impl Story {
     pub(super) fn new(nodes: Nodes, seed: usize) -> Self {
         let told = History(format!("seed {seed}:\n"));
         let dice = Dice::new(seed as u64);
-        Self { nodes, worlds: vec![World::default()], ears: Vec::new(), dice, said: 0, told }
+        Self {
+            nodes,
+            worlds: vec![World::default()],
+            ears: Vec::new(),
+            dice,
+            said: 0,
+            told,
+        }
     }
 
     pub(super) async fn live(mut self, steps: usize) {
@@ -84,8 +92,8 @@ impl Story {
         self.happens(deeds, None).await;
     }
 
-    /// Deeds about one thing at the same time, perhaps the same deed at several processes, and perhaps
-    /// while a stream is opened.
+    /// Deeds about one thing at the same time, perhaps the same deed at several processes, and
+    /// perhaps while a stream is opened.
     async fn deeds_that_meet(&mut self) {
         let count = if self.dice.one_in(3) { 3 } else { 2 };
         let (deeds, token) = self.deeds(count);
@@ -114,17 +122,23 @@ impl Story {
         (deeds, token)
     }
 
-    /// Does all this at once, each at another process than the one before, while a stream is opened with
-    /// a token, and looks what came of it.
+    /// Does all this at once, each at another process than the one before, while a stream is opened
+    /// with a token, and looks what came of it.
     async fn happens(&mut self, deeds: Vec<Deed>, listener: Option<String>) {
         let at = self.dice.below(self.nodes.count());
         let node = self.nodes.node(at);
-        let opening = listener.map(|token| tokio::spawn(async move { Ear::open(&node, at, token).await }));
+        let opening =
+            listener.map(|token| tokio::spawn(async move { Ear::open(&node, at, token).await }));
         let outcomes = self.start(deeds).join_all().await;
         if let Some(opening) = opening {
             self.ears.extend(opening.await.unwrap());
         }
-        assert!(outcomes.iter().all(|(_, answer, _)| *answer != Answer::Lost), "nobody died");
+        assert!(
+            outcomes
+                .iter()
+                .all(|(_, answer, _)| *answer != Answer::Lost),
+            "nobody died"
+        );
         self.conclude(outcomes);
         self.look_at_once().await;
     }
@@ -138,7 +152,11 @@ impl Story {
             let (node, all) = (self.nodes.node(number), self.all_nodes());
             // Where several worlds are possible, what ends in all of them.
             let mut ended = self.worlds[0].ended_by(&deed);
-            ended.retain(|token| self.worlds.iter().all(|world| world.ended_by(&deed).contains(token)));
+            ended.retain(|token| {
+                self.worlds
+                    .iter()
+                    .all(|world| world.ended_by(&deed).contains(token))
+            });
             tasks.spawn(async move {
                 let answer = node.does(&deed).await;
                 let alive = after_answer(&all, &answer, ended).await;
@@ -149,7 +167,9 @@ impl Story {
     }
 
     fn all_nodes(&self) -> Vec<Node> {
-        (0..self.nodes.count()).map(|number| self.nodes.node(number)).collect()
+        (0..self.nodes.count())
+            .map(|number| self.nodes.node(number))
+            .collect()
     }
 
     /// Finds the worlds in which these answers are right.
@@ -162,7 +182,10 @@ impl Story {
                 "{deed} was answered {answer}, and these were taken after it: {alive:?}"
             );
         }
-        let done: Vec<_> = outcomes.into_iter().map(|(deed, answer, _)| (deed, answer)).collect();
+        let done: Vec<_> = outcomes
+            .into_iter()
+            .map(|(deed, answer, _)| (deed, answer))
+            .collect();
         let mut worlds = Vec::new();
         for world in self.worlds.iter().flat_map(|world| world.after_all(&done)) {
             if !worlds.contains(&world) {
@@ -193,20 +216,26 @@ impl Story {
 
     /// Keeps the worlds that are as was seen.
     fn agree(&mut self, seen: &[Seen]) -> Result<(), String> {
-        let wrong = |world: &World| seen.iter().flat_map(|seen| seen.against(world)).collect::<Vec<_>>();
+        let wrong = |world: &World| {
+            seen.iter()
+                .flat_map(|seen| seen.against(world))
+                .collect::<Vec<_>>()
+        };
         let all: Vec<_> = self.worlds.iter().map(wrong).collect();
         if all.iter().all(|wrong| !wrong.is_empty()) {
             return Err(format!("what is seen is like none of these: {all:#?}"));
         }
         let mut right = all.iter().map(Vec::is_empty);
-        self.worlds.retain(|_| right.next().expect("there is one for each"));
+        self.worlds
+            .retain(|_| right.next().expect("there is one for each"));
         Ok(())
     }
 
     /// Streams of tokens that ended have ended, and hear nothing of what is said now.
     async fn listen_to_ends(&mut self) {
         let world = &self.worlds[0];
-        let (open, ended): (Vec<_>, Vec<_>) = self.ears.drain(..).partition(|ear| ear.may_listen(world));
+        let (open, ended): (Vec<_>, Vec<_>) =
+            self.ears.drain(..).partition(|ear| ear.may_listen(world));
         self.ears = open;
         if !ended.is_empty() {
             let text = self.speak().await;
@@ -217,11 +246,14 @@ impl Story {
     }
 
     async fn listen(&mut self) {
-        let Some(token) = chance::usable(&mut self.dice, &self.worlds[0], None) else { return };
+        let Some(token) = chance::usable(&mut self.dice, &self.worlds[0], None) else {
+            return;
+        };
         let at = self.dice.below(self.nodes.count());
         self.tell(&format!("  at {at}: stream with {}", short(&token)));
         let ear = Ear::open(&self.nodes.node(at), at, token).await;
-        self.ears.push(ear.expect("a token that may be used opens a stream"));
+        self.ears
+            .push(ear.expect("a token that may be used opens a stream"));
         self.look_at_once().await;
     }
 
@@ -235,7 +267,10 @@ impl Story {
 
     async fn speak(&mut self) -> String {
         self.said += 1;
-        let (text, at) = (format!("number {}", self.said), self.dice.below(self.nodes.count()));
+        let (text, at) = (
+            format!("number {}", self.said),
+            self.dice.below(self.nodes.count()),
+        );
         self.tell(&format!("  at {at}: {text}"));
         self.nodes.node(at).says(&text).await;
         text
@@ -245,7 +280,11 @@ impl Story {
     async fn crash(&mut self) {
         let victim = self.dice.below(self.nodes.count());
         let count = self.dice.below(4);
-        let deeds = if count == 0 { Vec::new() } else { self.deeds(count).0 };
+        let deeds = if count == 0 {
+            Vec::new()
+        } else {
+            self.deeds(count).0
+        };
         self.tell(&format!("  {victim} dies"));
         self.ears.retain(|ear| ear.at != victim);
         let under_way = self.start_alone(victim, deeds);
@@ -256,13 +295,16 @@ impl Story {
             self.nodes.revive(victim);
         });
         let outcomes = under_way.join_all().await;
-        let lost = outcomes.iter().filter(|(_, answer, _)| *answer == Answer::Lost);
+        let lost = outcomes
+            .iter()
+            .filter(|(_, answer, _)| *answer == Answer::Lost);
         let lost: Vec<Deed> = lost.map(|(deed, ..)| deed.clone()).collect();
         self.conclude(outcomes);
         if lost.is_empty() {
             return self.look_at_once().await;
         }
-        // A client that wants an end asks for it until there is an answer, and then it holds everywhere.
+        // A client that wants an end asks for it until there is an answer, and then it holds
+        // everywhere.
         let again = lost.into_iter().filter(Deed::only_ends);
         for deed in again.collect::<Vec<_>>() {
             let outcomes = self.start(vec![deed]).join_all().await;

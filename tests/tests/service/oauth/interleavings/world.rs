@@ -1,7 +1,7 @@
 //! What must be true: how deeds are to be answered, and which tokens hold after them.
 //!
-//! Where an answer was lost, or where deeds met, several worlds are possible; looking at the servers
-//! tells which of them it is.
+//! Where an answer was lost, or where deeds met, several worlds are possible; looking at the
+//! servers tells which of them it is.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,7 +65,8 @@ enum Expected {
     Code,
     Done,
     Refused(&'static str),
-    /// Some refusal, or that there was nothing left to do: the application is gone, or is about to be.
+    /// Some refusal, or that there was nothing left to do: the application is gone, or is about to
+    /// be.
     Nothing,
 }
 
@@ -99,8 +100,8 @@ impl World {
         family.lives && family.generation == token.generation
     }
 
-    /// The worlds that there may be after deeds that were done at the same time; none when no order of
-    /// them explains the answers.
+    /// The worlds that there may be after deeds that were done at the same time; none when no order
+    /// of them explains the answers.
     pub(super) fn after_all(&self, done: &[(Deed, Answer)]) -> Vec<Self> {
         if done.is_empty() {
             return vec![self.clone()];
@@ -153,7 +154,14 @@ impl World {
             Deed::Consent { pair, offline } => {
                 if let Answer::Code(code) = answer {
                     let state = CodeState::Fresh;
-                    self.codes.insert(code.clone(), Code { pair: *pair, offline: *offline, state });
+                    self.codes.insert(
+                        code.clone(),
+                        Code {
+                            pair: *pair,
+                            offline: *offline,
+                            state,
+                        },
+                    );
                 }
                 Expected::Code
             }
@@ -169,7 +177,11 @@ impl World {
     }
 
     fn end_all(&mut self, whose: impl Fn(Pair) -> bool) -> Expected {
-        for family in self.families.values_mut().filter(|family| whose(family.pair)) {
+        for family in self
+            .families
+            .values_mut()
+            .filter(|family| whose(family.pair))
+        {
             family.lives = false;
         }
         for code in self.codes.values_mut().filter(|code| whose(code.pair)) {
@@ -179,21 +191,42 @@ impl World {
     }
 
     fn begin(&mut self, name: &str, pair: Pair, offline: bool, answer: &Answer) {
-        self.families.insert(name.to_owned(), Family { pair, offline, lives: true, generation: 0 });
+        self.families.insert(
+            name.to_owned(),
+            Family {
+                pair,
+                offline,
+                lives: true,
+                generation: 0,
+            },
+        );
         self.keep(name, 0, answer);
     }
 
     fn keep(&mut self, family: &str, generation: usize, answer: &Answer) {
-        let Answer::Tokens { access, refresh } = answer else { return };
+        let Answer::Tokens { access, refresh } = answer else {
+            return;
+        };
         let family = family.to_owned();
-        self.access.insert(access.clone(), Access { family: family.clone(), revoked: false });
+        self.access.insert(
+            access.clone(),
+            Access {
+                family: family.clone(),
+                revoked: false,
+            },
+        );
         if let Some(refresh) = refresh {
-            self.refresh.insert(refresh.clone(), Refresh { family, generation });
+            self.refresh
+                .insert(refresh.clone(), Refresh { family, generation });
         }
     }
 
     fn exchange(&mut self, client: usize, name: &str, answer: &Answer) -> Expected {
-        let Some(code) = self.codes.get_mut(name).filter(|code| code.pair.application == client) else {
+        let Some(code) = self
+            .codes
+            .get_mut(name)
+            .filter(|code| code.pair.application == client)
+        else {
             return BAD_GRANT;
         };
         match code.state {
@@ -204,7 +237,10 @@ impl World {
                 Expected::Tokens { refresh: offline }
             }
             CodeState::Used => {
-                self.families.get_mut(name).expect("a used code gave something").lives = false;
+                self.families
+                    .get_mut(name)
+                    .expect("a used code gave something")
+                    .lives = false;
                 BAD_GRANT
             }
             CodeState::TakenBack => BAD_GRANT,
@@ -212,7 +248,10 @@ impl World {
     }
 
     fn refresh(&mut self, client: usize, token: &str, answer: &Answer) -> Expected {
-        let Refresh { family: name, generation } = self.refresh[token].clone();
+        let Refresh {
+            family: name,
+            generation,
+        } = self.refresh[token].clone();
         let family = self.families.get_mut(&name).expect("a token has a family");
         if !family.lives || family.pair.application != client {
             return BAD_GRANT;
@@ -236,8 +275,11 @@ impl World {
     fn revoke(&mut self, client: usize, token: &str) -> Expected {
         const NOT_YOURS: Expected = Expected::Refused("unauthorized_client");
         let refresh = self.refresh.get(token).map(|token| token.family.clone());
-        let name = refresh.clone().unwrap_or_else(|| self.access[token].family.clone());
-        let known = self.families[&name].lives && (refresh.is_some() || !self.access[token].revoked);
+        let name = refresh
+            .clone()
+            .unwrap_or_else(|| self.access[token].family.clone());
+        let known =
+            self.families[&name].lives && (refresh.is_some() || !self.access[token].revoked);
         let family = self.families.get_mut(&name).expect("a token has a family");
         match (known, family.pair.application == client) {
             (false, _) => return Expected::Done,
@@ -247,7 +289,10 @@ impl World {
         if refresh.is_some() {
             family.lives = false;
         } else {
-            self.access.get_mut(token).expect("it is an access token").revoked = true;
+            self.access
+                .get_mut(token)
+                .expect("it is an access token")
+                .revoked = true;
         }
         Expected::Done
     }

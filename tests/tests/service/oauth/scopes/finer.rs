@@ -25,7 +25,11 @@ type Asking = std::pin::Pin<Box<dyn Future<Output = Answered> + Send>>;
 
 fn ask(client: &Client, method: Method, path: &str, body: &Json) -> Asking {
     let request = client.request(method, path);
-    let request = if body.is_null() { request } else { request.json(body) };
+    let request = if body.is_null() {
+        request
+    } else {
+        request.json(body)
+    };
     Box::pin(async { request.send().await.unwrap().into() })
 }
 
@@ -33,9 +37,18 @@ fn listen(client: &Client, stream: StreamRequest, path: String) -> Asking {
     let client = client.clone();
     Box::pin(async move {
         if client.stream(&stream).await.is_ok() {
-            return Answered { status: 200, challenge: None, body: Json::Null };
+            return Answered {
+                status: 200,
+                challenge: None,
+                body: Json::Null,
+            };
         }
-        client.request(Method::GET, &path).send().await.unwrap().into()
+        client
+            .request(Method::GET, &path)
+            .send()
+            .await
+            .unwrap()
+            .into()
     })
 }
 
@@ -97,7 +110,9 @@ async fn a_tab_is_the_matter_of_those_who_read_and_the_rest_of_those_who_manage(
             Case {
                 what: "disabled, beside open",
                 needs: &["flow manage", "manage"],
-                ask: |tenant, client| change(tenant, client, &json!({"open": true, "disabled": false})),
+                ask: |tenant, client| {
+                    change(tenant, client, &json!({"open": true, "disabled": false}))
+                },
             },
         ],
     )
@@ -112,14 +127,24 @@ async fn an_application_that_sees_the_profile_sees_no_other(tenant: Tenant) {
                 what: "oneself",
                 needs: &["flow manage profile"],
                 ask: |tenant, client| {
-                    ask(client, Method::GET, &format!("/users/{}", tenant.ada.id), &Json::Null)
+                    ask(
+                        client,
+                        Method::GET,
+                        &format!("/users/{}", tenant.ada.id),
+                        &Json::Null,
+                    )
                 },
             },
             Case {
                 what: "somebody else",
                 needs: &["flow manage profile", "flow manage"],
                 ask: |tenant, client| {
-                    ask(client, Method::GET, &format!("/users/{}", tenant.ben.id), &Json::Null)
+                    ask(
+                        client,
+                        Method::GET,
+                        &format!("/users/{}", tenant.ben.id),
+                        &Json::Null,
+                    )
                 },
             },
         ],
@@ -136,20 +161,34 @@ async fn a_stream_needs_a_scope_for_each_part_of_what_it_tells(tenant: Tenant) {
                 needs: &["flow private", "flow"],
                 ask: |tenant, client| {
                     let stream = StreamRequest::new().flow(&tenant.main);
-                    listen(client, stream, format!("/stream/flows?filter={}", tenant.main))
+                    listen(
+                        client,
+                        stream,
+                        format!("/stream/flows?filter={}", tenant.main),
+                    )
                 },
             },
             Case {
                 what: "what is sent to the user",
                 needs: &["flow private", "private"],
-                ask: |_, client| listen(client, StreamRequest::new().user(), "/stream/flows?user=1".into()),
+                ask: |_, client| {
+                    listen(
+                        client,
+                        StreamRequest::new().user(),
+                        "/stream/flows?user=1".into(),
+                    )
+                },
             },
             Case {
                 what: "both",
                 needs: &["flow private", "private", "flow"],
                 ask: |tenant, client| {
                     let stream = StreamRequest::new().flow(&tenant.main).user();
-                    listen(client, stream, format!("/stream/flows?user=1&filter={}", tenant.main))
+                    listen(
+                        client,
+                        stream,
+                        format!("/stream/flows?user=1&filter={}", tenant.main),
+                    )
                 },
             },
             Case {
@@ -157,7 +196,11 @@ async fn a_stream_needs_a_scope_for_each_part_of_what_it_tells(tenant: Tenant) {
                 needs: &["flow", "private"],
                 ask: |tenant, client| {
                     let stream = StreamRequest::new().path(&tenant.main).user();
-                    listen(client, stream, format!("/stream/flows/{}?user=1", tenant.main))
+                    listen(
+                        client,
+                        stream,
+                        format!("/stream/flows/{}?user=1", tenant.main),
+                    )
                 },
             },
         ],

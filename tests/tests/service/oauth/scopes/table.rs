@@ -19,27 +19,48 @@ pub(super) struct Row {
     pub(super) endpoint: &'static str,
     /// What it names as its scopes.
     pub(super) needs: Needs,
-    /// Which of those scopes the very request needs that the table of permissions sends, where that is
-    /// not all of them. [`super::finer`] has the others.
+    /// Which of those scopes the very request needs that the table of permissions sends, where that
+    /// is not all of them. [`super::finer`] has the others.
     pub(super) as_asked: Option<&'static str>,
-    /// What is answered to a token that is let through, where users themselves are answered otherwise.
+    /// What is answered to a token that is let through, where users themselves are answered
+    /// otherwise.
     pub(super) by_application: Option<u16>,
 }
 
 const fn row(endpoint: &'static str, scopes: &'static str) -> Row {
-    Row { endpoint, needs: Needs::OneOf(scopes), as_asked: None, by_application: None }
+    Row {
+        endpoint,
+        needs: Needs::OneOf(scopes),
+        as_asked: None,
+        by_application: None,
+    }
 }
 
 const fn any(endpoint: &'static str) -> Row {
-    Row { endpoint, needs: Needs::AnyToken, as_asked: None, by_application: None }
+    Row {
+        endpoint,
+        needs: Needs::AnyToken,
+        as_asked: None,
+        by_application: None,
+    }
 }
 
 const fn provider(endpoint: &'static str) -> Row {
-    Row { endpoint, needs: Needs::Provider, as_asked: None, by_application: Some(403) }
+    Row {
+        endpoint,
+        needs: Needs::Provider,
+        as_asked: None,
+        by_application: Some(403),
+    }
 }
 
 const fn public(endpoint: &'static str) -> Row {
-    Row { endpoint, needs: Needs::NoToken, as_asked: None, by_application: None }
+    Row {
+        endpoint,
+        needs: Needs::NoToken,
+        as_asked: None,
+        by_application: None,
+    }
 }
 
 /// Which scopes each endpoint lets through; one is enough.
