@@ -38,12 +38,12 @@ ci:
 
 # Serve a small, lively organization
 demo *arguments:
-    cargo run --release -- demo {{ arguments }}
+    cargo run -- demo {{ arguments }}
 
 # Measure the server: a table, and bench.json (--quick takes a minute, --peers measures nchan too)
 bench *arguments:
-    cargo build --profile dist -p eddyline-server
-    cargo run --profile dist -p eddyline-bench -- {{ arguments }}
+    cargo build --release -p eddyline-server
+    cargo run --release -p eddyline-bench -- {{ arguments }}
 
 # Look for known vulnerabilities in the dependencies; needs the advisory database of RustSec
 advisories:

@@ -37,7 +37,7 @@ impl Binary {
         } else {
             let path = path.display();
             Err(format!(
-                "there is no server at {path}: cargo build --profile dist -p eddyline-server"
+                "there is no server at {path}: cargo build --release -p eddyline-server"
             )
             .into())
         }

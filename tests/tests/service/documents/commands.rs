@@ -52,7 +52,7 @@ impl Shell {
                     shlex::split(body).expect("an alias is a command"),
                 );
             }
-            "./target/dist/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
+            "./target/release/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
             "cargo" => run_cargo(&words[1..], data),
             "just" => check_recipe(&words[1..]),
             // `requests` checks these.
@@ -143,9 +143,9 @@ fn run_cargo(words: &[String], data: &TempDir) {
         .filter(|word| !word.starts_with('+'))
         .collect();
     match own[..] {
-        ["build", "--profile", "dist"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
-        ["run", "--release"] => run_eddyline(rest, data),
-        ["run", "--profile", "dist", "-p", "eddyline-bench"] => check_bench_options(rest),
+        ["build", "--release"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
+        ["run"] => run_eddyline(rest, data),
+        ["run", "--release", "-p", "eddyline-bench"] => check_bench_options(rest),
         ["fuzz", "run", target] => check_fuzzing(target, rest),
         _ => panic!("no test knows the command cargo {own:?}"),
     }
