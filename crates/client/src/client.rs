@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{Method, Request, Response};
+use http::{Request, Response};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
@@ -14,10 +14,8 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::credentials::Credentials;
 use crate::error::Error;
-use crate::flows::FlowClient;
 use crate::inspect::{Exchange, Inspector, Sent};
 use crate::oauth::OAuthSession;
-use crate::request::RequestBuilder;
 
 type Pool = hyper_util::client::legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>;
 
@@ -67,27 +65,6 @@ impl Client {
     /// The streaming address, without a slash at the end.
     pub fn stream_url(&self) -> &str {
         &self.shared.stream_url
-    }
-
-    /// Starts a request to `path` under the REST address, with this client's credentials. The
-    /// path is sent as it is given: percent-encode what needs it.
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        // Anything else would change the host, to which the credentials go.
-        let slash = if path.is_empty() || path.starts_with(['/', '?']) {
-            ""
-        } else {
-            "/"
-        };
-        self.request_to(method, &self.shared.base_url, &format!("{slash}{path}"))
-    }
-
-    /// The calls that belong to the flow `flow` of `organization`, both named as in URLs.
-    pub fn flow(&self, organization: &str, flow: &str) -> FlowClient {
-        FlowClient::new(self.clone(), organization, flow)
-    }
-
-    pub(crate) fn request_to(&self, method: Method, base: &str, path: &str) -> RequestBuilder {
-        RequestBuilder::new(self.clone(), method, format!("{base}{path}"))
     }
 
     pub(crate) fn credentials(&self) -> &Credentials {
@@ -292,21 +269,5 @@ mod tests {
         let client = Client::builder("http://localhost:8080/").build().unwrap();
         assert_eq!(client.base_url(), "http://localhost:8080");
         assert_eq!(client.stream_url(), "http://localhost:8080/stream");
-    }
-
-    #[test]
-    fn a_path_does_not_change_the_host() {
-        let client = Client::builder("https://api.example").build().unwrap();
-        for path in [
-            "@evil.example/x",
-            ".evil.example/x",
-            ":1/x",
-            "//evil.example/x",
-            "?x",
-            "",
-        ] {
-            let request = client.request(Method::GET, path).into_request().unwrap();
-            assert_eq!(request.uri().host(), Some("api.example"), "{path}");
-        }
     }
 }

@@ -8,8 +8,6 @@ use eddyline_wire::params::Invalid;
 use http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 
-use crate::stream::MalformedStream;
-
 /// A call that did not give its value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -60,6 +58,18 @@ pub enum Error {
     /// The stream holds something that is not an event.
     #[error("the stream is not readable")]
     Stream(#[from] MalformedStream),
+}
+
+/// The stream holds something that is not an event.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MalformedStream {
+    /// An event is not JSON.
+    #[error("an event is not JSON")]
+    NotJson(#[source] serde_json::Error),
+    /// An event is longer than 16 MiB.
+    #[error("an event is too long")]
+    TooLong,
 }
 
 /// Each parameter with what is wrong with it.

@@ -10,6 +10,11 @@ use crate::error::Error;
 use crate::request::{RequestBuilder, encode};
 
 impl Client {
+    /// The calls that belong to the flow `flow` of `organization`, both named as in URLs.
+    pub fn flow(&self, organization: &str, flow: &str) -> FlowClient {
+        FlowClient::new(self.clone(), organization, flow)
+    }
+
     /// The flows the caller has joined; with `users` each holds its users.
     ///
     /// # Errors

@@ -22,7 +22,10 @@ mod messages;
 mod oauth;
 mod organizations;
 mod private;
+mod renewal;
 mod request;
+mod response;
+mod send;
 mod stream;
 #[cfg(test)]
 mod tests;
@@ -30,17 +33,17 @@ mod users;
 
 pub use client::{Client, ClientBuilder};
 pub use credentials::Credentials;
-pub use error::{ApiError, Error};
+pub use error::{ApiError, Error, MalformedStream};
 pub use files::NewFile;
 pub use flows::FlowClient;
 pub use inspect::Exchange;
 pub use messages::{MessageQuery, NewMessage, Posted};
 pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
 pub use private::PrivateClient;
-pub use request::{Json, RawResponse, RequestBuilder};
+pub use request::RequestBuilder;
+pub use response::{Json, RawResponse};
 pub use stream::{
-    Event, EventStream, MalformedStream, ResumingStream, StreamDecoder, StreamEvent, StreamFormat,
-    StreamRequest,
+    Event, EventStream, ResumingStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest,
 };
 
 pub use eddyline_model::UserId;

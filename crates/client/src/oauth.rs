@@ -1,17 +1,12 @@
 //! OAuth tokens that are renewed when they expire (specification, section 5; RFC 6749, section 6).
 
 use std::fmt;
-use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError};
 
 use http::header::WWW_AUTHENTICATE;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use tokio::sync::{Mutex, OwnedMutexGuard};
-use tokio::task::JoinHandle;
-
-use crate::client::Client;
-use crate::error::Error;
 
 /// The application that the tokens were made for.
 #[derive(Clone)]
@@ -68,62 +63,23 @@ impl OAuthSession {
         self.lock().clone()
     }
 
+    pub(crate) fn application(&self) -> &OAuthApplication {
+        &self.0.application
+    }
+
+    /// Waits until no other request renews the tokens.
+    pub(crate) async fn lock_renewal(&self) -> OwnedMutexGuard<()> {
+        self.0.renewing.clone().lock_owned().await
+    }
+
+    /// Keeps the next pair of tokens, and hands it to the application.
+    pub(crate) fn replace_tokens(&self, next: &OAuthTokens) {
+        self.lock().clone_from(next);
+        (self.0.renewed)(next);
+    }
+
     fn lock(&self) -> MutexGuard<'_, OAuthTokens> {
         self.0.tokens.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Gets the pair of tokens after the one with this access token, unless another request has
-    /// done so.
-    pub(crate) async fn renew(&self, client: &Client, expired: &str) -> Result<(), Error> {
-        let one_at_a_time = self.0.renewing.clone().lock_owned().await;
-        if self.tokens().access_token != expired {
-            return Ok(());
-        }
-        match self.begin_renewal(client, one_at_a_time).await {
-            Ok(renewed) => renewed,
-            Err(error) => match error.try_into_panic() {
-                // Of the application's `renewed`.
-                Ok(panic) => resume_unwind(panic),
-                Err(_) => Err(Error::RuntimeEnded),
-            },
-        }
-    }
-
-    /// In a task of its own: when the request that needs the tokens is dropped or late, the pair
-    /// that the server has made by then is kept all the same. The pair before it is no longer
-    /// valid.
-    fn begin_renewal(
-        &self,
-        client: &Client,
-        one_at_a_time: OwnedMutexGuard<()>,
-    ) -> JoinHandle<Result<(), Error>> {
-        let (session, client) = (self.clone(), client.clone());
-        tokio::spawn(async move {
-            let _one_at_a_time = one_at_a_time;
-            session.get_next(&client).await
-        })
-    }
-
-    async fn get_next(&self, client: &Client) -> Result<(), Error> {
-        let tokens = self.tokens();
-        let OAuthApplication {
-            client_id,
-            client_secret,
-        } = &self.0.application;
-        let form = [
-            ("grant_type", "refresh_token"),
-            ("refresh_token", tokens.refresh_token.as_str()),
-            ("client_id", client_id),
-            ("client_secret", client_secret),
-        ];
-        let request = client
-            .request(Method::POST, "/oauth/token")
-            .anonymous()
-            .form(&form);
-        let next: OAuthTokens = request.call().await?;
-        self.lock().clone_from(&next);
-        (self.0.renewed)(&next);
-        Ok(())
     }
 }
 

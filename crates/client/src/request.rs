@@ -1,23 +1,15 @@
-//! One request and its answer, in the raw.
+//! A request being put together.
 
 use bytes::Bytes;
 use eddyline_wire::Request as Parameters;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use http::{HeaderName, HeaderValue, Method, Request};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::credentials::Credentials;
-use crate::error::{ApiError, Error};
-use crate::oauth::is_expired;
-
-/// A JSON value of no particular shape.
-pub type Json = serde_json::Value;
+use crate::error::Error;
 
 /// What stands unencoded in a path segment or a query value.
 const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
@@ -31,15 +23,33 @@ pub(crate) fn encode(text: &str) -> String {
     utf8_percent_encode(text, PLAIN).to_string()
 }
 
+impl Client {
+    /// Starts a request to `path` under the REST address, with this client's credentials. The
+    /// path is sent as it is given: percent-encode what needs it.
+    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
+        // Anything else would change the host, to which the credentials go.
+        let slash = if path.is_empty() || path.starts_with(['/', '?']) {
+            ""
+        } else {
+            "/"
+        };
+        self.request_to(method, self.base_url(), &format!("{slash}{path}"))
+    }
+
+    pub(crate) fn request_to(&self, method: Method, base: &str, path: &str) -> RequestBuilder {
+        RequestBuilder::new(self.clone(), method, format!("{base}{path}"))
+    }
+}
+
 /// A request being put together; [`send`](Self::send) sends it.
 #[must_use = "nothing is sent before `send`"]
 pub struct RequestBuilder {
-    client: Client,
+    pub(crate) client: Client,
     method: Method,
     url: String,
     headers: Vec<(String, Vec<u8>)>,
     body: Result<Bytes, Error>,
-    anonymous: bool,
+    pub(crate) anonymous: bool,
 }
 
 impl RequestBuilder {
@@ -136,79 +146,6 @@ impl RequestBuilder {
         self
     }
 
-    /// Sends the request and reads the whole answer, whatever its status.
-    ///
-    /// # Errors
-    /// When the request cannot be built, the server is not reached, or the answer breaks off or
-    /// is late. A refusal by the server is not an error here; see [`call`](Self::call).
-    pub async fn send(self) -> Result<RawResponse, Error> {
-        let limit = self.client.timeout();
-        let answer = async {
-            let client = self.client.clone();
-            let (head, body) = self.dispatch().await?.into_parts();
-            let body = body.collect().await.map_err(Error::Body)?.to_bytes();
-            client.inspect(&head, &body);
-            Ok(RawResponse {
-                status: head.status,
-                headers: head.headers,
-                body,
-            })
-        };
-        timeout(limit, answer)
-            .await
-            .unwrap_or(Err(Error::Timeout(limit)))
-    }
-
-    /// Sends the request and decodes the answer's JSON.
-    ///
-    /// # Errors
-    /// As for [`send`](Self::send), and [`Error::Api`] for a status other than 2xx,
-    /// [`Error::Decode`] for another shape.
-    pub async fn call<T: DeserializeOwned>(self) -> Result<T, Error> {
-        self.send().await?.success()?.decode()
-    }
-
-    /// Sends the request and drops the answer's body.
-    ///
-    /// # Errors
-    /// As for [`send`](Self::send), and [`Error::Api`] for a status other than 2xx.
-    pub async fn done(self) -> Result<(), Error> {
-        self.send().await?.success()?;
-        Ok(())
-    }
-
-    /// Sends the request and gives the answer as soon as its head is there.
-    pub(crate) async fn open(self) -> Result<Response<Incoming>, Error> {
-        let limit = self.client.timeout();
-        timeout(limit, self.dispatch())
-            .await
-            .unwrap_or(Err(Error::Timeout(limit)))
-    }
-
-    /// Sends the request, and once more with new tokens when the server has refused it for an
-    /// expired one.
-    async fn dispatch(self) -> Result<Response<Incoming>, Error> {
-        let client = self.client.clone();
-        let Credentials::OAuth(session) = client.credentials() else {
-            return client.send(self.into_request()?).await;
-        };
-        if self.anonymous {
-            return client.send(self.into_request()?).await;
-        }
-        let expired = session.tokens().access_token;
-        let request = self.into_request()?;
-        let mut again = request.clone();
-        let answer = client.send(request).await?;
-        if !is_expired(answer.status(), answer.headers()) {
-            return Ok(answer);
-        }
-        session.renew(&client, &expired).await?;
-        again
-            .headers_mut()
-            .insert(AUTHORIZATION, authorization(client.credentials())?);
-        client.send(again).await
-    }
-
     pub(crate) fn into_request(mut self) -> Result<Request<Bytes>, Error> {
         let credentials = if self.anonymous {
             Credentials::None
@@ -239,7 +176,7 @@ impl RequestBuilder {
 }
 
 /// The header of these credentials, marked so that no log shows it.
-fn authorization(credentials: &Credentials) -> Result<HeaderValue, Error> {
+pub(crate) fn authorization(credentials: &Credentials) -> Result<HeaderValue, Error> {
     let mut value = header_value(credentials.authorization().unwrap_or_default().as_bytes())?;
     value.set_sensitive(true);
     Ok(value)
@@ -247,60 +184,6 @@ fn authorization(credentials: &Credentials) -> Result<HeaderValue, Error> {
 
 fn header_value(value: &[u8]) -> Result<HeaderValue, Error> {
     HeaderValue::from_bytes(value).map_err(|e| Error::Request(e.into()))
-}
-
-/// An answer, whatever its status.
-#[derive(Clone, Debug)]
-pub struct RawResponse {
-    /// Status.
-    pub status: StatusCode,
-    /// Headers.
-    pub headers: HeaderMap,
-    /// The whole body.
-    pub body: Bytes,
-}
-
-impl RawResponse {
-    /// The text of a header; `None` when it is absent or not text.
-    pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.get(name)?.to_str().ok()
-    }
-
-    /// The body as JSON; `Null` when it is not JSON.
-    pub fn json(&self) -> Json {
-        serde_json::from_slice(&self.body).unwrap_or_default()
-    }
-
-    /// The body as text; what is not UTF-8 is replaced.
-    pub fn text(&self) -> String {
-        String::from_utf8_lossy(&self.body).into_owned()
-    }
-
-    /// The answer itself, when its status is 2xx.
-    ///
-    /// # Errors
-    /// [`Error::Api`] otherwise.
-    pub fn success(self) -> Result<Self, Error> {
-        if self.status.is_success() {
-            return Ok(self);
-        }
-        Err(Error::Api(ApiError::read(
-            self.status,
-            &self.headers,
-            &self.body,
-        )))
-    }
-
-    /// The body decoded.
-    ///
-    /// # Errors
-    /// [`Error::Decode`] when it has another shape.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        serde_json::from_slice(&self.body).map_err(|source| Error::Decode {
-            status: self.status,
-            source,
-        })
-    }
 }
 
 #[cfg(test)]
@@ -345,5 +228,21 @@ mod tests {
             .header("a", "b\r\nc: d")
             .into_request();
         assert!(matches!(bad, Err(Error::Request(_))));
+    }
+
+    #[test]
+    fn a_path_does_not_change_the_host() {
+        let client = Client::builder("https://api.example").build().unwrap();
+        for path in [
+            "@evil.example/x",
+            ".evil.example/x",
+            ":1/x",
+            "//evil.example/x",
+            "?x",
+            "",
+        ] {
+            let request = client.request(Method::GET, path).into_request().unwrap();
+            assert_eq!(request.uri().host(), Some("api.example"), "{path}");
+        }
     }
 }

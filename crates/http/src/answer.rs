@@ -3,17 +3,15 @@
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue};
-use http::{HeaderName, StatusCode};
+use http::StatusCode;
 use serde::Serialize;
 
 use crate::answer_bytes;
 use crate::error::{self, Failure};
+use crate::response::uncounted;
 
 /// What an endpoint answers.
 pub(crate) type Answer = Result<Response, Failure>;
-
-pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json; charset=utf-8");
 
 /// A JSON answer of something.
 pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
@@ -34,14 +32,6 @@ pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
     }
 }
 
-/// A JSON answer that is small, or whose bytes are in memory anyway.
-pub(crate) fn uncounted(status: StatusCode, bytes: Bytes) -> Response {
-    let mut response = Response::new(Body::from(bytes));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
-    response
-}
-
 /// The empty object with which many operations answer.
 pub(crate) fn done() -> Response {
     encoded(StatusCode::OK, "{}")
@@ -51,14 +41,6 @@ pub(crate) fn done() -> Response {
 pub(crate) fn nothing() -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
-    response
-}
-
-/// Adds a header; one that cannot be written is left out.
-pub(crate) fn with_header(mut response: Response, name: HeaderName, value: &str) -> Response {
-    if let Ok(value) = HeaderValue::from_str(value) {
-        response.headers_mut().insert(name, value);
-    }
     response
 }
 

@@ -22,10 +22,12 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
-use crate::context::{PathParams, RequestContext};
-use crate::endpoint::{Access, Endpoint};
+use crate::access::Access;
+use crate::endpoint::Endpoint;
 use crate::error::Failure;
 use crate::instrumented::{Instrumented, Respond};
+use crate::path_params::PathParams;
+use crate::read_request::read_request;
 use crate::request_id::REQUEST_ID;
 use crate::routes::{Found, Routes};
 use crate::{Shared, error, path, scim};
@@ -172,14 +174,7 @@ impl Inner {
             Access::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };
-        let outcome = match RequestContext::read(
-            &self.shared,
-            endpoint,
-            segments,
-            request,
-            &mut seen,
-        )
-        .await
+        let outcome = match read_request(&self.shared, endpoint, segments, request, &mut seen).await
         {
             Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
             Err(failure) => Err(failure),

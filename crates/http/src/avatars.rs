@@ -10,11 +10,14 @@ use http::header::{
 };
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, json, nothing, with_header};
+use crate::answer::{Answer, json, nothing};
 use crate::answer_bytes;
-use crate::context::{Anybody, RequestContext, invalid};
+use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, Endpoint};
+use crate::error::Failure;
+use crate::response::with_header;
+use crate::sender::Anybody;
 
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 /// The most bytes of a picture that is uploaded.
@@ -125,7 +128,7 @@ async fn upload(ctx: RequestContext) -> Answer {
         .own(ctx.actor(), ctx.id::<UserId>("user")?)
         .await?;
     if ctx.raw.is_empty() {
-        return Err(invalid("avatar", "can't be blank"));
+        return Err(Failure::invalid("avatar", "can't be blank"));
     }
     json(
         StatusCode::OK,

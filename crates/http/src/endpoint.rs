@@ -6,49 +6,10 @@ use eddyline_wire::request::Field;
 use http::Method;
 use serde_json::json;
 
-use crate::context::Sender;
+use crate::access::{Access, Callers};
+use crate::body_kind::{BodyKind, File};
 use crate::handler::{BoxedHandler, Handler, boxed};
-
-/// Who may call an endpoint at all. The type of its handler's context says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Callers who show credentials.
-    Caller,
-    /// Anybody.
-    Public,
-    /// Callers who show flow tokens in the path, which the handler looks at.
-    TokensInPath,
-    /// The identity provider whose uid stands in the path.
-    Provider,
-}
-
-/// Whose credentials an endpoint for [`Access::Caller`] takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Callers {
-    /// Users, by themselves or through applications.
-    Users,
-    /// Users, and those who hold a flow token.
-    UsersAndFlowTokens,
-    /// Users through applications only, which the handler looks at.
-    Applications,
-    /// Those who hold the flow token of a source, which the handler looks at.
-    Sources,
-}
-
-impl Callers {
-    /// Whether users are let in without an application.
-    pub(crate) fn users_themselves(self) -> bool {
-        matches!(self, Self::Users | Self::UsersAndFlowTokens)
-    }
-
-    pub(crate) fn applications(self) -> bool {
-        self != Self::Sources
-    }
-
-    pub(crate) fn flow_tokens(self) -> bool {
-        matches!(self, Self::UsersAndFlowTokens | Self::Sources)
-    }
-}
+use crate::sender::Sender;
 
 /// In which profiles an endpoint answers so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,48 +78,6 @@ pub(crate) enum Shape {
     Stream(&'static str),
     /// No JSON, but one of these content types.
     Media(&'static [&'static str]),
-}
-
-/// A body that is not parameters but one file.
-#[derive(Clone, Copy)]
-pub(crate) struct File {
-    /// The types it may have; what it is without a type, its content tells.
-    pub(crate) kinds: &'static [&'static str],
-    /// The most bytes taken.
-    pub(crate) bytes: usize,
-}
-
-/// What an endpoint takes as the body of a request.
-#[derive(Clone, Copy)]
-pub(crate) enum BodyKind {
-    /// Parameters.
-    Parameters,
-    /// Parameters, and files beside them: as parts of a form, or as Base64 in JSON.
-    Uploads,
-    /// The same in the classic profile. In others a form with parts is a form like any other.
-    OldUploads,
-    /// A file. Credentials must stand elsewhere then.
-    File(File),
-    /// What the handler reads itself.
-    Raw,
-    /// The same, of a SCIM resource.
-    Resource,
-}
-
-impl BodyKind {
-    /// Whether forms with parts are read.
-    pub(crate) fn forms_with_parts(self) -> bool {
-        matches!(self, Self::Uploads | Self::OldUploads)
-    }
-
-    /// Whether files may come with the parameters.
-    pub(crate) fn files(self, is_classic: bool) -> bool {
-        match self {
-            Self::Uploads => true,
-            Self::OldUploads => is_classic,
-            Self::Parameters | Self::File(_) | Self::Raw | Self::Resource => false,
-        }
-    }
 }
 
 /// An endpoint.

@@ -10,8 +10,8 @@ use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
-use crate::answer::{uncounted, with_header};
 use crate::json::BodyError as JsonError;
+use crate::response::{uncounted, with_header};
 use crate::serve::BodyError;
 
 /// Seconds after which a caller may come back when the store is down or busy.
@@ -58,6 +58,11 @@ impl Failure {
             Self::TooLong(limit) => Some(*limit),
             _ => None,
         }
+    }
+
+    /// One mistake of one parameter.
+    pub(crate) fn invalid(name: &str, text: &str) -> Self {
+        Self::Invalid(Invalid::one(name, text))
     }
 
     fn bad_request(text: impl Into<String>) -> Self {

@@ -16,11 +16,13 @@ use http::header::{
 };
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, with_header};
-use crate::context::{Anybody, RequestContext};
+use crate::answer::Answer;
+use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, AnswerHeader, Endpoint};
 use crate::error::plain;
+use crate::response::with_header;
+use crate::sender::Anybody;
 
 /// What is downloaded is for its reader alone.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");

@@ -7,9 +7,10 @@ use eddyline_wire::requests::{CreateFlow, FindFlow, ListFlows, UpdateFlow};
 use http::StatusCode;
 use http::header::LINK;
 
-use crate::answer::{Answer, json, with_header};
+use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::handler::Unread;
+use crate::response::with_header;
 
 pub(crate) async fn joined(ctx: RequestContext, request: Unread<ListFlows>) -> Answer {
     list(&ctx, request.read()?, false).await

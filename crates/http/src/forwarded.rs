@@ -11,7 +11,7 @@ use http::header::{FORWARDED, HeaderName};
 use http::{Extensions, HeaderMap};
 use ipnet::IpNet;
 
-use crate::serve::Peer;
+use crate::peer::Peer;
 use crate::shared_addresses;
 
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");

@@ -9,8 +9,9 @@ use eddyline_wire::params::{Params, Reader};
 use eddyline_wire::{Parameters, Request};
 
 use crate::answer::Answer;
-use crate::context::{KnownSender, RequestContext, Sender};
+use crate::context::RequestContext;
 use crate::error::Failure;
+use crate::sender::{KnownSender, Sender};
 
 /// A handler whose type is forgotten, so that handlers can stand in one table.
 pub(crate) type BoxedHandler = Box<

@@ -1,7 +1,8 @@
 //! Whether the server is well, for load balancers and monitoring.
 
 use crate::answer::{Answer, done};
-use crate::context::{Anybody, RequestContext};
+use crate::context::RequestContext;
+use crate::sender::Anybody;
 
 pub(crate) async fn alive(_ctx: RequestContext<Anybody>) -> Answer {
     Ok(done())

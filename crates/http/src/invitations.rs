@@ -9,11 +9,12 @@ use eddyline_wire::requests::{
 use http::header::LINK;
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, json, nothing, with_header};
+use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Many, One};
 use crate::endpoint::{Endpoint, NEXT};
 use crate::handler::Unread;
+use crate::response::with_header;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
 const ONE: &str = "/flows/{organization}/{flow}/invitations/{invitation}";

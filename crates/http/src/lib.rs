@@ -6,11 +6,14 @@
 //! it takes (`handler`), and which asks the application and shapes the answer. The table also makes
 //! the OpenAPI document, so that neither can know an endpoint that the other does not.
 
+mod access;
 mod answer;
 mod answer_bytes;
 mod api;
+mod authenticate;
 mod avatars;
 mod body;
+mod body_kind;
 mod context;
 mod endpoint;
 mod error;
@@ -31,15 +34,21 @@ mod oauth;
 mod openapi;
 mod organizations;
 mod path;
+mod path_params;
+mod peer;
 mod picture_form;
 mod private;
 mod push;
 mod quota;
+mod read_request;
 mod reading;
+mod receive_body;
 pub mod request_id;
+mod response;
 mod route_to;
 mod routes;
 mod scim;
+mod sender;
 pub mod serve;
 mod shared_addresses;
 mod sources;

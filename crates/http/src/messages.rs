@@ -19,11 +19,12 @@ use eddyline_wire::{OneOf, Place, Request};
 use http::StatusCode;
 use http::header::LINK;
 
-use crate::answer::{Answer, done, encoded, nothing, with_header};
+use crate::answer::{Answer, done, encoded, nothing};
 use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::error::Failure;
 use crate::handler::Unread;
+use crate::response::with_header;
 use crate::uploads::{self, Described};
 
 /// The order of the parameters in the link to where a list goes on.

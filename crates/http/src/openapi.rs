@@ -11,9 +11,12 @@ use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use self::operations::Operation;
-use crate::answer::uncounted;
-use crate::context::{Anybody, RequestContext};
-use crate::endpoint::{Access, BodyKind, Described, Endpoint, Shape};
+use crate::access::Access;
+use crate::body_kind::BodyKind;
+use crate::context::RequestContext;
+use crate::endpoint::{Described, Endpoint, Shape};
+use crate::response::uncounted;
+use crate::sender::Anybody;
 use crate::{Config, Shared, media, routes};
 
 /// Where the document is.

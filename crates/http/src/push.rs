@@ -6,10 +6,11 @@ use eddyline_wire::requests::{PushChat, PushMail};
 use http::Method;
 
 use crate::answer::{Answer, done};
-use crate::context::{RequestContext, TokensInPath};
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
 use crate::handler::Unread;
+use crate::sender::TokensInPath;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let inbox = |path| {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
-use crate::context::PathParams;
+use crate::access::Callers;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
-use crate::endpoint::{COMMENTS, Callers, Endpoint, NEXT};
+use crate::endpoint::{COMMENTS, Endpoint, NEXT};
+use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
     private, push, reading, scim, sources, stream, threads, users,

@@ -7,10 +7,11 @@ use eddyline_model::scopes::Scope::Integration;
 use eddyline_wire::requests::{CreateSource, UpdateSource};
 use http::{Method, StatusCode};
 
+use crate::access::Callers;
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
+use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::endpoint::{Callers, Endpoint};
 use crate::handler::Unread;
 
 const ALL: &str = "/flows/{organization}/{flow}/sources";

@@ -9,13 +9,14 @@ use eddyline_wire::requests::{DEFAULT_LIST, ListThreads, TriggerAction};
 use http::header::LINK;
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, done, encoded, with_header};
+use crate::answer::{Answer, done, encoded};
 use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::endpoint::{Endpoint, NEXT};
 use crate::error::Failure;
 use crate::handler::Unread;
+use crate::response::with_header;
 
 const ACTION: &str = "/flows/{organization}/{flow}/threads/{thread}/actions/{position}";
 

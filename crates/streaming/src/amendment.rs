@@ -11,8 +11,8 @@ use std::sync::Arc;
 use eddyline_model::Seq;
 
 use crate::entry::{Audience, Entry};
-use crate::hub::State;
 use crate::listeners::Call;
+use crate::shared::State;
 
 /// What has changed about entries that were published before.
 #[derive(Debug)]

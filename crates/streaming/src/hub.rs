@@ -1,7 +1,7 @@
-//! The place where those who tell and those who listen meet.
+//! Publishing entries, and subscribing to them.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, RwLock};
 
 use eddyline_model::{EventId, Seq, UserId};
 
@@ -9,40 +9,13 @@ use crate::amendment::Amendment;
 use crate::catchup::{Log, LogUnavailable, Pages};
 use crate::entry::{Entry, Filter};
 use crate::framing::Format;
-use crate::listeners::{Call, Listener, ListenerId, Listeners, Signal};
-use crate::revocation::{OpenedWith, RightsMark};
-use crate::ring::{Found, Ring};
+use crate::listeners::{Call, Listener, Listeners, Signal};
+use crate::rights::{OpenedWith, RightsMark};
+use crate::ring::Ring;
+use crate::shared::{HubConfig, Position, Shared, State};
 use crate::subscription::{Opening, Subscription};
-use crate::transient::{Transient, TransientKind, Transients};
+use crate::transient::{Transient, Transients};
 use crate::wakes::Wakes;
-
-/// The sizes of a [`Hub`].
-#[derive(Clone, Debug)]
-pub struct HubConfig {
-    /// How many entries the ring holds at most.
-    pub ring_entries: usize,
-    /// How many bytes of entries the ring holds at most. They are counted once; each of the
-    /// formats [`Format::JsonWithIds`] and [`Format::Sse`] that is in use adds as much again.
-    pub ring_bytes: usize,
-    /// How many entries a page of the log has at most.
-    pub page_entries: usize,
-    /// About how many bytes a [`Batch`](crate::Batch) has at most; one entry may exceed it.
-    pub write_bytes: usize,
-    /// After how many ticks without a word a stream says a keep-alive; see [`Hub::tick`].
-    pub quiet_ticks: u32,
-}
-
-impl Default for HubConfig {
-    fn default() -> Self {
-        Self {
-            ring_entries: 16 * 1024,
-            ring_bytes: 32 << 20,
-            page_entries: 256,
-            write_bytes: 256 << 10,
-            quiet_ticks: 4,
-        }
-    }
-}
 
 /// Who wants to listen, to what, and from where on.
 #[derive(Clone, Debug)]
@@ -95,49 +68,7 @@ pub enum SubscribeError {
 /// Takes entries in and lets listeners have them. A clone is the same hub.
 #[derive(Clone)]
 pub struct Hub {
-    shared: Arc<Shared>,
-}
-
-struct Shared {
-    state: RwLock<State>,
-    pages: Arc<Pages>,
-    config: HubConfig,
-    ticks: AtomicU32,
-    wakes: Wakes,
-}
-
-/// Everything that has to be looked at in one moment. The lock around it is never held while
-/// waiting for anything, and nobody is woken under it.
-pub(crate) struct State {
-    pub(crate) ring: Ring,
-    transients: Transients,
-    pub(crate) listeners: Listeners,
-    /// Counts the revocations.
-    pub(crate) revocations: u64,
-    pub(crate) closed: bool,
-}
-
-/// Where a listener stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Position {
-    /// In the log: everything up to here was handed out or was not for it.
-    pub(crate) cursor: Seq,
-    /// Among the transients: the first one not heard.
-    pub(crate) transient: u64,
-}
-
-/// What a listener finds when it looks.
-pub(crate) enum Look {
-    Ended,
-    Below {
-        through: Seq,
-        filter: Arc<Filter>,
-        caller: Option<UserId>,
-    },
-    Ring {
-        entries: Vec<Arc<Entry>>,
-        position: Position,
-    },
+    pub(crate) shared: Arc<Shared>,
 }
 
 enum Start {
@@ -177,7 +108,7 @@ impl Hub {
     /// stretch out.
     pub fn start_at(&self, head: EventId) {
         let waiting: Vec<_> = {
-            let mut state = self.state_mut();
+            let mut state = self.shared.state_mut();
             state.ring.start_at(head);
             self.shared.pages.forget();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
@@ -213,7 +144,7 @@ impl Hub {
             self.shared.pages.discard(&amendment.audience);
         }
         {
-            let mut state = self.state_mut();
+            let mut state = self.shared.state_mut();
             for amendment in amendments {
                 state.amend(amendment);
             }
@@ -241,7 +172,7 @@ impl Hub {
     pub fn publish_transient(&self, transient: Transient) {
         let mut waiting = Vec::new();
         {
-            let mut state = self.state_mut();
+            let mut state = self.shared.state_mut();
             state.transients.push(transient);
             state.release_transients(&mut waiting);
         }
@@ -251,20 +182,20 @@ impl Hub {
     /// The position up to which everything has been published.
     #[must_use]
     pub fn head(&self) -> EventId {
-        self.state().ring.head()
+        self.shared.state().ring.head()
     }
 
     /// The position of the oldest entry in the ring; beyond the head when there is none. What
     /// stands before it is read from the log.
     #[must_use]
     pub fn ring_start(&self) -> Seq {
-        self.state().ring.start()
+        self.shared.state().ring.start()
     }
 
     /// How many streams are open.
     #[must_use]
     pub fn listeners(&self) -> usize {
-        self.state().listeners.len()
+        self.shared.state().listeners.len()
     }
 
     /// Wakes listeners some at a time, for as long as it is polled, so that a message to very many
@@ -286,7 +217,7 @@ impl Hub {
         self.shared.pages.tick();
         let quiet_ticks = self.shared.config.quiet_ticks.max(1);
         let waiting: Vec<_> = {
-            let state = self.state();
+            let state = self.shared.state();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
             let quiet = signals.filter(|signal| signal.silent_since(now) >= quiet_ticks);
             quiet
@@ -308,8 +239,8 @@ impl Hub {
         request: SubscribeRequest,
     ) -> Result<Subscription, SubscribeError> {
         let start = self.find(request.resume).await?;
-        let signal = Signal::new(request.presence, self.now());
-        let mut state = self.state_mut();
+        let signal = Signal::new(request.presence, self.shared.now());
+        let mut state = self.shared.state_mut();
         if state.closed {
             return Err(SubscribeError::Closed);
         }
@@ -337,7 +268,7 @@ impl Hub {
         });
         let detail = (request.format, request.full_detail);
         Ok(Subscription::new(
-            self.clone(),
+            Arc::clone(&self.shared),
             id,
             signal,
             detail,
@@ -353,134 +284,15 @@ impl Hub {
             Some(ResumePoint::Unknown) => return Ok(Start::Reset),
             Some(ResumePoint::After(id)) => id,
         };
-        let verified = self.state().ring.verify(id);
+        let verified = self.shared.state().ring.verify(id);
         let known = match verified {
             Some(known) => known,
-            None => self.pages().log().verify(id).await?,
+            None => self.shared.pages().log().verify(id).await?,
         };
         Ok(if known {
             Start::At(id.seq)
         } else {
             Start::Reset
         })
-    }
-
-    /// What a listener may take at its position.
-    pub(crate) fn look(&self, id: ListenerId, position: Position) -> Look {
-        let state = self.state();
-        let Some(listener) = state.listeners.get(id) else {
-            return Look::Ended;
-        };
-        let max_bytes = self.shared.config.write_bytes;
-        match state
-            .ring
-            .read(&listener.filter, position.cursor, max_bytes)
-        {
-            Found::Below(through) => Look::Below {
-                through,
-                filter: Arc::clone(&listener.filter),
-                caller: listener.caller,
-            },
-            Found::Entries {
-                entries,
-                cursor,
-                complete: false,
-            } => Look::Ring {
-                entries,
-                position: Position { cursor, ..position },
-            },
-            Found::Entries {
-                mut entries,
-                cursor,
-                complete: true,
-            } => {
-                // Who has all entries has those that any transient follows from.
-                let heard = state.transients.read(
-                    position.transient,
-                    &listener.filter,
-                    listener.signal.presence,
-                );
-                entries.extend(heard.cloned());
-                Look::Ring {
-                    entries,
-                    position: Position {
-                        cursor,
-                        transient: state.transients.next(),
-                    },
-                }
-            }
-        }
-    }
-
-    /// What a listener may hear now; `None` when it was ended.
-    pub(crate) fn filter_of(&self, id: ListenerId) -> Option<Arc<Filter>> {
-        self.state()
-            .listeners
-            .get(id)
-            .map(|listener| Arc::clone(&listener.filter))
-    }
-
-    pub(crate) fn unsubscribe(&self, id: ListenerId) {
-        self.state_mut().remove(id);
-    }
-
-    pub(crate) fn pages(&self) -> &Arc<Pages> {
-        &self.shared.pages
-    }
-
-    pub(crate) fn write_bytes(&self) -> usize {
-        self.shared.config.write_bytes
-    }
-
-    /// The present tick.
-    pub(crate) fn now(&self) -> u32 {
-        self.shared.ticks.load(Ordering::Acquire)
-    }
-
-    pub(crate) fn state(&self) -> RwLockReadGuard<'_, State> {
-        self.shared
-            .state
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn state_mut(&self) -> RwLockWriteGuard<'_, State> {
-        self.shared
-            .state
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl State {
-    fn release_transients(&mut self, waiting: &mut Vec<Arc<Signal>>) {
-        for spoken in self.transients.release(self.ring.head().seq) {
-            let hears = |signal: &Signal| signal.presence || spoken.kind == TransientKind::Activity;
-            self.listeners.call(&spoken.entry, hears, waiting);
-        }
-    }
-
-    pub(crate) fn remove(&mut self, id: ListenerId) -> Option<Arc<Signal>> {
-        let listener = self.listeners.remove(id)?;
-        for topic in listener.filter.topics() {
-            self.ring.remove_listener(topic);
-        }
-        Some(listener.signal)
-    }
-}
-
-impl Listeners {
-    /// Calls those an entry is for, and collects those who have to be woken for it.
-    fn call(&self, entry: &Entry, hears: impl Fn(&Signal) -> bool, waiting: &mut Vec<Arc<Signal>>) {
-        let signals = entry
-            .audience()
-            .topics()
-            .flat_map(|topic| self.of(topic))
-            .map(|(_, signal)| signal);
-        waiting.extend(
-            signals
-                .filter(|s| hears(s) && s.call(Call::News))
-                .map(Arc::clone),
-        );
     }
 }

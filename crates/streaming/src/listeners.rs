@@ -8,8 +8,8 @@ use std::task::Waker;
 use eddyline_model::UserId;
 use futures_util::task::AtomicWaker;
 
-use crate::entry::{Filter, Topic};
-use crate::revocation::OpenedWith;
+use crate::entry::{Entry, Filter, Topic};
+use crate::rights::OpenedWith;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ListenerId(u64);
@@ -163,5 +163,24 @@ impl Listeners {
             .into_iter()
             .flatten()
             .map(|(id, signal)| (*id, signal))
+    }
+
+    /// Calls those an entry is for, and collects those who have to be woken for it.
+    pub(crate) fn call(
+        &self,
+        entry: &Entry,
+        hears: impl Fn(&Signal) -> bool,
+        waiting: &mut Vec<Arc<Signal>>,
+    ) {
+        let signals = entry
+            .audience()
+            .topics()
+            .flat_map(|topic| self.of(topic))
+            .map(|(_, signal)| signal);
+        waiting.extend(
+            signals
+                .filter(|s| hears(s) && s.call(Call::News))
+                .map(Arc::clone),
+        );
     }
 }

@@ -7,43 +7,16 @@ use std::sync::Arc;
 use eddyline_model::{RoomId, UserId};
 
 use crate::entry::Topic;
-use crate::hub::{Hub, State};
+use crate::hub::Hub;
 use crate::listeners::{Call, Listener, ListenerId, Signal};
-
-/// Names a credential, or a family of them, so that revoking it ends the streams that were opened
-/// with it.
-///
-/// The numbers are the caller's own; they must differ between all credentials and families of all
-/// kinds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CredentialKey(
-    /// The number.
-    pub u64,
-);
-
-/// What a stream was opened with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OpenedWith {
-    /// The credential itself.
-    pub credential: CredentialKey,
-    /// The family that it belongs to, and with which it ends.
-    pub family: Option<CredentialKey>,
-}
-
-/// A moment before which every revocation has been acted upon.
-///
-/// A caller's rights are looked up first and the stream is opened next; in between they may be
-/// taken away, when there is no stream yet to take them from. So take a mark, look the rights
-/// up, and hand the mark in with the [`SubscribeRequest`](crate::SubscribeRequest): when rights
-/// were taken from anybody meanwhile, it is refused, and all of this is done again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RightsMark(pub(crate) u64);
+use crate::rights::{CredentialKey, OpenedWith, RightsMark};
+use crate::shared::State;
 
 impl Hub {
     /// The present moment; to be taken before a caller's rights are looked up.
     #[must_use]
     pub fn rights_mark(&self) -> RightsMark {
-        RightsMark(self.state().revocations)
+        RightsMark(self.shared.state().revocations)
     }
 
     /// `user` lost `room`: his streams go on without it, and end when nothing is left of them.
@@ -109,7 +82,7 @@ impl Hub {
 
     fn revoke(&self, act: impl FnOnce(&mut State) -> Vec<Arc<Signal>>) {
         let affected = {
-            let mut state = self.state_mut();
+            let mut state = self.shared.state_mut();
             state.revocations += 1;
             act(&mut state)
         };

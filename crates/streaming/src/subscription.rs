@@ -13,8 +13,8 @@ use crate::batch::Batch;
 use crate::catchup::{LogUnavailable, Page, Step};
 use crate::entry::{Audience, Entry};
 use crate::framing::{self, Format};
-use crate::hub::{Hub, Look, Position};
 use crate::listeners::{Call, ListenerId, Signal};
+use crate::shared::{Look, Position, Shared};
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
@@ -48,7 +48,7 @@ const MOST_REREADS: u8 = 3;
 /// # }
 /// ```
 pub struct Subscription {
-    hub: Hub,
+    shared: Arc<Shared>,
     /// `None` for a stream that listens to nothing.
     id: Option<ListenerId>,
     signal: Arc<Signal>,
@@ -74,7 +74,7 @@ pub(crate) enum Opening {
 
 impl Subscription {
     pub(crate) fn new(
-        hub: Hub,
+        shared: Arc<Shared>,
         id: Option<ListenerId>,
         signal: Arc<Signal>,
         (format, full_detail): (Format, bool),
@@ -82,7 +82,7 @@ impl Subscription {
         opening: Opening,
     ) -> Self {
         Self {
-            hub,
+            shared,
             id,
             signal,
             format,
@@ -119,7 +119,7 @@ impl Subscription {
         let Some(id) = self.id else {
             return Poll::Ready(None);
         };
-        if self.signal.answer(Call::Rights) && self.hub.filter_of(id).is_none() {
+        if self.signal.answer(Call::Rights) && self.shared.filter_of(id).is_none() {
             return Poll::Ready(None);
         }
         loop {
@@ -146,14 +146,14 @@ impl Subscription {
             // Answered before looking: what comes after the look calls again.
             self.signal.answer(Call::News);
             self.signal.answer(Call::Amended);
-            match self.hub.look(id, self.position) {
+            match self.shared.look(id, self.position) {
                 Look::Ended => return Poll::Ready(None),
                 Look::Below {
                     through,
                     filter,
                     caller,
                 } => {
-                    let pages = self.hub.pages();
+                    let pages = self.shared.pages();
                     self.step = Some(pages.look_up(self.position.cursor, through, &filter, caller));
                 }
                 Look::Ring { entries, position } => {
@@ -197,7 +197,7 @@ impl Subscription {
             self.position.cursor = Seq(first.0 - 1);
         }
         self.signal.answer(Call::Rights);
-        let Some(filter) = self.id.and_then(|id| self.hub.filter_of(id)) else {
+        let Some(filter) = self.id.and_then(|id| self.shared.filter_of(id)) else {
             return self.id.is_none();
         };
         batch.retain_admitted(&filter);
@@ -230,7 +230,7 @@ impl Subscription {
     /// Takes what the listener may hear of a page by the rights of now, up to the size of one
     /// write. The rest is looked up again, mostly in the same page. `None` when it was ended.
     fn take_from(&mut self, page: &Page, id: ListenerId) -> Option<Vec<Arc<Entry>>> {
-        let filter = self.hub.filter_of(id)?;
+        let filter = self.shared.filter_of(id)?;
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut bytes = 0;
         let start = page
@@ -240,7 +240,7 @@ impl Subscription {
             .iter()
             .filter(|entry| filter.admits(entry.audience()))
         {
-            if bytes >= self.hub.write_bytes()
+            if bytes >= self.shared.write_bytes()
                 && let Some(last) = entries.last()
             {
                 self.position.cursor = last.seq();
@@ -282,7 +282,7 @@ impl Subscription {
     }
 
     fn hand_out(&self, batch: Batch) -> Poll<Option<Batch>> {
-        self.signal.wrote(self.hub.now());
+        self.signal.wrote(self.shared.now());
         Poll::Ready(Some(batch.chunked(self.chunked)))
     }
 
@@ -315,7 +315,7 @@ impl Subscription {
 impl Drop for Subscription {
     fn drop(&mut self) {
         if let Some(id) = self.id {
-            self.hub.unsubscribe(id);
+            self.shared.unsubscribe(id);
         }
     }
 }

@@ -11,7 +11,8 @@ use serde::Serialize;
 use crate::client::Client;
 use crate::error::Error;
 use crate::flows::FlowClient;
-use crate::request::{Json, RequestBuilder, encode};
+use crate::request::{RequestBuilder, encode};
+use crate::response::Json;
 
 pub use self::query::MessageQuery;
 

@@ -3,35 +3,10 @@
 use std::collections::VecDeque;
 
 use super::StreamFormat;
+use super::event::StreamEvent;
 use super::json::JsonDecoder;
 use super::sse::SseDecoder;
-use crate::request::Json;
-
-/// The longest event taken, in bytes. A server that sends more without an end is broken, and
-/// would otherwise fill the memory.
-pub(super) const MAX_EVENT: usize = 16 * 1024 * 1024;
-
-/// One event of a stream.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StreamEvent {
-    /// The id to continue from after this event; `None` for events that are not stored, and on a
-    /// JSON stream that was not opened with a last event id.
-    pub id: Option<String>,
-    /// The message or other object.
-    pub json: Json,
-}
-
-/// The stream holds something that is not an event.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum MalformedStream {
-    /// An event is not JSON.
-    #[error("an event is not JSON")]
-    NotJson(#[source] serde_json::Error),
-    /// An event is longer than 16 MiB.
-    #[error("an event is too long")]
-    TooLong,
-}
+use crate::error::MalformedStream;
 
 /// Takes a stream apart. [`Client::stream`](crate::Client::stream) does this for you; the decoder
 /// stands alone for those who bring their own connection.
@@ -75,6 +50,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
+    use super::super::event::MAX_EVENT;
     use super::*;
 
     fn decode(format: StreamFormat, chunks: &[&[u8]]) -> Vec<StreamEvent> {

@@ -1,10 +1,24 @@
-//! What an event says.
+//! Events of a stream, and what they say.
 
 use eddyline_wire::{Flow, Message};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::StreamEvent;
+use crate::response::Json;
+
+/// The longest event taken, in bytes. A server that sends more without an end is broken, and
+/// would otherwise fill the memory.
+pub(super) const MAX_EVENT: usize = 16 * 1024 * 1024;
+
+/// One event of a stream.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StreamEvent {
+    /// The id to continue from after this event; `None` for events that are not stored, and on a
+    /// JSON stream that was not opened with a last event id.
+    pub id: Option<String>,
+    /// The message or other object.
+    pub json: Json,
+}
 
 /// What an event of a stream says. [`StreamEvent::json`] has all of it.
 #[derive(Clone, Debug, PartialEq)]

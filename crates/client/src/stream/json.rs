@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::decode::{MAX_EVENT, MalformedStream, StreamEvent};
-use crate::request::Json;
+use super::event::{MAX_EVENT, StreamEvent};
+use crate::error::MalformedStream;
+use crate::response::Json;
 
 /// Splits at carriage returns. Line feeds are white space, be they inside an object, after its
 /// carriage return, or alone to keep the connection alive.

@@ -18,8 +18,8 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::timeout;
 
-pub use decode::{MalformedStream, StreamDecoder, StreamEvent};
-pub use event::Event;
+pub use decode::StreamDecoder;
+pub use event::{Event, StreamEvent};
 pub use resuming::ResumingStream;
 
 use crate::client::Client;

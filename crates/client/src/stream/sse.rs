@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::decode::{MAX_EVENT, MalformedStream, StreamEvent};
+use super::event::{MAX_EVENT, StreamEvent};
+use crate::error::MalformedStream;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 

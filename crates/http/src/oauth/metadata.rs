@@ -5,7 +5,8 @@ use http::StatusCode;
 use serde_json::json as object;
 
 use crate::answer::{Answer, json};
-use crate::context::{Anybody, RequestContext};
+use crate::context::RequestContext;
+use crate::sender::Anybody;
 
 pub(super) async fn show(ctx: RequestContext<Anybody>) -> Answer {
     let app = ctx.app();

@@ -11,12 +11,13 @@ use eddyline_app::{ClientFailure, Secret, TokenRequest};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json};
-use crate::context::{Anybody, RequestContext};
+use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One, OneOrForm};
 use crate::error;
 use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
+use crate::sender::Anybody;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let for_clients = |endpoint: Endpoint| {

@@ -12,9 +12,10 @@ use http::header::AUTHORIZATION;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 
-use crate::context::{Anybody, RequestContext};
+use crate::context::RequestContext;
 use crate::json;
 use crate::media::BodyType;
+use crate::sender::Anybody;
 
 /// The parameters that any of the endpoints reads.
 const KNOWN: [&str; 12] = [

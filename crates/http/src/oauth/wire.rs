@@ -9,8 +9,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::answer::{Answer, encoded, json, with_header};
+use crate::answer::{Answer, encoded, json};
 use crate::media;
+use crate::response::with_header;
 
 /// All but what stands as it is in a form.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC

@@ -4,7 +4,9 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::reference;
-use crate::endpoint::{Access, AnswerHeader, BodyKind, Endpoint};
+use crate::access::Access;
+use crate::body_kind::BodyKind;
+use crate::endpoint::{AnswerHeader, Endpoint};
 use crate::media;
 
 /// By the names under which answers refer to it.

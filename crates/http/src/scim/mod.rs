@@ -17,13 +17,14 @@ use serde_json::{Map, Value, json};
 
 use self::request::{Attributes, Search, matching, object};
 pub(crate) use self::response_format::ResponseFormat;
-use crate::answer::{Answer, nothing, with_header};
+use crate::answer::{Answer, nothing};
 use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::One;
 use crate::endpoint::{self, Endpoint};
 use crate::error::Failure;
 use crate::handler::Unread;
+use crate::response::with_header;
 
 /// A request of an identity provider.
 type ProviderContext = RequestContext<ScimProvider>;

@@ -18,15 +18,16 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::draining::Draining;
 use super::handoff::Handoff;
-use super::link::InstrumentedIo;
-use super::listener::{Draining, Endpoint};
+use super::instrumented_io::InstrumentedIo;
+use super::listener_context::{BoxFuture, Handler, ListenerContext};
 use super::patience::Patience;
 use super::progress::{Answer, Progress};
 use super::request_body::{RequestBody, Rest};
 use super::socket::{self, Socket};
 use super::unknown::{Registration, Unknown, UnknownHandle};
-use super::{BoxFuture, Handler, Peer};
+use crate::peer::Peer;
 
 /// How the exchange of requests and answers came to its end.
 enum End {
@@ -40,7 +41,7 @@ enum End {
 
 /// Serves requests until the connection ends, or has become the stream that is given back.
 pub(super) async fn serve(
-    endpoint: Arc<Endpoint>,
+    context: Arc<ListenerContext>,
     tcp: TcpStream,
     addr: SocketAddr,
     registration: Option<Registration>,
@@ -51,7 +52,7 @@ pub(super) async fn serve(
     let displaced =
         || poll_fn(|cx| unknown.map_or(Poll::Pending, |unknown| unknown.poll_closing(cx)));
     let socket = tokio::select! {
-        socket = open(&endpoint, tcp) => socket?,
+        socket = open(&context, tcp) => socket?,
         () = displaced() => return None,
         () = draining.begun() => return None,
     };
@@ -59,13 +60,13 @@ pub(super) async fn serve(
         addr,
         tls: matches!(socket, Socket::Tls(_)),
     };
-    let (socket, end) = exchange(&endpoint, socket, peer, unknown, draining.clone()).await;
+    let (socket, end) = exchange(&context, socket, peer, unknown, draining.clone()).await;
     let socket = socket?;
     match end {
         End::Stream(handoff) => return Some(handoff.serve(socket)),
         End::Cut => {}
         End::Done => tokio::select! {
-            _ = timeout(endpoint.limits.linger, lingering_close(socket)) => {}
+            _ = timeout(context.limits.linger, lingering_close(socket)) => {}
             () = displaced() => {}
             () = draining.begun() => {}
         },
@@ -74,12 +75,12 @@ pub(super) async fn serve(
 }
 
 /// Shakes hands where TLS is spoken.
-async fn open(endpoint: &Endpoint, tcp: TcpStream) -> Option<Socket> {
-    let Some(config) = &endpoint.tls else {
+async fn open(context: &ListenerContext, tcp: TcpStream) -> Option<Socket> {
+    let Some(config) = &context.tls else {
         return Some(Socket::Plain(tcp));
     };
     let handshake = TlsAcceptor::from(Arc::clone(config)).accept(tcp);
-    match timeout(endpoint.limits.handshake_time, handshake).await {
+    match timeout(context.limits.handshake_time, handshake).await {
         Ok(Ok(tls)) => Some(Socket::Tls(Box::new(tls))),
         Ok(Err(error)) => {
             tracing::debug!(%error, "a handshake failed");
@@ -91,7 +92,7 @@ async fn open(endpoint: &Endpoint, tcp: TcpStream) -> Option<Socket> {
 
 /// Has hyper serve the connection, and takes the socket back.
 async fn exchange(
-    endpoint: &Endpoint,
+    context: &ListenerContext,
     socket: Socket,
     peer: Peer,
     unknown: Option<&Arc<Unknown>>,
@@ -99,7 +100,7 @@ async fn exchange(
 ) -> (Option<Socket>, End) {
     let progress = Progress::new(socket, unknown.cloned());
     let calls = Calls {
-        handler: endpoint.handler.clone(),
+        handler: context.handler.clone(),
         peer,
         progress: Arc::clone(&progress),
         unknown: unknown.cloned(),
@@ -109,12 +110,12 @@ async fn exchange(
         // hyper would give up every request whose client has closed its side, also those that
         // change something. `Progress::watch_client` does that for those that only read.
         .half_close(true)
-        .max_buf_size(endpoint.limits.buffer_bytes())
+        .max_buf_size(context.limits.buffer_bytes())
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
     let mut patience = Patience::new(
-        &endpoint.limits,
+        &context.limits,
         unknown.map(|unknown| &**unknown),
         progress.status(),
     );

@@ -1,17 +1,16 @@
-//! The socket of a connection, which hyper reads and writes and which is watched beside hyper.
+//! The socket of a connection, and what was read from it ahead of hyper.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper::rt::{Read, ReadBufCursor};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::progress::Progress;
 use super::socket::Socket;
 use super::unknown::Unknown;
 
@@ -82,14 +81,14 @@ impl Link {
         Poll::Ready(())
     }
 
-    fn socket(&mut self) -> io::Result<Pin<&mut TokioIo<Socket>>> {
+    pub(super) fn socket(&mut self) -> io::Result<Pin<&mut TokioIo<Socket>>> {
         self.socket
             .as_mut()
             .map(Pin::new)
             .ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    fn poll_read(
+    pub(super) fn poll_read(
         &mut self,
         cx: &mut Context<'_>,
         mut buffer: ReadBufCursor<'_>,
@@ -146,76 +145,5 @@ impl Link {
             }
         }
         Poll::Ready(Ok(()))
-    }
-}
-
-/// The socket, as hyper sees it.
-pub(super) struct InstrumentedIo(Arc<Progress>);
-
-impl InstrumentedIo {
-    pub(super) fn new(progress: Arc<Progress>) -> Self {
-        Self(progress)
-    }
-
-    fn wrote(&self, result: &Poll<io::Result<usize>>) {
-        self.0.has_written(if let Poll::Ready(Ok(count)) = result {
-            *count
-        } else {
-            0
-        });
-    }
-}
-
-impl Read for InstrumentedIo {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        buffer: ReadBufCursor<'_>,
-    ) -> Poll<io::Result<()>> {
-        let result = self.0.link().poll_read(cx, buffer, !self.0.is_answering());
-        if result.is_ready() {
-            self.0.has_received();
-        }
-        result
-    }
-}
-
-impl Write for InstrumentedIo {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let result = self.0.link().socket()?.poll_write(cx, data);
-        self.wrote(&result);
-        result
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        data: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let result = self.0.link().socket()?.poll_write_vectored(cx, data);
-        self.wrote(&result);
-        result
-    }
-
-    /// Both kinds of sockets take several pieces at once.
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    /// hyper flushes what is below it only when its own buffer is empty.
-    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = self.0.link().socket()?.poll_flush(cx);
-        if result.is_ready() {
-            self.0.has_flushed();
-        }
-        result
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.link().socket()?.poll_shutdown(cx)
     }
 }

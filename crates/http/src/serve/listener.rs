@@ -6,15 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddyline_app::Limit;
-use rustls::ServerConfig;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{sleep, timeout};
 
+use super::connection;
+use super::draining::Draining;
+use super::listener_context::ListenerContext;
 use super::unknown::{Eviction, Registration, UnknownConnections};
-use super::{Handler, Limits, connection};
-use crate::TrustedProxies;
 
 /// How long to wait after the system could not open another connection, mostly because the
 /// process has as many files open as it may.
@@ -28,81 +28,55 @@ const DISPLACED: usize = 2;
 /// displace.
 const LEAST_PATIENCE: Duration = Duration::from_millis(10);
 
-/// Tells when the server is to stop.
-#[derive(Clone)]
-pub(super) struct Draining(watch::Receiver<bool>);
-
-impl Draining {
-    pub(super) fn new(receiver: watch::Receiver<bool>) -> Self {
-        Self(receiver)
-    }
-
-    /// Waits for the server to stop. A server that is gone has stopped.
-    pub(super) async fn begun(&mut self) {
-        let _ = self.0.wait_for(|begun| *begun).await;
-    }
-}
-
-/// What the connections of one listener share.
-pub(super) struct Endpoint {
-    pub(super) handler: Handler,
-    pub(super) tls: Option<Arc<ServerConfig>>,
-    pub(super) limits: Limits,
-    /// Their connections are shared by many clients, so that they count as known ones.
-    pub(super) proxies: TrustedProxies,
-}
-
-impl Endpoint {
-    /// Accepts until the server is to stop, and then waits for the connections to end.
-    pub(super) async fn serve(self, listener: TcpListener, mut draining: Draining) {
-        let limits = self.limits.clone();
-        let endpoint = Arc::new(self);
-        let mut acceptor = Acceptor::new(listener, Arc::clone(&endpoint));
-        let mut connections = JoinSet::new();
-        loop {
-            let Accepted {
-                tcp,
-                addr,
-                place,
-                registration,
-            } = tokio::select! {
-                () = draining.begun() => break,
-                Some(ended) = connections.join_next() => {
-                    log_panic(ended);
-                    continue;
-                }
-                accepted = acceptor.next() => accepted,
-            };
-            // In a box of its own, so that what HTTP needs of memory goes when the connection has
-            // become a stream.
-            let served = connection::serve(
-                Arc::clone(&endpoint),
-                tcp,
-                addr,
-                registration,
-                draining.clone(),
-            );
-            let exchange = Box::pin(served);
-            connections.spawn(async move {
-                if let Some(stream) = exchange.await {
-                    stream.await;
-                }
-                drop(place);
-            });
-        }
-        drop(acceptor);
-        let all_ended = async {
-            while let Some(ended) = connections.join_next().await {
+/// Accepts until the server is to stop, and then waits for the connections to end.
+pub(super) async fn serve(context: ListenerContext, listener: TcpListener, mut draining: Draining) {
+    let limits = context.limits.clone();
+    let context = Arc::new(context);
+    let mut acceptor = Acceptor::new(listener, Arc::clone(&context));
+    let mut connections = JoinSet::new();
+    loop {
+        let Accepted {
+            tcp,
+            addr,
+            place,
+            registration,
+        } = tokio::select! {
+            () = draining.begun() => break,
+            Some(ended) = connections.join_next() => {
                 log_panic(ended);
+                continue;
             }
+            accepted = acceptor.next() => accepted,
         };
-        if timeout(limits.drain, all_ended).await.is_err() {
-            tracing::warn!(
-                connections = connections.len(),
-                "cut off connections that did not end"
-            );
-            connections.shutdown().await;
+        // In a box of its own, so that what HTTP needs of memory goes when the connection has
+        // become a stream.
+        let served = connection::serve(
+            Arc::clone(&context),
+            tcp,
+            addr,
+            registration,
+            draining.clone(),
+        );
+        let exchange = Box::pin(served);
+        connections.spawn(async move {
+            if let Some(stream) = exchange.await {
+                stream.await;
+            }
+            drop(place);
+        });
+    }
+    drop(acceptor);
+    let all_ended = async {
+        while let Some(ended) = connections.join_next().await {
+            log_panic(ended);
         }
+    };
+    if timeout(limits.drain, all_ended).await.is_err() {
+        tracing::warn!(
+            connections = connections.len(),
+            "cut off connections that did not end"
+        );
+        connections.shutdown().await;
     }
 }
 
@@ -118,7 +92,7 @@ struct Accepted {
 /// Accepts connections, and finds places for them.
 struct Acceptor {
     listener: TcpListener,
-    endpoint: Arc<Endpoint>,
+    context: Arc<ListenerContext>,
     places: Arc<Semaphore>,
     /// Connections from here on are scarce.
     scarce: usize,
@@ -128,8 +102,8 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    fn new(listener: TcpListener, endpoint: Arc<Endpoint>) -> Self {
-        let limits = &endpoint.limits;
+    fn new(listener: TcpListener, context: Arc<ListenerContext>) -> Self {
+        let limits = &context.limits;
         let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(connections));
         let unknown = UnknownConnections::new(
@@ -143,7 +117,7 @@ impl Acceptor {
             scarce: connections / 8,
             unknown,
             newcomer: None,
-            endpoint,
+            context,
         }
     }
 
@@ -183,7 +157,7 @@ impl Acceptor {
     }
 
     fn trusts(&self, addr: SocketAddr) -> bool {
-        self.endpoint.proxies.trusts(addr.ip().to_canonical())
+        self.context.proxies.trusts(addr.ip().to_canonical())
     }
 
     /// Waits for a place. Unknown connections make room for a newcomer when places are scarce.
@@ -198,7 +172,7 @@ impl Acceptor {
         }
         loop {
             let patience = match eviction {
-                Eviction::Evicted => self.endpoint.limits.unknown_safe_time,
+                Eviction::Evicted => self.context.limits.unknown_safe_time,
                 Eviction::NotBefore(time) => time,
                 Eviction::NoneLeft => Duration::MAX,
             };

@@ -4,11 +4,12 @@
 //! so that no client can hold the server up, and an idle stream costs little more than its socket.
 //!
 //! - [`Server`] and `listener`: accepting, the bound on connections, draining;
-//! - `connection`: one connection from its first byte to its end, `link`: its socket, `patience`
-//!   and `progress`: what it is doing, and for how long it may;
+//! - `connection`: one connection from its first byte to its end; `link` and `instrumented_io`: its
+//!   socket; `patience` and `progress`: what it is doing, and for how long it may;
 //! - `unknown`: connections without valid credentials, and which of them make room for others;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
-//!   `streaming`: the small task that such a connection becomes; `until`: one whose end is known;
+//!   `streaming`: the small task that such a connection becomes; `with_deadline`: one whose end is
+//!   known;
 //! - [`read_body`]: the body of a request within bounds of size and time; [`BodyBudget`]: of memory
 //!   for all unknown callers; `rate`: the least rate of what is sent and taken;
 //! - [`Certificates`], [`load_tls`]: certificates; `socket`: plain or encrypted, and the options of
@@ -19,10 +20,14 @@
 mod body;
 mod body_budget;
 mod connection;
+mod draining;
+mod frame_source;
 mod handoff;
+mod instrumented_io;
 mod limits;
 mod link;
 mod listener;
+mod listener_context;
 mod patience;
 mod progress;
 mod rate;
@@ -37,12 +42,10 @@ mod with_deadline;
 mod tests;
 
 use std::convert::Infallible;
-use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use futures_util::future::{join, join_all};
 use http::Request;
 use rustls::ServerConfig;
@@ -52,9 +55,11 @@ use tower::{Service, ServiceExt};
 
 use crate::TrustedProxies;
 
+pub use crate::peer::Peer;
 pub use body::{BodyError, BodyLimit, read_body, read_long_body};
 pub use body_budget::{BodyBudget, BodyReservation};
-pub use handoff::{FrameSource, stream};
+pub use frame_source::FrameSource;
+pub use handoff::stream;
 pub use limits::Limits;
 pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
@@ -62,20 +67,8 @@ pub use tls::{Certificates, TlsError, load_tls};
 pub use unknown::mark_authenticated;
 pub(crate) use with_deadline::WithDeadline;
 
-/// Who is at the other end of the connection that a request came by. Every request that a
-/// [`Server`] passes on has it as an extension.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Peer {
-    /// The address of the socket's other end, which may be a proxy's.
-    pub addr: SocketAddr,
-    /// Whether the connection is encrypted between there and here.
-    pub tls: bool,
-}
-
-/// The service of one listener, whatever it was made of.
-type Handler = Arc<dyn Fn(Request<Body>) -> BoxFuture<Response> + Send + Sync>;
-
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+use draining::Draining;
+use listener_context::{Handler, ListenerContext};
 
 /// Serves requests on one or more listeners until it is told to stop.
 ///
@@ -153,15 +146,15 @@ impl Server {
     /// do, so end these first. When the future is dropped, everything is cut off at once.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
         let (begin, draining) = watch::channel(false);
-        let draining = listener::Draining::new(draining);
+        let draining = Draining::new(draining);
         let accepting = self.listeners.into_iter().map(|(listener, handler)| {
-            let endpoint = listener::Endpoint {
+            let context = ListenerContext {
                 handler,
                 tls: self.tls.clone(),
                 limits: self.limits.clone(),
                 proxies: self.proxies.clone(),
             };
-            endpoint.serve(listener, draining.clone())
+            listener::serve(context, listener, draining.clone())
         });
         let signal = async {
             shutdown.await;

@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use super::handoff::FrameSource;
+use super::frame_source::FrameSource;
 use super::socket::Socket;
 
 /// As many pieces as hyper passes to the system at once, too.

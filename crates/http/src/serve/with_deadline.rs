@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Sleep, sleep};
 
-use super::handoff::FrameSource;
+use super::frame_source::FrameSource;
 
 /// A source that ends when its time is over, also in the midst of a write.
 pub(crate) struct WithDeadline<S> {

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use eddyline_app::Limit;
 use eddyline_wire::params::Params;
 
-use crate::context::invalid;
 use crate::error::Failure;
 use crate::serve::BodyError;
 
@@ -63,7 +62,7 @@ async fn decode(text: String, most: usize) -> Result<Bytes, Failure> {
     }
     let decoded = tokio::task::spawn_blocking(move || decode_now(&text)).await;
     let decoded = decoded.map_err(|error| Failure::internal(error.to_string()))?;
-    let bytes = decoded.ok_or_else(|| invalid("content[data]", "is not valid Base64"))?;
+    let bytes = decoded.ok_or_else(|| Failure::invalid("content[data]", "is not valid Base64"))?;
     if bytes.len() > most {
         return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }

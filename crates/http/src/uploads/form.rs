@@ -19,10 +19,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::{Received, Role};
 use crate::Shared;
-use crate::body::{self, Reading, UNCOUNTED_BODY};
-use crate::context::{PathParams, authenticate, invalid};
+use crate::authenticate::authenticate;
+use crate::body::{self, BodyReader, UNCOUNTED_BODY};
 use crate::error::Failure;
 use crate::multipart::{self, Multipart, Part};
+use crate::path_params::PathParams;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
 
 /// The most characters of the id by which a body refers to a file.
@@ -39,18 +40,18 @@ pub(crate) struct FormBody {
 
 /// Reads a form. Its files are taken only from a sender who is known when they come.
 pub(crate) async fn read_form(
-    reading: Reading<'_>,
+    reader: BodyReader<'_>,
     body: Body,
     actor: &mut Option<Actor>,
 ) -> Result<FormBody, Failure> {
-    let Reading {
+    let BodyReader {
         shared,
-        endpoint,
+        takes,
         parts,
         segments,
         query,
         ..
-    } = reading;
+    } = reader;
     let content_type = parts
         .headers
         .get(CONTENT_TYPE)
@@ -60,7 +61,7 @@ pub(crate) async fn read_form(
     let mut fields = Vec::new();
     let mut files = Vec::new();
     // A text counts before it has come, since its sender may take long.
-    let (mut permit, mut texts, mut texts_permit) = (None, 0, reading.count_long_body()?);
+    let (mut permit, mut texts, mut texts_permit) = (None, 0, reader.count_long_body()?);
     // Until files come, a form can keep us for no longer than any other body; who is not known yet,
     // with no more either.
     let until = Instant::now() + shared.body.time;
@@ -94,14 +95,14 @@ pub(crate) async fn read_form(
                 .ok_or(BodyError::TooLarge(shared.unknown_body().limit))?;
             texts += name.len() + text.len();
             if texts > UNCOUNTED_BODY && texts_permit.is_none() {
-                texts_permit = reading.count_body()?;
+                texts_permit = reader.count_body()?;
             }
             fields.push((name, text));
             continue;
         };
         if permit.is_none() {
-            if !endpoint.takes.files(shared.profile.classic) {
-                return Err(invalid(
+            if !takes.files(shared.profile.classic) {
+                return Err(Failure::invalid(
                     "content",
                     "must be a text: private messages are no files",
                 ));
@@ -109,7 +110,7 @@ pub(crate) async fn read_form(
             // Mistakes in the texts before the files are found before the files are taken.
             body::form(fields.iter().cloned(), Bounds::CHANGE)?;
             let so_far = body::first_of(&fields)?;
-            let sender = know_sender(reading, &so_far, actor).await?;
+            let sender = know_sender(reader, &so_far, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(so_far)).await?;
             let acquired = shared.forms.acquire(sender.quota_keys(), 1);
@@ -178,7 +179,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
         };
         return match id {
             Some(id) => Ok(Some(Role::Attachment(id))),
-            None => Err(invalid(
+            None => Err(Failure::invalid(
                 "attachments",
                 "must be called attachments[ID] or attachments[]",
             )),
@@ -193,7 +194,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
         "content" if is_marked || is_file => Ok(Some(Role::Content)),
         name if part.file_name.is_some() => {
             let shown: String = name.chars().take(100).collect();
-            Err(invalid(
+            Err(Failure::invalid(
                 &shown,
                 "can't be a file; files are called content or attachments[ID]",
             ))
@@ -204,22 +205,22 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
 
 /// A client that sends files must have shown credentials before them.
 async fn know_sender<'a>(
-    reading: Reading<'_>,
+    reader: BodyReader<'_>,
     so_far: &Map<String, Value>,
     actor: &'a mut Option<Actor>,
 ) -> Result<&'a Actor, Failure> {
-    let Reading {
+    let BodyReader {
         shared,
-        endpoint,
+        scopes,
         parts,
         query,
         ..
-    } = reading;
+    } = reader;
     if actor.is_none() || so_far.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
     let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
-    sender.require_any(endpoint.scopes)?;
+    sender.require_any(scopes)?;
     Ok(sender)
 }
 
@@ -277,19 +278,19 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
     if let Role::Attachment(Some(id)) = role
         && !is_decent_id(id)
     {
-        return Err(invalid(
+        return Err(Failure::invalid(
             "attachments",
             "must have ids of 1 to 255 characters without brackets",
         ));
     }
     let Role::Attachment(id) = role else {
         return match before.iter().any(|file| file.role == Role::Content) {
-            true => Err(invalid("content", "must be one file")),
+            true => Err(Failure::invalid("content", "must be one file")),
             false => Ok(()),
         };
     };
     if attachments().count() == MAX_ATTACHMENTS {
-        return Err(invalid(
+        return Err(Failure::invalid(
             "attachments",
             &format!("can't be more than {MAX_ATTACHMENTS}"),
         ));
@@ -301,13 +302,13 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
         })
         .collect();
     if ids.iter().any(|other| other.is_some() != id.is_some()) {
-        return Err(invalid(
+        return Err(Failure::invalid(
             "attachments",
             "must all have an id, or none of them",
         ));
     }
     if id.is_some() && ids.contains(&id.as_ref()) {
-        return Err(invalid("attachments", "must have ids that differ"));
+        return Err(Failure::invalid("attachments", "must have ids that differ"));
     }
     Ok(())
 }
@@ -352,7 +353,7 @@ impl From<multipart::Error> for Failure {
         use multipart::Error::{Body, LongText, TooManyParts, Utf8};
         let text = error.to_string();
         match error {
-            Utf8(name) => invalid(&name, &text),
+            Utf8(name) => Failure::invalid(&name, &text),
             LongText(_) => BodyError::TooLarge(Limit::FixedBody).into(),
             TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
             Body(why) => why

@@ -11,7 +11,6 @@ use http::HeaderMap;
 
 pub(crate) use self::described::Described;
 pub(crate) use self::form::{FormBody, read_form};
-use crate::context::invalid;
 use crate::error::Failure;
 use crate::media::BodyType;
 
@@ -48,7 +47,7 @@ pub(crate) async fn content(
     let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
         (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
         (None, Some(data)) => (keep((app, sender), data).await?, None, None),
-        (None, None) => return Err(invalid("content", "is required")),
+        (None, None) => return Err(Failure::invalid("content", "is required")),
     };
     let name = file_name.or(told_name);
     let attachment =

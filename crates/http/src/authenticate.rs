@@ -1,0 +1,79 @@
+//! Authenticating the caller of a request.
+
+use std::net::IpAddr;
+
+use eddyline_app::{Actor, Credentials, ScimProvider, Secret};
+use eddyline_wire::params::Params;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
+
+use crate::Shared;
+use crate::error::Failure;
+use crate::path_params::PathParams;
+use crate::serve::mark_authenticated;
+
+/// The first credentials present decide, also when they are bad: a flow token, then the
+/// Authorization header, then an access token among the parameters.
+pub(crate) async fn authenticate(
+    shared: &Shared,
+    parts: &Parts,
+    params: &Params,
+) -> Result<Option<Actor>, Failure> {
+    let app = &shared.app;
+    let mut reader = params.reader();
+    let flow_token = reader.opt_text("flow_token", 0..=1000);
+    let access_token = reader.opt_text("access_token", 0..=1000);
+    reader.finish()?;
+    let actor = if let Some(token) = flow_token {
+        app.authentication()
+            .by_flow_token(&Secret::presented(token))
+            .await?
+    } else if let Some(header) = parts.headers.get(AUTHORIZATION) {
+        let credentials = Credentials::parse(header.as_bytes())?;
+        let client = client_address(shared, parts);
+        let actor = app
+            .authentication()
+            .authenticate(credentials, client)
+            .await?;
+        if let Actor::User { caller, .. } = &actor {
+            shared.proxies.note_user(client, caller.user.id);
+        }
+        actor
+    } else if let Some(token) = access_token.filter(|_| shared.query_tokens) {
+        app.authentication()
+            .by_parameter_token(&Secret::presented(token))
+            .await?
+    } else {
+        return Ok(None);
+    };
+    mark_authenticated(&parts.extensions, actor.owner());
+    Ok(Some(actor))
+}
+
+/// The identity provider that the path names, if the header has its token.
+pub(crate) async fn scim_provider(
+    shared: &Shared,
+    parts: &Parts,
+    segments: &PathParams,
+) -> Result<ScimProvider, Failure> {
+    let header = parts
+        .headers
+        .get(AUTHORIZATION)
+        .map(http::HeaderValue::as_bytes);
+    let address = client_address(shared, parts);
+    let provider = shared
+        .app
+        .scim()
+        .provider(segments.get("uid"), header, address)
+        .await?;
+    mark_authenticated(&parts.extensions, provider.owner());
+    Ok(provider)
+}
+
+/// The address of the client, which a trusted proxy may name.
+pub(crate) fn client_address(shared: &Shared, parts: &Parts) -> IpAddr {
+    shared
+        .proxies
+        .client(&parts.headers, &parts.extensions)
+        .addr
+}

@@ -1,0 +1,43 @@
+//! What an endpoint takes as the body of a request.
+
+/// A body that is not parameters but one file.
+#[derive(Clone, Copy)]
+pub(crate) struct File {
+    /// The types it may have; what it is without a type, its content tells.
+    pub(crate) kinds: &'static [&'static str],
+    /// The most bytes taken.
+    pub(crate) bytes: usize,
+}
+
+/// What an endpoint takes as the body of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum BodyKind {
+    /// Parameters.
+    Parameters,
+    /// Parameters, and files beside them: as parts of a form, or as Base64 in JSON.
+    Uploads,
+    /// The same in the classic profile. In others a form with parts is a form like any other.
+    OldUploads,
+    /// A file. Credentials must stand elsewhere then.
+    File(File),
+    /// What the handler reads itself.
+    Raw,
+    /// The same, of a SCIM resource.
+    Resource,
+}
+
+impl BodyKind {
+    /// Whether forms with parts are read.
+    pub(crate) fn forms_with_parts(self) -> bool {
+        matches!(self, Self::Uploads | Self::OldUploads)
+    }
+
+    /// Whether files may come with the parameters.
+    pub(crate) fn files(self, is_classic: bool) -> bool {
+        match self {
+            Self::Uploads => true,
+            Self::OldUploads => is_classic,
+            Self::Parameters | Self::File(_) | Self::Raw | Self::Resource => false,
+        }
+    }
+}

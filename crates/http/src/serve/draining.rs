@@ -1,0 +1,18 @@
+//! The sign for the server to stop.
+
+use tokio::sync::watch;
+
+/// Tells when the server is to stop.
+#[derive(Clone)]
+pub(super) struct Draining(watch::Receiver<bool>);
+
+impl Draining {
+    pub(super) fn new(receiver: watch::Receiver<bool>) -> Self {
+        Self(receiver)
+    }
+
+    /// Waits for the server to stop. A server that is gone has stopped.
+    pub(super) async fn begun(&mut self) {
+        let _ = self.0.wait_for(|begun| *begun).await;
+    }
+}
