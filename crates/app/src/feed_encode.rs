@@ -7,13 +7,13 @@ use eddyline_model::messages::MessageView;
 use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
-use eddyline_wire::{Encoder, Flow, Place};
+use eddyline_wire::{Encoder, Flow, RoomRef};
 use quick_cache::sync::Cache;
 use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
 use crate::flow_view;
-use crate::flow_view::Shown;
+use crate::flow_view::Coverage;
 use crate::recent::Amended;
 
 /// About how many bytes a message takes on the stream beside its text.
@@ -167,7 +167,7 @@ impl EntryEncoder {
             .map_or(0, |item| item.weight());
         let size = ENVELOPE + 2 * view.message.content.len() + item;
         Entry::later(id, room, size, move || {
-            encoder.message(&view, Place::Flow(&flow))
+            encoder.message(&view, RoomRef::Flow(&flow))
         })
     }
 
@@ -176,7 +176,7 @@ impl EntryEncoder {
         let audience = audience_of(&view);
         let size = ENVELOPE + view.message.content.len();
         Entry::later(id, audience, size, move || {
-            encoder.message(&view, Place::Private)
+            encoder.message(&view, RoomRef::Private)
         })
     }
 
@@ -190,7 +190,7 @@ impl EntryEncoder {
             Control::FlowAdd { room, user } => {
                 // The flow is described as it is now, which is for those who are still in it.
                 let flow =
-                    flow_view::describe_at(reader, &self.addresses, (room, user), Shown::ALL)?;
+                    flow_view::describe_at(reader, &self.addresses, (room, user), Coverage::ALL)?;
                 return Ok(flow
                     .filter(|flow| flow.joined)
                     .map(|flow| flow_add(id, user, flow)));

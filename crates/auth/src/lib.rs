@@ -6,7 +6,7 @@
 //! 2. [`PasswordMemo::recall`] spares the hashing when the same check succeeded a moment ago.
 //! 3. [`Hasher::turn`] waits for a place among the few checks that run at once.
 //! 4. [`SignInGuard::check`] refuses when too many checks have failed.
-//! 5. [`Turn::verify`], or [`Turn::verify_dummy`] when there is no such account, so that both take
+//! 5. [`HashingPermit::verify`], or [`HashingPermit::verify_dummy`] when there is no such account, so that both take
 //!    equally long.
 //! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right
 //!    one.
@@ -34,7 +34,7 @@ pub use limiter::{
     SignInRefused, network_of,
 };
 pub use memo::PasswordMemo;
-pub use password::{Hasher, Password, PasswordError, PasswordPolicy, Turn};
+pub use password::{Hasher, HashingPermit, Password, PasswordError, PasswordPolicy};
 pub use seal::SealingKey;
 pub use strength::{Pattern, Weakness};
 pub use token::{Secret, TokenHash, constant_time_eq};

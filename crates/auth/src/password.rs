@@ -1,7 +1,7 @@
 //! Hashing and checking of passwords with argon2id.
 //!
 //! A check costs tens of milliseconds and as many megabytes on purpose. So it runs on tokio's
-//! blocking threads, and only a few at once: further ones wait for their [`Turn`].
+//! blocking threads, and only a few at once: further ones wait for their [`HashingPermit`].
 
 use std::fmt;
 use std::sync::Arc;
@@ -133,12 +133,12 @@ impl Hasher {
             .ok_or(PasswordError::Failed)?
     }
 
-    /// Waits for a turn and checks the password; see [`Turn::verify`].
+    /// Waits for a turn and checks the password; see [`HashingPermit::verify`].
     pub async fn verify(&self, password: &Password, phc: &str) -> bool {
         self.turn().await.verify(password, phc).await
     }
 
-    /// Waits for a turn and does the work of a check in vain; see [`Turn::verify_dummy`].
+    /// Waits for a turn and does the work of a check in vain; see [`HashingPermit::verify_dummy`].
     pub async fn verify_dummy(&self, password: &Password) -> bool {
         self.turn().await.verify_dummy(password).await
     }
@@ -148,12 +148,12 @@ impl Hasher {
     /// Ask for the limits on failed checks while holding the turn, and count the failure before
     /// letting go of it: then no more guesses slip past the limit than there are turns, however
     /// many arrive at the same moment.
-    pub async fn turn(&self) -> Turn {
+    pub async fn turn(&self) -> HashingPermit {
         let permit = Arc::clone(&self.turns)
             .acquire_owned()
             .await
             .expect("nobody closes the semaphore of turns");
-        Turn {
+        HashingPermit {
             argon: self.argon.clone(),
             permit: Arc::new(permit),
         }
@@ -162,12 +162,12 @@ impl Hasher {
 
 /// A place among the checks that run at once, given back when dropped.
 #[derive(Debug)]
-pub struct Turn {
+pub struct HashingPermit {
     argon: Argon2<'static>,
     permit: Arc<OwnedSemaphorePermit>,
 }
 
-impl Turn {
+impl HashingPermit {
     /// Whether `password` is the one that `phc` was made from. The cost is the stored hash's own.
     ///
     /// A password of an impossible length, an unreadable hash and a runtime that is shutting down
@@ -182,7 +182,7 @@ impl Turn {
             .unwrap_or(false)
     }
 
-    /// Takes as long as [`Turn::verify`] does for a hash of this policy and answers false: for an
+    /// Takes as long as [`HashingPermit::verify`] does for a hash of this policy and answers false: for an
     /// account that does not exist, so that the time of the answer does not tell.
     pub async fn verify_dummy(&self, password: &Password) -> bool {
         if !password.is_acceptable() {

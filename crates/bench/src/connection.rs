@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead as _, AsyncWriteExt as _, ReadBuf};
 use tokio::net::TcpStream;
 
 use crate::response::{Response, Scanner};
-use crate::{Failure, Result};
+use crate::{BenchError, Result};
 
 /// A connection.
 pub(crate) struct Connection {
@@ -41,7 +41,7 @@ impl Connection {
             let scanner = &mut self.scanner;
             let response = read(&mut self.stream, |bytes| match bytes {
                 [] => Err("the connection was closed".into()),
-                bytes => scanner.feed(bytes).map_err(Failure::from),
+                bytes => scanner.feed(bytes).map_err(BenchError::from),
             });
             match response.await?? {
                 // Nobody should have to open another one.

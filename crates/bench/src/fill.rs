@@ -11,7 +11,7 @@ use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::plan::MEMBERS;
 use crate::random::Random;
-use crate::requests::Shown;
+use crate::requests::Credential;
 use crate::server::Binary;
 use crate::words::Vocabulary;
 use crate::{Result, progress};
@@ -67,8 +67,8 @@ impl Homes {
     }
 
     /// The API token of a member; after the last comes the first again.
-    pub(crate) fn token(&self, number: usize) -> Shown<'_> {
-        Shown::ApiToken(&self.tokens[number % self.tokens.len()])
+    pub(crate) fn token(&self, number: usize) -> Credential<'_> {
+        Credential::ApiToken(&self.tokens[number % self.tokens.len()])
     }
 }
 
@@ -129,7 +129,7 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
     });
     stream::iter(drafts)
         .buffered(WAITING)
-        .map_err(crate::Failure::from)
+        .map_err(crate::BenchError::from)
         .try_for_each(|posted| async move {
             match posted.outcome {
                 Outcome::Added(_) => Ok(()),

@@ -41,8 +41,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::arguments::{Arguments, Command};
 
 /// Why the program ended early. It is only shown, so it need not be told apart.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
-type Result<T> = std::result::Result<T, Failure>;
+type BenchError = Box<dyn std::error::Error + Send + Sync>;
+type Result<T> = std::result::Result<T, BenchError>;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();

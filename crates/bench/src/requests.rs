@@ -10,7 +10,7 @@ pub(crate) struct Request<'a> {
     /// Path and query.
     pub(crate) path: &'a str,
     /// What is shown, if anything.
-    pub(crate) token: Option<Shown<'a>>,
+    pub(crate) token: Option<Credential<'a>>,
     /// Which kind of answer is wanted.
     pub(crate) accept: &'static str,
     /// What is sent, with its kind.
@@ -19,14 +19,14 @@ pub(crate) struct Request<'a> {
 
 /// What tells whose request it is.
 #[derive(Clone, Copy)]
-pub(crate) enum Shown<'a> {
+pub(crate) enum Credential<'a> {
     /// An API token of a user.
     ApiToken(&'a str),
     /// An access token of an application, or the token of an identity provider.
     AccessToken(&'a str),
 }
 
-impl Shown<'_> {
+impl Credential<'_> {
     fn header(self) -> String {
         match self {
             Self::ApiToken(token) => {
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_post_has_a_body_with_its_length() {
         let body = chat("hello");
-        let token = Some(Shown::ApiToken("t"));
+        let token = Some(Credential::ApiToken("t"));
         let request = Request {
             method: "POST",
             path: "/m",

@@ -36,10 +36,10 @@ impl Binary {
             })
         } else {
             let path = path.display();
-            Err(format!(
-                "there is no server at {path}: cargo build --release -p eddyline-server"
+            Err(
+                format!("there is no server at {path}: cargo build --release -p eddyline-server")
+                    .into(),
             )
-            .into())
         }
     }
 

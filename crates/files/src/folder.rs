@@ -36,7 +36,7 @@ impl Folder {
     }
 
     /// Makes an empty file for a key.
-    pub(crate) fn create(&self, key: &Key) -> io::Result<(File, Entry)> {
+    pub(crate) fn create(&self, key: &Key) -> io::Result<(File, PartialFile)> {
         let (part, name) = key.part();
         if !self.durable[part].load(Ordering::Acquire) {
             self.make_part(part, name)?;
@@ -52,7 +52,7 @@ impl Folder {
         };
         Ok((
             file,
-            Entry {
+            PartialFile {
                 path,
                 is_kept: false,
             },
@@ -78,12 +78,12 @@ impl fmt::Debug for Folder {
 }
 
 /// A file's place in the folder. Dropped before it is kept, it removes the file.
-pub(crate) struct Entry {
+pub(crate) struct PartialFile {
     path: PathBuf,
     is_kept: bool,
 }
 
-impl Entry {
+impl PartialFile {
     /// Puts the file and its name on the disk for good. Blocks.
     pub(crate) fn sync(&self, file: &File) -> io::Result<()> {
         file.sync_all().map_err(at(&self.path))?;
@@ -100,7 +100,7 @@ impl Entry {
     }
 }
 
-impl Drop for Entry {
+impl Drop for PartialFile {
     fn drop(&mut self) {
         if self.is_kept {
             return;

@@ -45,11 +45,11 @@ const CHUNK: usize = 64 * 1024;
 /// The place where files are kept. It is cheap to clone, and all clones are the same place.
 #[derive(Clone)]
 pub struct Files {
-    place: Place,
+    place: FileBackend,
 }
 
 #[derive(Clone)]
-enum Place {
+enum FileBackend {
     Folder(Arc<Folder>),
     #[cfg(feature = "s3")]
     S3(Arc<s3::S3>),
@@ -64,7 +64,7 @@ impl Files {
     pub fn in_folder(folder: &Path) -> Result<Self, Error> {
         let folder = Folder::new(folder)?;
         Ok(Self {
-            place: Place::Folder(Arc::new(folder)),
+            place: FileBackend::Folder(Arc::new(folder)),
         })
     }
 
@@ -78,7 +78,7 @@ impl Files {
     pub fn in_s3(config: &S3Config) -> Result<Self, Error> {
         let store = s3::S3::new(config)?;
         Ok(Self {
-            place: Place::S3(Arc::new(store)),
+            place: FileBackend::S3(Arc::new(store)),
         })
     }
 
@@ -100,11 +100,11 @@ impl Files {
     /// Those of [`Files::begin`] and [`Upload::finish`].
     pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<[u8; 32], Error> {
         match &self.place {
-            Place::Folder(folder) => {
+            FileBackend::Folder(folder) => {
                 folder::put(Arc::clone(folder), key.clone(), bytes.clone()).await?;
             }
             #[cfg(feature = "s3")]
-            Place::S3(store) => store.put(key, bytes.clone()).await?,
+            FileBackend::S3(store) => store.put(key, bytes.clone()).await?,
         }
         Ok(sha256(&bytes))
     }
@@ -118,9 +118,11 @@ impl Files {
     /// last byte; [`Error::Io`] and [`Error::Store`].
     pub async fn open(&self, key: &Key, range: Option<Range<u64>>) -> Result<Content, Error> {
         match &self.place {
-            Place::Folder(folder) => folder::open(Arc::clone(folder), key.clone(), range).await,
+            FileBackend::Folder(folder) => {
+                folder::open(Arc::clone(folder), key.clone(), range).await
+            }
             #[cfg(feature = "s3")]
-            Place::S3(store) => store.open(key, range).await,
+            FileBackend::S3(store) => store.open(key, range).await,
         }
     }
 
@@ -140,9 +142,9 @@ impl Files {
         content_disposition: &str,
     ) -> Result<Option<Url>, Error> {
         match &self.place {
-            Place::Folder(_) => Ok(None),
+            FileBackend::Folder(_) => Ok(None),
             #[cfg(feature = "s3")]
-            Place::S3(store) => store
+            FileBackend::S3(store) => store
                 .link(key, lifetime, content_type, content_disposition)
                 .await
                 .map(Some),
@@ -156,9 +158,9 @@ impl Files {
     /// [`Error::Io`] and [`Error::Store`].
     pub async fn remove(&self, key: &Key) -> Result<(), Error> {
         match &self.place {
-            Place::Folder(folder) => folder::remove(Arc::clone(folder), key.clone()).await,
+            FileBackend::Folder(folder) => folder::remove(Arc::clone(folder), key.clone()).await,
             #[cfg(feature = "s3")]
-            Place::S3(store) => store.remove(key).await,
+            FileBackend::S3(store) => store.remove(key).await,
         }
     }
 }
@@ -166,9 +168,9 @@ impl Files {
 impl std::fmt::Debug for Files {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.place {
-            Place::Folder(folder) => write!(f, "Files({folder:?})"),
+            FileBackend::Folder(folder) => write!(f, "Files({folder:?})"),
             #[cfg(feature = "s3")]
-            Place::S3(store) => write!(f, "Files({store:?})"),
+            FileBackend::S3(store) => write!(f, "Files({store:?})"),
         }
     }
 }

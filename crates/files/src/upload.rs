@@ -3,10 +3,10 @@
 use bytes::{Bytes, BytesMut};
 use tokio::runtime::Handle;
 
-use crate::folder::Entry;
+use crate::folder::PartialFile;
 use crate::look::look;
 use crate::sink::Sink;
-use crate::{CHUNK, Error, Files, Key, Picture, Place, aside};
+use crate::{CHUNK, Error, FileBackend, Files, Key, Picture, aside};
 
 /// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it soon leaves
 /// nothing behind; see there for a store.
@@ -21,7 +21,7 @@ pub struct Upload {
     /// `None` while it is written to, and after that went wrong.
     sink: Option<Sink>,
     /// Of a file in the folder.
-    entry: Option<Entry>,
+    entry: Option<PartialFile>,
 }
 
 /// A file that is kept, and what was found out of it.
@@ -41,13 +41,13 @@ pub struct Stored {
 impl Upload {
     pub(crate) async fn begin(files: Files, key: Key, limit: u64) -> Result<Self, Error> {
         let (file, entry) = match &files.place {
-            Place::Folder(folder) => {
+            FileBackend::Folder(folder) => {
                 let (folder, key) = (folder.clone(), key.clone());
                 let (file, entry) = aside(move || folder.create(&key)).await??;
                 (file, Some(entry))
             }
             #[cfg(feature = "s3")]
-            Place::S3(store) => {
+            FileBackend::S3(store) => {
                 let store = store.clone();
                 (aside(move || store.put_aside()).await??, None)
             }
@@ -141,13 +141,13 @@ impl Upload {
             picture,
         };
         match &self.files.place {
-            Place::Folder(_) => {
+            FileBackend::Folder(_) => {
                 let entry = self.entry.take().ok_or(Error::Broken)?;
                 let entry = aside(move || entry.sync(&file).map(|()| entry)).await??;
                 entry.keep();
             }
             #[cfg(feature = "s3")]
-            Place::S3(store) => store.upload(&self.key, file, size).await?,
+            FileBackend::S3(store) => store.upload(&self.key, file, size).await?,
         }
         Ok(stored)
     }

@@ -7,15 +7,16 @@ use http::StatusCode;
 use serde::Serialize;
 
 use crate::answer_bytes;
-use crate::error::{self, Failure};
+use crate::error::{self, ApiFailure};
 use crate::response::uncounted;
 
 /// What an endpoint answers.
-pub(crate) type Answer = Result<Response, Failure>;
+pub(crate) type Answer = Result<Response, ApiFailure>;
 
 /// A JSON answer of something.
 pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
-    let bytes = serde_json::to_vec(value).map_err(|error| Failure::internal(error.to_string()))?;
+    let bytes =
+        serde_json::to_vec(value).map_err(|error| ApiFailure::internal(error.to_string()))?;
     Ok(encoded(status, bytes))
 }
 

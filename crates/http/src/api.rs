@@ -24,12 +24,12 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::access::Access;
 use crate::endpoint::Endpoint;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::instrumented::{Instrumented, Respond};
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
 use crate::request_id::REQUEST_ID;
-use crate::routes::{Found, Routes};
+use crate::routes::{RouteMatch, Routes};
 use crate::{Shared, error, path, scim};
 
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
@@ -118,11 +118,11 @@ impl Inner {
     async fn routed(&self, request: Request<Body>) -> Response {
         let path = path::normalize(request.uri().path());
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
-            Found::Endpoint(endpoint, segments) => (endpoint, segments),
-            Found::OtherMethods(allowed) => {
+            RouteMatch::Endpoint(endpoint, segments) => (endpoint, segments),
+            RouteMatch::OtherMethods(allowed) => {
                 return wrong_method(face_at(&path, &request), &allowed);
             }
-            Found::Nothing => return face_at(&path, &request).failed(Error::NotFound.into()),
+            RouteMatch::Nothing => return face_at(&path, &request).failed(Error::NotFound.into()),
         };
         let head = request.method() == Method::HEAD;
         let compress = endpoint.compress && request.headers().contains_key(ACCEPT_ENCODING);
@@ -207,7 +207,7 @@ fn face_at(path: &str, request: &Request<Body>) -> scim::ResponseFormat {
 /// Something is there, but not for that method (RFC 9110, section 15.5.6).
 fn wrong_method(face: scim::ResponseFormat, allowed: &str) -> Response {
     let text = "Method not allowed".to_owned();
-    let mut response = face.failed(Failure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
+    let mut response = face.failed(ApiFailure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
     if let Ok(allowed) = HeaderValue::from_str(allowed) {
         response.headers_mut().insert(ALLOW, allowed);
     }

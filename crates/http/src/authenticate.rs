@@ -8,7 +8,7 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use crate::Shared;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::serve::mark_authenticated;
 
@@ -18,7 +18,7 @@ pub(crate) async fn authenticate(
     shared: &Shared,
     parts: &Parts,
     params: &Params,
-) -> Result<Option<Actor>, Failure> {
+) -> Result<Option<Actor>, ApiFailure> {
     let app = &shared.app;
     let mut reader = params.reader();
     let flow_token = reader.opt_text("flow_token", 0..=1000);
@@ -55,7 +55,7 @@ pub(crate) async fn scim_provider(
     shared: &Shared,
     parts: &Parts,
     segments: &PathParams,
-) -> Result<ScimProvider, Failure> {
+) -> Result<ScimProvider, ApiFailure> {
     let header = parts
         .headers
         .get(AUTHORIZATION)

@@ -15,7 +15,7 @@ use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, Endpoint};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::response::with_header;
 use crate::sender::Anybody;
 
@@ -128,7 +128,7 @@ async fn upload(ctx: RequestContext) -> Answer {
         .own(ctx.actor(), ctx.id::<UserId>("user")?)
         .await?;
     if ctx.raw.is_empty() {
-        return Err(Failure::invalid("avatar", "can't be blank"));
+        return Err(ApiFailure::invalid("avatar", "can't be blank"));
     }
     json(
         StatusCode::OK,

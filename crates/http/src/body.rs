@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 
 use crate::Shared;
 use crate::body_kind::BodyKind;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::json;
 use crate::media;
 use crate::path_params::PathParams;
@@ -64,7 +64,7 @@ pub(crate) enum Fields {
 
 impl Fields {
     /// The [`FIRST`] of them.
-    pub(crate) fn first(&self) -> Result<Map<String, Value>, Failure> {
+    pub(crate) fn first(&self) -> Result<Map<String, Value>, ApiFailure> {
         let named = |(name, value): (&&str, &Value)| (name.to_string(), value.clone());
         Ok(match self {
             Self::None => Map::new(),
@@ -80,7 +80,7 @@ impl Fields {
     }
 
     /// All of them, within these bounds.
-    pub(crate) fn read(self, bounds: Bounds) -> Result<Map<String, Value>, Failure> {
+    pub(crate) fn read(self, bounds: Bounds) -> Result<Map<String, Value>, ApiFailure> {
         Ok(match self {
             Self::None => Map::new(),
             Self::Form(text) => forms::parse(&text, bounds)?,
@@ -113,12 +113,15 @@ pub(crate) fn form(
 
 impl BodyReader<'_> {
     /// Reads a body without files. A long one counts for its sender, where that is known.
-    pub(crate) async fn read_counted(self, body: Body) -> Result<(Bytes, Option<Permit>), Failure> {
+    pub(crate) async fn read_counted(
+        self,
+        body: Body,
+    ) -> Result<(Bytes, Option<Permit>), ApiFailure> {
         let mut permit = None;
         let longer = || match permit {
             None if self.sender.is_some() => {
                 permit = self.count_body()?;
-                Ok::<_, Failure>(self.limit.bytes)
+                Ok::<_, ApiFailure>(self.limit.bytes)
             }
             _ => Err(BodyError::TooLarge(self.limit.limit).into()),
         };
@@ -140,7 +143,7 @@ impl BodyReader<'_> {
     }
 
     /// Counts a body for its sender before it has come, unless it was announced to be short.
-    pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, Failure> {
+    pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, ApiFailure> {
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
         if bytes > UNCOUNTED_BODY as u64 {
             self.count_body()
@@ -150,7 +153,7 @@ impl BodyReader<'_> {
     }
 
     /// Counts a long body without files for its sender.
-    pub(crate) fn count_body(&self) -> Result<Option<Permit>, Failure> {
+    pub(crate) fn count_body(&self) -> Result<Option<Permit>, ApiFailure> {
         let Some(sender) = self.sender else {
             return Ok(None);
         };
@@ -163,7 +166,7 @@ impl BodyReader<'_> {
 }
 
 /// Checks that a body of text comes as it is, and in UTF-8.
-pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), ApiFailure> {
     check_coding(headers)?;
     let kind = headers
         .get(CONTENT_TYPE)
@@ -173,21 +176,24 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Failure> {
 }
 
 /// Checks that a content type names no other charset than UTF-8.
-pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), Failure> {
+pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), ApiFailure> {
     if media::is_utf8(content_type) {
         return Ok(());
     }
     let text = "A charset other than UTF-8 is not supported".to_owned();
-    Err(Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text))
+    Err(ApiFailure::Request(
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        text,
+    ))
 }
 
-pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Failure> {
+pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), ApiFailure> {
     let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
     if headers.get(CONTENT_ENCODING).is_none_or(plain) {
         return Ok(());
     }
     let text = "Content-Encoding is not supported; send the body as it is";
-    Err(Failure::Request(
+    Err(ApiFailure::Request(
         StatusCode::UNSUPPORTED_MEDIA_TYPE,
         text.to_owned(),
     ))

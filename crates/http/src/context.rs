@@ -9,7 +9,7 @@ use eddyline_model::policy::FlowAction;
 use http::{Extensions, HeaderMap};
 
 use crate::Shared;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::sender::{KnownSender, Sender};
 use crate::serve::{BodyReservation, mark_authenticated};
@@ -34,7 +34,7 @@ pub(crate) struct RequestContext<S = Actor> {
 
 impl RequestContext<KnownSender> {
     /// The request with the sender that its handler takes.
-    pub(crate) fn sent_by<S: Sender>(self) -> Result<RequestContext<S>, Failure> {
+    pub(crate) fn sent_by<S: Sender>(self) -> Result<RequestContext<S>, ApiFailure> {
         let Self {
             shared,
             sender,
@@ -68,7 +68,7 @@ impl RequestContext {
     }
 
     /// The flow that the path names, if the caller may do `action` there.
-    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Failure> {
+    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, ApiFailure> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
         Ok(self
             .app()
@@ -110,7 +110,7 @@ impl<S> RequestContext<S> {
     }
 
     /// A number in the path. Anything else is the number of nothing.
-    pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
+    pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, ApiFailure> {
         self.segment(name)
             .parse()
             .map_err(|_| Error::NotFound.into())

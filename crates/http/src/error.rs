@@ -10,7 +10,7 @@ use eddyline_wire::{ErrorBody, IntegrationError};
 use http::StatusCode;
 use http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 
-use crate::json::BodyError as JsonError;
+use crate::json::JsonError;
 use crate::response::{uncounted, with_header};
 use crate::serve::BodyError;
 
@@ -28,7 +28,7 @@ const MAX_NAME: usize = 200;
 
 /// Why an endpoint did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum ApiFailure {
     /// The application said no.
     #[error(transparent)]
     App(#[from] Error),
@@ -46,7 +46,7 @@ pub(crate) enum Failure {
     Anonymous,
 }
 
-impl Failure {
+impl ApiFailure {
     pub(crate) fn internal(text: String) -> Self {
         Self::App(Error::Internal(text))
     }
@@ -70,7 +70,7 @@ impl Failure {
     }
 }
 
-impl From<BodyError> for Failure {
+impl From<BodyError> for ApiFailure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
@@ -80,19 +80,19 @@ impl From<BodyError> for Failure {
     }
 }
 
-impl From<JsonError> for Failure {
+impl From<JsonError> for ApiFailure {
     fn from(error: JsonError) -> Self {
         Self::bad_request(error.to_string())
     }
 }
 
-impl From<FormError> for Failure {
+impl From<FormError> for ApiFailure {
     fn from(error: FormError) -> Self {
         Self::Invalid(Invalid::one(&error.field, error.problem.to_string()))
     }
 }
 
-impl From<CredentialsError> for Failure {
+impl From<CredentialsError> for ApiFailure {
     fn from(_: CredentialsError) -> Self {
         Self::App(Error::Unauthenticated(
             "The Authorization header cannot be read",
@@ -101,16 +101,18 @@ impl From<CredentialsError> for Failure {
 }
 
 /// The answer to a failure. The log says which bound a request was refused for.
-pub(crate) fn response(failure: Failure) -> Response {
+pub(crate) fn response(failure: ApiFailure) -> Response {
     if let Some(limit) = failure.limit() {
         limit.log_refusal();
     }
     match failure {
-        Failure::TooLong(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, &failure.to_string()),
-        Failure::Invalid(invalid) => mistakes(invalid.errors),
-        Failure::Request(status, text) => plain(status, &text),
-        Failure::Anonymous => challenge("Authentication is required", "Basic realm=\"Eddyline\""),
-        Failure::App(error) => of_app(error),
+        ApiFailure::TooLong(_) => plain(StatusCode::PAYLOAD_TOO_LARGE, &failure.to_string()),
+        ApiFailure::Invalid(invalid) => mistakes(invalid.errors),
+        ApiFailure::Request(status, text) => plain(status, &text),
+        ApiFailure::Anonymous => {
+            challenge("Authentication is required", "Basic realm=\"Eddyline\"")
+        }
+        ApiFailure::App(error) => of_app(error),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::answer::{Answer, done, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::organizations::named;
 
@@ -134,6 +134,6 @@ async fn leave(ctx: RequestContext) -> Answer {
     Ok(nothing())
 }
 
-fn id(ctx: &RequestContext) -> Result<GroupId, Failure> {
+fn id(ctx: &RequestContext) -> Result<GroupId, ApiFailure> {
     ctx.id("group")
 }

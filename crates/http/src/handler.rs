@@ -10,7 +10,7 @@ use eddyline_wire::{Parameters, Request};
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::sender::{KnownSender, Sender};
 
 /// A handler whose type is forgotten, so that handlers can stand in one table.
@@ -114,7 +114,7 @@ impl<P> Unread<P> {
 impl<P: Request> Unread<P> {
     /// Reads the parameters, and tells of all mistakes at once. What was sent is dropped then,
     /// because many requests of one caller may wait.
-    pub(crate) fn read(self) -> Result<P, Failure> {
+    pub(crate) fn read(self) -> Result<P, ApiFailure> {
         self.read_checked(|_, _| {})
     }
 
@@ -122,7 +122,7 @@ impl<P: Request> Unread<P> {
     pub(crate) fn read_checked(
         self,
         check: impl FnOnce(&mut P, &mut Reader<'_>),
-    ) -> Result<P, Failure> {
+    ) -> Result<P, ApiFailure> {
         let mut reader = self.params.reader();
         let mut request = P::read(&mut reader);
         if let Some(request) = &mut request {
@@ -130,7 +130,7 @@ impl<P: Request> Unread<P> {
         }
         reader.finish()?;
         request.ok_or_else(|| {
-            Failure::internal("a parameter is missing and nobody noticed".to_owned())
+            ApiFailure::internal("a parameter is missing and nobody noticed".to_owned())
         })
     }
 }

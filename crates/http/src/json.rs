@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 32;
 
 /// Why a body is not a JSON object that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum BodyError {
+pub(crate) enum JsonError {
     /// The bytes are not UTF-8.
     #[error("The body is not valid UTF-8")]
     Utf8,
@@ -39,20 +39,20 @@ pub(crate) enum BodyError {
 
 /// Reads a body that must be a JSON object. A body that is empty or blank is an empty object, since
 /// clients announce JSON on requests without a body too. Of repeated names the last counts.
-pub(crate) fn parse_object(bytes: &[u8], bounds: Bounds) -> Result<Map<String, Value>, BodyError> {
+pub(crate) fn parse_object(bytes: &[u8], bounds: Bounds) -> Result<Map<String, Value>, JsonError> {
     let Some(text) = checked(bytes, bounds)? else {
         return Ok(Map::new());
     };
     match serde_json::from_str(text) {
         Ok(Value::Object(object)) => Ok(object),
-        Ok(_) => Err(BodyError::NotAnObject),
+        Ok(_) => Err(JsonError::NotAnObject),
         Err(error) => Err(syntax(&error)),
     }
 }
 
 /// Reads of such a body only the members with these names, and of those only what is no list and no
 /// object: for those an empty one stands. The rest takes no memory.
-pub(crate) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Map<String, Value>, BodyError> {
+pub(crate) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Map<String, Value>, JsonError> {
     let Some(text) = checked(bytes, Bounds::CHANGE)? else {
         return Ok(Map::new());
     };
@@ -66,7 +66,7 @@ pub(crate) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Map<String, Val
     // What is no object is an error of this visitor, which has its place in the text too.
     found.map_err(|error| {
         if error.is_data() {
-            BodyError::NotAnObject
+            JsonError::NotAnObject
         } else {
             syntax(&error)
         }
@@ -74,8 +74,8 @@ pub(crate) fn parse_only(bytes: &[u8], names: &[&str]) -> Result<Map<String, Val
 }
 
 /// The text of a body within its bounds; `None` for a blank one.
-fn checked(bytes: &[u8], bounds: Bounds) -> Result<Option<&str>, BodyError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| BodyError::Utf8)?;
+fn checked(bytes: &[u8], bounds: Bounds) -> Result<Option<&str>, JsonError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| JsonError::Utf8)?;
     // RFC 8259, section 8.1: a byte order mark may be ignored; some .NET clients send one.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim_ascii().is_empty() {
@@ -85,8 +85,8 @@ fn checked(bytes: &[u8], bounds: Bounds) -> Result<Option<&str>, BodyError> {
     Ok(Some(text))
 }
 
-fn syntax(error: &serde_json::Error) -> BodyError {
-    BodyError::Syntax {
+fn syntax(error: &serde_json::Error) -> JsonError {
+    JsonError::Syntax {
         line: error.line(),
         column: error.column(),
     }
@@ -94,7 +94,7 @@ fn syntax(error: &serde_json::Error) -> BodyError {
 
 /// Looks at brackets and commas outside of strings only, so it costs no stack and judges broken
 /// JSON as well. The outermost object does not count.
-fn check_bounds(text: &str, bounds: Bounds) -> Result<(), BodyError> {
+fn check_bounds(text: &str, bounds: Bounds) -> Result<(), JsonError> {
     let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
     let (mut containers, mut commas) = (0_usize, 0_usize);
     for byte in text.bytes() {
@@ -107,7 +107,7 @@ fn check_bounds(text: &str, bounds: Bounds) -> Result<(), BodyError> {
                 depth += 1;
                 containers += 1;
                 if depth > MAX_DEPTH {
-                    return Err(BodyError::Depth);
+                    return Err(JsonError::Depth);
                 }
             }
             b']' | b'}' => depth = depth.saturating_sub(1),
@@ -116,7 +116,7 @@ fn check_bounds(text: &str, bounds: Bounds) -> Result<(), BodyError> {
         }
         // Each container has a first value, and one more behind each comma.
         if containers > bounds.containers + 1 || containers + commas > bounds.values {
-            return Err(BodyError::Count(bounds));
+            return Err(JsonError::Count(bounds));
         }
     }
     Ok(())
@@ -206,7 +206,7 @@ mod tests {
 
     use super::*;
 
-    fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, BodyError> {
+    fn parse_object(bytes: &[u8]) -> Result<Map<String, Value>, JsonError> {
         super::parse_object(bytes, Bounds::CHANGE)
     }
 
@@ -229,7 +229,7 @@ mod tests {
         for body in ["[]", "1", "\"text\"", "null", "true"] {
             assert_eq!(
                 parse_object(body.as_bytes()),
-                Err(BodyError::NotAnObject),
+                Err(JsonError::NotAnObject),
                 "{body}"
             );
         }
@@ -246,7 +246,7 @@ mod tests {
     fn broken_json_is_refused_with_its_place() {
         assert_eq!(
             parse_object(b"{\n\"a\": }"),
-            Err(BodyError::Syntax { line: 2, column: 6 })
+            Err(JsonError::Syntax { line: 2, column: 6 })
         );
         for body in [
             "{",
@@ -257,24 +257,24 @@ mod tests {
             "{\"a\": \"\n\"}",
         ] {
             assert!(
-                matches!(parse_object(body.as_bytes()), Err(BodyError::Syntax { .. })),
+                matches!(parse_object(body.as_bytes()), Err(JsonError::Syntax { .. })),
                 "{body}"
             );
         }
-        assert_eq!(parse_object(b"{\"a\": \"\xff\"}"), Err(BodyError::Utf8));
+        assert_eq!(parse_object(b"{\"a\": \"\xff\"}"), Err(JsonError::Utf8));
     }
 
     #[test]
     fn nesting_is_bounded_before_it_is_parsed() {
         assert!(parse_object(nested(32).as_bytes()).is_ok());
-        assert_eq!(parse_object(nested(33).as_bytes()), Err(BodyError::Depth));
+        assert_eq!(parse_object(nested(33).as_bytes()), Err(JsonError::Depth));
         assert_eq!(
             parse_object("[".repeat(1_000_000).as_bytes()),
-            Err(BodyError::Depth)
+            Err(JsonError::Depth)
         );
         assert_eq!(
             parse_object("{\"a\":".repeat(1000).as_bytes()),
-            Err(BodyError::Depth)
+            Err(JsonError::Depth)
         );
     }
 
@@ -289,14 +289,14 @@ mod tests {
         assert!(parse(&list(9)).is_ok());
         assert_eq!(
             parse(&list(10)),
-            Err(BodyError::Count(bounds)),
+            Err(JsonError::Count(bounds)),
             "the list is one of them"
         );
         assert!(parse(r#"{"a":[{},{}]}"#).is_ok());
-        assert_eq!(parse(r#"{"a":[{},{},{}]}"#), Err(BodyError::Count(bounds)));
+        assert_eq!(parse(r#"{"a":[{},{},{}]}"#), Err(JsonError::Count(bounds)));
         assert_eq!(
             parse(&"[{},".repeat(1_000_000)),
-            Err(BodyError::Count(bounds))
+            Err(JsonError::Count(bounds))
         );
         assert!(parse(&format!("{{\"a\":\"{}\"}}", ",[{".repeat(1000))).is_ok());
     }
@@ -335,7 +335,7 @@ mod tests {
                 "{body}"
             );
         }
-        assert!(matches!(parse(&nested(33)), Err(BodyError::Depth)));
+        assert!(matches!(parse(&nested(33)), Err(JsonError::Depth)));
     }
 
     #[test]

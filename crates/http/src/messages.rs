@@ -15,14 +15,14 @@ use eddyline_wire::requests::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
     PostEvent, PostOptions, PostThread, TagMode, ToFlow,
 };
-use eddyline_wire::{OneOf, Place, Request};
+use eddyline_wire::{OneOf, Request, RoomRef};
 use http::StatusCode;
 use http::header::LINK;
 
 use crate::answer::{Answer, done, encoded, nothing};
 use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::response::with_header;
 use crate::uploads::{self, Described};
@@ -136,7 +136,7 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
 }
 
 /// The kinds that can be posted, and who may post which.
-fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Event, Failure> {
+fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Event, ApiFailure> {
     let name = PostEvent::read(reader)
         .and_then(|post| post.event)
         .unwrap_or_default();
@@ -213,7 +213,7 @@ fn inbox(reader: &mut Reader<'_>) -> NewInbox {
 }
 
 /// The flow a message goes to: the path's, the flow token's own, or the one named.
-async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, Failure> {
+async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, ApiFailure> {
     if !ctx.segment("flow").is_empty() {
         return ctx.room(FlowAction::Post).await;
     }
@@ -247,7 +247,7 @@ async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer
             let bytes = ctx
                 .app()
                 .encoder()
-                .message(&view, Place::Flow(&room.flow.id));
+                .message(&view, RoomRef::Flow(&room.flow.id));
             let addresses = &ctx.app().config().addresses;
             let comments = addresses.comments(&room.organization, &room.flow, view.message.id);
             Ok(with_header(
@@ -411,7 +411,7 @@ pub(crate) async fn get(ctx: RequestContext) -> Answer {
     let bytes = ctx
         .app()
         .encoder()
-        .message(&view, Place::Flow(&room.flow.id));
+        .message(&view, RoomRef::Flow(&room.flow.id));
     Ok(encoded(StatusCode::OK, bytes))
 }
 

@@ -10,7 +10,7 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 
 const ORGANIZATION: &str = "/organizations/{organization}";
@@ -80,7 +80,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 pub(crate) async fn named(
     ctx: &RequestContext,
     action: OrganizationAction,
-) -> Result<OrganizationId, Failure> {
+) -> Result<OrganizationId, ApiFailure> {
     Ok(ctx
         .app()
         .organizations()

@@ -9,7 +9,7 @@ use eddyline_wire::requests::{
     EditPrivateMessage, ListMessages, PrivateContent, PrivateEvent, PrivateTags,
     UpdatePrivateConversation,
 };
-use eddyline_wire::{Place, Request};
+use eddyline_wire::{Request, RoomRef};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, json, nothing};
@@ -17,7 +17,7 @@ use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::messages::{listed, query};
 use crate::uploads::{self, Described};
@@ -187,7 +187,7 @@ async fn send(
     {
         Posted::Message(view) => Ok(encoded(
             StatusCode::CREATED,
-            ctx.app().encoder().message(&view, Place::Private),
+            ctx.app().encoder().message(&view, RoomRef::Private),
         )),
         Posted::Accepted => Ok(done()),
     }
@@ -218,7 +218,7 @@ async fn get_message(ctx: RequestContext) -> Answer {
         .await?;
     Ok(encoded(
         StatusCode::OK,
-        ctx.app().encoder().message(&view, Place::Private),
+        ctx.app().encoder().message(&view, RoomRef::Private),
     ))
 }
 
@@ -263,7 +263,7 @@ async fn delete(ctx: RequestContext) -> Answer {
 }
 
 /// The user whom the path names, for callers who are users themselves.
-fn other(ctx: &RequestContext) -> Result<UserId, Failure> {
+fn other(ctx: &RequestContext) -> Result<UserId, ApiFailure> {
     ctx.actor().user()?;
     ctx.id("user")
 }

@@ -19,7 +19,7 @@ use crate::authenticate::{authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, FIRST, Fields};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::receive_body::{ReceivedBody, receive_body};
 use crate::sender::KnownSender;
@@ -37,7 +37,7 @@ pub(crate) async fn read_request(
     segments: PathParams,
     request: Request<Body>,
     actor: &mut Option<Actor>,
-) -> Result<(RequestContext<KnownSender>, Params), Failure> {
+) -> Result<(RequestContext<KnownSender>, Params), ApiFailure> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
     let public = endpoint.access != Access::Caller;
@@ -113,7 +113,7 @@ pub(crate) async fn read_request(
         shared.app.authentication().count_request(actor)?;
         actor.require_any(endpoint.scopes)?;
     } else if !public {
-        return Err(Failure::Anonymous);
+        return Err(ApiFailure::Anonymous);
     }
     let bounds = bounds(known || actor.is_some(), &parts.method);
     let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode, request::Parts};
 
 use crate::body::{BodyReader, Fields, check_coding, check_encoding};
 use crate::body_kind::{BodyKind, File};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::media::{self, BodyType};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
@@ -36,7 +36,7 @@ pub(crate) async fn receive_body(
     reader: BodyReader<'_>,
     body: Body,
     actor: &mut Option<Actor>,
-) -> Result<ReceivedBody, Failure> {
+) -> Result<ReceivedBody, ApiFailure> {
     let headers = &reader.parts.headers;
     let takes = reader.takes;
     if !has_body(reader.parts) {
@@ -101,8 +101,8 @@ async fn read_file(
     wanted: File,
     body: Body,
     actor: Option<&Actor>,
-) -> Result<ReceivedBody, Failure> {
-    let sender = actor.ok_or(Failure::Anonymous)?;
+) -> Result<ReceivedBody, ApiFailure> {
+    let sender = actor.ok_or(ApiFailure::Anonymous)?;
     sender.require_any(reader.scopes)?;
     check_kind(&reader.parts.headers, wanted.kinds)?;
     let bytes = quota::file_body(&reader.parts.headers, wanted.bytes, 1);
@@ -131,7 +131,7 @@ async fn read_long_json(
     reader: BodyReader<'_>,
     body: Body,
     actor: Option<&Actor>,
-) -> Result<ReceivedBody, Failure> {
+) -> Result<ReceivedBody, ApiFailure> {
     let BodyReader {
         shared,
         takes,
@@ -150,7 +150,7 @@ async fn read_long_json(
         }
         if allowed < limit.bytes {
             (permit, allowed) = (reader.count_body()?, limit.bytes);
-            return Ok::<_, Failure>(allowed);
+            return Ok::<_, ApiFailure>(allowed);
         }
         sender.require_any(scopes)?;
         let bytes = quota::file_body(&reader.parts.headers, most, JSON_COPIES);
@@ -174,7 +174,7 @@ fn has_body(parts: &Parts) -> bool {
         || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
 }
 
-fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields, Failure> {
+fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields, ApiFailure> {
     if body.is_empty() {
         return Ok(Fields::None);
     }
@@ -192,7 +192,7 @@ fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields
 }
 
 /// Checks that a file may be of a wanted kind. What it is, its content tells.
-fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
+fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), ApiFailure> {
     check_coding(headers)?;
     let kind = BodyType::of(headers);
     match kind.name() {
@@ -203,12 +203,12 @@ fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Failure> {
 }
 
 /// The refusal of a type where these are taken.
-fn unsupported(kind: &BodyType<'_>, wanted: &[&str]) -> Failure {
+fn unsupported(kind: &BodyType<'_>, wanted: &[&str]) -> ApiFailure {
     let (last, others) = wanted.split_last().unwrap_or((&"", &[]));
     not_taken(kind.name(), &format!("{} or {last}", others.join(", ")))
 }
 
-fn not_taken(kind: &str, wanted: &str) -> Failure {
+fn not_taken(kind: &str, wanted: &str) -> ApiFailure {
     let text = format!("Content-Type {kind} is not supported; send {wanted}");
-    Failure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
+    ApiFailure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
 }

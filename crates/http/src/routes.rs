@@ -323,7 +323,7 @@ pub(crate) struct Routes {
 }
 
 /// What is at a path.
-pub(crate) enum Found {
+pub(crate) enum RouteMatch {
     /// An endpoint, with the segments of the path that it names.
     Endpoint(Arc<Endpoint>, PathParams),
     /// Endpoints for other methods, which are named.
@@ -355,9 +355,9 @@ impl Routes {
     }
 
     /// What is at a path that was made regular.
-    pub(crate) fn find(&self, method: &Method, path: &str) -> Found {
+    pub(crate) fn find(&self, method: &Method, path: &str) -> RouteMatch {
         let Ok(found) = self.paths.at(path) else {
-            return Found::Nothing;
+            return RouteMatch::Nothing;
         };
         let by = |wanted: &Method| {
             found
@@ -372,11 +372,11 @@ impl Routes {
             _ => None,
         });
         let Some(endpoint) = endpoint else {
-            return Found::OtherMethods(methods(found.value));
+            return RouteMatch::OtherMethods(methods(found.value));
         };
         match PathParams::decode(&found.params) {
-            Some(segments) => Found::Endpoint(endpoint.clone(), segments),
-            None => Found::Nothing,
+            Some(segments) => RouteMatch::Endpoint(endpoint.clone(), segments),
+            None => RouteMatch::Nothing,
         }
     }
 }

@@ -3,7 +3,7 @@
 use eddyline_app::{Actor, ScimProvider};
 
 use crate::access::Access;
-use crate::error::Failure;
+use crate::error::ApiFailure;
 
 /// Who sends the requests that a handler takes.
 pub(crate) trait Sender: Send + Sized + 'static {
@@ -11,7 +11,7 @@ pub(crate) trait Sender: Send + Sized + 'static {
     const ACCESS: Access;
 
     /// The sender of a request to such an endpoint.
-    fn of(known: KnownSender) -> Result<Self, Failure>;
+    fn of(known: KnownSender) -> Result<Self, ApiFailure>;
 }
 
 /// What is known of the sender of a request.
@@ -23,16 +23,16 @@ pub(crate) struct KnownSender {
 impl Sender for Actor {
     const ACCESS: Access = Access::Caller;
 
-    fn of(known: KnownSender) -> Result<Self, Failure> {
-        known.actor.ok_or(Failure::Anonymous)
+    fn of(known: KnownSender) -> Result<Self, ApiFailure> {
+        known.actor.ok_or(ApiFailure::Anonymous)
     }
 }
 
 impl Sender for ScimProvider {
     const ACCESS: Access = Access::Provider;
 
-    fn of(known: KnownSender) -> Result<Self, Failure> {
-        known.provider.ok_or(Failure::Anonymous)
+    fn of(known: KnownSender) -> Result<Self, ApiFailure> {
+        known.provider.ok_or(ApiFailure::Anonymous)
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Anybody;
 impl Sender for Anybody {
     const ACCESS: Access = Access::Public;
 
-    fn of(_: KnownSender) -> Result<Self, Failure> {
+    fn of(_: KnownSender) -> Result<Self, ApiFailure> {
         Ok(Self)
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct TokensInPath;
 impl Sender for TokensInPath {
     const ACCESS: Access = Access::TokensInPath;
 
-    fn of(_: KnownSender) -> Result<Self, Failure> {
+    fn of(_: KnownSender) -> Result<Self, ApiFailure> {
         Ok(Self)
     }
 }

@@ -38,11 +38,11 @@ struct Addresses {
     reported: AtomicBool,
     began: Instant,
     hash: RandomState,
-    places: [Place; WATCHED],
+    places: [AddressSlot; WATCHED],
 }
 
 #[derive(Debug, Default)]
-struct Place {
+struct AddressSlot {
     /// Hash of the address; 0 where there is none.
     address: AtomicU64,
     /// When it was put here, in seconds since the beginning.
@@ -56,7 +56,7 @@ impl Addresses {
             reported: AtomicBool::new(false),
             began: Instant::now(),
             hash: RandomState::new(),
-            places: std::array::from_fn(|_| Place::default()),
+            places: std::array::from_fn(|_| AddressSlot::default()),
         }
     }
 
@@ -84,7 +84,7 @@ impl Addresses {
     }
 }
 
-impl Place {
+impl AddressSlot {
     /// Watches an address from now on. Others may note users meanwhile: then some are not counted,
     /// or are counted for the address before, which does not matter among so many.
     fn begin(&self, address: u64, now: u64) {

@@ -149,7 +149,7 @@ async fn remove(ctx: RequestContext) -> Answer {
 /// The source that the path names, or the one whose token the caller shows.
 async fn target(
     ctx: &RequestContext,
-) -> Result<(eddyline_model::RoomId, SourceId), crate::error::Failure> {
+) -> Result<(eddyline_model::RoomId, SourceId), crate::error::ApiFailure> {
     if ctx.segment("flow").is_empty() {
         return Ok(ctx.app().sources().own(ctx.actor())?);
     }

@@ -35,7 +35,7 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     let listen = listen(ctx, flows, request);
     let actor = ctx.actor();
     let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
-    let source = Source {
+    let source = SubscriptionFrames {
         subscription,
         _listening: listening,
     };
@@ -114,12 +114,12 @@ fn wants_events(headers: &HeaderMap, parameter: Option<&str>) -> bool {
 }
 
 /// A subscription, with what it holds besides.
-struct Source {
+struct SubscriptionFrames {
     subscription: Subscription,
     _listening: Listening,
 }
 
-impl FrameSource for Source {
+impl FrameSource for SubscriptionFrames {
     type Batch = Batch;
 
     fn use_chunks(&mut self) {

@@ -14,7 +14,7 @@ use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::endpoint::{Endpoint, NEXT};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::response::with_header;
 
@@ -95,7 +95,7 @@ async fn trigger(ctx: RequestContext, request: Unread<TriggerAction>) -> Answer 
 }
 
 /// The position that the path names, which has one spelling.
-fn position(ctx: &RequestContext) -> Result<usize, Failure> {
+fn position(ctx: &RequestContext) -> Result<usize, ApiFailure> {
     let text = ctx.segment("position");
     let position = text
         .parse()

@@ -1,6 +1,6 @@
 //! What can go wrong with a request.
 
-type Source = Box<dyn std::error::Error + Send + Sync>;
+type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
@@ -16,21 +16,21 @@ pub enum Error {
     Timeout,
     /// The host is unknown, does not take the connection, or cannot prove who it is.
     #[error("the host cannot be connected to")]
-    Connect(#[source] Source),
+    Connect(#[source] Cause),
     /// The body of the answer is larger than allowed.
     #[error("the answer is too large")]
     TooLarge,
     /// The answer is not HTTP, or ended early.
     #[error("the answer cannot be read")]
-    Broken(#[source] Source),
+    Broken(#[source] Cause),
 }
 
 impl Error {
-    pub(crate) fn connect(source: impl Into<Source>) -> Self {
+    pub(crate) fn connect(source: impl Into<Cause>) -> Self {
         Self::Connect(source.into())
     }
 
-    pub(crate) fn broken(source: impl Into<Source>) -> Self {
+    pub(crate) fn broken(source: impl Into<Cause>) -> Self {
         Self::Broken(source.into())
     }
 }

@@ -27,7 +27,7 @@ pub use patch::Patch;
 pub use path::Path;
 pub use project::Projection;
 pub use resource::Wanted;
-pub use show::Shown;
+pub use show::UserResource;
 pub use state::State;
 
 /// The schema of users (RFC 7643, section 4.1).

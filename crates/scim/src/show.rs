@@ -8,7 +8,7 @@ use crate::{State, USER_SCHEMA};
 
 /// What is shown of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct UserResource {
     /// The user's id.
     pub id: UserId,
     /// What providers set.
@@ -26,7 +26,7 @@ pub struct Shown {
 /// A user in the shape of the specification (section 2, SCIM user): its fields and no more. The id
 /// is a number, and `externalId` the same as `userName`.
 #[must_use]
-pub fn plain(user: &Shown) -> Map<String, Value> {
+pub fn plain(user: &UserResource) -> Map<String, Value> {
     let state = &user.state;
     let (given, family) = split(&state.name);
     members(json!({
@@ -47,7 +47,7 @@ pub fn plain(user: &Shown) -> Map<String, Value> {
 /// A user in the shape of RFC 7643, section 4.1. The id is a text, `externalId` is what the
 /// provider gave and is left out like an empty family name when there is none.
 #[must_use]
-pub fn resource(user: &Shown) -> Map<String, Value> {
+pub fn resource(user: &UserResource) -> Map<String, Value> {
     let state = &user.state;
     let (given, family) = split(&state.name);
     let mut name = members(json!({"givenName": given}));
@@ -108,8 +108,8 @@ fn members(object: Value) -> Map<String, Value> {
 pub(crate) mod tests {
     use super::*;
 
-    pub(crate) fn ada() -> Shown {
-        Shown {
+    pub(crate) fn ada() -> UserResource {
+        UserResource {
             id: UserId(17),
             state: State {
                 user_name: "ada@example.org".into(),

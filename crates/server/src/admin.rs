@@ -21,14 +21,14 @@ use serde::Serialize;
 
 use crate::cli::{AdminCommand, OneCommand};
 use crate::config::Settings;
-use crate::{Failure, output, serve};
+use crate::{CommandError, output, serve};
 
 /// Carries out what was asked for and prints the answers.
 pub(crate) async fn run(
     settings: Settings,
     command: AdminCommand,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let mut operator = Operator {
         settings,
         json,
@@ -52,7 +52,7 @@ struct Operator {
 }
 
 impl Operator {
-    async fn carry_out(&mut self, command: OneCommand) -> Result<(), Failure> {
+    async fn carry_out(&mut self, command: OneCommand) -> Result<(), CommandError> {
         let (makes_database, json) = (command.makes_database(), self.json);
         match command {
             // It works also where no server could start.
@@ -74,7 +74,7 @@ impl Operator {
         }
     }
 
-    async fn app(&mut self, makes_database: bool) -> Result<App, Failure> {
+    async fn app(&mut self, makes_database: bool) -> Result<App, CommandError> {
         if let Some(app) = &self.app {
             return Ok(app.clone());
         }
@@ -89,13 +89,13 @@ impl Operator {
     }
 }
 
-fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), Failure> {
+fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
     Ok(output::answer(answer, json)?)
 }
 
 /// What went wrong, in the words of the command line. `what` is what a command names and may be
 /// unknown.
-fn explain(error: Error, what: &str) -> Failure {
+fn explain(error: Error, what: &str) -> CommandError {
     match error {
         Error::Invalid(errors) => {
             let texts: Vec<String> = errors
@@ -110,11 +110,14 @@ fn explain(error: Error, what: &str) -> Failure {
 }
 
 /// The same of a command that names nothing but an organization.
-fn in_organization(org: &str) -> impl FnOnce(Error) -> Failure {
+fn in_organization(org: &str) -> impl FnOnce(Error) -> CommandError {
     move |error| explain(error, &format!("organization {org}"))
 }
 
-fn named<T: std::str::FromStr<Err = InvalidName>>(option: &str, text: &str) -> Result<T, Failure> {
+fn named<T: std::str::FromStr<Err = InvalidName>>(
+    option: &str,
+    text: &str,
+) -> Result<T, CommandError> {
     text.parse()
         .map_err(|error| format!("--{option} {error}").into())
 }

@@ -15,16 +15,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use self::admin::{
-    AdminCommand, ApplicationCommand, BatchLine, BillingDate, DomainCommand, NewApplication,
-    NewOrganization, NewSource, OneCommand, OrgCommand, OrganizationDomain, OrganizationUpdate,
-    SecretKeyCommand, SourceCommand,
+    AdminCommand, ApplicationCommand, BatchLine, BillingDate, CreateApplicationArgs,
+    CreateOrganizationArgs, CreateSourceArgs, DomainCommand, OneCommand, OrgCommand,
+    OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
 pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
-pub(crate) use self::users::{NewUser, TokenCommand, TokenHolder, UserCommand};
+pub(crate) use self::users::{CreateUserArgs, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
 /// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the

@@ -17,7 +17,7 @@ use eddyline_model::policy::FlowAction;
 
 use crate::config::Settings;
 use crate::serve::Node;
-use crate::{Failure, mail};
+use crate::{CommandError, mail};
 
 const ORGANIZATION: &str = "demo";
 const FLOW: &str = "main";
@@ -60,7 +60,7 @@ const CHATTER: [&str; 5] = [
 
 /// Serves a demonstration until it is told to stop. Unless the data is to be kept, it lives in a
 /// directory of its own that goes with it.
-pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failure> {
+pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), CommandError> {
     let throw_away = if keep {
         None
     } else {
@@ -86,7 +86,7 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Failur
 }
 
 /// Fills the organization, unless a kept directory holds it already.
-async fn populate(app: &App) -> Result<(), Failure> {
+async fn populate(app: &App) -> Result<(), CommandError> {
     let organization = NewOrganization {
         name: "Demo".to_owned(),
         parameterized_name: Some(ORGANIZATION.to_owned()),
@@ -112,7 +112,7 @@ async fn populate(app: &App) -> Result<(), Failure> {
     talk(app, &actors).await
 }
 
-async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, Failure> {
+async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, CommandError> {
     let address: Email = email.parse()?;
     let person = NewPerson {
         id: None,
@@ -137,7 +137,7 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
         .await?)
 }
 
-async fn talk(app: &App, actors: &[Actor]) -> Result<(), Failure> {
+async fn talk(app: &App, actors: &[Actor]) -> Result<(), CommandError> {
     let mut first = None;
     for (who, text) in TALK {
         let id = say(app, &actors[who], text, None).await?;
@@ -206,7 +206,7 @@ struct Welcome {
 }
 
 impl Welcome {
-    async fn prepare(app: &App) -> Result<Self, Failure> {
+    async fn prepare(app: &App) -> Result<Self, CommandError> {
         let email: Email = EMAIL.parse()?;
         let password = Secret::generate();
         app.operator()
@@ -222,7 +222,7 @@ impl Welcome {
     }
 }
 
-fn print_welcome(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), Failure> {
+fn print_welcome(app: &App, welcome: &Welcome, mailbox: &Path) -> Result<(), CommandError> {
     let addresses = &app.config().addresses;
     let (base, stream, web) = (&addresses.base, &addresses.stream, &addresses.web);
     let Welcome {

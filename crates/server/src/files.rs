@@ -3,11 +3,11 @@
 use eddyline_app::{FileQuotas, FilesConfig};
 use eddyline_files::Files;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::Settings;
 
 /// Opens the place for files: a store, or a folder, which is made when there is none.
-pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, Failure> {
+pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, CommandError> {
     let place = match &settings.files_s3_bucket {
         Some(bucket) => in_store(settings, bucket)?,
         None => {
@@ -33,7 +33,7 @@ pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, Failure> {
 }
 
 #[cfg(feature = "s3")]
-fn in_store(settings: &Settings, bucket: &str) -> Result<Files, Failure> {
+fn in_store(settings: &Settings, bucket: &str) -> Result<Files, CommandError> {
     let given = |text: &Option<String>| text.clone().unwrap_or_default();
     let config = eddyline_files::S3Config {
         bucket: bucket.to_owned(),
@@ -56,7 +56,7 @@ fn in_store(settings: &Settings, bucket: &str) -> Result<Files, Failure> {
 }
 
 #[cfg(not(feature = "s3"))]
-fn in_store(_: &Settings, bucket: &str) -> Result<Files, Failure> {
+fn in_store(_: &Settings, bucket: &str) -> Result<Files, CommandError> {
     Err(format!(
         "files_s3_bucket: this server was built without stores (feature s3), so {bucket} cannot be used"
     )

@@ -6,12 +6,12 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::reload::Handle;
 use tracing_subscriber::util::TryInitError;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::{LogFilter, LogFormat};
 
 /// The log of this process, whose levels can be changed.
 pub(crate) struct Log {
-    set: Box<dyn Fn(EnvFilter) -> Result<(), Failure> + Send + Sync>,
+    set: Box<dyn Fn(EnvFilter) -> Result<(), CommandError> + Send + Sync>,
 }
 
 impl Log {
@@ -26,7 +26,7 @@ impl Log {
     /// # Errors
     ///
     /// When the log is gone.
-    pub(crate) fn set(&self, filter: &LogFilter) -> Result<(), Failure> {
+    pub(crate) fn set(&self, filter: &LogFilter) -> Result<(), CommandError> {
         (self.set)(EnvFilter::new(filter.as_str()))
     }
 }

@@ -7,14 +7,14 @@ use std::time::Duration;
 use eddyline_app::Mailing;
 use eddyline_mail::{Config, Credentials, Delivery, Password, Postman, Security, SmtpConfig};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::{Settings, SmtpSecurity};
 
 /// The folder in the data directory that mail is put into where no mail server is set up.
 const OUTBOX: &str = "outbox";
 
 /// Puts the postman together.
-pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, Failure> {
+pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, CommandError> {
     let delivery = match &settings.smtp_host {
         Some(host) => Delivery::Smtp(smtp(host, settings)),
         None => Delivery::Outbox(outbox(settings)?),
@@ -31,7 +31,7 @@ pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, Failure> {
 }
 
 /// Says in the log where mail will be found, if no mail server takes it.
-pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), Failure> {
+pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), CommandError> {
     if settings.smtp_host.is_none() {
         let folder = outbox(settings)?;
         tracing::warn!(
@@ -43,7 +43,7 @@ pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), Failure> {
 }
 
 /// Where mail is put when no mail server takes it.
-pub(crate) fn outbox(settings: &Settings) -> Result<PathBuf, Failure> {
+pub(crate) fn outbox(settings: &Settings) -> Result<PathBuf, CommandError> {
     Ok(std::path::absolute(settings.data_dir.join(OUTBOX))?)
 }
 

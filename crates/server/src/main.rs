@@ -38,7 +38,7 @@ use crate::logging::Log;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Why a command ended early. It is only shown, so it need not be told apart.
-type Failure = Box<dyn Error + Send + Sync>;
+type CommandError = Box<dyn Error + Send + Sync>;
 
 fn main() -> ExitCode {
     let command = Cli::parse().command;
@@ -68,7 +68,7 @@ fn logs_json(command: &Command) -> bool {
     }
 }
 
-fn run(command: Command) -> Result<(), Failure> {
+fn run(command: Command) -> Result<(), CommandError> {
     match command {
         Command::Serve(serve) => {
             let (flags, file) = (serve.options.layer, serve.config.path);
@@ -91,7 +91,10 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 /// Starts the log. That of a server begins with what was odd about the configuration.
-fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<(Settings, Log), Failure> {
+fn log_from_here(
+    loaded: Loaded,
+    filter: Option<&LogFilter>,
+) -> Result<(Settings, Log), CommandError> {
     let settings = loaded.settings;
     let log = logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
     // Variables for the tools around a server are common, so operators' commands do not repeat
@@ -102,7 +105,7 @@ fn log_from_here(loaded: Loaded, filter: Option<&LogFilter>) -> Result<(Settings
     Ok((settings, log))
 }
 
-fn block_on(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+fn block_on(work: impl Future<Output = Result<(), CommandError>>) -> Result<(), CommandError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         // Answers come from the thread that writes, and requests from sockets: both are looked for

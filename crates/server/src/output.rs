@@ -10,7 +10,7 @@ use eddyline_model::Timestamp;
 use eddyline_model::organizations::{Organization, Subscription};
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 
 /// Writes an answer to the standard output.
 pub(crate) fn answer(answer: &(impl Display + Serialize), json: bool) -> io::Result<()> {
@@ -48,7 +48,7 @@ pub(crate) fn warning(text: &str) {
 }
 
 /// Whether the reader of the answers has closed the pipe, which is no failure of a command.
-pub(crate) fn is_closed_pipe(failure: &Failure) -> bool {
+pub(crate) fn is_closed_pipe(failure: &CommandError) -> bool {
     let error = failure.downcast_ref::<io::Error>();
     error.is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }

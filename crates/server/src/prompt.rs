@@ -9,13 +9,15 @@ use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr
 
 use crate::cli::PasswordFrom;
 use crate::cli::passwords::{long_enough, read_line};
-use crate::{Failure, output};
+use crate::{CommandError, output};
 
 /// The status of a program that an interrupt ended, as a shell reports it.
 const INTERRUPTED: i32 = 128 + 2;
 
 /// The password that was given, if one was.
-pub(crate) async fn optional_password(from: PasswordFrom) -> Result<Option<Password>, Failure> {
+pub(crate) async fn optional_password(
+    from: PasswordFrom,
+) -> Result<Option<Password>, CommandError> {
     match from {
         PasswordFrom::Nowhere => Ok(None),
         given => required_password(given).await.map(Some),
@@ -23,7 +25,7 @@ pub(crate) async fn optional_password(from: PasswordFrom) -> Result<Option<Passw
 }
 
 /// The password that was given, or that the terminal is asked for.
-pub(crate) async fn required_password(from: PasswordFrom) -> Result<Password, Failure> {
+pub(crate) async fn required_password(from: PasswordFrom) -> Result<Password, CommandError> {
     let is_terminal = stdin().is_terminal();
     match from {
         PasswordFrom::Argument(password) => checked(password),
@@ -37,7 +39,7 @@ pub(crate) async fn required_password(from: PasswordFrom) -> Result<Password, Fa
     }
 }
 
-fn checked(password: Password) -> Result<Password, Failure> {
+fn checked(password: Password) -> Result<Password, CommandError> {
     long_enough(password).map_err(|weakness| format!("the password {weakness}").into())
 }
 
@@ -49,7 +51,7 @@ pub(crate) fn warn_if_weak(password: &Password, about: &[&str]) {
 }
 
 /// Asks for a new password on the terminal, twice. Blocks.
-fn ask() -> Result<Password, Failure> {
+fn ask() -> Result<Password, CommandError> {
     let hidden = Hidden::begin()?;
     let password = checked(hidden.line("New password: ")?)?;
     let again = hidden.line("The same again: ")?;

@@ -5,7 +5,7 @@ use std::io;
 use eddyline_http::serve::Certificates;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::Settings;
 use crate::logging::Log;
 
@@ -32,7 +32,7 @@ impl Hangups {
     pub(crate) async fn follow(
         mut self,
         started: Settings,
-        load: impl Fn() -> Result<Settings, Failure>,
+        load: impl Fn() -> Result<Settings, CommandError>,
         log: Log,
         certificates: Option<Certificates>,
     ) {
@@ -75,7 +75,7 @@ fn waiting(started: &Settings, settings: &Settings) -> Option<String> {
 fn reload_certificate(
     settings: &Settings,
     certificates: Option<&Certificates>,
-) -> Result<bool, Failure> {
+) -> Result<bool, CommandError> {
     let Some(certificates) = certificates else {
         return Ok(false);
     };

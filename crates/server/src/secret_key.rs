@@ -13,7 +13,7 @@ use eddyline_app::{Error, KeyMaterial, Secret, what_is_sealed};
 use eddyline_auth::SealingKey;
 use eddyline_storage::Store;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::Settings;
 use crate::owners::Denied;
 
@@ -23,7 +23,7 @@ const RESET: &str =
 
 /// What there is of a key.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum KeyLookup {
     /// A key.
     Given(KeyMaterial),
     /// None in the file where it belongs.
@@ -32,9 +32,9 @@ pub(crate) enum Found {
     InDatabase,
 }
 
-impl Found {
+impl KeyLookup {
     /// The key, which is made where it is missing; `None` when it is kept in the database.
-    pub(crate) fn or_made(self) -> Result<Option<KeyMaterial>, Failure> {
+    pub(crate) fn or_made(self) -> Result<Option<KeyMaterial>, CommandError> {
         match self {
             Self::Given(key) => Ok(Some(key)),
             Self::Missing(path) => find_or_make(&path)
@@ -46,26 +46,28 @@ impl Found {
 }
 
 /// Finds the key. Makes nothing.
-pub(crate) fn find(settings: &Settings) -> Result<Found, Failure> {
+pub(crate) fn find(settings: &Settings) -> Result<KeyLookup, CommandError> {
     if let Some(key) = &settings.secret_key {
-        return Ok(Found::Given(KeyMaterial(key.expose().as_bytes().to_vec())));
+        return Ok(KeyLookup::Given(KeyMaterial(
+            key.expose().as_bytes().to_vec(),
+        )));
     }
     if let Some(path) = &settings.secret_key_file {
         return read(path)
-            .map(Found::Given)
+            .map(KeyLookup::Given)
             .map_err(|error| cannot("read", path, &error));
     }
     match settings.database_url().file().map(beside) {
         Some(path) => match read(&path) {
-            Ok(key) => Ok(Found::Given(key)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Missing(path)),
+            Ok(key) => Ok(KeyLookup::Given(key)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(KeyLookup::Missing(path)),
             Err(error) => Err(cannot("read", &path, &error)),
         },
         None => {
             tracing::info!(
                 "secrets of applications are sealed with a key in the database; secret_key can keep it apart"
             );
-            Ok(Found::InDatabase)
+            Ok(KeyLookup::InDatabase)
         }
     }
 }
@@ -75,9 +77,9 @@ pub(crate) fn find(settings: &Settings) -> Result<Found, Failure> {
 pub(crate) async fn material(
     settings: &Settings,
     store: &Store,
-) -> Result<Option<KeyMaterial>, Failure> {
+) -> Result<Option<KeyMaterial>, CommandError> {
     let found = find(settings)?;
-    if let Found::Missing(path) = &found
+    if let KeyLookup::Missing(path) = &found
         && let Some(sealed) = what_is_sealed(store).await?
     {
         let path = std::path::absolute(path)?;
@@ -91,7 +93,7 @@ pub(crate) async fn material(
 }
 
 /// Says where the key comes from that the database was not used with.
-pub(crate) fn refused(settings: &Settings, error: Error) -> Failure {
+pub(crate) fn refused(settings: &Settings, error: Error) -> CommandError {
     let Error::Conflict(text) = error else {
         return error.into();
     };
@@ -106,7 +108,7 @@ pub(crate) fn refused(settings: &Settings, error: Error) -> Failure {
     format!("{text} ({place}): give the right one, {RESET}").into()
 }
 
-fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+fn cannot(what: &str, path: &Path, error: &io::Error) -> CommandError {
     match Denied::of(path, error) {
         Some(denied) => denied.into(),
         None => format!("cannot {what} the key file {}: {error}", path.display()).into(),

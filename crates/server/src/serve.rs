@@ -13,7 +13,7 @@ use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::{self, LogFormat, Settings};
 use crate::logging::Log;
 use crate::owners::check_file;
@@ -25,8 +25,8 @@ use crate::{files, mail, output, secret_key};
 pub(crate) async fn run(
     settings: Settings,
     log: Log,
-    load: impl Fn() -> Result<Settings, Failure> + Send + 'static,
-) -> Result<(), Failure> {
+    load: impl Fn() -> Result<Settings, CommandError> + Send + 'static,
+) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
     let mut node = Node::start(settings.clone()).await?;
@@ -50,7 +50,7 @@ pub(crate) struct Node {
 
 impl Node {
     /// Opens the store, starts the feed and takes the addresses.
-    pub(crate) async fn start(settings: Settings) -> Result<Self, Failure> {
+    pub(crate) async fn start(settings: Settings) -> Result<Self, CommandError> {
         let signals = StopSignals::catch()?;
         raise_open_files();
         let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
@@ -99,7 +99,7 @@ impl Node {
 
     /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
     /// within a bound, and what waits to be written is written.
-    pub(crate) async fn run(self) -> Result<(), Failure> {
+    pub(crate) async fn run(self) -> Result<(), CommandError> {
         let Self {
             app,
             server,
@@ -133,7 +133,7 @@ fn raise_open_files() {
     }
 }
 
-fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> Failure {
+fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> CommandError {
     format!("cannot listen on {address}: {error}").into()
 }
 
@@ -143,7 +143,7 @@ pub(crate) async fn open_app(
     addresses: Addresses,
     mail: Option<Mailing>,
     files: FilesConfig,
-) -> Result<App, Failure> {
+) -> Result<App, CommandError> {
     let store = open_store(settings).await?;
     let key = secret_key::material(settings, &store).await?;
     let config = Config {
@@ -207,7 +207,7 @@ pub(crate) async fn open_app(
 }
 
 /// Opens the store, making its directory where there is none.
-pub(crate) async fn open_store(settings: &Settings) -> Result<Store, Failure> {
+pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandError> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url();
     if let Some(file) = url.file() {
@@ -230,7 +230,7 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, Failure> {
 }
 
 /// The directory of the data is nobody else's to read.
-fn make_directory(path: &Path) -> Result<(), Failure> {
+fn make_directory(path: &Path) -> Result<(), CommandError> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)

@@ -11,7 +11,7 @@ use eddyline_model::log::LogItem;
 use crate::clock::Clock;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
-use crate::transaction::{Abort, Failure, Tx, transact};
+use crate::transaction::{Abort, TransactionError, Tx, transact};
 use crate::{Error, Result};
 
 /// How often a transaction is tried at most.
@@ -93,9 +93,11 @@ impl Committer {
                 Err(failure) => failure,
             };
             let (error, at_commit) = match failure {
-                Failure::Before(Abort::Rejected(reason)) => return Err(Abort::Rejected(reason)),
-                Failure::Before(Abort::Store(error)) => (error, false),
-                Failure::AtCommit(error) => (error, true),
+                TransactionError::Before(Abort::Rejected(reason)) => {
+                    return Err(Abort::Rejected(reason));
+                }
+                TransactionError::Before(Abort::Store(error)) => (error, false),
+                TransactionError::AtCommit(error) => (error, true),
             };
             let error = if self.is_postgres() {
                 error.of_write(began.elapsed())
@@ -121,7 +123,7 @@ impl Committer {
         &mut self,
         work: &mut impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
         result: &mut Option<(T, Vec<LogItem>)>,
-    ) -> std::result::Result<(), Failure<E>> {
+    ) -> std::result::Result<(), TransactionError<E>> {
         let now = (self.clock)();
         let (name, batch) = (self.name.clone(), self.batch);
         let doubtful = self.is_postgres();
@@ -129,7 +131,7 @@ impl Committer {
         let live = self.live.clone();
         let mut connection = self
             .connection()
-            .map_err(|error| Failure::Before(error.into()))?;
+            .map_err(|error| TransactionError::Before(error.into()))?;
         let outcome = transact(connection.reader(), now, |tx| {
             let value = work(tx)?;
             if doubtful {
@@ -234,7 +236,7 @@ fn write(
         work(tx).map_err(Abort::<Infallible>::Store)
     });
     done.map_err(|failure| match failure {
-        Failure::Before(Abort::Store(error)) | Failure::AtCommit(error) => error,
-        Failure::Before(Abort::Rejected(never)) => match never {},
+        TransactionError::Before(Abort::Store(error)) | TransactionError::AtCommit(error) => error,
+        TransactionError::Before(Abort::Rejected(never)) => match never {},
     })
 }

@@ -281,7 +281,7 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
             let found = diesel::sql_query(
                 "select to_regclass('__diesel_schema_migrations') is not null as found",
             )
-            .get_result::<Found>(&mut connect_postgres(route)?)?;
+            .get_result::<ExistsRow>(&mut connect_postgres(route)?)?;
             Ok(found.found)
         }
     }
@@ -289,7 +289,7 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
 
 #[cfg(feature = "postgres")]
 #[derive(diesel::QueryableByName)]
-struct Found {
+struct ExistsRow {
     #[diesel(sql_type = diesel::sql_types::Bool)]
     found: bool,
 }

@@ -85,7 +85,7 @@ struct Waiter {
 }
 
 /// A place in a waiting line, which is left when this is dropped.
-struct Place<'a, K: Copy + Ord> {
+struct Ticket<'a, K: Copy + Ord> {
     semaphore: &'a FairSemaphore<K>,
     key: Key<K>,
     ticket: u64,
@@ -129,7 +129,7 @@ impl<K: Copy + Ord> FairSemaphore<K> {
             }
             state.wait(key)
         };
-        let mut place = Place {
+        let mut place = Ticket {
             semaphore: self,
             key,
             ticket,
@@ -324,7 +324,7 @@ impl<K: Copy + Ord> Drop for Permit<K> {
     }
 }
 
-impl<K: Copy + Ord> Drop for Place<'_, K> {
+impl<K: Copy + Ord> Drop for Ticket<'_, K> {
     fn drop(&mut self) {
         if self.received {
             return;

@@ -104,7 +104,7 @@ fn membership(row: MemberRow) -> FlowMembership {
 
 /// What a new flow starts with.
 #[derive(Clone, Debug)]
-pub struct NewFlow {
+pub struct NewFlowRow {
     /// Public id.
     pub id: FlowId,
     /// The organization it belongs to.
@@ -357,7 +357,7 @@ impl Flows<'_, Tx<'_>> {
     /// # Errors
     ///
     /// [`Error::Exists`] when the organization has a flow of that name.
-    pub fn insert(c: &mut Connection, new: &NewFlow) -> Result<RoomId> {
+    pub fn insert(c: &mut Connection, new: &NewFlowRow) -> Result<RoomId> {
         let room: i64 = diesel::insert_into(rooms::table)
             .values(rooms::kind.eq(ROOM_KIND_FLOW))
             .returning(rooms::id)

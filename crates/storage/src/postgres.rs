@@ -288,7 +288,7 @@ const WORDING: Wording = Wording {
 };
 
 #[derive(QueryableByName)]
-struct Found {
+struct IdRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
 }
@@ -319,7 +319,7 @@ fn ids(c: &mut PgConnection, statement: Statement) -> Result<Vec<i64>> {
         sql = sql.bind::<Text, _>(value);
     }
     Ok(sql
-        .load::<Found>(c)?
+        .load::<IdRow>(c)?
         .into_iter()
         .map(|found| found.id)
         .collect())

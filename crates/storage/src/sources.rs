@@ -47,7 +47,7 @@ impl From<Row> for Source {
 
 /// A source to be.
 #[derive(Clone, Debug)]
-pub struct NewSource {
+pub struct NewSourceRow {
     /// The flow.
     pub room: RoomId,
     /// The application.
@@ -184,7 +184,7 @@ impl<C: Access> Sources<'_, C> {
 #[portable]
 impl Sources<'_, Tx<'_>> {
     /// Makes a source and gives its number.
-    pub fn insert(c: &mut Connection, new: &NewSource) -> Result<SourceId> {
+    pub fn insert(c: &mut Connection, new: &NewSourceRow) -> Result<SourceId> {
         let id = diesel::insert_into(sources::table)
             .values((
                 sources::room_id.eq(new.room.0),

@@ -20,7 +20,7 @@ use crate::news::News;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
 use crate::work::Closure;
-use crate::writer::{Job, Posted, Writer};
+use crate::writer::{Job, PostResult, Writer};
 use crate::{Error, Result};
 
 /// How many batches wait to be looked at by the feed; those beyond it are read from the log.
@@ -259,7 +259,7 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Busy`], [`Error::Unavailable`], [`Error::DiskFull`].
-    pub async fn post(&self, draft: Draft) -> Result<Posted> {
+    pub async fn post(&self, draft: Draft) -> Result<PostResult> {
         let (reply, answer) = oneshot::channel();
         self.send(Job::Post(Box::new(draft), reply))?;
         answer.await.map_err(|_| closed())?

@@ -102,7 +102,7 @@ impl<'c> std::ops::DerefMut for Tx<'c> {
 }
 
 /// How a transaction failed.
-pub(crate) enum Failure<E> {
+pub(crate) enum TransactionError<E> {
     /// Before the commit was sent: nothing of it is there.
     Before(Abort<E>),
     /// While the commit was under way: it may be there, unless the database said otherwise.
@@ -114,20 +114,21 @@ pub(crate) fn transact<T, E>(
     reader: Reader<'_>,
     now: Timestamp,
     work: impl FnOnce(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
-) -> std::result::Result<T, Failure<E>> {
+) -> std::result::Result<T, TransactionError<E>> {
     let mut tx = Tx::new(reader, now);
-    tx.begin().map_err(|error| Failure::Before(error.into()))?;
+    tx.begin()
+        .map_err(|error| TransactionError::Before(error.into()))?;
     match work(&mut tx) {
         Ok(value) => match tx.commit() {
             Ok(()) => Ok(value),
             Err(error) => {
                 tx.rollback();
-                Err(Failure::AtCommit(error))
+                Err(TransactionError::AtCommit(error))
             }
         },
         Err(abort) => {
             tx.rollback();
-            Err(Failure::Before(abort))
+            Err(TransactionError::Before(abort))
         }
     }
 }

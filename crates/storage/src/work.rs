@@ -16,14 +16,14 @@ pub(crate) trait Work: Send {
 }
 
 /// What a closure answers, with the position of the last log entry that it told.
-type Answer<R, E> = Result<(R, Option<EventId>), Abort<E>>;
+type WorkResult<R, E> = Result<(R, Option<EventId>), Abort<E>>;
 
 /// A closure as [`Work`].
 pub(crate) struct Closure<F, R, E> {
     pub(crate) work: F,
     /// What the last call came to, if the store had no part in it.
     pub(crate) result: Option<Result<R, E>>,
-    pub(crate) reply: oneshot::Sender<Answer<R, E>>,
+    pub(crate) reply: oneshot::Sender<WorkResult<R, E>>,
 }
 
 impl<F, R, E> Work for Closure<F, R, E>

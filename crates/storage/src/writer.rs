@@ -33,7 +33,7 @@ const INDEX_RETRY: Duration = Duration::from_secs(5);
 
 /// What became of a post, and where the log stood then.
 #[derive(Clone, Debug)]
-pub struct Posted {
+pub struct PostResult {
     /// What became of it.
     pub outcome: Outcome,
     /// The position of its log entry, when there is one.
@@ -41,7 +41,7 @@ pub struct Posted {
 }
 
 pub(crate) enum Job {
-    Post(Box<Draft>, oneshot::Sender<Result<Posted>>),
+    Post(Box<Draft>, oneshot::Sender<Result<PostResult>>),
     Run(Box<dyn Work>),
     /// Makes everything in a room found by its words.
     Index(RoomId, oneshot::Sender<Result<()>>),
@@ -205,7 +205,7 @@ impl Writer {
         }
     }
 
-    fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<Posted>>>) {
+    fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<PostResult>>>) {
         let gate = self.gate.clone();
         // Until the commit is answered, so that a request that ends a credential can wait for it.
         let entered = gate.enter();
@@ -233,7 +233,7 @@ impl Writer {
                         None
                     };
                     // The caller may be gone; the message is there all the same.
-                    let _ = reply.send(Ok(Posted { outcome, event }));
+                    let _ = reply.send(Ok(PostResult { outcome, event }));
                 }
                 // After the answers, which would else wait for all the streams to be written.
                 self.publish(items);

@@ -39,7 +39,7 @@ struct Record {
 }
 
 /// What a listener finds after its position.
-pub(crate) enum Found {
+pub(crate) enum RingRead {
     /// Entries of the ring, and the position they lead to.
     Entries {
         entries: Vec<Arc<Entry>>,
@@ -178,7 +178,7 @@ impl Ring {
     }
 
     /// What stands after `cursor` for `filter`, about `max_bytes` of it, but one entry at least.
-    pub(crate) fn read(&self, filter: &Filter, cursor: Seq, max_bytes: usize) -> Found {
+    pub(crate) fn read(&self, filter: &Filter, cursor: Seq, max_bytes: usize) -> RingRead {
         let mut evicted = cursor;
         let mut tails = BinaryHeap::new();
         for record in filter.topics().filter_map(|topic| self.topics.get(&topic)) {
@@ -189,7 +189,7 @@ impl Ring {
             tails.extend(Tail::new(record.entries.range(start..)));
         }
         if evicted > cursor {
-            return Found::Below(evicted);
+            return RingRead::Below(evicted);
         }
         let mut entries: Vec<Arc<Entry>> = Vec::new();
         let mut bytes = 0;
@@ -201,7 +201,7 @@ impl Ring {
             {
                 if bytes >= max_bytes {
                     let cursor = entries.last().map_or(cursor, |last| last.seq());
-                    return Found::Entries {
+                    return RingRead::Entries {
                         entries,
                         cursor,
                         complete: false,
@@ -216,7 +216,7 @@ impl Ring {
             }
         }
         // A listener may know more than this node does: its position never goes back.
-        Found::Entries {
+        RingRead::Entries {
             entries,
             cursor: cursor.max(self.head.seq),
             complete: true,
@@ -342,10 +342,10 @@ mod tests {
 
     fn read(ring: &Ring, filter: &Filter, cursor: i64) -> Result<(Vec<i64>, i64), i64> {
         match ring.read(filter, Seq(cursor), PLENTY) {
-            Found::Entries {
+            RingRead::Entries {
                 entries, cursor, ..
             } => Ok((entries.iter().map(|e| e.seq().0).collect(), cursor.0)),
-            Found::Below(Seq(through)) => Err(through),
+            RingRead::Below(Seq(through)) => Err(through),
         }
     }
 

@@ -8,7 +8,7 @@ use eddyline_model::{Seq, UserId};
 use crate::catchup::Pages;
 use crate::entry::{Entry, Filter};
 use crate::listeners::{ListenerId, Listeners, Signal};
-use crate::ring::{Found, Ring};
+use crate::ring::{Ring, RingRead};
 use crate::transient::{TransientKind, Transients};
 use crate::wakes::Wakes;
 
@@ -95,12 +95,12 @@ impl Shared {
             .ring
             .read(&listener.filter, position.cursor, max_bytes)
         {
-            Found::Below(through) => Look::Below {
+            RingRead::Below(through) => Look::Below {
                 through,
                 filter: Arc::clone(&listener.filter),
                 caller: listener.caller,
             },
-            Found::Entries {
+            RingRead::Entries {
                 entries,
                 cursor,
                 complete: false,
@@ -108,7 +108,7 @@ impl Shared {
                 entries,
                 position: Position { cursor, ..position },
             },
-            Found::Entries {
+            RingRead::Entries {
                 mut entries,
                 cursor,
                 complete: true,

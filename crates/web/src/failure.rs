@@ -16,7 +16,7 @@ const RETRY_SECONDS: u64 = 2;
 
 /// Why there is no such page, or it does not do what it was asked.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum PageFailure {
     /// The application said no.
     App(Error),
     /// One must sign in first, and then goes on to this page.
@@ -45,13 +45,13 @@ pub(crate) enum Failure {
     Broken,
 }
 
-impl From<Error> for Failure {
+impl From<Error> for PageFailure {
     fn from(error: Error) -> Self {
         Self::App(error)
     }
 }
 
-impl From<AuthorizeError> for Failure {
+impl From<AuthorizeError> for PageFailure {
     fn from(failure: AuthorizeError) -> Self {
         match failure {
             AuthorizeError::App(error) => Self::App(error),
@@ -63,7 +63,7 @@ impl From<AuthorizeError> for Failure {
     }
 }
 
-impl From<BodyError> for Failure {
+impl From<BodyError> for PageFailure {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::Overloaded => Self::App(Error::Unavailable(error.to_string())),
@@ -73,7 +73,7 @@ impl From<BodyError> for Failure {
     }
 }
 
-impl From<PictureFormError> for Failure {
+impl From<PictureFormError> for PageFailure {
     fn from(error: PictureFormError) -> Self {
         match error {
             PictureFormError::Body(error) => error.into(),
@@ -83,7 +83,7 @@ impl From<PictureFormError> for Failure {
     }
 }
 
-impl Failure {
+impl PageFailure {
     /// What went wrong about an application or an organization.
     pub(crate) fn not_allowed(error: Error) -> Self {
         match error {
@@ -101,7 +101,7 @@ struct Problem<'a> {
     way_on: Option<(&'a str, &'a str)>,
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageFailure {
     fn into_response(self) -> Response {
         match self {
             Self::App(error) => of_app(error),

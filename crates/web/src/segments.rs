@@ -6,18 +6,18 @@ use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 
 use crate::Site;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 
 /// The last segment of a link that was mailed or handed on.
 pub(crate) struct Link(pub(crate) String);
 
 impl FromRequestParts<Site> for Link {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
         match Path::<String>::from_request_parts(parts, site).await {
             Ok(Path(text)) if is_well_formed(&text) => Ok(Self(text)),
-            _ => Err(Failure::LinkGone),
+            _ => Err(PageFailure::LinkGone),
         }
     }
 }
@@ -26,16 +26,16 @@ impl FromRequestParts<Site> for Link {
 pub(crate) struct FlowNames(pub(crate) String, pub(crate) String);
 
 impl FromRequestParts<Site> for FlowNames {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
         match Path::<(String, String)>::from_request_parts(parts, site).await {
             Ok(Path((organization, flow)))
                 if is_well_formed(&organization) && is_well_formed(&flow) =>
             {
                 Ok(Self(organization, flow))
             }
-            _ => Err(Failure::NoPage),
+            _ => Err(PageFailure::NoPage),
         }
     }
 }
@@ -44,12 +44,12 @@ impl FromRequestParts<Site> for FlowNames {
 pub(crate) struct OrganizationName(pub(crate) String);
 
 impl FromRequestParts<Site> for OrganizationName {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
         match Path::<String>::from_request_parts(parts, site).await {
             Ok(Path(name)) if is_well_formed(&name) => Ok(Self(name)),
-            _ => Err(Failure::NoPage),
+            _ => Err(PageFailure::NoPage),
         }
     }
 }
@@ -58,13 +58,13 @@ impl FromRequestParts<Site> for OrganizationName {
 pub(crate) struct Numbered<T>(pub(crate) T);
 
 impl<T: FromStr + Send> FromRequestParts<Site> for Numbered<T> {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, Failure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
         let Path(text) = Path::<String>::from_request_parts(parts, site)
             .await
-            .map_err(|_| Failure::NoPage)?;
-        text.parse().map(Self).map_err(|_| Failure::NoPage)
+            .map_err(|_| PageFailure::NoPage)?;
+        text.parse().map(Self).map_err(|_| PageFailure::NoPage)
     }
 }
 

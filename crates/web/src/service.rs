@@ -11,7 +11,7 @@ use http::Request;
 use tower::ServiceExt as _;
 
 use crate::Site;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::root::Root;
 
 /// The pages, as a service for any server. Clones share them.
@@ -47,7 +47,9 @@ impl Respond for Rooted {
     }
 
     async fn internal_error(&self) -> Response {
-        self.root.put_back(Failure::Broken.into_response()).await
+        self.root
+            .put_back(PageFailure::Broken.into_response())
+            .await
     }
 
     fn client_address(&self, request: &Request<Body>) -> IpAddr {

@@ -10,7 +10,7 @@ use eddyline_http::serve::{BodyLimit, read_body};
 use http::{Request, StatusCode};
 
 use crate::Site;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::form::Form;
 use crate::visit::Visit;
 
@@ -36,16 +36,16 @@ impl Submission {
 }
 
 impl FromRequest<Site> for Submission {
-    type Rejection = Failure;
+    type Rejection = PageFailure;
 
-    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, Failure> {
+    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageFailure> {
         let (mut parts, body) = request.into_parts();
         if !is_form(&parts.headers) {
-            return Err(Failure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+            return Err(PageFailure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
         }
         let mut visit = Visit::from_request_parts(&mut parts, site).await?;
         if visit.is_foreign(&parts.headers) {
-            return Err(Failure::Forged);
+            return Err(PageFailure::Forged);
         }
         // Once something is done, its page cannot be refused.
         check_answer_room()?;
@@ -64,9 +64,9 @@ impl FromRequest<Site> for Submission {
             ..BodyLimit::default()
         };
         let body = read_body(body, limit).await?;
-        let form = Form::parse(&body).ok_or(Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+        let form = Form::parse(&body).ok_or(PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
         if !visit.is_own_form(form.get("csrf")) {
-            return Err(Failure::Forged);
+            return Err(PageFailure::Forged);
         }
         // The session may have ended while the body came.
         visit.look_up_again().await?;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 /// Where a message is shown.
 #[derive(Clone, Copy, Debug)]
-pub enum Place<'a> {
+pub enum RoomRef<'a> {
     /// In a flow.
     Flow(&'a FlowId),
     /// In a private conversation.
@@ -37,7 +37,7 @@ impl Encoder {
 
     /// The JSON object of a message, compact, without line breaks.
     #[must_use]
-    pub fn message(&self, view: &MessageView, place: Place<'_>) -> Vec<u8> {
+    pub fn message(&self, view: &MessageView, place: RoomRef<'_>) -> Vec<u8> {
         let mut json = Vec::with_capacity(768 + view.message.content.len());
         self.write_message(&mut json, view, place);
         json
@@ -88,7 +88,7 @@ impl Encoder {
     pub fn messages_within(
         &self,
         views: &[MessageView],
-        place: Place<'_>,
+        place: RoomRef<'_>,
         bytes: usize,
         oldest: bool,
     ) -> (Vec<u8>, usize) {
@@ -123,7 +123,7 @@ impl Encoder {
 
     /// A JSON array of messages.
     #[must_use]
-    pub fn messages(&self, views: &[MessageView], place: Place<'_>) -> Vec<u8> {
+    pub fn messages(&self, views: &[MessageView], place: RoomRef<'_>) -> Vec<u8> {
         let mut json = Vec::with_capacity(2 + views.len() * 1024);
         json.push(b'[');
         for (i, view) in views.iter().enumerate() {
@@ -136,8 +136,8 @@ impl Encoder {
         json
     }
 
-    fn write_message(&self, json: &mut Vec<u8>, view: &MessageView, place: Place<'_>) {
-        let shown = Shown {
+    fn write_message(&self, json: &mut Vec<u8>, view: &MessageView, place: RoomRef<'_>) {
+        let shown = MessageJson {
             view,
             place,
             encoder: self,
@@ -147,23 +147,23 @@ impl Encoder {
     }
 }
 
-struct Shown<'a> {
+struct MessageJson<'a> {
     view: &'a MessageView,
-    place: Place<'a>,
+    place: RoomRef<'a>,
     encoder: &'a Encoder,
 }
 
-impl Shown<'_> {
+impl MessageJson<'_> {
     /// Private messages bear tags in the classic profile only (specification, section 2).
     fn tags(&self) -> &[String] {
         match self.place {
-            Place::Private if !self.encoder.classic => &[],
+            RoomRef::Private if !self.encoder.classic => &[],
             _ => &self.view.message.tags,
         }
     }
 }
 
-impl Serialize for Shown<'_> {
+impl Serialize for MessageJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let message = &self.view.message;
         let mut map = serializer.serialize_map(None)?;
@@ -188,8 +188,8 @@ impl Serialize for Shown<'_> {
         map.serialize_entry("user", &Text(message.author.user.map_or(0, |user| user.0)))?;
         map.serialize_entry("sent", &message.sent.0)?;
         match self.place {
-            Place::Flow(id) => map.serialize_entry("flow", &id.0)?,
-            Place::Private => {
+            RoomRef::Flow(id) => map.serialize_entry("flow", &id.0)?,
+            RoomRef::Private => {
                 map.serialize_entry("to", &Text(message.to.map_or(0, |user| user.0)))?;
             }
         }
@@ -311,7 +311,10 @@ impl Serialize for ShownThread<'_> {
             map.serialize_entry("actions", &[(); 0])?;
             map.serialize_entry("fields", &[(); 0])?;
         }
-        map.serialize_entry("source", &self.state.source.as_deref().map(Source))?;
+        map.serialize_entry(
+            "source",
+            &self.state.source.as_deref().map(ThreadSourceJson),
+        )?;
         map.serialize_entry("activities", &counts.activities)?;
         map.serialize_entry("internal_comments", &counts.internal_comments)?;
         map.serialize_entry("external_comments", &counts.external_comments)?;
@@ -323,9 +326,9 @@ impl Serialize for ShownThread<'_> {
 }
 
 /// What a thread shows of the source that keeps it.
-struct Source<'a>(&'a ThreadSource);
+struct ThreadSourceJson<'a>(&'a ThreadSource);
 
-impl Serialize for Source<'_> {
+impl Serialize for ThreadSourceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("id", &self.0.id.0)?;
@@ -380,7 +383,7 @@ mod tests {
         let flow = FlowId("f-1".into());
         let json = encoder(false).message(
             &view(Event::Comment, "yes\r\n", Some("why?")),
-            Place::Flow(&flow),
+            RoomRef::Flow(&flow),
         );
         assert!(!json.contains(&b'\r') && !json.contains(&b'\n'));
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
@@ -407,17 +410,17 @@ mod tests {
     fn a_list_that_is_too_long_keeps_the_end_that_counts() {
         let (encoder, view) = (encoder(false), view(Event::Message, "x", None));
         let views = vec![view; 3];
-        let all = encoder.messages(&views, Place::Private);
-        let two = encoder.messages(&views[1..], Place::Private);
+        let all = encoder.messages(&views, RoomRef::Private);
+        let two = encoder.messages(&views[1..], RoomRef::Private);
         for oldest in [true, false] {
-            let within = |bytes| encoder.messages_within(&views, Place::Private, bytes, oldest);
+            let within = |bytes| encoder.messages_within(&views, RoomRef::Private, bytes, oldest);
             assert_eq!(within(all.len()), (all.clone(), 3));
             assert_eq!(within(all.len() - 1), (two.clone(), 2), "oldest: {oldest}");
             assert_eq!(within(two.len()), (two.clone(), 2));
             assert_eq!(within(two.len() - 1).1, 1);
             assert_eq!(within(0).1, 1);
             assert_eq!(
-                encoder.messages_within(&[], Place::Private, 0, oldest),
+                encoder.messages_within(&[], RoomRef::Private, 0, oldest),
                 (b"[]".to_vec(), 0)
             );
         }
@@ -425,7 +428,7 @@ mod tests {
 
     #[test]
     fn the_classic_profile_writes_the_comment_tag_without_its_colon() {
-        let json = encoder(true).message(&view(Event::Message, "x", None), Place::Private);
+        let json = encoder(true).message(&view(Event::Message, "x", None), RoomRef::Private);
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.tags, ["influx:2", "todo"]);
         assert_eq!((message.to.as_deref(), message.flow), (Some("5"), None));
@@ -435,7 +438,7 @@ mod tests {
     fn private_messages_bear_tags_in_the_classic_profile_only() {
         let view = view(Event::Message, "x", None);
         let tags = |classic| {
-            let json = encoder(classic).message(&view, Place::Private);
+            let json = encoder(classic).message(&view, RoomRef::Private);
             serde_json::from_slice::<crate::Message>(&json)
                 .unwrap()
                 .tags
@@ -448,7 +451,7 @@ mod tests {
     fn documents_go_out_as_they_are() {
         let json = encoder(false).message(
             &view(Event::Action, r#"{"type":"join","description":"x"}"#, None),
-            Place::Private,
+            RoomRef::Private,
         );
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.content["type"], "join");

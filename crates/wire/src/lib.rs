@@ -24,7 +24,7 @@ mod users;
 
 pub use author::Author;
 pub use disposition::disposition;
-pub use encode::{Encoder, Place};
+pub use encode::{Encoder, RoomRef};
 pub use errors::{ErrorBody, IntegrationError};
 pub use flows::{Flow, FlowUser, Link};
 pub use groups::Group;

@@ -11,17 +11,58 @@ enum Given<'a> {
     Prose(&'a str),
 }
 
-fn words() -> Vec<Given<'static>> {
-    let lines = WORDS
+/// A name of types, and the crates that define one.
+struct TypeName {
+    name: &'static str,
+    crates: Vec<&'static str>,
+}
+
+/// The entries of the list: their kinds, and what follows.
+fn entries() -> impl Iterator<Item = (&'static str, &'static str)> {
+    WORDS
         .lines()
         .map(str::trim)
-        .filter(|line| !line.is_empty() && !line.starts_with('#'));
-    let read = lines.map(|line| match line.split_once(' ') {
-        Some(("identifier", word)) => Given::Identifier(word),
-        Some(("prose", word)) => Given::Prose(word),
-        _ => panic!("{line:?} is no entry"),
+        .filter(|line| !line.is_empty() && !line.starts_with('#'))
+        .map(|line| {
+            line.split_once(' ')
+                .unwrap_or_else(|| panic!("{line:?} is no entry"))
+        })
+}
+
+fn words() -> Vec<Given<'static>> {
+    let read = entries().filter_map(|(kind, word)| match kind {
+        "identifier" => Some(Given::Identifier(word)),
+        "prose" => Some(Given::Prose(word)),
+        "type" => None,
+        other => panic!("{other:?} is no kind of entry"),
     });
     read.collect()
+}
+
+fn type_names() -> Vec<TypeName> {
+    let types = entries().filter(|(kind, _)| *kind == "type");
+    let read = types.map(|(_, rest)| {
+        let mut words = rest.split(' ');
+        let name = words.next().unwrap();
+        TypeName {
+            name,
+            crates: words.collect(),
+        }
+    });
+    read.collect()
+}
+
+/// Whether a line defines a type of this name, outside of functions and other types.
+fn defines(line: &str, name: &str) -> bool {
+    let declared = match line.strip_prefix("pub") {
+        None => line,
+        Some(rest) if rest.starts_with('(') => rest.split_once(") ").map_or("", |(_, rest)| rest),
+        Some(rest) => rest.trim_start(),
+    };
+    ["struct ", "enum ", "trait ", "type "]
+        .iter()
+        .filter_map(|keyword| declared.strip_prefix(keyword)?.strip_prefix(name))
+        .any(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
 }
 
 /// Whether a text has a word with no letter, digit or `_` beside it.
@@ -78,4 +119,52 @@ fn a_word_is_found_by_itself_and_not_within_another() {
         found(Path::new("a.md"), "A Quux.", &words).is_empty(),
         "identifiers are looked for in code"
     );
+}
+
+#[test]
+fn a_name_of_types_stands_for_one_thing() {
+    let sources: Vec<(String, String)> = super::files()
+        .into_iter()
+        .filter_map(|path| {
+            let mut parts = path.iter().map(|part| part.to_string_lossy().into_owned());
+            parts.find(|part| part == "crates")?;
+            let crate_name = parts.next()?;
+            let is_source = parts.next()? == "src" && path.extension()? == "rs";
+            is_source.then(|| (crate_name, fs::read_to_string(&path).unwrap()))
+        })
+        .collect();
+    assert!(sources.len() > 300, "{}", sources.len());
+    for TypeName { name, mut crates } in type_names() {
+        let mut found: Vec<&str> = Vec::new();
+        for (crate_name, text) in &sources {
+            found.extend(
+                text.lines()
+                    .filter(|line| defines(line, name))
+                    .map(|_| crate_name.as_str()),
+            );
+        }
+        found.sort_unstable();
+        crates.sort_unstable();
+        assert_eq!(found, crates, "types called {name}");
+    }
+}
+
+#[test]
+fn a_definition_is_known_from_a_use() {
+    for line in [
+        "struct Quux;",
+        "pub enum Quux<T> {",
+        "pub(crate) type Quux = u8;",
+        "trait Quux {",
+    ] {
+        assert!(defines(line, "Quux"), "{line}");
+    }
+    for line in [
+        "struct Quuxes;",
+        "    type Quux = u8;",
+        "impl Quux {",
+        "use a::Quux;",
+    ] {
+        assert!(!defines(line, "Quux"), "{line}");
+    }
 }

@@ -4,12 +4,12 @@ mod links;
 
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::organizations::{Organization, OrganizationRole};
-use eddyline_model::policy::{self, FlowAction, FlowCaller, Place};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, FlowPlace};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
-pub(crate) use self::links::Shown;
+pub(crate) use self::links::Coverage;
 use self::links::links;
 use crate::addresses::Addresses;
 
@@ -20,15 +20,15 @@ pub(crate) struct View<'a> {
     pub(crate) user: UserId,
     pub(crate) role: Option<OrganizationRole>,
     pub(crate) place: Option<&'a FlowMembership>,
-    pub(crate) shown: Shown,
+    pub(crate) shown: Coverage,
 }
 
 impl View<'_> {
     fn standing(&self) -> FlowCaller {
         let place = match self.place {
-            None => Place::Outside,
-            Some(membership) if membership.blocked => Place::Blocked,
-            Some(_) => Place::Inside,
+            None => FlowPlace::Outside,
+            Some(membership) if membership.blocked => FlowPlace::Blocked,
+            Some(_) => FlowPlace::Inside,
         };
         FlowCaller::User {
             user: self.user,
@@ -106,7 +106,7 @@ pub(crate) fn describe_at(
     reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
-    shown: Shown,
+    shown: Coverage,
 ) -> StoreResult<Option<WireFlow>> {
     let Some(flow) = reader.flows().find(room)? else {
         return Ok(None);
@@ -136,7 +136,7 @@ pub(crate) fn describe_with_users(
     reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
-    shown: Shown,
+    shown: Coverage,
 ) -> StoreResult<Option<WireFlow>> {
     let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else {
         return Ok(None);

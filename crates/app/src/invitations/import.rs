@@ -39,7 +39,7 @@ const TOLD: usize = 50;
 
 /// An entry of a list, each of which is there once: an address, or what stands in its place and
 /// what is wrong with it.
-type Entry = std::result::Result<Email, (String, String)>;
+type ImportItem = std::result::Result<Email, (String, String)>;
 
 /// The imports that are under way.
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Invitations {
 }
 
 impl Import {
-    async fn run(self, list: Vec<Entry>) -> Result<ImportedInvitations> {
+    async fn run(self, list: Vec<ImportItem>) -> Result<ImportedInvitations> {
         let mut done = Outcome::default();
         let (mut last, mut failed) = (None, None);
         for portion in list.chunks(PORTION) {
@@ -183,7 +183,7 @@ impl Import {
         }
     }
 
-    async fn portion(&self, entries: Vec<Entry>) -> Result<(Outcome, Option<EventId>)> {
+    async fn portion(&self, entries: Vec<ImportItem>) -> Result<(Outcome, Option<EventId>)> {
         let inviting = &self.inviting;
         // Counted before the lock is taken: while this caller waits for its own transactions,
         // imports of others go on.
@@ -256,7 +256,7 @@ impl Import {
     }
 }
 
-fn read(text: &str) -> Result<Vec<Entry>> {
+fn read(text: &str) -> Result<Vec<ImportItem>> {
     let items = address_list::parse(text);
     if items.is_empty() {
         return Err(Error::field("list", "can't be blank"));
@@ -287,7 +287,7 @@ struct Sorted {
     outcome: Outcome,
 }
 
-fn sort(tx: &mut Tx<'_>, room: &Room, list: &[Entry]) -> StoreResult<Sorted> {
+fn sort(tx: &mut Tx<'_>, room: &Room, list: &[ImportItem]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
     for owner in tx

@@ -11,7 +11,7 @@ use eddyline_model::log::{LogBody, LogItem};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{RoomId, Seq};
 use eddyline_storage::MessagePage;
-use eddyline_wire::Place;
+use eddyline_wire::RoomRef;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -98,7 +98,7 @@ impl Messages {
         };
         let wanted = query.clone();
         let show = move |page: MessagePage| {
-            MessageList::encode(&encoder, &page, &wanted, Place::Flow(&flow))
+            MessageList::encode(&encoder, &page, &wanted, RoomRef::Flow(&flow))
         };
         let _permit = self.search_permit(&query).await?;
         Ok(self
@@ -121,7 +121,7 @@ impl Messages {
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
             let read_at = reader.log().find_head()?.seq;
             let page = reader.messages().list(key.0, &query, LIST_BYTES)?;
-            let answer = MessageList::encode(&encoder, &page, &query, Place::Flow(&flow));
+            let answer = MessageList::encode(&encoder, &page, &query, RoomRef::Flow(&flow));
             latest.answers.insert(
                 key,
                 Kept {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use eddyline_model::MessageId;
 use eddyline_model::messages::{MessageQuery, Sort};
 use eddyline_storage::MessagePage;
-use eddyline_wire::{Encoder, Place};
+use eddyline_wire::{Encoder, RoomRef};
 
 /// About how many bytes a list of messages or threads has at most. One entry may be larger.
 pub const LIST_BYTES: usize = 2 * 1024 * 1024;
@@ -32,7 +32,7 @@ impl MessageList {
         encoder: &Encoder,
         page: &MessagePage,
         query: &MessageQuery,
-        place: Place<'_>,
+        place: RoomRef<'_>,
     ) -> Self {
         let oldest = query.sort == Sort::Ascending;
         let (json, kept) = encoder.messages_within(&page.messages, place, LIST_BYTES, oldest);

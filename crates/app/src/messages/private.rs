@@ -11,7 +11,7 @@ use eddyline_model::policy::{self, Deletion, PrivateAction};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
 use eddyline_storage::{MessagePage, Outcome, PrivateRoom, Tx};
-use eddyline_wire::Place;
+use eddyline_wire::RoomRef;
 use serde_json::json;
 
 use crate::actor::Actor;
@@ -232,8 +232,9 @@ impl Messages {
             return Ok(MessageList::empty());
         };
         let wanted = query.clone();
-        let show =
-            move |page: MessagePage| MessageList::encode(&encoder, &page, &wanted, Place::Private);
+        let show = move |page: MessagePage| {
+            MessageList::encode(&encoder, &page, &wanted, RoomRef::Private)
+        };
         let _permit = self.search_permit(&query).await?;
         Ok(self
             .core

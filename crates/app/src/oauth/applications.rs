@@ -78,13 +78,13 @@ impl ApplicationChanges {
 }
 
 /// An application about to be kept, with its secret.
-struct Draft {
+struct UnsavedApplication {
     application: Application,
     secret: Option<Secret>,
     sealed: Option<Vec<u8>>,
 }
 
-impl Draft {
+impl UnsavedApplication {
     fn new(
         new: &NewApplication,
         creator: Option<UserId>,
@@ -179,11 +179,11 @@ impl OAuth {
             about: new.about.checked()?,
             ..new
         };
-        let Draft {
+        let UnsavedApplication {
             application,
             secret,
             sealed,
-        } = Draft::new(&new, creator, self.core.now(), &self.sealing);
+        } = UnsavedApplication::new(&new, creator, self.core.now(), &self.sealing);
         let application = Application {
             organization,
             ..application

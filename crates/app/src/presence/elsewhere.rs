@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
 
-use super::place::Place;
+use super::place::RoomPresence;
 
 /// What is known of the other servers that live.
 #[derive(Debug, Default)]
@@ -17,7 +17,7 @@ pub(super) struct Elsewhere {
 struct Node {
     read: Timestamp,
     heartbeat: Timestamp,
-    users: HashMap<UserId, Box<[Place]>>,
+    users: HashMap<UserId, Box<[RoomPresence]>>,
 }
 
 /// What a row changes in a room.
@@ -81,7 +81,7 @@ impl Elsewhere {
         &mut self,
         node: &str,
         user: UserId,
-        places: Box<[Place]>,
+        places: Box<[RoomPresence]>,
     ) -> Vec<Difference> {
         let users = &mut self.nodes.entry(node.to_owned()).or_default().users;
         let before = users.remove(&user).unwrap_or_default();
@@ -107,9 +107,9 @@ impl Elsewhere {
     }
 }
 
-fn find(places: &[Place], room: RoomId) -> Place {
+fn find(places: &[RoomPresence], room: RoomId) -> RoomPresence {
     let found = places.binary_search_by_key(&room, |place| place.room);
-    found.map_or(Place::absent(room), |at| places[at])
+    found.map_or(RoomPresence::absent(room), |at| places[at])
 }
 
 #[cfg(test)]
@@ -121,9 +121,9 @@ mod tests {
     const MAIN: RoomId = RoomId(1);
     const SIDE: RoomId = RoomId(2);
 
-    fn places<const N: usize>(places: [(RoomId, PresenceState, i64); N]) -> Box<[Place]> {
+    fn places<const N: usize>(places: [(RoomId, PresenceState, i64); N]) -> Box<[RoomPresence]> {
         places
-            .map(|(room, state, opened)| Place {
+            .map(|(room, state, opened)| RoomPresence {
                 room,
                 state,
                 opened: Timestamp(opened),

@@ -14,8 +14,8 @@ use eddyline_streaming::presence::PresenceState;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use super::outgoing::Batch;
-use super::place::{Place, decode, encode};
+use super::outgoing::PresenceRows;
+use super::place::{RoomPresence, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
 use crate::core::liveness::SILENCE_MILLIS;
 use crate::core::transaction::NoCaller;
@@ -110,7 +110,7 @@ impl PresenceTracker {
     }
 
     /// The next users to publish: of all who are present, when the server begins.
-    fn batches(&self, begins: bool, now: Timestamp) -> Vec<Batch> {
+    fn batches(&self, begins: bool, now: Timestamp) -> Vec<PresenceRows> {
         let mut state = self.online.state();
         if begins {
             state.publish_all();
@@ -123,7 +123,7 @@ impl PresenceTracker {
     /// gone.
     async fn write_batches(
         &self,
-        batches: &[Batch],
+        batches: &[PresenceRows],
         from: Option<Timestamp>,
         clear: Option<Timestamp>,
     ) -> Result<Option<Timestamp>> {
@@ -261,7 +261,7 @@ impl PresenceTracker {
         events: &mut usize,
         node: &str,
         user: UserId,
-        places: Box<[Place]>,
+        places: Box<[RoomPresence]>,
         at: Timestamp,
     ) {
         *events += self.apply_places(node, user, places, at);
@@ -272,7 +272,7 @@ impl PresenceTracker {
     }
 }
 
-fn row((user, places): &(UserId, Vec<Place>)) -> PresenceRow {
+fn row((user, places): &(UserId, Vec<RoomPresence>)) -> PresenceRow {
     let present = places
         .iter()
         .any(|place| place.state != PresenceState::Offline);

@@ -25,8 +25,8 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use self::elsewhere::Elsewhere;
-use self::outgoing::{Batch, Outgoing};
-use self::place::Place;
+use self::outgoing::{Outgoing, PresenceRows};
+use self::place::RoomPresence;
 use crate::Profile;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
@@ -108,7 +108,7 @@ impl State {
     }
 
     /// Takes the next users to publish, in at most `count` batches.
-    fn next_batches(&mut self, count: usize, now: Timestamp) -> Vec<Batch> {
+    fn next_batches(&mut self, count: usize, now: Timestamp) -> Vec<PresenceRows> {
         let Self {
             presence,
             here,
@@ -130,7 +130,7 @@ impl State {
     }
 
     /// Queues the users of batches that could not be published.
-    fn put_back(&mut self, batches: &[Batch]) {
+    fn put_back(&mut self, batches: &[PresenceRows]) {
         if let Some(outgoing) = &mut self.outgoing {
             outgoing.add(batches.iter().flatten().map(|(user, _)| *user));
         }
@@ -283,7 +283,13 @@ impl PresenceTracker {
 
     /// Applies how another server shows a user, as it was at a time. Returns how many rooms got
     /// events.
-    fn apply_places(&self, node: &str, user: UserId, places: Box<[Place]>, at: Timestamp) -> usize {
+    fn apply_places(
+        &self,
+        node: &str,
+        user: UserId,
+        places: Box<[RoomPresence]>,
+        at: Timestamp,
+    ) -> usize {
         let mut state = self.online.state();
         let differences = state.elsewhere.take(node, user, places);
         for difference in &differences {

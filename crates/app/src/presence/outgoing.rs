@@ -7,7 +7,7 @@ use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
 
 use super::MINUTE_MILLIS;
-use super::place::Place;
+use super::place::RoomPresence;
 
 /// The most users of one batch.
 const USERS: usize = 512;
@@ -18,7 +18,7 @@ const PLACES: usize = 16 * 1024;
 const PLACES_OF_USER: usize = 1_000;
 
 /// Users with the places in which they are present.
-pub(super) type Batch = Vec<(UserId, Vec<Place>)>;
+pub(super) type PresenceRows = Vec<(UserId, Vec<RoomPresence>)>;
 
 /// The users whose published rows are out of date.
 #[derive(Debug, Default)]
@@ -71,22 +71,22 @@ impl Outgoing {
         &mut self,
         here: &BTreeSet<(UserId, RoomId)>,
         state_of: impl Fn(UserId, RoomId) -> PresenceState,
-    ) -> Batch {
+    ) -> PresenceRows {
         let mut batch = Vec::new();
         let mut size = 0;
         while batch.len() < USERS && size < PLACES {
             let Some(user) = self.next() else { break };
             let rooms = (user, RoomId(i64::MIN))..=(user, RoomId(i64::MAX));
-            let mut places: BTreeMap<RoomId, Place> = self
+            let mut places: BTreeMap<RoomId, RoomPresence> = self
                 .opened
                 .range(rooms.clone())
-                .map(|((_, room), _)| (*room, Place::absent(*room)))
+                .map(|((_, room), _)| (*room, RoomPresence::absent(*room)))
                 .collect();
             places.extend(
                 here.range(rooms)
-                    .map(|(_, room)| (*room, Place::absent(*room))),
+                    .map(|(_, room)| (*room, RoomPresence::absent(*room))),
             );
-            let mut places: Vec<Place> = places.into_values().take(PLACES_OF_USER).collect();
+            let mut places: Vec<RoomPresence> = places.into_values().take(PLACES_OF_USER).collect();
             for place in &mut places {
                 place.state = state_of(user, place.room);
                 place.opened = self
@@ -109,7 +109,7 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-    fn idle_everywhere(outgoing: &mut Outgoing, here: &BTreeSet<(UserId, RoomId)>) -> Batch {
+    fn idle_everywhere(outgoing: &mut Outgoing, here: &BTreeSet<(UserId, RoomId)>) -> PresenceRows {
         outgoing.next_batch(here, |user, room| {
             if here.contains(&(user, room)) {
                 Idle
@@ -131,13 +131,13 @@ mod tests {
         outgoing.note_opened(UserId(1), RoomId(2), NOW);
         outgoing.note_opened(UserId(1), RoomId(3), NOW.plus_millis(-MINUTE_MILLIS));
         outgoing.forget_opened(NOW);
-        let idle = |room| Place {
+        let idle = |room| RoomPresence {
             state: Idle,
-            ..Place::absent(RoomId(room))
+            ..RoomPresence::absent(RoomId(room))
         };
-        let left = Place {
+        let left = RoomPresence {
             opened: NOW,
-            ..Place::absent(RoomId(2))
+            ..RoomPresence::absent(RoomId(2))
         };
         let first = (UserId(1), vec![idle(1), left, idle(3)]);
         assert_eq!(

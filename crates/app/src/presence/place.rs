@@ -8,7 +8,7 @@ const BYTES: usize = 17;
 
 /// A room in which a server shows a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct RoomPresence {
     /// The room.
     pub(super) room: RoomId,
     /// How the user appears there by the streams of that server.
@@ -18,7 +18,7 @@ pub(super) struct Place {
     pub(super) opened: Timestamp,
 }
 
-impl Place {
+impl RoomPresence {
     /// Nothing known of a user in a room.
     pub(super) const fn absent(room: RoomId) -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Place {
 }
 
 /// The places as they are stored.
-pub(super) fn encode(places: &[Place]) -> Vec<u8> {
+pub(super) fn encode(places: &[RoomPresence]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(places.len() * BYTES);
     for place in places {
         bytes.extend(place.room.0.to_le_bytes());
@@ -45,13 +45,13 @@ pub(super) fn encode(places: &[Place]) -> Vec<u8> {
 }
 
 /// Reads what [`encode`] wrote. `None` for anything else, such as what a later version may write.
-pub(super) fn decode(bytes: &[u8]) -> Option<Box<[Place]>> {
+pub(super) fn decode(bytes: &[u8]) -> Option<Box<[RoomPresence]>> {
     let (places, rest) = bytes.as_chunks::<BYTES>();
     rest.is_empty().then_some(())?;
     places.iter().map(decode_one).collect()
 }
 
-fn decode_one(bytes: &[u8; BYTES]) -> Option<Place> {
+fn decode_one(bytes: &[u8; BYTES]) -> Option<RoomPresence> {
     let (room, rest) = bytes.split_first_chunk::<8>()?;
     let (state, opened) = rest.split_first()?;
     let state = match state {
@@ -61,7 +61,7 @@ fn decode_one(bytes: &[u8; BYTES]) -> Option<Place> {
         _ => return None,
     };
     let opened = Timestamp(i64::from_le_bytes(*opened.first_chunk()?));
-    Some(Place {
+    Some(RoomPresence {
         room: RoomId(i64::from_le_bytes(*room)),
         state,
         opened,
@@ -75,17 +75,17 @@ mod tests {
     #[test]
     fn places_are_read_as_they_were_written() {
         let places = [
-            Place {
+            RoomPresence {
                 room: RoomId(7),
                 state: PresenceState::Active,
                 opened: Timestamp(1_700_000_000_123),
             },
-            Place {
+            RoomPresence {
                 room: RoomId(i64::MAX),
                 state: PresenceState::Idle,
                 opened: Timestamp(0),
             },
-            Place::absent(RoomId(9)),
+            RoomPresence::absent(RoomId(9)),
         ];
         assert_eq!(decode(&encode(&places)).as_deref(), Some(&places[..]));
         assert_eq!(decode(&[]).as_deref(), Some(&[][..]));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn what_is_no_place_is_not_read() {
-        let mut bytes = encode(&[Place::absent(RoomId(7))]);
+        let mut bytes = encode(&[RoomPresence::absent(RoomId(7))]);
         assert_eq!(decode(&bytes[1..]), None);
         bytes[8] = 3;
         assert_eq!(decode(&bytes), None);

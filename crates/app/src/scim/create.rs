@@ -6,7 +6,7 @@ use eddyline_model::names::nick_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId, names, policy};
-use eddyline_scim::{Shown, State, Wanted};
+use eddyline_scim::{State, UserResource, Wanted};
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
@@ -31,7 +31,7 @@ impl Scim {
     ///
     /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is
     /// full, and with 409 when somebody has the `userName`, the address or the nick.
-    pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<Shown> {
+    pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<UserResource> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);

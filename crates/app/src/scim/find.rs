@@ -4,7 +4,7 @@ use eddyline_model::UserId;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
-use eddyline_scim::{Attribute, Filter, Shown};
+use eddyline_scim::{Attribute, Filter, UserResource};
 use eddyline_storage::{ProvidedQuery, Reader};
 
 use super::ScimProvider;
@@ -35,7 +35,7 @@ impl Scim {
         &self,
         provider: &ScimProvider,
         wanted: UsersWanted,
-    ) -> Result<(Vec<Shown>, i64)> {
+    ) -> Result<(Vec<UserResource>, i64)> {
         let Some(query) = query(&wanted) else {
             return Ok((Vec::new(), 0));
         };
@@ -59,7 +59,7 @@ impl Scim {
     /// # Errors
     ///
     /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
-    pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<Shown> {
+    pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<UserResource> {
         let who = provider.clone();
         let (user, identity) = self
             .core

@@ -25,7 +25,7 @@ use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
-use eddyline_scim::{ScimError, Shown, State};
+use eddyline_scim::{ScimError, State, UserResource};
 
 pub use find::UsersWanted;
 
@@ -111,8 +111,8 @@ impl Scim {
         }
     }
 
-    fn shown(&self, uid: &str, user: &User, identity: &Identity) -> Shown {
-        Shown {
+    fn shown(&self, uid: &str, user: &User, identity: &Identity) -> UserResource {
+        UserResource {
             id: user.id,
             state: state(user, identity),
             created_at: identity.created_at,

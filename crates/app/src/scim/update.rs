@@ -5,7 +5,7 @@ use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_scim::{Patch, ScimError, Shown, State, Wanted};
+use eddyline_scim::{Patch, ScimError, State, UserResource, Wanted};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
@@ -58,7 +58,7 @@ impl Scim {
         id: UserId,
         wanted: Wanted,
         matches: impl Fn(i64) -> bool + Send + 'static,
-    ) -> Result<Shown> {
+    ) -> Result<UserResource> {
         self.scim_update(provider, id, UserUpdate::Replace(wanted), matches)
             .await
     }
@@ -74,7 +74,7 @@ impl Scim {
         id: UserId,
         patch: Patch,
         matches: impl Fn(i64) -> bool + Send + 'static,
-    ) -> Result<Shown> {
+    ) -> Result<UserResource> {
         self.scim_update(provider, id, UserUpdate::Patch(patch), matches)
             .await
     }
@@ -85,7 +85,7 @@ impl Scim {
         id: UserId,
         wish: UserUpdate,
         matches: impl Fn(i64) -> bool + Send + 'static,
-    ) -> Result<Shown> {
+    ) -> Result<UserResource> {
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| {
             update(tx, who, id, &wish, &matches, &random)

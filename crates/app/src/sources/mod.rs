@@ -7,7 +7,7 @@ use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
 use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
-use eddyline_storage::{NewSource as StoredSource, Result as StoreResult, Tx};
+use eddyline_storage::{NewSourceRow, Result as StoreResult, Tx};
 use eddyline_wire::{Source as WireSource, is_unseen};
 use serde_json::json;
 
@@ -382,7 +382,7 @@ fn insert(
         return Err(Error::Conflict(text).into());
     }
     let now = tx.now();
-    let id = tx.sources().insert(&StoredSource {
+    let id = tx.sources().insert(&NewSourceRow {
         room,
         application,
         name: new.name.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::ApplicationId;
 use eddyline_model::items::Method as ActionMethod;
-use eddyline_outbound::{Config, Error as Failure, Outbound, Request, Response};
+use eddyline_outbound::{Config, Error as OutboundError, Outbound, Request, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use url::Url;
@@ -152,16 +152,16 @@ fn judge(answer: &Response) -> std::result::Result<(), IntegrationFailed> {
 
 /// What a user is told of a request without an answer: not what the system said about it, which may
 /// name hosts.
-fn told(failure: &Failure) -> String {
+fn told(failure: &OutboundError) -> String {
     match failure {
-        Failure::BadUrl(why) => format!("The address of the action {why}"),
-        Failure::ForbiddenAddress => {
+        OutboundError::BadUrl(why) => format!("The address of the action {why}"),
+        OutboundError::ForbiddenAddress => {
             "The address of the action must not be asked from here".to_owned()
         }
-        Failure::Timeout => "The integration did not answer in time".to_owned(),
-        Failure::Connect(_) => "The integration could not be reached".to_owned(),
-        Failure::TooLarge => "The integration's answer is too large".to_owned(),
-        Failure::Broken(_) => "The integration's answer cannot be read".to_owned(),
+        OutboundError::Timeout => "The integration did not answer in time".to_owned(),
+        OutboundError::Connect(_) => "The integration could not be reached".to_owned(),
+        OutboundError::TooLarge => "The integration's answer is too large".to_owned(),
+        OutboundError::Broken(_) => "The integration's answer cannot be read".to_owned(),
     }
 }
 

@@ -19,7 +19,7 @@ use super::priority;
 use super::tenants::ATTACKERS_FLOW;
 use crate::Result;
 use crate::connection::Connection;
-use crate::requests::{JSON, Request, Shown};
+use crate::requests::{Credential, JSON, Request};
 
 /// Where the attacks come from.
 const SOURCE: Ipv4Addr = Ipv4Addr::new(127, 0, 1, 1);
@@ -182,7 +182,7 @@ impl Attack {
 
 impl Target {
     fn request(&self, method: &'static str, path: &str, body: Option<&str>) -> Vec<u8> {
-        let token = Some(Shown::ApiToken(&self.token));
+        let token = Some(Credential::ApiToken(&self.token));
         Request {
             method,
             path,
@@ -326,7 +326,7 @@ async fn imports(target: &Target) -> Result<()> {
 
 async fn pictures(target: &Target) -> Result<()> {
     let picture = png(8192)?;
-    let token = Some(Shown::ApiToken(&target.token));
+    let token = Some(Credential::ApiToken(&target.token));
     let path = format!("/users/{}/avatar", target.user);
     let head = Request {
         method: "PUT",

@@ -8,9 +8,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::tenants::{ATTACKERS_FLOW, Tenants};
 use crate::connection::Connection;
-use crate::requests::{JSON, Request, Shown};
+use crate::requests::{Credential, JSON, Request};
 use crate::server::Server;
-use crate::{Failure, Result};
+use crate::{BenchError, Result};
 
 /// Messages of the attacker that consist of every searched character.
 const LONG_MESSAGES: usize = 4000;
@@ -45,7 +45,7 @@ pub(crate) fn long_text() -> String {
 /// Posts what the attacks look for.
 pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target> {
     let path = format!("/flows/{ATTACKERS_FLOW}/messages");
-    let message = |body: &Value| post(&path, Some(Shown::ApiToken(&tenants.attacker)), body);
+    let message = |body: &Value| post(&path, Some(Credential::ApiToken(&tenants.attacker)), body);
     let chat = message(&json!({"event": "message", "content": long_text()}));
     repeat(server.api, &vec![chat; LONG_MESSAGES]).await?;
     let push = format!("/messages?flow_token={}", tenants.flow_tokens[0]);
@@ -83,7 +83,7 @@ pub(crate) async fn prepare(tenants: &Tenants, server: &Server) -> Result<Target
     })
 }
 
-fn post(path: &str, token: Option<Shown<'_>>, body: &Value) -> Vec<u8> {
+fn post(path: &str, token: Option<Credential<'_>>, body: &Value) -> Vec<u8> {
     Request {
         method: "POST",
         path,
@@ -103,7 +103,7 @@ async fn repeat(api: SocketAddr, requests: &[Vec<u8>]) -> Result<()> {
         for request in requests {
             let answer = connection.exchange(request).await?;
             if answer.status / 100 != 2 {
-                return Err(Failure::from(format!(
+                return Err(BenchError::from(format!(
                     "a request of the preparation was answered {}",
                     answer.status
                 )));
@@ -115,7 +115,7 @@ async fn repeat(api: SocketAddr, requests: &[Vec<u8>]) -> Result<()> {
 }
 
 async fn get(api: SocketAddr, path: &str, token: &str) -> Result<Value> {
-    let token = Some(Shown::ApiToken(token));
+    let token = Some(Credential::ApiToken(token));
     let request = Request {
         method: "GET",
         path,

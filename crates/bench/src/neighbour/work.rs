@@ -15,9 +15,9 @@ use crate::connection::{Connection, read};
 use crate::fanout::open;
 use crate::histogram::Histogram;
 use crate::report::Faults;
-use crate::requests::{JSON, Request, Shown, chat};
+use crate::requests::{Credential, JSON, Request, chat};
 use crate::server::Server;
-use crate::{Failure, Result};
+use crate::{BenchError, Result};
 
 const POST_INTERVAL: Duration = Duration::from_millis(20);
 const LIST_INTERVAL: Duration = Duration::from_millis(50);
@@ -78,7 +78,7 @@ impl Work {
         let mut tasks = JoinSet::new();
         let path = format!("/flows/{WORKING_FLOW}/messages");
         let request = |method, path: &str, body| {
-            let token = Some(Shown::ApiToken(&tenants.worker));
+            let token = Some(Credential::ApiToken(&tenants.worker));
             Request {
                 method,
                 path,
@@ -89,7 +89,7 @@ impl Work {
             .bytes()
         };
         let stream_path = format!("/flows?filter={WORKING_FLOW}");
-        let token = Some(Shown::ApiToken(&tenants.listener));
+        let token = Some(Credential::ApiToken(&tenants.listener));
         let listen = Request {
             method: "GET",
             path: &stream_path,
@@ -246,7 +246,7 @@ async fn hear(mut stream: crate::fanout::Stream, shared: Rc<Shared>) {
         let length = text.len();
         let more = read(&mut stream.socket, |bytes| text.extend_from_slice(bytes)).await;
         if more.is_err() || text.len() == length {
-            let ended: Result<u16> = Err(Failure::from("the stream ended"));
+            let ended: Result<u16> = Err(BenchError::from("the stream ended"));
             return shared.record(|worked| &mut worked.deliveries, Instant::now(), &ended);
         }
         let end = memchr::memrchr(b'\r', &text).map_or(0, |at| at + 1);

@@ -10,11 +10,11 @@ use crate::fill::{FLOW, ORGANIZATION};
 use crate::load::Load;
 use crate::random::Random;
 use crate::report::{Key, Metric, Results};
-use crate::requests::{JSON, Request, Shown, chat};
+use crate::requests::{Credential, JSON, Request, chat};
 use crate::server::Server;
 use crate::stage::Stage;
 use crate::words::Vocabulary;
-use crate::{Failure, Result};
+use crate::{BenchError, Result};
 
 const PART: &str = "credentials";
 const API_TOKEN: &str = "API token";
@@ -48,7 +48,7 @@ pub(crate) async fn measure(
         let post = |connection: usize, _| {
             let token = match subject {
                 API_TOKEN => stage.homes.token(connection),
-                _ => Shown::AccessToken(&access[connection]),
+                _ => Credential::AccessToken(&access[connection]),
             };
             let body = chat(&vocabulary.sentence(&mut random));
             Request {
@@ -115,5 +115,5 @@ async fn ask(server: &Server, wanted: &Value) -> Result<Value> {
     let (_, body) = answer
         .split_once("\r\n\r\n")
         .ok_or("an answer without an end of its head")?;
-    serde_json::from_str(body).map_err(Failure::from)
+    serde_json::from_str(body).map_err(BenchError::from)
 }

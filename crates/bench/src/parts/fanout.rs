@@ -8,7 +8,7 @@ use crate::fill::FLOW;
 use crate::nchan::{LISTEN, Nchan, PUBLISH, READY};
 use crate::plan::STEADY_DELIVERIES;
 use crate::report::{Key, Metric, Results};
-use crate::requests::{EVENTS, JSON, Request, Shown, chat};
+use crate::requests::{Credential, EVENTS, JSON, Request, chat};
 use crate::server::Server;
 use crate::stage::Stage;
 
@@ -116,7 +116,7 @@ fn of_length(length: usize) -> Result<String> {
     )))
 }
 
-fn post(path: &str, token: Option<Shown<'_>>, body: &str) -> Vec<u8> {
+fn post(path: &str, token: Option<Credential<'_>>, body: &str) -> Vec<u8> {
     Request {
         method: "POST",
         path,
@@ -127,7 +127,7 @@ fn post(path: &str, token: Option<Shown<'_>>, body: &str) -> Vec<u8> {
     .bytes()
 }
 
-fn listen(path: &str, token: Option<Shown<'_>>) -> Vec<u8> {
+fn listen(path: &str, token: Option<Credential<'_>>) -> Vec<u8> {
     Request {
         method: "GET",
         path,

@@ -12,7 +12,7 @@ use crate::connection::Connection;
 use crate::histogram::Histogram;
 use crate::interval::Interval;
 use crate::report::{Faults, Key, Metric, Results, Sample};
-use crate::requests::{Request, Shown};
+use crate::requests::{Credential, Request};
 use crate::server::Server;
 use crate::stage::Stage;
 
@@ -88,7 +88,7 @@ fn user(path: &str, token: &str, organization: &str, number: usize) -> Vec<u8> {
         "active": true,
     });
     let body = body.to_string();
-    let token = Some(Shown::AccessToken(token));
+    let token = Some(Credential::AccessToken(token));
     Request {
         method: "POST",
         path,

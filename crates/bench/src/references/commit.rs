@@ -12,7 +12,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request};
 use tokio::sync::oneshot;
 
-use super::{Answer, database};
+use super::{ReferenceResponse, database};
 use crate::Result;
 use crate::words::Vocabulary;
 
@@ -50,14 +50,14 @@ impl Store {
         Ok(Self { jobs, reader })
     }
 
-    pub(super) async fn answer(self, request: Request<Incoming>) -> Result<Answer> {
+    pub(super) async fn answer(self, request: Request<Incoming>) -> Result<ReferenceResponse> {
         let text = if request.method() == Method::GET {
             self.list()?
         } else {
             let body = request.into_body().collect().await?.to_bytes();
             self.keep(String::from_utf8(body.into())?).await?
         };
-        let mut answer = Answer::new(Full::from(text));
+        let mut answer = ReferenceResponse::new(Full::from(text));
         answer
             .headers_mut()
             .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -4,10 +4,10 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
 use hyper::body::Incoming;
 
-use super::Answer;
+use super::ReferenceResponse;
 use crate::Result;
 
-pub(super) async fn answer(request: Request<Incoming>) -> Result<Answer> {
+pub(super) async fn answer(request: Request<Incoming>) -> Result<ReferenceResponse> {
     request.into_body().collect().await?;
-    Ok(Answer::new(Full::from("hello")))
+    Ok(ReferenceResponse::new(Full::from("hello")))
 }

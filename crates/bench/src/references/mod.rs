@@ -24,7 +24,7 @@ use crate::arguments::{Reference, ReferenceKind};
 use crate::child::Running;
 use crate::process::Family;
 
-type Answer = Response<Full<Bytes>>;
+type ReferenceResponse = Response<Full<Bytes>>;
 
 /// A reference in a process of its own, so that its processor time can be told from ours.
 pub(crate) struct ReferenceServer {
@@ -84,7 +84,7 @@ pub(crate) fn serve(reference: &Reference) -> Result<()> {
 async fn listen<F, A>(answer: F) -> Result<()>
 where
     F: Fn(Request<Incoming>) -> A + Clone + Send + 'static,
-    A: Future<Output = Result<Answer>> + Send + 'static,
+    A: Future<Output = Result<ReferenceResponse>> + Send + 'static,
 {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     writeln!(
@@ -107,8 +107,8 @@ where
     }
 }
 
-fn failed(failure: &(dyn std::error::Error + Send + Sync)) -> Answer {
-    let mut answer = Answer::new(Full::from(failure.to_string()));
+fn failed(failure: &(dyn std::error::Error + Send + Sync)) -> ReferenceResponse {
+    let mut answer = ReferenceResponse::new(Full::from(failure.to_string()));
     *answer.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
     answer
 }

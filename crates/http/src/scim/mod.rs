@@ -10,7 +10,7 @@ use axum::response::Response;
 use eddyline_app::{ScimError, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
-use eddyline_scim::{Patch, Projection, Shown, Wanted, schema};
+use eddyline_scim::{Patch, Projection, UserResource, Wanted, schema};
 use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::One;
 use crate::endpoint::{self, Endpoint};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::response::with_header;
 
@@ -367,7 +367,7 @@ async fn remove(ctx: ProviderContext) -> Answer {
 
 /// What a whole resource says. In the plain shape the `externalId` is the `userName` once more,
 /// which a provider that sends back what they read does not mean to set.
-fn read(ctx: &ProviderContext) -> Result<Wanted, Failure> {
+fn read(ctx: &ProviderContext) -> Result<Wanted, ApiFailure> {
     let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
     if face(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
@@ -376,19 +376,19 @@ fn read(ctx: &ProviderContext) -> Result<Wanted, Failure> {
 }
 
 /// The attributes to be shown of what a request changes, whose body says nothing of them.
-fn projection(request: Unread<()>) -> Result<Projection, Failure> {
+fn projection(request: Unread<()>) -> Result<Projection, ApiFailure> {
     request.parts::<Attributes>().read()?.projection()
 }
 
-fn id(ctx: &ProviderContext) -> Result<UserId, Failure> {
+fn id(ctx: &ProviderContext) -> Result<UserId, ApiFailure> {
     ctx.id("user")
 }
 
-fn failed(error: ScimError) -> Failure {
-    Failure::App(error.into())
+fn failed(error: ScimError) -> ApiFailure {
+    ApiFailure::App(error.into())
 }
 
-fn shape(face: ResponseFormat, user: &Shown) -> Map<String, Value> {
+fn shape(face: ResponseFormat, user: &UserResource) -> Map<String, Value> {
     match face {
         ResponseFormat::Plain => plain(user),
         ResponseFormat::Scim => resource(user),
@@ -398,7 +398,7 @@ fn shape(face: ResponseFormat, user: &Shown) -> Map<String, Value> {
 fn show(
     ctx: &ProviderContext,
     status: StatusCode,
-    user: &Shown,
+    user: &UserResource,
     projection: &Projection,
 ) -> Response {
     let face = face(ctx);

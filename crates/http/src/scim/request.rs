@@ -11,7 +11,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
 
 use super::{ProviderContext, failed};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::json;
 
 request! {
@@ -29,7 +29,7 @@ request! {
 
 impl Search {
     /// The condition, if there is one.
-    pub(super) fn filter(&self) -> Result<Option<Filter>, Failure> {
+    pub(super) fn filter(&self) -> Result<Option<Filter>, ApiFailure> {
         self.filter
             .as_deref()
             .map(str::parse)
@@ -49,15 +49,15 @@ request! {
 }
 
 impl Attributes {
-    pub(super) fn projection(&self) -> Result<Projection, Failure> {
+    pub(super) fn projection(&self) -> Result<Projection, ApiFailure> {
         Projection::parse(self.wanted.as_deref(), self.unwanted.as_deref()).map_err(failed)
     }
 }
 
 /// The resource that was sent.
-pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Failure> {
+pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, ApiFailure> {
     if ctx.raw.is_empty() {
-        return Err(Failure::Request(
+        return Err(ApiFailure::Request(
             StatusCode::BAD_REQUEST,
             "The body must be a JSON object".to_owned(),
         ));
@@ -66,7 +66,7 @@ pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Failur
 }
 
 /// What a search asks for (RFC 7644, section 3.4.3), as the parameters that a list has for it.
-pub(super) fn search(ctx: &ProviderContext) -> Result<Params, Failure> {
+pub(super) fn search(ctx: &ProviderContext) -> Result<Params, ApiFailure> {
     let mut asked = object(ctx)?;
     for name in ["attributes", "excludedAttributes"] {
         let Some(Value::Array(paths)) = asked.get(name) else {

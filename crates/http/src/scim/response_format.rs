@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 use crate::answer::encoded;
-use crate::error::{self, Failure};
+use crate::error::{self, ApiFailure};
 use crate::media;
 
 /// The most characters that say what is wrong.
@@ -36,7 +36,7 @@ impl ResponseFormat {
     }
 
     /// The answer to a failure.
-    pub(crate) fn failed(self, failure: Failure) -> Response {
+    pub(crate) fn failed(self, failure: ApiFailure) -> Response {
         if self == Self::Plain {
             return error::response(failure);
         }
@@ -66,7 +66,7 @@ impl ResponseFormat {
 }
 
 /// What is wrong, in SCIM's words.
-fn describe(failure: &Failure) -> ScimError {
+fn describe(failure: &ApiFailure) -> ScimError {
     let listed = |errors: &std::collections::BTreeMap<String, Vec<String>>| {
         let texts: Vec<String> = errors
             .iter()
@@ -75,17 +75,19 @@ fn describe(failure: &Failure) -> ScimError {
         ScimError::invalid(ScimType::InvalidValue, "", texts.join("; "))
     };
     match failure {
-        Failure::App(Error::Scim(error)) => error.clone(),
-        Failure::App(Error::Invalid(errors)) => listed(errors),
-        Failure::Invalid(invalid) => listed(&invalid.errors),
-        Failure::Request(StatusCode::BAD_REQUEST, text) => {
+        ApiFailure::App(Error::Scim(error)) => error.clone(),
+        ApiFailure::App(Error::Invalid(errors)) => listed(errors),
+        ApiFailure::Invalid(invalid) => listed(&invalid.errors),
+        ApiFailure::Request(StatusCode::BAD_REQUEST, text) => {
             ScimError::invalid(ScimType::InvalidSyntax, "", text.clone())
         }
-        Failure::App(Error::Conflict(text)) => ScimError::new(409, text.clone()),
-        Failure::App(Error::Unavailable(_)) => {
+        ApiFailure::App(Error::Conflict(text)) => ScimError::new(409, text.clone()),
+        ApiFailure::App(Error::Unavailable(_)) => {
             ScimError::new(503, "The service is temporarily unavailable; try again")
         }
-        Failure::App(Error::Internal(_)) => ScimError::new(500, "Something went wrong on our side"),
+        ApiFailure::App(Error::Internal(_)) => {
+            ScimError::new(500, "Something went wrong on our side")
+        }
         other => ScimError::new(500, other.to_string()),
     }
 }

@@ -23,7 +23,7 @@ use super::handoff::Handoff;
 use super::instrumented_io::InstrumentedIo;
 use super::listener_context::{BoxFuture, Handler, ListenerContext};
 use super::patience::Patience;
-use super::progress::{Answer, Progress};
+use super::progress::{Progress, TrackedBody};
 use super::request_body::{RequestBody, Rest};
 use super::socket::{self, Socket};
 use super::unknown::{Registration, Unknown, UnknownHandle};
@@ -166,7 +166,7 @@ struct Calls {
 }
 
 impl hyper::service::Service<Request<Incoming>> for Calls {
-    type Response = Response<Answer>;
+    type Response = Response<TrackedBody>;
     type Error = Infallible;
     type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
@@ -225,7 +225,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                     .headers_mut()
                     .insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok(response.map(|body| Answer::new(body, progress)))
+            Ok(response.map(|body| TrackedBody::new(body, progress)))
         })
     }
 }

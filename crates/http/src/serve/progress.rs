@@ -156,24 +156,24 @@ impl Progress {
 }
 
 /// The body of an answer. hyper drops it when it has taken all of it.
-pub(super) struct Answer {
+pub(super) struct TrackedBody {
     body: Body,
     progress: Arc<Progress>,
 }
 
-impl Answer {
+impl TrackedBody {
     pub(super) fn new(body: Body, progress: Arc<Progress>) -> Self {
         Self { body, progress }
     }
 }
 
-impl Drop for Answer {
+impl Drop for TrackedBody {
     fn drop(&mut self) {
         self.progress.answered();
     }
 }
 
-impl http_body::Body for Answer {
+impl http_body::Body for TrackedBody {
     type Data = Bytes;
     type Error = axum::Error;
 

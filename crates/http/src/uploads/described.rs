@@ -6,7 +6,7 @@ use bytes::Bytes;
 use eddyline_app::Limit;
 use eddyline_wire::params::Params;
 
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::serve::BodyError;
 
 /// What the parameters say of the file that a message is.
@@ -24,7 +24,7 @@ impl Described {
         params: &Params,
         is_received: bool,
         most: usize,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ApiFailure> {
         let mut reader = params.reader();
         let mut described = Self {
             file_name: reader.opt_text("file_name", 0..=1000),
@@ -56,13 +56,14 @@ impl Described {
 }
 
 /// Base64 of either alphabet, with or without padding, in lines, or as a `data:` address.
-async fn decode(text: String, most: usize) -> Result<Bytes, Failure> {
+async fn decode(text: String, most: usize) -> Result<Bytes, ApiFailure> {
     if text.len() / 4 * 3 > most + most / 16 + 1024 {
         return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }
     let decoded = tokio::task::spawn_blocking(move || decode_now(&text)).await;
-    let decoded = decoded.map_err(|error| Failure::internal(error.to_string()))?;
-    let bytes = decoded.ok_or_else(|| Failure::invalid("content[data]", "is not valid Base64"))?;
+    let decoded = decoded.map_err(|error| ApiFailure::internal(error.to_string()))?;
+    let bytes =
+        decoded.ok_or_else(|| ApiFailure::invalid("content[data]", "is not valid Base64"))?;
     if bytes.len() > most {
         return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }

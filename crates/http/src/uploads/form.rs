@@ -21,7 +21,7 @@ use super::{Received, Role};
 use crate::Shared;
 use crate::authenticate::authenticate;
 use crate::body::{self, BodyReader, UNCOUNTED_BODY};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::multipart::{self, Multipart, Part};
 use crate::path_params::PathParams;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
@@ -43,7 +43,7 @@ pub(crate) async fn read_form(
     reader: BodyReader<'_>,
     body: Body,
     actor: &mut Option<Actor>,
-) -> Result<FormBody, Failure> {
+) -> Result<FormBody, ApiFailure> {
     let BodyReader {
         shared,
         takes,
@@ -102,7 +102,7 @@ pub(crate) async fn read_form(
         };
         if permit.is_none() {
             if !takes.files(shared.profile.classic) {
-                return Err(Failure::invalid(
+                return Err(ApiFailure::invalid(
                     "content",
                     "must be a text: private messages are no files",
                 ));
@@ -123,7 +123,7 @@ pub(crate) async fn read_form(
             .iter()
             .map(|file: &Received| file.uploaded.size())
             .sum();
-        let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
+        let sender = actor.as_ref().ok_or(ApiFailure::Anonymous)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
     Ok(FormBody {
@@ -167,7 +167,7 @@ fn is_file(so_far: &[(String, String)], query: &Params) -> bool {
 
 /// Where a part belongs if it is a file; `None` for a text. Of a message that `is_file`, the
 /// content need not be marked as one.
-fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
+fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, ApiFailure> {
     let rest = part.name.strip_prefix("attachments");
     if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('[')) {
         let id = match rest {
@@ -179,7 +179,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
         };
         return match id {
             Some(id) => Ok(Some(Role::Attachment(id))),
-            None => Err(Failure::invalid(
+            None => Err(ApiFailure::invalid(
                 "attachments",
                 "must be called attachments[ID] or attachments[]",
             )),
@@ -194,7 +194,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Failure> {
         "content" if is_marked || is_file => Ok(Some(Role::Content)),
         name if part.file_name.is_some() => {
             let shown: String = name.chars().take(100).collect();
-            Err(Failure::invalid(
+            Err(ApiFailure::invalid(
                 &shown,
                 "can't be a file; files are called content or attachments[ID]",
             ))
@@ -208,7 +208,7 @@ async fn know_sender<'a>(
     reader: BodyReader<'_>,
     so_far: &Map<String, Value>,
     actor: &'a mut Option<Actor>,
-) -> Result<&'a Actor, Failure> {
+) -> Result<&'a Actor, ApiFailure> {
     let BodyReader {
         shared,
         scopes,
@@ -219,7 +219,7 @@ async fn know_sender<'a>(
     if actor.is_none() || so_far.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
-    let sender = actor.as_ref().ok_or(Failure::Anonymous)?;
+    let sender = actor.as_ref().ok_or(ApiFailure::Anonymous)?;
     sender.require_any(scopes)?;
     Ok(sender)
 }
@@ -231,7 +231,7 @@ async fn admit(
     segments: &PathParams,
     sender: &Actor,
     so_far: &Params,
-) -> Result<(), Failure> {
+) -> Result<(), ApiFailure> {
     if !segments.get("user").is_empty() {
         let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
         return Ok(shared.app.messages().may_send_file_to(sender, to).await?);
@@ -273,24 +273,24 @@ async fn admit(
     }
 }
 
-fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
+fn check_role(role: &Role, before: &[Received]) -> Result<(), ApiFailure> {
     let attachments = || before.iter().filter(|file| file.role != Role::Content);
     if let Role::Attachment(Some(id)) = role
         && !is_decent_id(id)
     {
-        return Err(Failure::invalid(
+        return Err(ApiFailure::invalid(
             "attachments",
             "must have ids of 1 to 255 characters without brackets",
         ));
     }
     let Role::Attachment(id) = role else {
         return match before.iter().any(|file| file.role == Role::Content) {
-            true => Err(Failure::invalid("content", "must be one file")),
+            true => Err(ApiFailure::invalid("content", "must be one file")),
             false => Ok(()),
         };
     };
     if attachments().count() == MAX_ATTACHMENTS {
-        return Err(Failure::invalid(
+        return Err(ApiFailure::invalid(
             "attachments",
             &format!("can't be more than {MAX_ATTACHMENTS}"),
         ));
@@ -302,13 +302,16 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), Failure> {
         })
         .collect();
     if ids.iter().any(|other| other.is_some() != id.is_some()) {
-        return Err(Failure::invalid(
+        return Err(ApiFailure::invalid(
             "attachments",
             "must all have an id, or none of them",
         ));
     }
     if id.is_some() && ids.contains(&id.as_ref()) {
-        return Err(Failure::invalid("attachments", "must have ids that differ"));
+        return Err(ApiFailure::invalid(
+            "attachments",
+            "must have ids that differ",
+        ));
     }
     Ok(())
 }
@@ -325,7 +328,7 @@ async fn receive(
     mut part: Part,
     role: Role,
     before: u64,
-) -> Result<Option<Received>, Failure> {
+) -> Result<Option<Received>, ApiFailure> {
     let mut chunk = part.chunk().await?;
     while chunk.as_ref().is_some_and(Bytes::is_empty) {
         chunk = part.chunk().await?;
@@ -348,12 +351,12 @@ async fn receive(
     }))
 }
 
-impl From<multipart::Error> for Failure {
+impl From<multipart::Error> for ApiFailure {
     fn from(error: multipart::Error) -> Self {
         use multipart::Error::{Body, LongText, TooManyParts, Utf8};
         let text = error.to_string();
         match error {
-            Utf8(name) => Failure::invalid(&name, &text),
+            Utf8(name) => ApiFailure::invalid(&name, &text),
             LongText(_) => BodyError::TooLarge(Limit::FixedBody).into(),
             TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
             Body(why) => why

@@ -11,7 +11,7 @@ use http::HeaderMap;
 
 pub(crate) use self::described::Described;
 pub(crate) use self::form::{FormBody, read_form};
-use crate::error::Failure;
+use crate::error::ApiFailure;
 use crate::media::BodyType;
 
 /// Where a file belongs.
@@ -38,7 +38,7 @@ pub(crate) async fn content(
     (app, sender): (&App, &Actor),
     received: Vec<Received>,
     described: Described,
-) -> Result<(NewAttachment, Uploaded), Failure> {
+) -> Result<(NewAttachment, Uploaded), ApiFailure> {
     let Described {
         file_name,
         content_type,
@@ -47,7 +47,7 @@ pub(crate) async fn content(
     let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
         (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
         (None, Some(data)) => (keep((app, sender), data).await?, None, None),
-        (None, None) => return Err(Failure::invalid("content", "is required")),
+        (None, None) => return Err(ApiFailure::invalid("content", "is required")),
     };
     let name = file_name.or(told_name);
     let attachment =
@@ -55,7 +55,7 @@ pub(crate) async fn content(
     Ok((attachment, uploaded))
 }
 
-async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Failure> {
+async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, ApiFailure> {
     let mut upload = app.files().begin_upload(sender, 0).await?;
     upload.write(data).await?;
     Ok(upload.finish().await?)
@@ -64,7 +64,7 @@ async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Fa
 /// The attachments of a message, and what must be held until it is posted.
 pub(crate) fn attachments(
     received: Vec<Received>,
-) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Failure> {
+) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), ApiFailure> {
     let mut attachments = Vec::new();
     let mut held = Vec::new();
     for Received {

@@ -100,7 +100,7 @@ impl Smtp {
     }
 }
 
-struct Failure {
+struct SmtpFailure {
     error: SendError,
     /// Whether the server's answer to the last command is known, so that the connection can be used
     /// again.
@@ -111,7 +111,7 @@ async fn hand_over(
     client: &mut AsyncSmtpConnection,
     sender: &Address,
     letter: &Composed,
-) -> Result<(), Failure> {
+) -> Result<(), SmtpFailure> {
     let mut options = Vec::new();
     if !letter.to.user().is_ascii() {
         if !client
@@ -122,7 +122,7 @@ async fn hand_over(
                 "the mail server takes only ASCII in front of the @, unlike {}",
                 letter.to
             );
-            return Err(Failure {
+            return Err(SmtpFailure {
                 error: SendError::permanent(text),
                 answered: true,
             });
@@ -134,16 +134,19 @@ async fn hand_over(
     client
         .command(Mail::new(Some(sender.clone()), options))
         .await
-        .map_err(|e| Failure::temporary(&e))?;
+        .map_err(|e| SmtpFailure::temporary(&e))?;
     client
         .command(Rcpt::new(letter.to.clone(), Vec::new()))
         .await
-        .map_err(|e| Failure::of(&e))?;
-    client.command(Data).await.map_err(|e| Failure::of(&e))?;
+        .map_err(|e| SmtpFailure::of(&e))?;
+    client
+        .command(Data)
+        .await
+        .map_err(|e| SmtpFailure::of(&e))?;
     client
         .command(content(&letter.data))
         .await
-        .map_err(|e| Failure::of(&e))?;
+        .map_err(|e| SmtpFailure::of(&e))?;
     Ok(())
 }
 
@@ -159,7 +162,7 @@ fn content(data: &str) -> String {
     data.replace("\r\n.", "\r\n..") + end
 }
 
-impl Failure {
+impl SmtpFailure {
     /// What came of a command that is about the letter or its recipient.
     fn of(error: &Error) -> Self {
         let about_us = error

@@ -1,6 +1,6 @@
 //! Invitations: who sends, sees, accepts and ends them.
 
-use super::{FlowAction, FlowCaller, Place, Refusal, flow};
+use super::{FlowAction, FlowCaller, FlowPlace, Refusal, flow};
 use crate::flows::Flow;
 
 /// What a user is to an invitation.
@@ -23,7 +23,7 @@ pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<I
     let blocked = matches!(
         standing,
         FlowCaller::User {
-            place: Place::Blocked,
+            place: FlowPlace::Blocked,
             ..
         }
     );
@@ -59,10 +59,10 @@ mod tests {
             a_flow(AccessMode::Invitation, false),
             a_flow(AccessMode::Invitation, true),
         );
-        let stranger = user(9, None, Place::Outside);
-        let outsider = user(9, Some(Member), Place::Outside);
-        let blocked = user(9, Some(Member), Place::Blocked);
-        let member = user(9, Some(Member), Place::Inside);
+        let stranger = user(9, None, FlowPlace::Outside);
+        let outsider = user(9, Some(Member), FlowPlace::Outside);
+        let blocked = user(9, Some(Member), FlowPlace::Blocked);
+        let member = user(9, Some(Member), FlowPlace::Inside);
         for (caller, own_address, expected) in [
             (stranger, true, Ok(Invited::Guest)),
             (stranger, false, Err(Refusal::NotFound)),

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::flows::AccessMode;
     use crate::organizations::OrganizationRole::Member;
-    use crate::policy::Place;
+    use crate::policy::FlowPlace;
     use crate::{RoomId, SourceId, Timestamp};
 
     fn a_source(room: i64, removed: bool) -> Source {
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_source_is_managed_by_members_its_application_and_its_own_token() {
         let flow = a_flow(AccessMode::Invitation, false);
-        let inside = user(9, Some(Member), Place::Inside);
+        let inside = user(9, Some(Member), FlowPlace::Inside);
         let token = FlowCaller::FlowToken { room: RoomId(7) };
         let thread_owner = |id| {
             Some(ThreadOwner {
@@ -80,8 +80,13 @@ mod tests {
             (inside, None, None, Ok(())),
             (inside, None, app(5), Ok(())),
             (inside, None, app(6), denied),
-            (user(9, Some(Member), Place::Outside), None, None, denied),
-            (user(9, None, Place::Outside), None, None, unknown),
+            (
+                user(9, Some(Member), FlowPlace::Outside),
+                None,
+                None,
+                denied,
+            ),
+            (user(9, None, FlowPlace::Outside), None, None, unknown),
             (token, thread_owner(3), None, Ok(())),
             (token, thread_owner(4), None, denied),
             (token, Some(ThreadOwner::FLOW), None, denied),

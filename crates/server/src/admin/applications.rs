@@ -9,13 +9,17 @@ use eddyline_model::sources::Source;
 use eddyline_wire::Source as WireSource;
 use serde::Serialize;
 
-use super::list::{self, Entry};
+use super::list::{self, ListRow};
 use super::{explain, in_organization, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{self, ApplicationCommand, SourceCommand};
 
 /// Carries out one command about applications and prints its answer.
-pub(super) async fn run(app: &App, command: ApplicationCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(
+    app: &App,
+    command: ApplicationCommand,
+    json: bool,
+) -> Result<(), CommandError> {
     match command {
         ApplicationCommand::Create(new) => create_application(app, new, json).await,
         ApplicationCommand::List { org } => {
@@ -38,7 +42,7 @@ pub(super) async fn run_source(
     app: &App,
     command: SourceCommand,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
         SourceCommand::Create(new) => create_source(app, new, json).await,
         SourceCommand::List { flow } => {
@@ -52,9 +56,9 @@ pub(super) async fn run_source(
 
 async fn create_application(
     app: &App,
-    new: cli::NewApplication,
+    new: cli::CreateApplicationArgs,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let wanted = NewApplication {
         public: new.public,
         about: ApplicationChanges {
@@ -75,7 +79,11 @@ async fn create_application(
     print(&ApplicationCreated::of(application, secret), json)
 }
 
-async fn create_source(app: &App, new: cli::NewSource, json: bool) -> Result<(), Failure> {
+async fn create_source(
+    app: &App,
+    new: cli::CreateSourceArgs,
+    json: bool,
+) -> Result<(), CommandError> {
     let wanted = NewSource {
         name: new.name,
         external_url: None,
@@ -122,7 +130,7 @@ impl Registered {
     }
 }
 
-impl Entry for Registered {
+impl ListRow for Registered {
     const NAME: &'static str = "applications";
     const COLUMNS: &'static [&'static str] = &["ID", "CLIENT ID", "ORG", "KIND", "NAME"];
     const EMPTY: &'static str = "There are no applications";
@@ -164,7 +172,7 @@ impl Listed {
     }
 }
 
-impl Entry for Listed {
+impl ListRow for Listed {
     const NAME: &'static str = "sources";
     const COLUMNS: &'static [&'static str] = &["ID", "MADE", "APPLICATION", "NAME"];
     const EMPTY: &'static str = "The flow has no sources";

@@ -8,13 +8,13 @@ use serde_json::json;
 use super::Operator;
 use super::list::is_reported;
 use crate::cli::{BatchLine, OneCommand};
-use crate::{Failure, output};
+use crate::{CommandError, output};
 
 const NO_INPUT: &str = "a batch has its commands on the standard input: use --password, which other users of this \
                         machine cannot see here";
 
 /// Runs the commands until the input ends. Fails in the end when one of them failed.
-pub(super) async fn run(operator: &mut Operator) -> Result<(), Failure> {
+pub(super) async fn run(operator: &mut Operator) -> Result<(), CommandError> {
     let json = operator.json;
     let (mut number, mut failed) = (0_usize, 0_usize);
     // One line at a time: a script may read an answer before it writes the next command.
@@ -83,7 +83,7 @@ fn first_paragraph(error: &clap::Error) -> String {
 #[error("line {number}")]
 struct LineFailed {
     number: usize,
-    source: Failure,
+    source: CommandError,
 }
 
 fn report(failed: &LineFailed, json: bool) -> io::Result<()> {

@@ -7,11 +7,11 @@ use eddyline_model::names::Domain;
 use serde::Serialize;
 
 use super::{explain, in_organization, named, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{DomainCommand, OrganizationDomain};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: DomainCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: DomainCommand, json: bool) -> Result<(), CommandError> {
     match command {
         DomainCommand::Add(OrganizationDomain { org, domain }) => {
             let domain: Domain = named("domain", &domain)?;

@@ -8,14 +8,14 @@ use eddyline_model::flows::Flow;
 use eddyline_model::names::{Email, FlowName};
 use serde::Serialize;
 
-use super::list::{self, Entry};
+use super::list::{self, ListRow};
 use super::{explain, in_organization, named, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{FlowCommand, FlowUser};
 use crate::output::{FlowCreated, Token, TokenCreated, UserAdded};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: FlowCommand, json: bool) -> Result<(), CommandError> {
     match command {
         FlowCommand::Create(new) => {
             let name: FlowName = named("name", &new.name)?;
@@ -142,7 +142,7 @@ impl Listed {
     }
 }
 
-impl Entry for Listed {
+impl ListRow for Listed {
     const NAME: &'static str = "flows";
     const COLUMNS: &'static [&'static str] =
         &["FLOW", "PEOPLE", "ACCESS", "STATE", "LAST MESSAGE", "NAME"];

@@ -9,13 +9,13 @@ use eddyline_model::tags::group_tag;
 use eddyline_model::users::User;
 use serde::Serialize;
 
-use super::list::{self, Entry};
+use super::list::{self, ListRow};
 use super::{explain, in_organization, named, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<(), CommandError> {
     match command {
         GroupCommand::Create(NewGroup { org, name }) => {
             let name: GroupName = named("name", &name)?;
@@ -43,7 +43,7 @@ pub(super) async fn run(app: &App, command: GroupCommand, json: bool) -> Result<
                 .map_err(|error| explain(error, &what(&org, &group)))?;
             let users = users.into_iter().map(Member::of).collect();
             print(
-                &Shown {
+                &GroupDetails {
                     group: OneGroup::of(found, org),
                     users,
                 },
@@ -68,7 +68,7 @@ async fn set_member(
     member: GroupMember,
     is_member: bool,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let GroupMember {
         of: NamedGroup { org, group },
         email,
@@ -172,7 +172,7 @@ impl Listed {
     }
 }
 
-impl Entry for Listed {
+impl ListRow for Listed {
     const NAME: &'static str = "groups";
     const COLUMNS: &'static [&'static str] = &["ID", "MEMBERS", "NAME"];
     const EMPTY: &'static str = "The organization has no groups";
@@ -216,13 +216,13 @@ impl Member {
 
 /// What `group show` shows.
 #[derive(Serialize)]
-struct Shown {
+struct GroupDetails {
     #[serde(flatten)]
     group: OneGroup,
     users: Vec<Member>,
 }
 
-impl Display for Shown {
+impl Display for GroupDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OneGroup {
             id,

@@ -5,14 +5,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::output::Causes;
 
 /// How many entries are read at a time.
 pub(crate) const PAGE: i64 = 500;
 
 /// An entry of a list.
-pub(crate) trait Entry: Serialize {
+pub(crate) trait ListRow: Serialize {
     /// What programs find the entries under.
     const NAME: &'static str;
     /// The headings of the columns.
@@ -27,14 +27,14 @@ pub(crate) trait Entry: Serialize {
 /// The rest of a list could not be read. The object that programs read says so.
 #[derive(Debug, thiserror::Error)]
 #[error("the list ends early")]
-pub(crate) struct EndsEarly(#[source] Failure);
+pub(crate) struct EndsEarly(#[source] CommandError);
 
 /// Reads a list and writes it to the standard output. `read` gives the page behind an entry, or the
 /// first one.
-pub(crate) async fn write<E: Entry>(
+pub(crate) async fn write<E: ListRow>(
     json: bool,
-    mut read: impl AsyncFnMut(Option<&E>) -> Result<Vec<E>, Failure>,
-) -> Result<(), Failure> {
+    mut read: impl AsyncFnMut(Option<&E>) -> Result<Vec<E>, CommandError>,
+) -> Result<(), CommandError> {
     let mut page = read(None).await?;
     let mut list = List::begin(io::stdout(), json);
     loop {
@@ -53,7 +53,7 @@ pub(crate) async fn write<E: Entry>(
 }
 
 /// The same of a list that is in memory, as it is short.
-pub(crate) fn write_whole<E: Entry>(json: bool, entries: &[E]) -> Result<(), Failure> {
+pub(crate) fn write_whole<E: ListRow>(json: bool, entries: &[E]) -> Result<(), CommandError> {
     let mut list = List::begin(io::stdout(), json);
     list.add(entries)?;
     Ok(list.end::<E>()?)
@@ -79,7 +79,7 @@ impl<W: Write> List<W> {
         }
     }
 
-    fn add<E: Entry>(&mut self, entries: &[E]) -> io::Result<()> {
+    fn add<E: ListRow>(&mut self, entries: &[E]) -> io::Result<()> {
         let mut text = Vec::new();
         if self.json {
             for (number, entry) in (self.count..).zip(entries) {
@@ -105,7 +105,7 @@ impl<W: Write> List<W> {
         self.output.write_all(&text)
     }
 
-    fn end<E: Entry>(mut self) -> io::Result<()> {
+    fn end<E: ListRow>(mut self) -> io::Result<()> {
         match (self.json, self.count) {
             (true, 0) => writeln!(self.output, "{{\"{}\":[]}}", E::NAME)?,
             (true, _) => writeln!(self.output, "]}}")?,
@@ -116,7 +116,7 @@ impl<W: Write> List<W> {
     }
 
     /// Ends a list in its midst, after at least one entry.
-    fn break_off(mut self, error: &Failure) -> io::Result<()> {
+    fn break_off(mut self, error: &CommandError) -> io::Result<()> {
         if self.json {
             write!(self.output, "],\"error\":")?;
             serde_json::to_writer(&mut self.output, &Causes(error.as_ref()).to_string())?;
@@ -181,7 +181,7 @@ pub(crate) fn facts(f: &mut std::fmt::Formatter<'_>, facts: &[(&str, String)]) -
 }
 
 /// Whether the object that programs read says already that it failed.
-pub(crate) fn is_reported(failure: &Failure, json: bool) -> bool {
+pub(crate) fn is_reported(failure: &CommandError, json: bool) -> bool {
     json && failure.is::<EndsEarly>()
 }
 
@@ -195,7 +195,7 @@ mod tests {
         name: &'static str,
     }
 
-    impl Entry for Person {
+    impl ListRow for Person {
         const NAME: &'static str = "people";
         const COLUMNS: &'static [&'static str] = &["ID", "NAME", "END"];
         const EMPTY: &'static str = "No people";

@@ -7,14 +7,14 @@ use eddyline_model::OrganizationId;
 use eddyline_model::organizations::{Organization, Subscription};
 use serde::Serialize;
 
-use super::list::{self, Entry, facts};
+use super::list::{self, ListRow, facts};
 use super::{domains, explain, in_organization, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{self, BillingDate, OrgCommand, OrganizationUpdate};
 use crate::output::{OrganizationCreated, OrganizationUpdated};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<(), CommandError> {
     match command {
         OrgCommand::Create(new) => create_organization(app, new, json).await,
         OrgCommand::List => {
@@ -38,9 +38,9 @@ pub(super) async fn run(app: &App, command: OrgCommand, json: bool) -> Result<()
 
 async fn create_organization(
     app: &App,
-    new: cli::NewOrganization,
+    new: cli::CreateOrganizationArgs,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let wanted = NewOrganization {
         name: new.name,
         parameterized_name: new.parameterized_name,
@@ -68,7 +68,7 @@ async fn update_organization(
     app: &App,
     update: OrganizationUpdate,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let OrganizationUpdate { org, fields } = update;
     let trial = fields.trial_ends.map(|ends| Subscription::Trial { ends });
     let paid = fields
@@ -115,7 +115,7 @@ impl Organized {
     }
 }
 
-impl Entry for Organized {
+impl ListRow for Organized {
     const NAME: &'static str = "organizations";
     const COLUMNS: &'static [&'static str] = &["ID", "ORG", "PEOPLE", "STATE", "NAME"];
     const EMPTY: &'static str = "There are no organizations";

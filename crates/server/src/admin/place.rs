@@ -2,7 +2,7 @@
 
 use eddyline_storage::Store;
 
-use crate::Failure;
+use crate::CommandError;
 use crate::config::Settings;
 use crate::owners::check_file;
 
@@ -12,7 +12,10 @@ use crate::owners::check_file;
 /// # Errors
 ///
 /// When there is none and the command does not make one, or when this user may not read it.
-pub(super) async fn check(settings: &Settings, makes: bool) -> Result<Option<String>, Failure> {
+pub(super) async fn check(
+    settings: &Settings,
+    makes: bool,
+) -> Result<Option<String>, CommandError> {
     let url = settings.database_url();
     if let Some(file) = url.file() {
         check_file(file)?;

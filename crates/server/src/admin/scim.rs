@@ -8,11 +8,11 @@ use serde::Serialize;
 
 use super::list::facts;
 use super::{explain, in_organization, named, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::ScimCommand;
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(), CommandError> {
     match command {
         ScimCommand::Enable { org, rotate } => {
             let (uid, url, token) = app

@@ -8,27 +8,27 @@ use serde::Serialize;
 use super::{explain, place, print};
 use crate::cli::SecretKeyCommand;
 use crate::config::Settings;
-use crate::secret_key::Found;
-use crate::{Failure, secret_key, serve};
+use crate::secret_key::KeyLookup;
+use crate::{CommandError, secret_key, serve};
 
 /// Carries out one command and prints its answer.
 pub(super) async fn run(
     settings: &Settings,
     command: &SecretKeyCommand,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     match command {
         SecretKeyCommand::Reset => reset(settings, json).await,
     }
 }
 
-async fn reset(settings: &Settings, json: bool) -> Result<(), Failure> {
+async fn reset(settings: &Settings, json: bool) -> Result<(), CommandError> {
     place::check(settings, false).await?;
     let store = serve::open_store(settings).await?;
     let found = secret_key::find(settings)?;
     let made = match &found {
-        Found::Missing(path) => Some(path.clone()),
-        Found::Given(_) | Found::InDatabase => None,
+        KeyLookup::Missing(path) => Some(path.clone()),
+        KeyLookup::Given(_) | KeyLookup::InDatabase => None,
     };
     let key = found.or_made()?;
     let renewed = renew_secret_key(&store, key.as_ref()).await;

@@ -7,13 +7,13 @@ use eddyline_model::CredentialId;
 use eddyline_model::names::Email;
 use serde::Serialize;
 
-use super::list::{self, Entry};
+use super::list::{self, ListRow};
 use super::{explain, named, print};
-use crate::Failure;
+use crate::CommandError;
 use crate::cli::{FlowPath, TokenCommand, TokenHolder};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: TokenCommand, json: bool) -> Result<(), CommandError> {
     match command {
         TokenCommand::List(holder) => match Holder::of(holder)? {
             Holder::User(email) => {
@@ -66,7 +66,7 @@ enum Holder {
 }
 
 impl Holder {
-    fn of(holder: TokenHolder) -> Result<Self, Failure> {
+    fn of(holder: TokenHolder) -> Result<Self, CommandError> {
         match (holder.email, holder.flow) {
             (Some(email), _) => named("email", &email).map(Self::User),
             (None, Some(flow)) => Ok(Self::Flow(flow)),
@@ -103,7 +103,7 @@ impl OfUser {
     }
 }
 
-impl Entry for OfUser {
+impl ListRow for OfUser {
     const NAME: &'static str = "tokens";
     const COLUMNS: &'static [&'static str] = &["ID", "MADE", "NAME"];
     const EMPTY: &'static str = "The user has no API tokens";
@@ -135,7 +135,7 @@ impl OfFlow {
     }
 }
 
-impl Entry for OfFlow {
+impl ListRow for OfFlow {
     const NAME: &'static str = "tokens";
     const COLUMNS: &'static [&'static str] = &["ID", "MADE", "SOURCE"];
     const EMPTY: &'static str = "The flow has no tokens";

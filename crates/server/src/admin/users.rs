@@ -8,14 +8,14 @@ use eddyline_model::names::{Email, Nick};
 use eddyline_model::users::User;
 use serde::Serialize;
 
-use super::list::{self, Entry, facts};
+use super::list::{self, ListRow, facts};
 use super::{explain, in_organization, named, print};
-use crate::cli::{NewUser, PasswordFrom, UserCommand};
+use crate::cli::{CreateUserArgs, PasswordFrom, UserCommand};
 use crate::output::{self, ActiveSet, PasswordSet, Token, TokenCreated, UserCreated};
-use crate::{Failure, prompt};
+use crate::{CommandError, prompt};
 
 /// Carries out one command and prints its answer.
-pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(), Failure> {
+pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(), CommandError> {
     match command {
         UserCommand::Create(new) => create(app, new, json).await,
         UserCommand::List { org } => list(app, org.as_deref(), json).await,
@@ -89,7 +89,7 @@ pub(super) async fn run(app: &App, command: UserCommand, json: bool) -> Result<(
     }
 }
 
-async fn create(app: &App, new: NewUser, json: bool) -> Result<(), Failure> {
+async fn create(app: &App, new: CreateUserArgs, json: bool) -> Result<(), CommandError> {
     let email: Email = named("email", &new.email)?;
     let nick = named::<Nick>("nick", &new.nick)?;
     let password = prompt::optional_password(new.password.source()).await?;
@@ -129,7 +129,7 @@ async fn set_password(
     email: String,
     password: PasswordFrom,
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let address: Email = named("email", &email)?;
     let password = prompt::required_password(password).await?;
     let user = app
@@ -152,7 +152,7 @@ async fn set_active(
     email: String,
     (active, yes): (bool, bool),
     json: bool,
-) -> Result<(), Failure> {
+) -> Result<(), CommandError> {
     let address: Email = named("email", &email)?;
     if !active {
         let alone = app
@@ -188,7 +188,7 @@ async fn set_active(
     )
 }
 
-async fn list(app: &App, org: Option<&str>, json: bool) -> Result<(), Failure> {
+async fn list(app: &App, org: Option<&str>, json: bool) -> Result<(), CommandError> {
     list::write(json, async |last: Option<&Listed>| {
         let after = UserId(last.map_or(0, |last| last.id));
         let page = app.operator().users(org, after, list::PAGE).await;
@@ -235,7 +235,7 @@ impl Listed {
     }
 }
 
-impl Entry for Listed {
+impl ListRow for Listed {
     const NAME: &'static str = "users";
     const COLUMNS: &'static [&'static str] = &["ID", "NICK", "EMAIL", "STATE", "NAME"];
     const EMPTY: &'static str = "There are no users";

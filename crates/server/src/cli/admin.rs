@@ -102,7 +102,7 @@ impl OneCommand {
 #[derive(Subcommand)]
 pub(crate) enum OrgCommand {
     /// Make an organization
-    Create(NewOrganization),
+    Create(CreateOrganizationArgs),
     /// List organizations
     List,
     /// Show an organization
@@ -149,7 +149,7 @@ pub(crate) struct OrganizationDomain {
 #[derive(Subcommand)]
 pub(crate) enum ApplicationCommand {
     /// Register an application; its secret is shown once
-    Create(NewApplication),
+    Create(CreateApplicationArgs),
     /// List applications
     List {
         /// Only those of this organization, by the name in its URL
@@ -162,7 +162,7 @@ pub(crate) enum ApplicationCommand {
 #[derive(Subcommand)]
 pub(crate) enum SourceCommand {
     /// Make a source, which posts to the inbox of a flow; its token is shown once
-    Create(NewSource),
+    Create(CreateSourceArgs),
     /// List the sources of a flow
     List {
         /// The flow, by the names in its URL
@@ -183,7 +183,7 @@ pub(crate) enum SecretKeyCommand {
 
 /// `source create`
 #[derive(Args)]
-pub(crate) struct NewSource {
+pub(crate) struct CreateSourceArgs {
     /// The flow, by the names in its URL
     #[arg(long, value_name = "ORG/FLOW")]
     pub(crate) flow: FlowPath,
@@ -197,7 +197,7 @@ pub(crate) struct NewSource {
 
 /// `app create`
 #[derive(Args)]
-pub(crate) struct NewApplication {
+pub(crate) struct CreateApplicationArgs {
     /// The organization it belongs to, by the name in its URL
     #[arg(long, value_name = "ORG")]
     pub(crate) org: String,
@@ -229,7 +229,7 @@ pub(crate) struct NewApplication {
 
 /// `org create`
 #[derive(Args)]
-pub(crate) struct NewOrganization {
+pub(crate) struct CreateOrganizationArgs {
     /// Name that people see
     #[arg(long)]
     pub(crate) name: String,

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 #[derive(Subcommand)]
 pub(crate) enum FlowCommand {
     /// Make a flow
-    Create(NewFlow),
+    Create(CreateFlowArgs),
     /// List the flows of an organization
     List {
         /// The organization, by the name in its URL
@@ -39,7 +39,7 @@ pub(crate) enum FlowCommand {
 
 /// `flow create`
 #[derive(Args)]
-pub(crate) struct NewFlow {
+pub(crate) struct CreateFlowArgs {
     /// The organization, by the name in its URL
     #[arg(long, value_name = "ORG")]
     pub(crate) org: String,

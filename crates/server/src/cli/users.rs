@@ -9,7 +9,7 @@ use super::passwords::{OptionalPassword, RequiredPassword};
 #[derive(Subcommand)]
 pub(crate) enum UserCommand {
     /// Make a user with an API token; one whose e-mail address is known joins the organization
-    Create(NewUser),
+    Create(CreateUserArgs),
     /// List users
     List {
         /// Only those of this organization, by the name in its URL
@@ -75,7 +75,7 @@ pub(crate) enum UserCommand {
 
 /// `user create`
 #[derive(Args)]
-pub(crate) struct NewUser {
+pub(crate) struct CreateUserArgs {
     /// The organization, by the name in its URL
     #[arg(long, value_name = "ORG")]
     pub(crate) org: String,

@@ -18,7 +18,7 @@ use crate::threads::{self, Record, Referred};
 
 /// A batch under way: what its rooms, threads and earlier items look like by now.
 #[derive(Default)]
-pub(super) struct Batch<'d> {
+pub(super) struct AppendState<'d> {
     pub(super) rooms: HashMap<i64, LockedRoom>,
     pub(super) changed: BTreeSet<i64>,
     pub(super) uuids: HashMap<(i64, &'d str), Earlier>,
@@ -40,7 +40,7 @@ pub(super) struct Earlier {
     pub(super) fingerprint: i64,
 }
 
-impl<'d> Batch<'d> {
+impl<'d> AppendState<'d> {
     /// A batch for these rooms.
     pub(super) fn of(rooms: Vec<LockedRoom>) -> Self {
         let rooms = rooms.into_iter().map(|room| (room.id, room)).collect();

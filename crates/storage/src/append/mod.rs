@@ -10,7 +10,7 @@ use eddyline_model::messages::{Draft, MessageView, Placement};
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, RoomId, UserId};
 
-use self::batch::{Batch, Earlier, mirror_of};
+use self::batch::{AppendState, Earlier, mirror_of};
 use crate::Result;
 use crate::areas::{Files, Members, Messages, Rooms, Threads};
 use crate::find;
@@ -42,7 +42,7 @@ pub enum Outcome {
 }
 
 impl<C: Access> Messages<'_, C> {
-    fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
+    fn load_uuids<'d>(&mut self, drafts: &'d [Draft], batch: &mut AppendState<'d>) -> Result<()> {
         let wanted: HashMap<(i64, &str), &str> = drafts
             .iter()
             .filter_map(|d| d.uuid.as_deref().map(|uuid| ((d.room.0, uuid), uuid)))
@@ -69,7 +69,7 @@ impl<C: Access> Messages<'_, C> {
     }
 
     /// Finds the threads that integrations name by ids of their own.
-    fn load_mirrors<'d>(&mut self, drafts: &'d [Draft], batch: &mut Batch<'d>) -> Result<()> {
+    fn load_mirrors<'d>(&mut self, drafts: &'d [Draft], batch: &mut AppendState<'d>) -> Result<()> {
         let wanted: BTreeSet<(i64, i64, &str)> = drafts.iter().filter_map(mirror_of).collect();
         if wanted.is_empty() {
             return Ok(());
@@ -89,7 +89,7 @@ impl<C: Access> Messages<'_, C> {
         &mut self,
         drafts: &[Draft],
         room: RoomId,
-        batch: &mut Batch<'_>,
+        batch: &mut AppendState<'_>,
     ) -> Result<()> {
         let mut ids: Vec<i64> = drafts
             .iter()
@@ -206,7 +206,7 @@ impl Messages<'_, Tx<'_>> {
         Ok(outcomes.into_iter().flatten().collect())
     }
 
-    fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<Batch<'d>> {
+    fn load_batch<'d>(&mut self, drafts: &'d [Draft]) -> Result<AppendState<'d>> {
         let ids: Vec<i64> = drafts
             .iter()
             .map(|d| d.room.0)
@@ -214,7 +214,7 @@ impl Messages<'_, Tx<'_>> {
             .into_iter()
             .collect();
         let locked: Vec<LockedRoom> = dialect!(self, lock_rooms, &ids)?;
-        let mut batch = Batch::of(locked);
+        let mut batch = AppendState::of(locked);
         self.load_uuids(drafts, &mut batch)?;
         self.load_mirrors(drafts, &mut batch)?;
         for room in ids {
@@ -228,7 +228,7 @@ impl Messages<'_, Tx<'_>> {
         drafts: &[Draft],
         rows: &[MessageRow],
         added: &[(usize, Arc<MessageView>)],
-        batch: &Batch<'_>,
+        batch: &AppendState<'_>,
     ) -> Result<()> {
         if rows.is_empty() {
             return Ok(());

@@ -195,7 +195,7 @@ const WORDING: Wording = Wording {
 };
 
 #[derive(QueryableByName)]
-struct Found {
+struct IdRow {
     #[diesel(sql_type = BigInt)]
     id: i64,
 }
@@ -226,7 +226,7 @@ fn ids(c: &mut SqliteConnection, statement: Statement) -> Result<Vec<i64>> {
         sql = sql.bind::<Text, _>(value);
     }
     Ok(sql
-        .load::<Found>(c)?
+        .load::<IdRow>(c)?
         .into_iter()
         .map(|found| found.id)
         .collect())

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, mpsc};
 
 use eddyline_model::{MessageId, RoomId, Seq, UserId};
-use eddyline_storage::{Abort, Error, Posted, Result, Store};
+use eddyline_storage::{Abort, Error, PostResult, Result, Store};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -122,7 +122,11 @@ async fn a_commit_is_not_repeated_when_the_question_for_it_is_refused(home: Arc<
 }
 
 /// Posts two messages in one transaction. `before` is called when all else is done.
-async fn post_a_batch(store: &Store, room: RoomId, before: impl FnOnce()) -> [Result<Posted>; 2] {
+async fn post_a_batch(
+    store: &Store,
+    room: RoomId,
+    before: impl FnOnce(),
+) -> [Result<PostResult>; 2] {
     let (release, held) = mpsc::channel::<()>();
     let (begun, is_held) = oneshot::channel();
     let mut begun = Some(begun);
@@ -147,7 +151,7 @@ async fn post_a_batch(store: &Store, room: RoomId, before: impl FnOnce()) -> [Re
 }
 
 /// Whether these posts were done is not known, which is what their answers say.
-fn are_unknown(answers: [Result<Posted>; 2]) {
+fn are_unknown(answers: [Result<PostResult>; 2]) {
     for answer in answers {
         assert!(matches!(answer, Err(Error::Unavailable(_))), "{answer:?}");
     }

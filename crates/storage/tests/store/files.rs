@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_model::files::{Dimensions, File, FileId, NewFile, NewObject};
 use eddyline_model::messages::{Draft, Placement};
 use eddyline_model::{MessageId, Seq, Timestamp};
-use eddyline_storage::{Error, Posted, Tx};
+use eddyline_storage::{Error, PostResult, Tx};
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, added, chat};
@@ -275,7 +275,7 @@ async fn an_upload_that_was_given_up_cannot_be_posted(home: Arc<Home>) {
             chat(world.main, world.bob, "hello"),
         ];
         let [refused, kept] = posts.map(|draft| world.store.post(draft));
-        let (refused, kept): (_, Result<Posted, Error>) =
+        let (refused, kept): (_, Result<PostResult, Error>) =
             futures_util::future::join(refused, kept).await;
         assert!(matches!(refused, Err(Error::Refused(_))), "{refused:?}");
         added(kept.expect("the other message is not to blame"));

@@ -43,7 +43,7 @@ async fn hold(world: &World) -> (mpsc::Sender<()>, tokio::task::JoinHandle<()>) 
 pub(crate) fn begin(
     store: &Store,
     draft: Draft,
-) -> impl Future<Output = eddyline_storage::Result<eddyline_storage::Posted>> {
+) -> impl Future<Output = eddyline_storage::Result<eddyline_storage::PostResult>> {
     use std::task::{Context, Poll, Waker};
     let store = store.clone();
     let mut post = Box::pin(async move { store.post(draft).await });

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_model::applications::Application;
 use eddyline_model::sources::{Source, ThreadSource};
 use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp};
-use eddyline_storage::NewSource;
+use eddyline_storage::NewSourceRow;
 
 use crate::applications::{register, robot};
 use crate::home::{Home, on_every_database};
@@ -21,7 +21,7 @@ on_every_database!(
 );
 
 async fn make(world: &World, room: RoomId, application: ApplicationId, name: &str) -> Source {
-    let new = NewSource {
+    let new = NewSourceRow {
         room,
         application,
         name: name.to_owned(),

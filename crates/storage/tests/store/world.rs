@@ -7,7 +7,7 @@ use eddyline_model::messages::{
 };
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
-use eddyline_storage::{Error, NewFlow, NewUser, Outcome, Posted, Reader, Result, Store};
+use eddyline_storage::{Error, NewFlowRow, NewUser, Outcome, PostResult, Reader, Result, Store};
 
 use crate::home::Home;
 
@@ -73,7 +73,7 @@ impl World {
         added(self.post(draft).await)
     }
 
-    pub(crate) async fn post(&self, draft: Draft) -> Posted {
+    pub(crate) async fn post(&self, draft: Draft) -> PostResult {
         self.store.post(draft).await.expect("the post is answered")
     }
 
@@ -112,7 +112,7 @@ impl World {
     }
 }
 
-pub(crate) fn added(posted: Posted) -> Arc<MessageView> {
+pub(crate) fn added(posted: PostResult) -> Arc<MessageView> {
     match posted.outcome {
         Outcome::Added(view) => view,
         other => panic!("not a new message but {other:?}"),
@@ -142,8 +142,8 @@ pub(crate) fn member(organization: OrganizationId, user: UserId) -> Organization
     }
 }
 
-pub(crate) fn new_flow(organization: OrganizationId, name: &str) -> NewFlow {
-    NewFlow {
+pub(crate) fn new_flow(organization: OrganizationId, name: &str) -> NewFlowRow {
+    NewFlowRow {
         id: FlowId(format!("id-of-{name}")),
         organization,
         name: name.to_uppercase(),

@@ -17,7 +17,7 @@ use http::StatusCode;
 use self::picture::PictureView;
 use super::password::HINT;
 use crate::answer::see_other;
-use crate::failure::{Failure, sentence};
+use crate::failure::{PageFailure, sentence};
 use crate::field::{Field, FormView};
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -48,7 +48,7 @@ impl AccountPage {
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
@@ -85,7 +85,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
 }
 
 /// Each of the forms changes what it shows.
-pub(super) async fn change(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn change(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let user = &visit.signed_in()?.user()?.user;
     match sent.get("part") {
@@ -93,11 +93,11 @@ pub(super) async fn change(sent: Submission) -> Result<Response, Failure> {
         "email" => change_email(&sent).await,
         "password" => change_password(&sent, user).await,
         "no-picture" => picture::remove(&sent).await,
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 
-async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Failure> {
+async fn change_profile(sent: &Submission, user: &User) -> Result<Response, PageFailure> {
     let (name, nick, website) = (sent.get("name"), sent.get("nick"), sent.get("website"));
     let mut errors = FieldErrors::new();
     let mut changes = UserChanges::default();
@@ -120,7 +120,7 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Fail
     finish(&sent.visit, "profile", "Names", form, outcome)
 }
 
-async fn change_email(sent: &Submission) -> Result<Response, Failure> {
+async fn change_email(sent: &Submission) -> Result<Response, PageFailure> {
     let mut errors = FieldErrors::new();
     let address = parsed("email", sent.get("email"), &mut errors);
     let present = Some(sent.get("current_password"))
@@ -151,7 +151,7 @@ async fn change_email(sent: &Submission) -> Result<Response, Failure> {
     )
 }
 
-async fn change_password(sent: &Submission, user: &User) -> Result<Response, Failure> {
+async fn change_password(sent: &Submission, user: &User) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let new = Password::new(sent.get("password"));
     let changes = UserChanges {
@@ -210,7 +210,7 @@ fn finish(
     title: &'static str,
     form: FormView,
     outcome: AppResult<()>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let form = match outcome {
         Ok(()) => return Ok(see_other(&format!("/account?done={part}"))),
         Err(Error::Invalid(errors)) => form.errors(errors),

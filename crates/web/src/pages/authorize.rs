@@ -13,7 +13,7 @@ use http::StatusCode;
 
 use super::plain::Plain;
 use crate::answer::{elsewhere, let_forms_lead_to, see_other};
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::form::Form;
 use crate::local_path::local_path;
@@ -41,7 +41,7 @@ struct Consent<'a> {
     as_somebody_else: FormView,
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     let asking = Asking::of(visit.whole_query().pairs())?;
     match asking.judge(&visit).await? {
         Judged::Asks(actor, asked) => asking.page(&visit, actor, &asked),
@@ -49,7 +49,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     }
 }
 
-pub(super) async fn decide(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn decide(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let asking = Asking::of(visit.whole_query().pairs().chain(sent.form().pairs()))?;
     let (actor, asked) = match asking.judge(visit).await? {
@@ -59,13 +59,13 @@ pub(super) async fn decide(sent: Submission) -> Result<Response, Failure> {
     match sent.get("decision") {
         "accept" => asking.accept(visit, actor, &asked).await,
         "deny" => Ok(deny(visit, &asked)),
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 
 /// The site to which signing in leads at last when one goes on to this path, if it is not ours: an
 /// application that asks for something wrong is told at once.
-pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, Failure> {
+pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, PageFailure> {
     let query = next
         .strip_prefix(PATH)
         .and_then(|rest| rest.strip_prefix('?'));
@@ -105,13 +105,15 @@ enum Judged<'a> {
 }
 
 impl Asking {
-    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, Failure> {
+    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, PageFailure> {
         let form: Form = pairs
             .filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str()))
             .collect();
         let path = format!("{PATH}?{}", form.encoded());
         if local_path(&path).is_none() {
-            return Err(Failure::WrongAsking("The address is too long.".to_owned()));
+            return Err(PageFailure::WrongAsking(
+                "The address is too long.".to_owned(),
+            ));
         }
         Ok(Self {
             parameters: parameters(&form),
@@ -122,7 +124,7 @@ impl Asking {
 
     /// Nobody is sent to another site before they have signed in, so that links to us do not lead
     /// just anybody to a site that somebody has registered (RFC 9700, section 4.11.2).
-    async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, Failure> {
+    async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, PageFailure> {
         let asked = match visit
             .app()
             .oauth()
@@ -166,7 +168,7 @@ impl Asking {
         visit: &Visit,
         actor: &Actor,
         asked: &AuthorizationPrompt,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, PageFailure> {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
         let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
@@ -194,7 +196,7 @@ impl Asking {
         visit: &Visit,
         actor: &Actor,
         asked: &AuthorizationPrompt,
-    ) -> Result<Response, Failure> {
+    ) -> Result<Response, PageFailure> {
         let code = match visit.app().oauth().consent(actor, asked).await {
             Ok(code) => code,
             // The session ended at this very moment.

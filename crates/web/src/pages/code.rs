@@ -5,7 +5,7 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Error, Secret};
 
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::segments::Link;
 use crate::visit::Visit;
 
@@ -16,7 +16,7 @@ struct Code<'a> {
     code: &'a str,
 }
 
-pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, Failure> {
+pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     match visit
         .app()
@@ -28,7 +28,7 @@ pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, Fai
             application: &application.name,
             code: &code,
         })),
-        Err(Error::NotFound) => Err(Failure::CodeGone),
+        Err(Error::NotFound) => Err(PageFailure::CodeGone),
         Err(error) => Err(error.into()),
     }
 }

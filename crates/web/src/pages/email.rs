@@ -5,7 +5,7 @@ use axum::response::Response;
 use super::password::gone;
 use super::plain::Plain;
 use super::secret;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::segments::Link;
 use crate::submission::Submission;
@@ -14,8 +14,8 @@ use crate::visit::Visit;
 /// Digits of the secret in the link.
 const DIGITS: usize = 64;
 
-pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
-    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
+    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     let found = visit
         .app()
         .accounts()
@@ -40,9 +40,9 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Fai
     Ok(visit.page(&shown))
 }
 
-pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn undo(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
-    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     visit
         .app()
         .accounts()

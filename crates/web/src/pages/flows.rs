@@ -7,7 +7,7 @@ use eddyline_wire::{Flow, FlowUser};
 use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
@@ -32,7 +32,7 @@ struct FlowPage {
     replace: Option<FormView>,
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
+pub(super) async fn list(visit: Visit) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let flows = visit.app().flows().all(actor).await?;
     Ok(visit.page(&Flows {
@@ -44,7 +44,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
 pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let room = visit
         .app()
@@ -82,11 +82,11 @@ pub(super) async fn show(
 pub(super) async fn change(
     FlowNames(organization, flow): FlowNames,
     sent: Submission,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     if sent.get("do") != "replace" {
-        return Err(Failure::Unreadable(StatusCode::BAD_REQUEST));
+        return Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST));
     }
     let room = visit
         .app()

@@ -8,7 +8,7 @@ use eddyline_wire::Source;
 use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
@@ -31,7 +31,7 @@ fn path(organization: &str, flow: &str) -> String {
 pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let room = visit
         .app()
@@ -72,13 +72,13 @@ pub(super) async fn show(
 pub(super) async fn remove(
     FlowNames(organization, flow): FlowNames,
     sent: Submission,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let source = sent
         .get("source")
         .parse()
-        .map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+        .map_err(|_| PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
     let room = visit
         .app()
         .rooms()

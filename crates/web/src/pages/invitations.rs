@@ -8,7 +8,7 @@ use http::StatusCode;
 use super::password::{HINT, gone};
 use super::{join, page_of, secret};
 use crate::answer::see_other;
-use crate::failure::{Failure, sentence};
+use crate::failure::{PageFailure, sentence};
 use crate::field::{Field, FormView};
 use crate::local_path::sign_in_path;
 use crate::segments::Link;
@@ -31,7 +31,7 @@ struct InvitationPage {
     others: Vec<FormView>,
 }
 
-pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::show(&visit, &link).await;
     };
@@ -45,7 +45,7 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Fai
     Ok(visit.page(&describe(&visit, invited, form)))
 }
 
-pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::submit(&sent, &link).await;
     };
@@ -53,11 +53,11 @@ pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Respons
         "join" => join_by(&sent, &link).await,
         "decline" => decline(&sent, &link).await,
         "sign-up" => sign_up(&sent, &link).await,
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 
-async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     Ok(see_other(&page_of(
@@ -70,7 +70,7 @@ async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
     )))
 }
 
-async fn decline(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+async fn decline(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
     sent.visit
         .app()
         .accounts()
@@ -81,7 +81,7 @@ async fn decline(sent: &Submission, link: &Secret) -> Result<Response, Failure> 
     Ok(sent.visit.page(&told))
 }
 
-async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, Failure> {
+async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let (name, nick) = (sent.get("name"), sent.get("nick"));
     let new = NewAccount {

@@ -10,7 +10,7 @@ use super::password::{error, gone};
 use super::plain::Plain;
 use super::{page_of, secret};
 use crate::answer::see_other;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::local_path::sign_in_path;
 use crate::submission::Submission;
@@ -19,7 +19,7 @@ use crate::visit::Visit;
 /// Digits of the secret in a join link.
 const DIGITS: usize = 40;
 
-pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, Failure> {
+pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, PageFailure> {
     let (secret, flow) = parse(link)?;
     let found = visit
         .app()
@@ -33,7 +33,7 @@ pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, Failure>
     Ok(visit.page(&describe(visit, &found, form(visit, ""))))
 }
 
-pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Failure> {
+pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, PageFailure> {
     let (secret, flow) = parse(link)?;
     let visit = &sent.visit;
     match sent.get("do") {
@@ -48,11 +48,11 @@ pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Fa
             Ok(see_other(&page_of(&path)))
         }
         "mail" => request(sent, secret, flow).await,
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 
-async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response, Failure> {
+async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response, PageFailure> {
     let (visit, text) = (&sent.visit, sent.get("email"));
     let email = match text.parse::<Email>() {
         Ok(email) => email,
@@ -82,11 +82,11 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
 }
 
 /// The secret of a join link, and the flow's name in URLs.
-fn parse(link: &str) -> Result<(&str, &str), Failure> {
-    let (digits, flow) = link.split_once('-').ok_or(Failure::LinkGone)?;
+fn parse(link: &str) -> Result<(&str, &str), PageFailure> {
+    let (digits, flow) = link.split_once('-').ok_or(PageFailure::LinkGone)?;
     secret(digits, DIGITS)
         .map(|_| (digits, flow))
-        .ok_or(Failure::LinkGone)
+        .ok_or(PageFailure::LinkGone)
 }
 
 fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {

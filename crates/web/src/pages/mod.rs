@@ -24,7 +24,7 @@ use http::{Method, Uri};
 
 use crate::Site;
 use crate::answer::moved;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::local_path::local_path;
 
 /// The router of all pages.
@@ -35,7 +35,7 @@ pub(crate) fn router(site: Site) -> Router {
             router.route(path, methods)
         })
         .fallback(elsewhere)
-        .method_not_allowed_fallback(async || Failure::WrongMethod)
+        .method_not_allowed_fallback(async || PageFailure::WrongMethod)
         .with_state(site)
 }
 
@@ -119,20 +119,20 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
 
 /// Where no page is: a browser that asks with one slash too many at the end is sent to the path
 /// without it.
-async fn elsewhere(method: Method, uri: Uri) -> Result<Response, Failure> {
+async fn elsewhere(method: Method, uri: Uri) -> Result<Response, PageFailure> {
     if !matches!(method, Method::GET | Method::HEAD) {
-        return Err(Failure::NoPage);
+        return Err(PageFailure::NoPage);
     }
     let path = uri
         .path()
         .strip_suffix('/')
         .filter(|path| !path.ends_with('/'))
-        .ok_or(Failure::NoPage)?;
+        .ok_or(PageFailure::NoPage)?;
     let path = match uri.query() {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     };
-    local_path(&path).map(moved).ok_or(Failure::NoPage)
+    local_path(&path).map(moved).ok_or(PageFailure::NoPage)
 }
 
 /// The secret of a link with this many hexadecimal digits.

@@ -6,7 +6,7 @@ use http::StatusCode;
 
 use super::plain::Plain;
 use super::secret;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::segments::Link;
 use crate::submission::Submission;
@@ -19,7 +19,7 @@ pub(super) async fn ask(visit: Visit) -> Response {
     visit.page(&asking(asking_form(&visit, "")))
 }
 
-pub(super) async fn request(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn request(sent: Submission) -> Result<Response, PageFailure> {
     let (visit, email) = (&sent.visit, sent.get("email"));
     if !email.contains('@') {
         let form = asking_form(visit, email)
@@ -40,15 +40,15 @@ pub(super) async fn request(sent: Submission) -> Result<Response, Failure> {
     Ok(visit.page(&told))
 }
 
-pub(super) async fn choose(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
+pub(super) async fn choose(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
     let found = find(&visit, &link).await?;
     Ok(visit.page(&choosing(choosing_form(&visit, &found), &found)))
 }
 
-pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let shown = find(visit, &link).await?;
-    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     match visit
         .app()
         .accounts()
@@ -64,15 +64,15 @@ pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, 
     }
 }
 
-async fn find(visit: &Visit, link: &str) -> Result<ResetLink, Failure> {
-    let link = secret(link, DIGITS).ok_or(Failure::LinkGone)?;
+async fn find(visit: &Visit, link: &str) -> Result<ResetLink, PageFailure> {
+    let link = secret(link, DIGITS).ok_or(PageFailure::LinkGone)?;
     visit.app().accounts().reset_link(&link).await.map_err(gone)
 }
 
 /// A link that is not found was one.
-pub(super) fn gone(error: Error) -> Failure {
+pub(super) fn gone(error: Error) -> PageFailure {
     match error {
-        Error::NotFound => Failure::LinkGone,
+        Error::NotFound => PageFailure::LinkGone,
         other => other.into(),
     }
 }

@@ -8,7 +8,7 @@ use super::password::gone;
 use super::plain::Plain;
 use super::{authorize, secret};
 use crate::answer::{let_forms_lead_to, see_other};
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
 use crate::local_path::sign_in_path;
@@ -31,7 +31,7 @@ pub(super) async fn first(visit: Visit) -> Response {
     })
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     let next = next(visit.query("next"));
     if visit.actor().is_some() {
         return Ok(see_other(next));
@@ -39,7 +39,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, Failure> {
     page(&visit, StatusCode::OK, next, form(&visit, next, "")).await
 }
 
-pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn submit(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let (next, email) = (next(sent.get("next")), sent.get("email"));
     let password = Password::new(sent.get("password"));
@@ -60,8 +60,8 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, Failure> {
 }
 
 /// The page of a link that signs in. Only its button does, since other programs follow links too.
-pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, Failure> {
-    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
+    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     let name = visit
         .app()
         .accounts()
@@ -76,8 +76,8 @@ pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response
     ))
 }
 
-pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, Failure> {
-    let link = secret(&link, DIGITS).ok_or(Failure::LinkGone)?;
+pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
+    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     let session = sent
         .visit
         .app()
@@ -88,7 +88,7 @@ pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Respo
     sent.visit.begin_session(&session, INSIDE).await
 }
 
-pub(super) async fn sign_out(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn sign_out(sent: Submission) -> Result<Response, PageFailure> {
     let path = local_path(sent.get("next")).map_or_else(|| "/sign-in".to_owned(), sign_in_path);
     sent.visit.end_session(see_other(&path)).await
 }
@@ -98,7 +98,7 @@ async fn page(
     status: StatusCode,
     next: &str,
     form: FormView,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let mut response = visit.page_with(status, &sign_in(form));
     if let Some(source) = authorize::way_back(visit, next).await? {
         let_forms_lead_to(&mut response, &source);

@@ -18,7 +18,7 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
-    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, Posted, Reader,
+    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, PostResult, Reader,
     Result as StoreResult, Store, Tx,
 };
 use tokio::sync::mpsc;
@@ -207,9 +207,9 @@ impl Database {
     ///
     /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller
     /// wait, and as [`Store::post`].
-    pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<Posted> {
+    pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<PostResult> {
         let Some(epoch) = actor.epoch() else {
-            return Ok(Posted {
+            return Ok(PostResult {
                 outcome: eddyline_storage::Outcome::Stale,
                 event: None,
             });

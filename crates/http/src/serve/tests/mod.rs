@@ -84,7 +84,7 @@ struct App(Arc<Shared>);
 struct Shared {
     count: AtomicUsize,
     body: Mutex<BodyLimit>,
-    sources: Mutex<VecDeque<(Source, Option<Duration>)>>,
+    sources: Mutex<VecDeque<(TestSource, Option<Duration>)>>,
     /// A request has come to `/wait`.
     waiting: Notify,
     /// Lets it go on.
@@ -104,7 +104,7 @@ impl App {
         let (frames, frames_receiver) = mpsc::unbounded_channel();
         let (revoke, revoked) = oneshot::channel();
         let (alive, gone) = oneshot::channel();
-        let source = Source {
+        let source = TestSource {
             frames: frames_receiver,
             chunked: false,
             revoked: Some(revoked),
@@ -193,7 +193,7 @@ async fn echo(State(app): State<App>, body: Body) -> Response {
 }
 
 /// A stream that says what the test tells it to.
-struct Source {
+struct TestSource {
     frames: mpsc::UnboundedReceiver<Bytes>,
     chunked: bool,
     revoked: Option<oneshot::Receiver<()>>,
@@ -207,7 +207,7 @@ fn chunk(data: &[u8]) -> Bytes {
         .into()
 }
 
-/// The test's end of a [`Source`].
+/// The test's end of a [`TestSource`].
 struct Remote {
     frames: Option<mpsc::UnboundedSender<Bytes>>,
     revoke: Option<oneshot::Sender<()>>,
@@ -241,7 +241,7 @@ impl Remote {
     }
 }
 
-impl FrameSource for Source {
+impl FrameSource for TestSource {
     type Batch = Bytes;
 
     fn use_chunks(&mut self) {

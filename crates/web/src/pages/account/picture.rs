@@ -4,7 +4,7 @@ use axum::response::Response;
 use eddyline_app::{Actor, Error};
 
 use super::{finish, see_other};
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::submission::Submission;
 use crate::upload::Upload;
@@ -21,7 +21,7 @@ pub(super) struct PictureView {
 }
 
 impl PictureView {
-    pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, Failure> {
+    pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, PageFailure> {
         let is_uploaded = visit.app().avatars().has_uploaded(actor).await?;
         Ok(Self {
             // Pages are served beside the API.
@@ -36,7 +36,7 @@ impl PictureView {
     }
 }
 
-pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, Failure> {
+pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in_for("/account")?;
     let picture = sent.picture();
@@ -48,7 +48,7 @@ pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, Failure> 
     finish(visit, "picture", "Picture", uploading(visit), outcome)
 }
 
-pub(super) async fn remove(sent: &Submission) -> Result<Response, Failure> {
+pub(super) async fn remove(sent: &Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     visit.app().avatars().delete(visit.signed_in()?).await?;
     Ok(see_other("/account?done=no-picture"))

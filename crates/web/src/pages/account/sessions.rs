@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use crate::answer::see_other;
 use crate::browser::short_name;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -27,7 +27,7 @@ struct Sessions {
     others: Option<FormView>,
 }
 
-pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
+pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let sessions: Vec<_> = visit.app().accounts().sessions(actor).await?;
     let sessions: Vec<_> = (1..)
@@ -55,7 +55,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, Failure> {
     }))
 }
 
-pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure> {
+pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
@@ -63,7 +63,7 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure>
             let id = sent
                 .get("session")
                 .parse()
-                .map_err(|_| Failure::Unreadable(StatusCode::BAD_REQUEST))?;
+                .map_err(|_| PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
             visit.app().accounts().end_session(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
@@ -71,7 +71,7 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, Failure>
             visit.app().accounts().end_other_sessions(actor).await?;
             Ok(see_other(&format!("{PATH}?done=others")))
         }
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 

@@ -7,7 +7,7 @@ use eddyline_model::CredentialId;
 use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::{Failure, sentence};
+use crate::failure::{PageFailure, sentence};
 use crate::field::{Field, FormView};
 use crate::pages::secret_page::SecretPage;
 use crate::pages::within::Within;
@@ -27,7 +27,7 @@ struct Tokens {
     form: FormView,
 }
 
-pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, Failure> {
+pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageFailure> {
     let done = match visit.query("done") {
         "renamed" => Some("The API token has another name."),
         "ended" => Some("The API token has ended."),
@@ -36,7 +36,7 @@ pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, Failure> {
     listed(&visit, done, making(&visit, "")).await
 }
 
-pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, Failure> {
+pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let form = making(visit, sent.get("name"));
@@ -63,7 +63,7 @@ async fn listed(
     visit: &Visit,
     done: Option<&'static str>,
     form: FormView,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
     let status = if form.is_wrong() {
@@ -87,14 +87,14 @@ async fn listed(
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<CredentialId>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     shown(&visit, id, None).await
 }
 
 pub(in crate::pages) async fn change(
     Numbered(id): Numbered<CredentialId>,
     sent: Submission,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
@@ -119,7 +119,7 @@ pub(in crate::pages) async fn change(
             visit.app().accounts().end_api_token(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
-        _ => Err(Failure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
     }
 }
 
@@ -128,13 +128,13 @@ async fn shown(
     visit: &Visit,
     id: CredentialId,
     wrong: Option<FormView>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
     let token = tokens
         .into_iter()
         .find(|token| token.id == id)
-        .ok_or(Failure::NoPage)?;
+        .ok_or(PageFailure::NoPage)?;
     let status = if wrong.is_some() {
         StatusCode::BAD_REQUEST
     } else {

@@ -10,7 +10,7 @@ use http::StatusCode;
 
 use super::form::Values;
 use crate::answer::see_other;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::FormView;
 use crate::segments::Numbered;
 use crate::submission::Submission;
@@ -37,14 +37,14 @@ impl ApplicationPage {
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     shown(&visit, id, None).await
 }
 
 pub(in crate::pages) async fn change(
     Numbered(id): Numbered<ApplicationId>,
     sent: Submission,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
@@ -71,7 +71,7 @@ pub(in crate::pages) async fn change(
         Err(Error::Invalid(errors)) => {
             shown(visit, id, Some(changing(visit, &values).errors(errors))).await
         }
-        Err(error) => Err(Failure::not_allowed(error)),
+        Err(error) => Err(PageFailure::not_allowed(error)),
     }
 }
 
@@ -80,7 +80,7 @@ async fn shown(
     visit: &Visit,
     id: ApplicationId,
     wrong: Option<FormView>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let app = visit.app();
     let application = app
@@ -102,7 +102,7 @@ async fn shown(
             "changed" => Some("The application is changed."),
             _ => None,
         },
-        organization: organization.ok_or(Failure::NoPage)?.name,
+        organization: organization.ok_or(PageFailure::NoPage)?.name,
         application,
         form,
     };

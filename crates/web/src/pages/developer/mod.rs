@@ -15,7 +15,7 @@ use http::StatusCode;
 
 use self::form::Values;
 use crate::answer::see_other;
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::pages::password::error;
 use crate::pages::secret_page::SecretPage;
@@ -42,14 +42,14 @@ impl Developer {
     }
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response, Failure> {
+pub(super) async fn list(visit: Visit) -> Result<Response, PageFailure> {
     listed(&visit, |own| {
         registering(&visit, own, &Values::default(), ("", false))
     })
     .await
 }
 
-pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
+pub(super) async fn register(sent: Submission) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let (values, public) = (Values::sent(&sent), !sent.get("public").is_empty());
@@ -81,7 +81,7 @@ pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
             return Ok(visit.page(&page));
         }
         Err(Error::Invalid(errors)) => errors,
-        Err(error) => return Err(Failure::not_allowed(error)),
+        Err(error) => return Err(PageFailure::not_allowed(error)),
     };
     let chosen = sent.get("organization");
     listed(visit, |own| {
@@ -93,7 +93,7 @@ pub(super) async fn register(sent: Submission) -> Result<Response, Failure> {
 async fn listed(
     visit: &Visit,
     form: impl FnOnce(&[OwnOrganization]) -> FormView,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let own = visit.app().organizations().list_own(actor).await?;
     let mut registered = Vec::with_capacity(own.len());

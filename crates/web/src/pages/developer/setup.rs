@@ -6,7 +6,7 @@ use axum::response::Response;
 use eddyline_model::ApplicationId;
 use eddyline_model::policy::ApplicationAction;
 
-use crate::failure::Failure;
+use crate::failure::PageFailure;
 use crate::segments::Numbered;
 use crate::visit::{Inside, Visit};
 
@@ -23,7 +23,7 @@ struct Setup {
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let application = visit
         .app()
@@ -31,7 +31,7 @@ pub(in crate::pages) async fn show(
         .application(actor, id, ApplicationAction::See)
         .await?;
     if application.setup_uri.is_none() {
-        return Err(Failure::NoPage);
+        return Err(PageFailure::NoPage);
     }
     let flows = visit.app().flows().all(actor).await?;
     let flows = flows.into_iter().filter_map(|flow| {
