@@ -77,7 +77,7 @@ impl Callers {
     }
 
     /// Forgets credentials, and the tokens that came of grants.
-    pub(crate) fn forget_ended(
+    pub(crate) fn invalidate_ended(
         &self,
         credentials: &HashSet<CredentialId>,
         grants: &HashSet<GrantId>,
@@ -91,7 +91,7 @@ impl Callers {
     }
 
     /// Forgets the tokens of a flow.
-    pub(crate) fn forget_flow_tokens(&self, room: RoomId) {
+    pub(crate) fn invalidate_flow_tokens(&self, room: RoomId) {
         // What was removed stays so.
         let elsewhere =
             |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
@@ -101,7 +101,7 @@ impl Callers {
     }
 
     /// Forgets a user, by whatever they show. What flow tokens stand for has nothing of a user.
-    pub(crate) fn forget_user(&self, user: UserId) {
+    pub(crate) fn invalidate_user(&self, user: UserId) {
         self.users.retain(|_, caller| caller.user.id != user);
         self.access.retain(|_, known| known.caller.user.id != user);
         self.accounts.retain(|_, known| known.1.user.id != user);
@@ -486,7 +486,7 @@ impl Authentication {
         {
             return Ok(account.clone());
         }
-        let turn = self.hasher.turn().await;
+        let turn = self.hasher.acquire().await;
         // Looked at again in turn: otherwise guesses made side by side all pass before any fails.
         self.check_attempts(&key, address)?;
         let known = account

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eddyline_auth::{PasswordPolicy, SignInLimits};
-use eddyline_mail::Postman;
+use eddyline_mail::Mailer;
 use eddyline_model::mail::MailRate;
 use eddyline_outbound::Config as OutboundConfig;
 
@@ -13,7 +13,7 @@ use crate::quota::Quota;
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// The specification to the letter.
+    /// The specification to the mail.
     #[default]
     Spec,
     /// Clients that cannot be changed.
@@ -184,8 +184,8 @@ impl Default for MailQuotas {
 #[derive(Clone, Debug)]
 pub struct Mailing {
     /// Who sends it.
-    pub postman: Postman,
-    /// How long a letter that could not be sent waits for its second try; then twice as long each
+    pub mailer: Mailer,
+    /// How long a mail that could not be sent waits for its second try; then twice as long each
     /// time, up to four hours.
     pub first_retry: Duration,
 }

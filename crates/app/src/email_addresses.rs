@@ -11,7 +11,7 @@ use crate::account_links::end_resets;
 
 /// Follows up a change of the address of a user, who is held and was `before`: the new address is
 /// not proved, links to a new password that went to the old one end, and the owner of an old
-/// address that was proved gets a letter with a link that undoes the change, and may take the
+/// address that was proved gets a mail with a link that undoes the change, and may take the
 /// address back as long as that link leads somewhere. The caller calls [`Mail::mail_is_queued`]
 /// after the commit.
 pub(crate) fn follow_up_change(tx: &mut Tx<'_>, before: &User, new: &str) -> StoreResult<()> {

@@ -308,7 +308,7 @@ impl Feed {
             // now.
             self.app.core().hub.start_at(last.id);
         }
-        self.recent.forget_before(self.app.core().hub.ring_start());
+        self.recent.drop_before(self.app.core().hub.ring_start());
         self.app.core().fed.send_replace(last.id);
         self.app.messages().latest.note(items);
         self.app.presence().note_posts(items);
@@ -397,7 +397,7 @@ impl Feed {
             let app = &self.app;
             app.authentication()
                 .callers
-                .forget_ended(&credentials, &grants);
+                .invalidate_ended(&credentials, &grants);
             let keys = credentials
                 .iter()
                 .map(|id| key(*id))
@@ -427,27 +427,27 @@ impl Feed {
                 hub.revoke_room_for_all(room);
             }
             Control::UserEdit { user } => {
-                callers.forget_user(user);
+                callers.invalidate_user(user);
                 match found.get(&item.id.seq).map(Entry::audience) {
-                    Some(Audience::Many { rooms, .. }) => cache.forget_user(user, rooms),
-                    _ => cache.forget_all(),
+                    Some(Audience::Many { rooms, .. }) => cache.invalidate_user(user, rooms),
+                    _ => cache.invalidate_all(),
                 }
             }
             Control::Revoked { user } => {
-                callers.forget_user(user);
+                callers.invalidate_user(user);
                 hub.revoke_user(user);
             }
             // Acted upon beforehand, all at once.
             Control::CredentialEnd { .. } | Control::GrantEnd { .. } => {}
             Control::OrganizationRemove { user } => {
-                callers.forget_user(user);
-                cache.forget_all();
+                callers.invalidate_user(user);
+                cache.invalidate_all();
                 // The `FlowRemove` of each flow has ended the streams of that flow.
                 hub.revoke_private(user);
             }
-            Control::OrganizationChange => cache.forget_all(),
-            Control::GroupChange { organization } => cache.forget_groups(organization),
-            Control::FlowTokens { room } => callers.forget_flow_tokens(room),
+            Control::OrganizationChange => cache.invalidate_all(),
+            Control::GroupChange { organization } => cache.invalidate_groups(organization),
+            Control::FlowTokens { room } => callers.invalidate_flow_tokens(room),
             Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => {
                 return false;
             }

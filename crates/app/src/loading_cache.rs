@@ -212,7 +212,7 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     }
 
     /// Forgets everything.
-    pub(crate) fn forget_all(&self) {
+    pub(crate) fn invalidate_all(&self) {
         let mut loads = self.loads();
         loads.registered.clear();
         self.known.clear();

@@ -69,7 +69,7 @@ pub(crate) struct Recent {
 
 impl Recent {
     /// Forgets what stands before the oldest entry of the ring.
-    pub(crate) fn forget_before(&mut self, oldest: Seq) {
+    pub(crate) fn drop_before(&mut self, oldest: Seq) {
         while let Some(kept) = self.kept.pop_front_if(|kept| kept.item.id.seq < oldest) {
             for (key, _) in texts(&kept) {
                 if self.newest.get(&key) == Some(&kept.item.id.seq) {

@@ -4,10 +4,10 @@
 //!
 //! 1. [`Credentials::parse`] reads the `Authorization` header.
 //! 2. [`PasswordMemo::recall`] spares the hashing when the same check succeeded a moment ago.
-//! 3. [`Hasher::turn`] waits for a place among the few checks that run at once.
+//! 3. [`Hasher::acquire`] waits for a place among the few checks that run at once.
 //! 4. [`SignInGuard::check`] refuses when too many checks have failed.
-//! 5. [`HashingPermit::verify`], or [`HashingPermit::verify_dummy`] when there is no such account, so that both take
-//!    equally long.
+//! 5. [`HashingPermit::verify`], or [`HashingPermit::verify_dummy`] when there is no such account,
+//!    so that both take equally long.
 //! 6. [`SignInGuard::failed`] counts a wrong password, [`PasswordMemo::remember`] keeps a right
 //!    one.
 //!

@@ -76,7 +76,7 @@ impl FailureLimiter {
         let Some(of_key) = failures.get_mut(&key) else {
             return Ok(());
         };
-        forget_old(of_key, now, self.window_millis);
+        drop_old(of_key, now, self.window_millis);
         if of_key.is_empty() {
             failures.remove(&key);
             return Ok(());
@@ -107,7 +107,7 @@ impl FailureLimiter {
             make_room(&mut failures, self.max_keys, now, self.window_millis);
         }
         let of_key = failures.entry(key).or_default();
-        forget_old(of_key, now, self.window_millis);
+        drop_old(of_key, now, self.window_millis);
         if of_key.len() >= self.most {
             of_key.pop_front();
         }
@@ -121,7 +121,7 @@ impl FailureLimiter {
 }
 
 /// Drops what lies outside the window, on either side: a clock set back must lock nobody out.
-fn forget_old(failures: &mut VecDeque<Timestamp>, now: Timestamp, window_millis: u64) {
+fn drop_old(failures: &mut VecDeque<Timestamp>, now: Timestamp, window_millis: u64) {
     failures.retain(|failure| is_recent(*failure, now, window_millis));
 }
 

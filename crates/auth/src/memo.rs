@@ -62,7 +62,7 @@ impl PasswordMemo {
     }
 
     /// Forgets every check.
-    pub fn forget_all(&self) {
+    pub fn invalidate_all(&self) {
         self.checks.clear();
     }
 
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn everything_can_be_forgotten() {
         let memo = memo_of_ada();
-        memo.forget_all();
+        memo.invalidate_all();
         assert!(!recalls(&memo, "ada@example.com", "secret", "$hash", NOW));
     }
 

@@ -105,7 +105,7 @@ pub enum PasswordError {
 #[derive(Clone, Debug)]
 pub struct Hasher {
     argon: Argon2<'static>,
-    turns: Arc<Semaphore>,
+    hashing: Arc<Semaphore>,
 }
 
 impl Hasher {
@@ -113,10 +113,10 @@ impl Hasher {
     pub fn new(policy: PasswordPolicy) -> Result<Self, PasswordError> {
         let params = Params::new(policy.memory_kib, policy.iterations, policy.lanes, None)
             .map_err(PasswordError::Policy)?;
-        let turns = policy.concurrency.clamp(1, Semaphore::MAX_PERMITS);
+        let hashing = policy.concurrency.clamp(1, Semaphore::MAX_PERMITS);
         Ok(Self {
             argon: Argon2::new(Algorithm::Argon2id, Version::V0x13, params),
-            turns: Arc::new(Semaphore::new(turns)),
+            hashing: Arc::new(Semaphore::new(hashing)),
         })
     }
 
@@ -126,7 +126,7 @@ impl Hasher {
             return Err(PasswordError::Length);
         }
         let password = password.clone();
-        self.turn()
+        self.acquire()
             .await
             .run(move |argon| new_hash(argon, &password))
             .await
@@ -135,12 +135,12 @@ impl Hasher {
 
     /// Waits for a turn and checks the password; see [`HashingPermit::verify`].
     pub async fn verify(&self, password: &Password, phc: &str) -> bool {
-        self.turn().await.verify(password, phc).await
+        self.acquire().await.verify(password, phc).await
     }
 
     /// Waits for a turn and does the work of a check in vain; see [`HashingPermit::verify_dummy`].
     pub async fn verify_dummy(&self, password: &Password) -> bool {
-        self.turn().await.verify_dummy(password).await
+        self.acquire().await.verify_dummy(password).await
     }
 
     /// Waits until one of the few checks that run at once is over, and takes its place.
@@ -148,8 +148,8 @@ impl Hasher {
     /// Ask for the limits on failed checks while holding the turn, and count the failure before
     /// letting go of it: then no more guesses slip past the limit than there are turns, however
     /// many arrive at the same moment.
-    pub async fn turn(&self) -> HashingPermit {
-        let permit = Arc::clone(&self.turns)
+    pub async fn acquire(&self) -> HashingPermit {
+        let permit = Arc::clone(&self.hashing)
             .acquire_owned()
             .await
             .expect("nobody closes the semaphore of turns");
@@ -182,8 +182,8 @@ impl HashingPermit {
             .unwrap_or(false)
     }
 
-    /// Takes as long as [`HashingPermit::verify`] does for a hash of this policy and answers false: for an
-    /// account that does not exist, so that the time of the answer does not tell.
+    /// Takes as long as [`HashingPermit::verify`] does for a hash of this policy and answers false:
+    /// for an account that does not exist, so that the time of the answer does not tell.
     pub async fn verify_dummy(&self, password: &Password) -> bool {
         if !password.is_acceptable() {
             return false;
@@ -334,18 +334,18 @@ mod tests {
         };
         let hasher = Hasher::new(policy).expect("a possible policy");
 
-        let first = hasher.turn().await;
-        assert_eq!(hasher.turns.available_permits(), 0);
+        let first = hasher.acquire().await;
+        assert_eq!(hasher.hashing.available_permits(), 0);
         assert!(!first.verify(&Password::new("guess"), "").await);
         assert_eq!(
-            hasher.turns.available_permits(),
+            hasher.hashing.available_permits(),
             0,
-            "a turn is kept until it is dropped"
+            "a permit is kept until it is dropped"
         );
 
         drop(first);
-        hasher.turn().await;
-        assert_eq!(hasher.turns.available_permits(), 1);
+        hasher.acquire().await;
+        assert_eq!(hasher.hashing.available_permits(), 1);
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Respond for Api {
     }
 
     async fn internal_error(&self) -> Response {
-        broken()
+        internal_error()
     }
 }
 
@@ -120,9 +120,11 @@ impl Inner {
         let (endpoint, segments) = match self.routes.find(request.method(), &path) {
             RouteMatch::Endpoint(endpoint, segments) => (endpoint, segments),
             RouteMatch::OtherMethods(allowed) => {
-                return wrong_method(face_at(&path, &request), &allowed);
+                return wrong_method(response_format_at(&path, &request), &allowed);
             }
-            RouteMatch::Nothing => return face_at(&path, &request).failed(Error::NotFound.into()),
+            RouteMatch::Nothing => {
+                return response_format_at(&path, &request).failed(Error::NotFound.into());
+            }
         };
         let head = request.method() == Method::HEAD;
         let compress = endpoint.compress && request.headers().contains_key(ACCEPT_ENCODING);
@@ -152,7 +154,7 @@ impl Inner {
                     Some((endpoint, segments)) => self.answer(&endpoint, segments, request).await,
                     None => {
                         tracing::error!("an answer to be compressed was asked for twice");
-                        broken()
+                        internal_error()
                     }
                 })
             }
@@ -170,7 +172,7 @@ impl Inner {
         request: Request<Body>,
     ) -> Response {
         let mut seen = None;
-        let face = match endpoint.access {
+        let format = match endpoint.access {
             Access::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };
@@ -179,7 +181,7 @@ impl Inner {
             Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
             Err(failure) => Err(failure),
         };
-        let mut response = outcome.unwrap_or_else(|failure| face.failed(failure));
+        let mut response = outcome.unwrap_or_else(|failure| format.failed(failure));
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response
                 .headers_mut()
@@ -189,7 +191,7 @@ impl Inner {
     }
 }
 
-fn broken() -> Response {
+fn internal_error() -> Response {
     error::plain(
         StatusCode::INTERNAL_SERVER_ERROR,
         "Something went wrong on our side",
@@ -197,7 +199,7 @@ fn broken() -> Response {
 }
 
 /// In which shape a refusal is told where no endpoint says so.
-fn face_at(path: &str, request: &Request<Body>) -> scim::ResponseFormat {
+fn response_format_at(path: &str, request: &Request<Body>) -> scim::ResponseFormat {
     match path.starts_with("/scim/") {
         true => scim::ResponseFormat::of(request.headers()),
         false => scim::ResponseFormat::Plain,
@@ -205,9 +207,9 @@ fn face_at(path: &str, request: &Request<Body>) -> scim::ResponseFormat {
 }
 
 /// Something is there, but not for that method (RFC 9110, section 15.5.6).
-fn wrong_method(face: scim::ResponseFormat, allowed: &str) -> Response {
+fn wrong_method(format: scim::ResponseFormat, allowed: &str) -> Response {
     let text = "Method not allowed".to_owned();
-    let mut response = face.failed(ApiFailure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
+    let mut response = format.failed(ApiFailure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
     if let Ok(allowed) = HeaderValue::from_str(allowed) {
         response.headers_mut().insert(ALLOW, allowed);
     }

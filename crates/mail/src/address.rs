@@ -1,4 +1,4 @@
-//! Addresses as they are written on letters.
+//! Addresses as they are written on mails.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -45,7 +45,7 @@ pub(crate) fn name(text: &str) -> Option<String> {
     Some(one_line(text, NAME)).filter(|name| !name.is_empty())
 }
 
-/// The mailbox that all our letters are from.
+/// The mailbox that all our mails are from.
 #[derive(Clone, Debug)]
 pub(crate) struct Sender {
     pub(crate) name: Option<String>,

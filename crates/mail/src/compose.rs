@@ -1,4 +1,4 @@
-//! A letter as it is written for mail servers and mail programs (RFC 5322).
+//! A mail as it is written for mail servers and mail programs (RFC 5322).
 
 use std::time::SystemTime;
 
@@ -11,12 +11,12 @@ use lettre::message::{Body, Mailbox, Message};
 
 use crate::address::{self, Sender};
 use crate::error::SendError;
-use crate::letter::Letter;
 use crate::line::one_line;
+use crate::message::MailMessage;
 
 /// Characters of a subject. In ASCII this fits a line of mail as well, even without a space in it.
 const SUBJECT: usize = 200;
-/// Characters of a letter's id.
+/// Characters of a mail's id.
 const ID: usize = 128;
 /// Bytes of a line in mail, without its end (RFC 5322, section 2.1.1).
 const LINE: usize = 998;
@@ -30,7 +30,7 @@ pub(crate) enum Form {
     Readable,
 }
 
-/// A letter that is ready to go.
+/// A mail that is ready to go.
 pub(crate) struct Composed {
     pub(crate) to: Address,
     /// Header and body, in lines that end with CRLF. All ASCII in the form for the wire, unless the
@@ -38,20 +38,20 @@ pub(crate) struct Composed {
     pub(crate) data: String,
 }
 
-/// Writes a letter, or says why it cannot be written, which is permanent.
+/// Writes a mail, or says why it cannot be written, which is permanent.
 pub(crate) fn compose(
-    letter: &Letter,
+    message: &MailMessage,
     sender: &Sender,
     form: Form,
     now: SystemTime,
 ) -> Result<Composed, SendError> {
-    let to = address::parse(&letter.to).map_err(|why| {
-        SendError::permanent(format!("{:?} is no mail address: {why}", letter.to))
+    let to = address::parse(&message.to).map_err(|why| {
+        SendError::permanent(format!("{:?} is no mail address: {why}", message.to))
     })?;
-    if !is_id(&letter.id) {
+    if !is_id(&message.id) {
         return Err(SendError::permanent(format!(
-            "{:?} cannot be the id of a letter",
-            letter.id
+            "{:?} cannot be the id of a mail",
+            message.id
         )));
     }
     // Made from the addresses themselves, and not read out of the headers again.
@@ -62,23 +62,23 @@ pub(crate) fn compose(
         .date(now)
         .header(MessageId::from(format!(
             "<{}@{}>",
-            letter.id,
+            message.id,
             sender.address.domain()
         )))
         .from(Mailbox::new(sender.name.clone(), sender.address.clone()))
         .to(Mailbox::new(
-            letter.to_name.as_deref().and_then(address::name),
+            message.to_name.as_deref().and_then(address::name),
             to.clone(),
         ))
-        .subject(subject(&letter.subject))
+        .subject(subject(&message.subject))
         .raw_header(HeaderValue::new(
             HeaderName::new_from_ascii_str("Auto-Submitted"),
             "auto-generated".to_owned(),
         ))
         .header(MIME_VERSION_1_0)
         .header(ContentType::TEXT_PLAIN)
-        .body(body(&letter.text, form))
-        .map_err(|error| SendError::permanent(format!("the letter cannot be written: {error}")))?;
+        .body(body(&message.text, form))
+        .map_err(|error| SendError::permanent(format!("the mail cannot be written: {error}")))?;
     let data = String::from_utf8(message.formatted()).expect("header and text were strings");
     Ok(Composed { to, data })
 }

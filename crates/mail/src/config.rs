@@ -1,20 +1,20 @@
-//! How letters leave the house.
+//! How mails are delivered.
 
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
-/// What a [`Postman`](crate::Postman) needs to know.
+/// What a [`Mailer`](crate::Mailer) needs to know.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where letters go.
+    /// Where mails go.
     pub delivery: Delivery,
-    /// The mailbox that letters are from, such as `Eddyline <eddyline@example.org>` or an address
+    /// The mailbox that mails are from, such as `Eddyline <eddyline@example.org>` or an address
     /// alone. Its local part must be ASCII. Mail that cannot be delivered later on returns there.
     pub from: String,
 }
 
-/// Where letters go.
+/// Where mails go.
 #[derive(Clone, Debug)]
 pub enum Delivery {
     /// To a mail server, which passes them on.
@@ -23,7 +23,7 @@ pub enum Delivery {
     Outbox(PathBuf),
 }
 
-/// A mail server that takes our letters.
+/// A mail server that takes our mails.
 #[derive(Clone, Debug)]
 pub struct SmtpConfig {
     /// Host name or IP address. The server's certificate must be for it.

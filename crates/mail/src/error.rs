@@ -5,12 +5,12 @@ use std::path::PathBuf;
 
 use crate::line::one_line;
 
-/// Why no postman can be had with this configuration.
+/// Why no mailer can be had with this configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// The address that letters are from cannot be used.
-    #[error("letters cannot be from {from:?}: {why}")]
+    /// The address that mails are from cannot be used.
+    #[error("mails cannot be from {from:?}: {why}")]
     From {
         /// As it was configured.
         from: String,
@@ -37,7 +37,7 @@ pub enum SetupError {
     /// TLS cannot be set up.
     #[error("cannot set up TLS for mail: {0}")]
     Tls(String),
-    /// The folder for letters cannot be made.
+    /// The folder for mails cannot be made.
     #[error("cannot make the folder {} for mail: {source}", path.display())]
     Outbox {
         /// The folder.
@@ -47,16 +47,16 @@ pub enum SetupError {
     },
 }
 
-/// Why a letter was not sent.
+/// Why a mail was not sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct SendError {
-    /// Whether trying again is of no use: the mail server has refused this letter or its recipient
-    /// for good, or the letter cannot be written. Everything else, such as a server that cannot be
+    /// Whether trying again is of no use: the mail server has refused this mail or its recipient
+    /// for good, or the mail cannot be written. Everything else, such as a server that cannot be
     /// reached or does not accept our password, may be over in a while.
     pub permanent: bool,
     /// What happened, on one line, for the log. It may hold the recipient's address and an answer
-    /// of the mail server, and never the letter's text.
+    /// of the mail server, and never the mail's text.
     pub text: String,
 }
 

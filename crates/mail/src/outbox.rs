@@ -1,4 +1,4 @@
-//! Letters as files, where no mail server is set up.
+//! Mails as files, where no mail server is set up.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-/// A folder into which letters are put, each as one `.eml` file.
+/// A folder into which mails are put, each as one `.eml` file.
 #[derive(Debug)]
 pub(crate) struct Outbox(PathBuf);
 
@@ -29,7 +29,7 @@ impl Outbox {
         &self.0
     }
 
-    /// Writes a letter and answers where it is. It is there as a whole or not at all, and stays
+    /// Writes a mail and answers where it is. It is there as a whole or not at all, and stays
     /// there if the machine stops.
     pub(crate) fn put(&self, id: &str, data: &[u8], now: SystemTime) -> io::Result<PathBuf> {
         let name = name(id, now)?;
@@ -57,7 +57,7 @@ fn write(path: &Path, data: &[u8]) -> io::Result<()> {
 }
 
 /// Names sort by time, and by order within a millisecond. Two servers that share a folder have
-/// different letters, and so different ids.
+/// different mails, and so different ids.
 fn name(id: &str, now: SystemTime) -> io::Result<String> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let format =

@@ -1,11 +1,11 @@
-//! What the log says about a letter in the outbox. Alone in its process, since who listens to the
+//! What the log says about a mail in the outbox. Alone in its process, since who listens to the
 //! log is a matter of the whole process.
 
 use std::fs;
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use eddyline_mail::{Config, Delivery, Letter, Postman};
+use eddyline_mail::{Config, Delivery, MailMessage, Mailer};
 use tempfile::TempDir;
 
 #[derive(Clone, Default)]
@@ -37,19 +37,19 @@ async fn the_log_says_in_one_line_where_the_mail_is_and_not_what_it_says() {
     let guard = tracing::subscriber::set_default(subscriber);
     let folder = TempDir::new().unwrap();
     let from = "Eddyline <eddyline@example.org>".to_owned();
-    let postman = Postman::new(Config {
+    let mailer = Mailer::new(Config {
         delivery: Delivery::Outbox(folder.path().into()),
         from,
     })
     .unwrap();
-    let letter = Letter {
+    let message = MailMessage {
         to: "ada@example.com".into(),
         to_name: None,
         subject: "Hello".into(),
         text: "https://example.org/secret\n".into(),
         id: "hello-1".into(),
     };
-    postman.send(&letter).await.unwrap();
+    mailer.send(&message).await.unwrap();
     drop(guard);
     let log = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert_eq!(log.lines().count(), 1, "{log}");

@@ -1,15 +1,15 @@
-//! Letters as files: what stands in them, whatever users call themselves, and who may read them.
+//! Mails as files: what stands in them, whatever users call themselves, and who may read them.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use eddyline_mail::{Config, Delivery, Letter, Postman, SetupError};
+use eddyline_mail::{Config, Delivery, MailMessage, Mailer, SetupError};
 use mail_parser::{Message, MessageParser};
 use tempfile::TempDir;
 
-fn letter() -> Letter {
-    Letter {
+fn message() -> MailMessage {
+    MailMessage {
         to: "ada@example.com".into(),
         to_name: Some("Ada Lovelace".into()),
         subject: "Hello".into(),
@@ -18,9 +18,9 @@ fn letter() -> Letter {
     }
 }
 
-fn postman(folder: &Path) -> Postman {
+fn mailer(folder: &Path) -> Mailer {
     let from = "Eddyline <eddyline@example.org>".to_owned();
-    Postman::new(Config {
+    Mailer::new(Config {
         delivery: Delivery::Outbox(folder.into()),
         from,
     })
@@ -36,11 +36,11 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The mail that is written for a letter.
-async fn written(letter: &Letter) -> String {
+/// The mail that is written for a mail.
+async fn written(message: &MailMessage) -> String {
     let folder = TempDir::new().expect("there is room");
-    postman(folder.path())
-        .send(letter)
+    mailer(folder.path())
+        .send(message)
         .await
         .expect("it can be written");
     let files = files(folder.path());
@@ -75,7 +75,7 @@ const FIELDS: [&str; 9] = [
 
 #[tokio::test]
 async fn a_letter_is_a_plain_text_mail() {
-    let mail = written(&letter()).await;
+    let mail = written(&message()).await;
     assert_eq!(fields(&mail), FIELDS);
     for line in [
         "Message-ID: <hello-1@example.org>\r\n",
@@ -106,9 +106,9 @@ fn now() -> i64 {
 async fn a_link_can_be_read_in_the_file_even_when_it_is_long_or_the_text_is_not_ascii() {
     let link = format!("https://example.org/{}?a=b", "x".repeat(300));
     for name in ["Ada", "Ædá"] {
-        let mail = written(&Letter {
+        let mail = written(&MailMessage {
             text: format!("Hello {name}\n{link}\n"),
-            ..letter()
+            ..message()
         })
         .await;
         assert!(
@@ -129,9 +129,9 @@ async fn the_subject_comes_out_as_it_went_in() {
         "🎉 100 % = \"fun\" <really>; a_b?",
         &"x".repeat(200),
     ] {
-        let mail = written(&Letter {
+        let mail = written(&MailMessage {
             subject: subject.into(),
-            ..letter()
+            ..message()
         })
         .await;
         let head = mail.split("\r\n\r\n").next().unwrap_or_default();
@@ -153,9 +153,9 @@ async fn the_recipients_name_comes_out_as_it_went_in() {
         "Ædá Łøvelåce",
         "a\\b",
     ] {
-        let mail = written(&Letter {
+        let mail = written(&MailMessage {
             to_name: Some(name.into()),
-            ..letter()
+            ..message()
         })
         .await;
         let message = read(&mail);
@@ -169,9 +169,9 @@ async fn the_recipients_name_comes_out_as_it_went_in() {
             "{mail}"
         );
     }
-    let mail = written(&Letter {
+    let mail = written(&MailMessage {
         to_name: Some(" \r\n ".into()),
-        ..letter()
+        ..message()
     })
     .await;
     assert!(mail.contains("\r\nTo: ada@example.com\r\n"), "{mail}");
@@ -190,12 +190,12 @@ async fn nothing_a_user_writes_becomes_a_header() {
         "=\u{202e}?utf-8?q?x=0D=0ABcc:_eve=40example.com?=",
         "ü\r\nBcc: eve@example.com",
     ] {
-        let letter = Letter {
+        let message = MailMessage {
             to_name: Some(evil.into()),
             subject: evil.into(),
-            ..letter()
+            ..message()
         };
-        let mail = written(&letter).await;
+        let mail = written(&message).await;
         assert_eq!(fields(&mail), FIELDS, "{evil:?}");
         let message = read(&mail);
         let to: Vec<_> = message.to().into_iter().flat_map(|to| to.iter()).collect();
@@ -213,16 +213,16 @@ async fn nothing_a_user_writes_becomes_a_header() {
 #[tokio::test]
 async fn what_cannot_be_written_is_refused_for_good() {
     let folder = TempDir::new().unwrap();
-    let postman = postman(folder.path());
-    let with_to = |to: &str| Letter {
+    let mailer = mailer(folder.path());
+    let with_to = |to: &str| MailMessage {
         to: to.into(),
-        ..letter()
+        ..message()
     };
-    let with_id = |id: &str| Letter {
+    let with_id = |id: &str| MailMessage {
         id: id.into(),
-        ..letter()
+        ..message()
     };
-    for letter in [
+    for message in [
         with_to("ada"),
         with_to("ada@example.com\r\nBcc: eve@example.com"),
         with_to("ada@example.com, eve@example.com"),
@@ -232,8 +232,8 @@ async fn what_cannot_be_written_is_refused_for_good() {
         with_id("../../etc/passwd"),
         with_id(&"x".repeat(129)),
     ] {
-        let error = postman
-            .send(&letter)
+        let error = mailer
+            .send(&message)
             .await
             .expect_err("it cannot be written");
         assert!(
@@ -246,10 +246,10 @@ async fn what_cannot_be_written_is_refused_for_good() {
 
 #[tokio::test]
 async fn an_international_domain_is_written_in_ascii() {
-    let mail = written(&Letter {
+    let mail = written(&MailMessage {
         to: "ada@bücher.example".into(),
         to_name: None,
-        ..letter()
+        ..message()
     })
     .await;
     assert!(
@@ -262,7 +262,7 @@ async fn an_international_domain_is_written_in_ascii() {
 async fn only_the_server_may_read_the_folder_and_its_letters() {
     let above = TempDir::new().unwrap();
     let folder = above.path().join("mail").join("outbox");
-    postman(&folder).send(&letter()).await.unwrap();
+    mailer(&folder).send(&message()).await.unwrap();
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&folder), 0o700);
     let files = files(&folder);
@@ -275,12 +275,12 @@ async fn only_the_server_may_read_the_folder_and_its_letters() {
 #[tokio::test]
 async fn letters_sort_by_the_order_in_which_they_were_sent() {
     let folder = TempDir::new().unwrap();
-    let postman = postman(folder.path());
+    let mailer = mailer(folder.path());
     for id in ["b", "a", "c", "a"] {
-        postman
-            .send(&Letter {
+        mailer
+            .send(&MailMessage {
                 id: id.into(),
-                ..letter()
+                ..message()
             })
             .await
             .unwrap();
@@ -300,10 +300,10 @@ async fn letters_sort_by_the_order_in_which_they_were_sent() {
 async fn a_folder_that_went_away_is_an_error_that_may_pass() {
     let above = TempDir::new().unwrap();
     let folder = above.path().join("outbox");
-    let postman = postman(&folder);
+    let mailer = mailer(&folder);
     fs::remove_dir(&folder).unwrap();
-    let error = postman
-        .send(&letter())
+    let error = mailer
+        .send(&message())
         .await
         .expect_err("there is no folder");
     assert!(!error.permanent, "{error:?}");
@@ -313,7 +313,7 @@ async fn a_folder_that_went_away_is_an_error_that_may_pass() {
 fn a_folder_that_cannot_be_made_is_told_at_once() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let delivery = Delivery::Outbox(file.path().join("outbox"));
-    let error = Postman::new(Config {
+    let error = Mailer::new(Config {
         delivery,
         from: "eddyline@example.org".into(),
     })
@@ -326,7 +326,7 @@ fn letters_must_be_from_an_address() {
     let folder = TempDir::new().unwrap();
     for from in ["", "Eddyline", "Eddyline <eddyline>", "süd@example.org"] {
         let delivery = Delivery::Outbox(folder.path().into());
-        let error = Postman::new(Config {
+        let error = Mailer::new(Config {
             delivery,
             from: from.into(),
         })

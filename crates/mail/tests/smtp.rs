@@ -1,4 +1,4 @@
-//! Letters to a real mail server, over every kind of connection, and everything it may answer.
+//! Mails to a real mail server, over every kind of connection, and everything it may answer.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddyline_mail::{
-    Config, Credentials, Delivery, Letter, Password, Postman, Security, SendError, SetupError,
+    Config, Credentials, Delivery, MailMessage, Mailer, Password, Security, SendError, SetupError,
     SmtpConfig,
 };
 use eddyline_testing::smtp::{Encryption, Identity, Options, SmtpServer};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tempfile::TempDir;
 
-fn letter(to: &str) -> Letter {
-    Letter {
+fn message(to: &str) -> MailMessage {
+    MailMessage {
         to: to.into(),
         to_name: Some("Ædá".into()),
         subject: "Grüße".into(),
@@ -31,9 +31,9 @@ fn plain(port: u16) -> SmtpConfig {
     }
 }
 
-fn postman(config: SmtpConfig) -> Postman {
+fn mailer(config: SmtpConfig) -> Mailer {
     let from = "Eddyline <eddyline@example.org>".to_owned();
-    Postman::new(Config {
+    Mailer::new(Config {
         delivery: Delivery::Smtp(config),
         from,
     })
@@ -42,7 +42,7 @@ fn postman(config: SmtpConfig) -> Postman {
 
 fn refused(config: SmtpConfig) -> SetupError {
     let delivery = Delivery::Smtp(config);
-    Postman::new(Config {
+    Mailer::new(Config {
         delivery,
         from: "eddyline@example.org".into(),
     })
@@ -93,8 +93,8 @@ async fn a_letter_arrives_as_it_was_written() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    postman(plain(server.port()))
-        .send(&letter("ada@example.com"))
+    mailer(plain(server.port()))
+        .send(&message("ada@example.com"))
         .await
         .unwrap();
     let mail = server.wait_for("ada@example.com");
@@ -103,7 +103,7 @@ async fn a_letter_arrives_as_it_was_written() {
         ("eddyline@example.org", false, None)
     );
     assert_eq!(mail.subject, "Grüße");
-    assert_eq!(mail.text, letter("").text);
+    assert_eq!(mail.text, message("").text);
     assert!(
         mail.data.is_ascii() && mail.data.contains("Message-ID: <hello-1@example.org>"),
         "{}",
@@ -135,8 +135,8 @@ async fn over_starttls_and_tls_it_signs_in_when_the_authority_is_known() {
                 ca_file: Some(authority.file()),
                 ..plain(server.port())
             };
-            postman(config.clone())
-                .send(&letter("ada@example.com"))
+            mailer(config.clone())
+                .send(&message("ada@example.com"))
                 .await
                 .unwrap();
             let mail = server.wait_for("ada@example.com");
@@ -150,8 +150,8 @@ async fn over_starttls_and_tls_it_signs_in_when_the_authority_is_known() {
                 ca_file: None,
                 ..config
             };
-            let error = postman(stranger)
-                .send(&letter("ada@example.com"))
+            let error = mailer(stranger)
+                .send(&message("ada@example.com"))
                 .await
                 .unwrap_err();
             assert!(
@@ -176,8 +176,8 @@ async fn a_server_without_starttls_gets_neither_letter_nor_password() {
         credentials: sesame("sesame"),
         ..plain(server.port())
     };
-    let error = postman(config)
-        .send(&letter("ada@example.com"))
+    let error = mailer(config)
+        .send(&message("ada@example.com"))
         .await
         .unwrap_err();
     assert!(
@@ -199,8 +199,8 @@ async fn a_wrong_password_may_be_put_right_and_is_not_shown() {
         credentials: sesame("wrong-password"),
         ..plain(server.port())
     };
-    let error = postman(wrong)
-        .send(&letter("ada@example.com"))
+    let error = mailer(wrong)
+        .send(&message("ada@example.com"))
         .await
         .unwrap_err();
     assert!(!error.permanent && error.text.contains("535"), "{error:?}");
@@ -209,8 +209,8 @@ async fn a_wrong_password_may_be_put_right_and_is_not_shown() {
         "{error:?}"
     );
 
-    let none = postman(plain(server.port()))
-        .send(&letter("ada@example.com"))
+    let none = mailer(plain(server.port()))
+        .send(&message("ada@example.com"))
         .await
         .unwrap_err();
     assert!(!none.permanent && none.text.contains("530"), "{none:?}");
@@ -219,8 +219,8 @@ async fn a_wrong_password_may_be_put_right_and_is_not_shown() {
         credentials: sesame("sesame"),
         ..plain(server.port())
     };
-    postman(right)
-        .send(&letter("ada@example.com"))
+    mailer(right)
+        .send(&message("ada@example.com"))
         .await
         .unwrap();
     assert_eq!(
@@ -234,19 +234,19 @@ async fn a_refused_recipient_is_permanent_and_one_put_off_is_not() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    let postman = postman(plain(server.port()));
-    let error = postman
-        .send(&letter("refused@example.com"))
+    let mailer = mailer(plain(server.port()));
+    let error = mailer
+        .send(&message("refused@example.com"))
         .await
         .unwrap_err();
     assert!(error.permanent && error.text.contains("550"), "{error:?}");
 
-    let error = postman
-        .send(&letter("later@example.com"))
+    let error = mailer
+        .send(&message("later@example.com"))
         .await
         .unwrap_err();
     assert!(!error.permanent && error.text.contains("451"), "{error:?}");
-    postman.send(&letter("later@example.com")).await.unwrap();
+    mailer.send(&message("later@example.com")).await.unwrap();
     let all = server.take_all();
     assert_eq!(
         all.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(),
@@ -259,12 +259,12 @@ async fn international_recipients_reach_servers_that_know_them() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    let postman = postman(plain(server.port()));
+    let mailer = mailer(plain(server.port()));
     for (to, written) in [
         ("ada@bücher.example", "ada@xn--bcher-kva.example"),
         ("ædá@bücher.example", "ædá@xn--bcher-kva.example"),
     ] {
-        postman.send(&letter(to)).await.unwrap();
+        mailer.send(&message(to)).await.unwrap();
         let mail = server.wait_for(written);
         assert!(mail.data.contains(&format!("<{written}>")), "{}", mail.data);
     }
@@ -278,13 +278,13 @@ async fn without_smtputf8_only_the_domain_may_be_international() {
     }) else {
         return;
     };
-    let postman = postman(plain(server.port()));
-    let error = postman
-        .send(&letter("ædá@bücher.example"))
+    let mailer = mailer(plain(server.port()));
+    let error = mailer
+        .send(&message("ædá@bücher.example"))
         .await
         .unwrap_err();
     assert!(error.permanent, "{error:?}");
-    postman.send(&letter("ada@bücher.example")).await.unwrap();
+    mailer.send(&message("ada@bücher.example")).await.unwrap();
     assert_eq!(server.take_all().len(), 1);
 }
 
@@ -293,7 +293,7 @@ async fn letters_share_connections_even_after_a_refusal() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    let postman = postman(plain(server.port()));
+    let mailer = mailer(plain(server.port()));
     for to in [
         "a@example.com",
         "refused@example.com",
@@ -301,7 +301,7 @@ async fn letters_share_connections_even_after_a_refusal() {
         "later@example.com",
         "c@example.com",
     ] {
-        let _ = postman.send(&letter(to)).await;
+        let _ = mailer.send(&message(to)).await;
     }
     let mut ports: Vec<_> = server
         .take_all()
@@ -318,12 +318,12 @@ async fn many_letters_at_once_go_over_few_connections() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    let postman = postman(plain(server.port()));
+    let mailer = mailer(plain(server.port()));
     let sending: Vec<_> = (0..450)
         .map(|n| {
-            let postman = postman.clone();
+            let mailer = mailer.clone();
             tokio::spawn(
-                async move { postman.send(&letter(&format!("user{n}@example.com"))).await },
+                async move { mailer.send(&message(&format!("user{n}@example.com"))).await },
             )
         })
         .collect();
@@ -338,10 +338,10 @@ async fn many_letters_at_once_go_over_few_connections() {
     let mut ports: Vec<_> = mails.iter().map(|mail| mail.client_port).collect();
     ports.sort_unstable();
     let shared: Vec<_> = ports.chunk_by(|a, b| a == b).map(<[u16]>::len).collect();
-    // At most a hundred letters go over one, so that 450 need five at least, and four at a time
+    // At most a hundred mails go over one, so that 450 need five at least, and four at a time
     // work.
     assert!(
-        shared.len() <= 8 && shared.iter().all(|letters| *letters <= 100),
+        shared.len() <= 8 && shared.iter().all(|messages| *messages <= 100),
         "{shared:?}"
     );
 }
@@ -351,21 +351,21 @@ async fn a_connection_that_waits_too_long_is_closed() {
     let Some(server) = SmtpServer::start(&Options::default()) else {
         return;
     };
-    let postman = postman(plain(server.port()));
-    postman.send(&letter("a@example.com")).await.unwrap();
+    let mailer = mailer(plain(server.port()));
+    mailer.send(&message("a@example.com")).await.unwrap();
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(31)).await;
     // The sweeper has its turn while this waits.
     tokio::time::sleep(Duration::from_secs(1)).await;
     tokio::time::resume();
-    postman.send(&letter("b@example.com")).await.unwrap();
+    mailer.send(&message("b@example.com")).await.unwrap();
     assert_ne!(
         server.wait_for("a@example.com").client_port,
         server.wait_for("b@example.com").client_port
     );
 }
 
-/// Speaks for a mail server until it has one whole letter, which is not answered yet.
+/// Speaks for a mail server until it has one whole mail, which is not answered yet.
 fn take_letter(stream: &TcpStream) {
     let mut output = stream;
     let mut say = |line: &str| {
@@ -392,7 +392,7 @@ fn take_letter(stream: &TcpStream) {
 #[tokio::test]
 async fn a_server_that_hung_up_meanwhile_is_connected_to_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let postman = postman(plain(listener.local_addr().unwrap().port()));
+    let mailer = mailer(plain(listener.local_addr().unwrap().port()));
     let server = std::thread::spawn(move || {
         for _ in 0..2 {
             let (mut stream, _) = listener.accept().expect("somebody comes");
@@ -402,15 +402,15 @@ async fn a_server_that_hung_up_meanwhile_is_connected_to_again() {
                 .expect("somebody listens");
         }
     });
-    postman.send(&letter("a@example.com")).await.unwrap();
-    postman.send(&letter("b@example.com")).await.unwrap();
+    mailer.send(&message("a@example.com")).await.unwrap();
+    mailer.send(&message("b@example.com")).await.unwrap();
     server.join().unwrap();
 }
 
 #[tokio::test]
 async fn a_connection_whose_letter_was_given_up_is_not_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let postman = postman(plain(listener.local_addr().unwrap().port()));
+    let mailer = mailer(plain(listener.local_addr().unwrap().port()));
     let (has_letter, mut letter_is_there) = tokio::sync::mpsc::channel(1);
     let server = std::thread::spawn(move || {
         let (mut stalled, _) = listener.accept().expect("somebody comes");
@@ -427,12 +427,12 @@ async fn a_connection_whose_letter_was_given_up_is_not_used_again() {
             "nothing more is said on the first"
         );
     });
-    let first = letter("a@example.com");
+    let first = message("a@example.com");
     tokio::select! {
-        sent = postman.send(&first) => panic!("nobody has answered: {sent:?}"),
+        sent = mailer.send(&first) => panic!("nobody has answered: {sent:?}"),
         _ = letter_is_there.recv() => {}
     }
-    postman.send(&letter("b@example.com")).await.unwrap();
+    mailer.send(&message("b@example.com")).await.unwrap();
     server.join().unwrap();
 }
 
@@ -441,8 +441,8 @@ async fn sent_to(behaviour: fn(TcpListener)) -> SendError {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
     let port = listener.local_addr().expect("it is bound").port();
     let server = std::thread::spawn(move || behaviour(listener));
-    let error = postman(plain(port))
-        .send(&letter("ada@example.com"))
+    let error = mailer(plain(port))
+        .send(&message("ada@example.com"))
         .await
         .expect_err("it takes no mail");
     server.join().expect("it ends");
@@ -477,8 +477,8 @@ async fn a_server_that_hangs_up_or_is_not_one_may_be_put_right() {
 async fn a_server_that_never_answers_is_given_up() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let error = postman(plain(port))
-        .send(&letter("ada@example.com"))
+    let error = mailer(plain(port))
+        .send(&message("ada@example.com"))
         .await
         .unwrap_err();
     assert!(!error.permanent, "{error:?}");
@@ -497,16 +497,16 @@ fn a_password_goes_unencrypted_only_to_this_machine() {
         "{error}"
     );
     for host in ["localhost", "127.0.0.1", "::1"] {
-        postman(SmtpConfig {
+        mailer(SmtpConfig {
             host: host.into(),
             ..far.clone()
         });
     }
-    postman(SmtpConfig {
+    mailer(SmtpConfig {
         security: Security::StartTls,
         ..far.clone()
     });
-    postman(SmtpConfig {
+    mailer(SmtpConfig {
         credentials: None,
         ..far
     });
@@ -562,7 +562,7 @@ fn neither_passwords_nor_texts_are_printed() {
         credentials: sesame("sesame"),
         ..SmtpConfig::new("mail.example.org")
     };
-    let printed = format!("{config:?} {:?}", postman(config.clone()));
+    let printed = format!("{config:?} {:?}", mailer(config.clone()));
     assert!(
         printed.contains("mail.example.org:587") && !printed.contains("sesame"),
         "{printed}"

@@ -89,7 +89,7 @@ fn name_and_part(name: &str) -> (String, Option<String>) {
 }
 
 /// What becomes of an attribute.
-enum Fate {
+enum Kept {
     Whole,
     Gone,
     /// Only these parts stay.
@@ -98,19 +98,19 @@ enum Fate {
     PartsWithout(Vec<String>),
 }
 
-fn kept(names: &Names, attribute: &str) -> Fate {
+fn kept(names: &Names, attribute: &str) -> Kept {
     match parts_of(names, attribute) {
-        None => Fate::Whole,
-        Some(parts) if parts.is_empty() => Fate::Gone,
-        Some(parts) => Fate::Parts(parts),
+        None => Kept::Whole,
+        Some(parts) if parts.is_empty() => Kept::Gone,
+        Some(parts) => Kept::Parts(parts),
     }
 }
 
-fn dropped(names: &Names, attribute: &str) -> Fate {
+fn dropped(names: &Names, attribute: &str) -> Kept {
     match parts_of(names, attribute) {
-        None => Fate::Gone,
-        Some(parts) if parts.is_empty() => Fate::Whole,
-        Some(parts) => Fate::PartsWithout(parts),
+        None => Kept::Gone,
+        Some(parts) if parts.is_empty() => Kept::Whole,
+        Some(parts) => Kept::PartsWithout(parts),
     }
 }
 
@@ -122,18 +122,18 @@ fn parts_of(names: &Names, attribute: &str) -> Option<Vec<String>> {
     here.map(|(_, part)| part.clone()).collect()
 }
 
-fn project(resource: Map<String, Value>, fate: impl Fn(&str) -> Fate) -> Map<String, Value> {
+fn project(resource: Map<String, Value>, fate: impl Fn(&str) -> Kept) -> Map<String, Value> {
     let members = resource.into_iter().filter_map(|(name, value)| {
         if ALWAYS.contains(&name.as_str()) {
             return Some((name, value));
         }
         let value = match fate(&name) {
-            Fate::Whole => Some(value),
-            Fate::Gone => None,
-            Fate::Parts(parts) => {
+            Kept::Whole => Some(value),
+            Kept::Gone => None,
+            Kept::Parts(parts) => {
                 parts_where(value, &|part| parts.iter().any(|known| is(known, part)))
             }
-            Fate::PartsWithout(parts) => {
+            Kept::PartsWithout(parts) => {
                 parts_where(value, &|part| !parts.iter().any(|known| is(known, part)))
             }
         };

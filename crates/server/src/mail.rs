@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddyline_app::Mailing;
-use eddyline_mail::{Config, Credentials, Delivery, Password, Postman, Security, SmtpConfig};
+use eddyline_mail::{Config, Credentials, Delivery, Mailer, Password, Security, SmtpConfig};
 
 use crate::CommandError;
 use crate::config::{Settings, SmtpSecurity};
@@ -13,19 +13,19 @@ use crate::config::{Settings, SmtpSecurity};
 /// The folder in the data directory that mail is put into where no mail server is set up.
 const OUTBOX: &str = "outbox";
 
-/// Puts the postman together.
+/// Puts the mailer together.
 pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, CommandError> {
     let delivery = match &settings.smtp_host {
         Some(host) => Delivery::Smtp(smtp(host, settings)),
         None => Delivery::Outbox(outbox(settings)?),
     };
-    let postman = Postman::new(Config {
+    let mailer = Mailer::new(Config {
         delivery,
         from: settings.mail_from.clone(),
     })?;
     let first_retry = Duration::from_secs(settings.mail_retry_seconds.get().into());
     Ok(Mailing {
-        postman,
+        mailer,
         first_retry,
     })
 }

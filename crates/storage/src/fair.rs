@@ -285,7 +285,7 @@ impl<K: Copy + Ord> State<K> {
         if rotate && !none_waits {
             self.turn.push_back(key.group);
         }
-        self.forget_if_idle(key);
+        self.remove_if_idle(key);
     }
 
     fn release(&mut self, key: Key<K>) {
@@ -296,11 +296,11 @@ impl<K: Copy + Ord> State<K> {
         if let Some(group) = self.groups.get_mut(&key.group) {
             group.held -= 1;
         }
-        self.forget_if_idle(key);
+        self.remove_if_idle(key);
         self.dispatch();
     }
 
-    fn forget_if_idle(&mut self, key: Key<K>) {
+    fn remove_if_idle(&mut self, key: Key<K>) {
         if self
             .callers
             .get(&key.caller)

@@ -178,7 +178,7 @@ impl Pages {
     }
 
     /// Lets all pages go: what comes next is read anew.
-    pub(crate) fn forget(&self) {
+    pub(crate) fn discard_all(&self) {
         self.slots().clear();
     }
 

@@ -110,7 +110,7 @@ impl Hub {
         let waiting: Vec<_> = {
             let mut state = self.shared.state_mut();
             state.ring.start_at(head);
-            self.shared.pages.forget();
+            self.shared.pages.discard_all();
             let signals = state.listeners.iter().map(|(_, listener)| &listener.signal);
             signals
                 .filter(|signal| signal.call(Call::News))

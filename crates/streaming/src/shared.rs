@@ -24,7 +24,8 @@ pub struct HubConfig {
     pub page_entries: usize,
     /// About how many bytes a [`Batch`](crate::Batch) has at most; one entry may exceed it.
     pub write_bytes: usize,
-    /// After how many ticks without a word a stream says a keep-alive; see [`Hub::tick`](crate::Hub::tick).
+    /// After how many ticks without a word a stream says a keep-alive; see
+    /// [`Hub::tick`](crate::Hub::tick).
     pub quiet_ticks: u32,
 }
 

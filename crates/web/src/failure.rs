@@ -156,7 +156,7 @@ impl IntoResponse for PageFailure {
                 "It was used already, its time is over, or it is somebody else's. \
                  Begin again in the application.",
             ),
-            Self::Broken => broken(),
+            Self::Broken => internal_error(),
         }
     }
 }
@@ -272,7 +272,7 @@ fn of_app(error: Error) -> Response {
         }
         Error::Internal(why) => {
             tracing::error!(why, "internal error");
-            broken()
+            internal_error()
         }
     }
 }
@@ -290,7 +290,7 @@ fn no_page() -> Response {
     say(StatusCode::NOT_FOUND, "Page not found", text)
 }
 
-fn broken() -> Response {
+fn internal_error() -> Response {
     say(
         StatusCode::INTERNAL_SERVER_ERROR,
         "Something went wrong on our side",

@@ -1,4 +1,4 @@
-//! The program's own face: the operator's commands, the configuration, the log, the help, and the
+//! The program's own side: the operator's commands, the configuration, the log, the help, and the
 //! demonstration.
 
 mod configuration;

@@ -102,7 +102,7 @@ impl Accounts {
         about: Vec<String>,
     ) -> Result<std::result::Result<(), String>> {
         // It costs as much as a hash, so it takes turns with them.
-        let _turn = self.authentication.hasher.turn().await;
+        let _turn = self.authentication.hasher.acquire().await;
         let password = password.clone();
         let checking = tokio::task::spawn_blocking(move || {
             let about: Vec<&str> = about.iter().map(String::as_str).collect();

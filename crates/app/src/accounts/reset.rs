@@ -109,7 +109,7 @@ impl Accounts {
                 Ok(sessions::begin(tx, &session, user.id)?)
             })
             .await?;
-        self.authentication.memo.forget_all();
+        self.authentication.memo.invalidate_all();
         self.core.wait_until_applied(event).await;
         Ok(secret)
     }

@@ -106,7 +106,7 @@ impl Accounts {
                 Ok(())
             })
             .await?;
-        self.authentication.memo.forget_all();
+        self.authentication.memo.invalidate_all();
         self.mail.mail_is_queued();
         self.core.wait_until_applied(event).await;
         Ok(())

@@ -24,7 +24,7 @@ pub(crate) struct View<'a> {
 }
 
 impl View<'_> {
-    fn standing(&self) -> FlowCaller {
+    fn flow_caller(&self) -> FlowCaller {
         let place = match self.place {
             None => FlowPlace::Outside,
             Some(membership) if membership.blocked => FlowPlace::Blocked,
@@ -38,7 +38,7 @@ impl View<'_> {
     }
 
     pub(crate) fn may(&self, action: FlowAction) -> bool {
-        policy::flow(self.standing(), self.flow, action).is_ok()
+        policy::flow(self.flow_caller(), self.flow, action).is_ok()
     }
 
     pub(crate) fn is_writable(&self) -> bool {

@@ -155,7 +155,7 @@ impl Flows {
         let ((), event) = self
             .rooms
             .change_room(actor, id, action, move |tx, actor, room| {
-                allow_update(actor.standing(room), room, &changes)?;
+                allow_update(actor.flow_caller(room), room, &changes)?;
                 Ok(apply_update(tx, room, &changes, &caller.user)?)
             })
             .await?;
@@ -208,9 +208,9 @@ fn check_flow_limits(
     Ok(())
 }
 
-fn allow_update(standing: FlowCaller, room: &Room, changes: &FlowChanges) -> Result<()> {
+fn allow_update(flow_caller: FlowCaller, room: &Room, changes: &FlowChanges) -> Result<()> {
     if changes.configures() {
-        policy::flow(standing, &room.flow, FlowAction::Configure)?;
+        policy::flow(flow_caller, &room.flow, FlowAction::Configure)?;
     }
     let archived_after = changes.disabled.unwrap_or(room.flow.disabled);
     if changes.open.is_some() && !archived_after {
@@ -219,14 +219,14 @@ fn allow_update(standing: FlowCaller, room: &Room, changes: &FlowChanges) -> Res
             ..room.flow.clone()
         };
         let inside = matches!(
-            standing,
+            flow_caller,
             FlowCaller::User {
                 place: FlowPlace::Inside,
                 ..
             }
         );
         if changes.open == Some(true) && !inside {
-            policy::flow(standing, &active, FlowAction::Join)?;
+            policy::flow(flow_caller, &active, FlowAction::Join)?;
         }
     } else if changes.open.is_some() {
         return Err(Error::Denied);

@@ -97,7 +97,7 @@ impl Flows {
             .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
                 let member = room.member(user).ok_or(Error::NotFound)?;
-                policy::block(actor.standing(room), role_of(tx, room, user)?)
+                policy::block(actor.flow_caller(room), role_of(tx, room, user)?)
                     .map_err(Error::from)?;
                 if member.blocked == blocked {
                     return Ok(());

@@ -114,7 +114,7 @@ fn find_invitation(
     room: &Room,
     id: InvitationId,
 ) -> TxResult<(Invitation, Invited)> {
-    let standing = actor.standing(room);
+    let flow_caller = actor.flow_caller(room);
     let Some(invitation) = reader
         .invitations()
         .find(id)?
@@ -122,7 +122,7 @@ fn find_invitation(
     else {
         // A caller who may not know of the flow's invitations does not learn which numbers there
         // are.
-        let refusal = policy::flow(standing, &room.flow, FlowAction::Invite).err();
+        let refusal = policy::flow(flow_caller, &room.flow, FlowAction::Invite).err();
         return Err(refusal.map_or(Error::NotFound, Error::from).into());
     };
     // An address that somebody merely entered is not yet theirs; the link in the mail is good for
@@ -130,7 +130,7 @@ fn find_invitation(
     let own = actor.user().is_ok_and(|caller| {
         caller.user.email_proved && email_key(&caller.user.email) == email_key(&invitation.email)
     });
-    let who = policy::invited(standing, &room.flow, own).map_err(Error::from)?;
+    let who = policy::invited(flow_caller, &room.flow, own).map_err(Error::from)?;
     Ok((invitation, who))
 }
 

@@ -101,7 +101,7 @@ impl<'a> Sending<'a> {
     }
 
     /// Invites each of these addresses, which are different. The same mail goes to an address once
-    /// in a pause; within it the invitation gets the new words, and no second letter.
+    /// in a pause; within it the invitation gets the new words, and no second mail.
     pub(super) fn send(&self, tx: &mut Tx<'_>, emails: &[&Email]) -> StoreResult<Sent> {
         let keys: Vec<String> = emails.iter().map(|email| email.key()).collect();
         let mut fates = self.plan(tx, &keys)?;
@@ -111,21 +111,21 @@ impl<'a> Sending<'a> {
         let mut sent = Sent::default();
         for (email, fate) in emails.iter().zip(fates) {
             match fate {
-                Fate::New => {
+                AddressOutcome::New => {
                     sent.new.push(email.to_string());
                     sent.invitations.extend(made.next());
                 }
-                Fate::Again(invitation) | Fate::Waiting(invitation) => {
+                AddressOutcome::Again(invitation) | AddressOutcome::Waiting(invitation) => {
                     sent.invitations.push(invitation);
                 }
-                Fate::Refused(refusal) => sent.refused.push(((*email).clone(), refusal)),
+                AddressOutcome::Refused(refusal) => sent.refused.push(((*email).clone(), refusal)),
             }
         }
         Ok(sent)
     }
 
     /// What is to become of each address, as far as quotas on mail allow.
-    fn plan(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<Fate>> {
+    fn plan(&self, tx: &mut Tx<'_>, keys: &[String]) -> StoreResult<Vec<AddressOutcome>> {
         let room = self.room.id();
         let pending = self.pending_in_force(tx, keys)?;
         let ids: Vec<InvitationId> = pending.iter().map(|invitation| invitation.id).collect();
@@ -146,13 +146,13 @@ impl<'a> Sending<'a> {
         let since = tx.now().plus_millis(-self.limits.invitations.pause_millis);
         let mut fate = |key: &String| match pending.remove(key) {
             Some(known) if known.sent_at > since || queued.contains(&known.id) => {
-                Fate::Waiting(known)
+                AddressOutcome::Waiting(known)
             }
-            Some(known) => Fate::Again(known),
-            None if left <= 0 => Fate::Refused(Refusal::Full(limit)),
+            Some(known) => AddressOutcome::Again(known),
+            None if left <= 0 => AddressOutcome::Refused(Refusal::Full(limit)),
             None => {
                 left -= 1;
-                Fate::New
+                AddressOutcome::New
             }
         };
         Ok(keys.iter().map(&mut fate).collect())
@@ -181,7 +181,12 @@ impl<'a> Sending<'a> {
     }
 
     /// Records the mail that is to be sent, and refuses what the quotas do not allow.
-    fn record_mail(&self, tx: &mut Tx<'_>, keys: &[String], fates: &mut [Fate]) -> StoreResult<()> {
+    fn record_mail(
+        &self,
+        tx: &mut Tx<'_>,
+        keys: &[String],
+        fates: &mut [AddressOutcome],
+    ) -> StoreResult<()> {
         let organization = Some(self.room.organization.id);
         let cause = MailCause {
             kind: self.kind,
@@ -195,7 +200,7 @@ impl<'a> Sending<'a> {
         let verdicts = self.limits.quotas.record(tx, cause, &recipients)?;
         for (place, verdict) in mailed.into_iter().zip(verdicts) {
             if let Some(exceeded) = verdict {
-                fates[place] = Fate::Refused(Refusal::Mail(exceeded));
+                fates[place] = AddressOutcome::Refused(Refusal::Mail(exceeded));
             }
         }
         Ok(())
@@ -206,25 +211,26 @@ impl<'a> Sending<'a> {
         &self,
         tx: &mut Tx<'_>,
         emails: &[&Email],
-        fates: &[Fate],
+        fates: &[AddressOutcome],
     ) -> StoreResult<Vec<Invitation>> {
         let now = tx.now();
-        let known = |wanted: fn(&Fate) -> bool| -> Vec<InvitationId> {
+        let known = |wanted: fn(&AddressOutcome) -> bool| -> Vec<InvitationId> {
             fates
                 .iter()
                 .filter(|fate| wanted(fate))
-                .filter_map(Fate::id)
+                .filter_map(AddressOutcome::id)
                 .collect()
         };
         if let Some(inviter) = self.inviter {
             tx.invitations()
                 .touch(&known(|_| true), inviter, self.message)?;
         }
-        tx.invitations().set_sent(&known(Fate::is_mailed), now)?;
+        tx.invitations()
+            .set_sent(&known(AddressOutcome::is_mailed), now)?;
         let new: Vec<&Email> = emails
             .iter()
             .zip(fates)
-            .filter(|(_, fate)| matches!(fate, Fate::New))
+            .filter(|(_, fate)| matches!(fate, AddressOutcome::New))
             .map(|(email, _)| *email)
             .collect();
         let made = tx.invitations().insert(NewInvitations {
@@ -235,7 +241,7 @@ impl<'a> Sending<'a> {
             now,
         })?;
         let again = fates.iter().filter_map(|fate| match fate {
-            Fate::Again(invitation) => Some(invitation),
+            AddressOutcome::Again(invitation) => Some(invitation),
             _ => None,
         });
         let mails: Vec<NewMail> = again
@@ -252,17 +258,17 @@ impl<'a> Sending<'a> {
 }
 
 /// What becomes of an address.
-enum Fate {
+enum AddressOutcome {
     /// It gets an invitation.
     New,
-    /// The letter of its pending invitation is sent again.
+    /// The mail of its pending invitation is sent again.
     Again(Invitation),
     /// Its pending invitation was sent a moment ago, or is about to be.
     Waiting(Invitation),
     Refused(Refusal),
 }
 
-impl Fate {
+impl AddressOutcome {
     fn is_mailed(&self) -> bool {
         matches!(self, Self::New | Self::Again(_))
     }

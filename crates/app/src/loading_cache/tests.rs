@@ -31,7 +31,7 @@ async fn what_was_loaded_is_remembered_until_it_is_forgotten() {
     assert_eq!(found(&cache, 3).await, Some(3));
     cache.retain(|_, value| *value != 3);
     assert_eq!(found(&cache, 4).await, Some(4));
-    cache.forget_all();
+    cache.invalidate_all();
     assert_eq!(found(&cache, 5).await, Some(5));
 }
 
@@ -41,7 +41,7 @@ async fn what_is_forgotten_while_it_is_loaded_is_not_remembered() {
         |all| all.invalidate(&1),
         |all| all.retain(|_, _| true),
         |all| all.retain_both(|_, _| true, |key| *key != 1),
-        LoadingCache::forget_all,
+        LoadingCache::invalidate_all,
     ];
     for forget in forget {
         let cache = LoadingCache::new(10);

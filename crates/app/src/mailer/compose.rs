@@ -1,7 +1,7 @@
 //! What mails say, and whether anybody still needs them.
 
 use eddyline_auth::Secret;
-use eddyline_mail::{Letter, letters};
+use eddyline_mail::{MailMessage, texts};
 use eddyline_model::invitations::{InvitationState, LINK_DAYS};
 use eddyline_model::mail::{Link, Purpose, QueuedMail, RESET_HOURS, UNDO_DAYS};
 use eddyline_model::names::email_key;
@@ -12,12 +12,13 @@ use crate::Addresses;
 
 const HOUR_MILLIS: i64 = 3_600_000;
 
-/// The letter of a mail, whose secret link is stored with it; `None` when it is of no use any more.
-pub(super) fn letter(
+/// The message of a queued mail, whose secret link is stored with it; `None` when nobody needs it
+/// any more.
+pub(super) fn message(
     tx: &mut Tx<'_>,
     addresses: &Addresses,
     mail: &QueuedMail,
-) -> StoreResult<Option<Letter>> {
+) -> StoreResult<Option<MailMessage>> {
     match mail.purpose {
         Purpose::Invitation(id) => invitation(tx, addresses, mail, id),
         Purpose::PasswordReset(user) => password_reset(tx, addresses, mail, user),
@@ -31,7 +32,7 @@ fn invitation(
     addresses: &Addresses,
     mail: &QueuedMail,
     id: InvitationId,
-) -> StoreResult<Option<Letter>> {
+) -> StoreResult<Option<MailMessage>> {
     let Some(invitation) = tx
         .invitations()
         .find(id)?
@@ -58,7 +59,7 @@ fn invitation(
     };
     let now = tx.now();
     let link = link(tx, addresses, mail, now, LINK_DAYS * 24, None)?;
-    let said = letters::Invitation {
+    let said = texts::Invitation {
         to: &mail.recipient,
         // Nobody in person invites those who asked for the mail themselves.
         inviter_name: inviter
@@ -70,7 +71,7 @@ fn invitation(
         link: &link,
         days: count(LINK_DAYS),
     };
-    Ok(Some(letters::invitation(name(mail), &said)))
+    Ok(Some(texts::invitation(name(mail), &said)))
 }
 
 fn password_reset(
@@ -78,7 +79,7 @@ fn password_reset(
     addresses: &Addresses,
     mail: &QueuedMail,
     user: UserId,
-) -> StoreResult<Option<Letter>> {
+) -> StoreResult<Option<MailMessage>> {
     // The owner of an address that was given up must not get into the account by it.
     let Some(user) = tx.users().find(user)? else {
         return Ok(None);
@@ -93,7 +94,7 @@ fn password_reset(
     let now = tx.now();
     let link = link(tx, addresses, mail, now, RESET_HOURS, None)?;
     let hours = count(RESET_HOURS);
-    Ok(Some(letters::password_reset(
+    Ok(Some(texts::password_reset(
         name(mail),
         &mail.recipient,
         &user.name,
@@ -107,7 +108,7 @@ fn email_change(
     addresses: &Addresses,
     mail: &QueuedMail,
     user: UserId,
-) -> StoreResult<Option<Letter>> {
+) -> StoreResult<Option<MailMessage>> {
     // Also where the address is back: somebody changed it, and may hold more than that.
     let Some(user) = tx.users().find(user)? else {
         return Ok(None);
@@ -123,7 +124,7 @@ fn email_change(
         Some(&mail.recipient),
     )?;
     let days = count(UNDO_DAYS);
-    Ok(Some(letters::email_changed(
+    Ok(Some(texts::email_changed(
         name(mail),
         &mail.recipient,
         &user.name,
@@ -133,7 +134,7 @@ fn email_change(
     )))
 }
 
-/// Makes the secret link of a letter and gives its address.
+/// Makes the secret link of a mail and gives its address.
 fn link(
     tx: &mut Tx<'_>,
     addresses: &Addresses,
@@ -153,7 +154,7 @@ fn link(
     Ok(addresses.mailed_page(mail.purpose, &secret))
 }
 
-/// Tells this letter from all others, also those of another database behind the same address.
+/// Tells this mail from all others, also those of another database behind the same address.
 fn name(mail: &QueuedMail) -> String {
     format!("{}-{}", mail.created_at.0, mail.id)
 }

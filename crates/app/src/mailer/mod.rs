@@ -1,7 +1,7 @@
 //! The worker that sends the mail that waits in the store.
 //!
 //! Each process with a [`Mailing`] runs one. It takes a few mails at a time and holds them for a
-//! while, so that no other process takes them meanwhile; writes their letters, whose secret links
+//! while, so that no other process takes them meanwhile; writes their mails, whose secret links
 //! are made only now and stored as digests; and takes each mail out of the queue once it is sent.
 //! What cannot be sent now is put off, for longer each time. A process that ends in between loses
 //! nothing: what it held is due again when its time is over.
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use eddyline_auth::SignInGuard;
 use eddyline_auth::SignInLimit;
-use eddyline_mail::{Letter, SendError};
+use eddyline_mail::{MailMessage, SendError};
 use eddyline_model::mail::QueuedMail;
 use eddyline_storage::Result as StoreResult;
 use futures_util::StreamExt as _;
@@ -31,14 +31,14 @@ use crate::{Error, Limit, Result};
 
 /// How many mails are taken at once.
 const BATCH: i64 = 16;
-/// How many of them are sent at the same time. A letter takes the postman a minute at most, so that
+/// How many of them are sent at the same time. A mail takes the mailer a minute at most, so that
 /// all are done before the hold ends.
 const AT_ONCE: usize = 4;
 /// How long no other process takes them.
 const HOLD_MILLIS: i64 = 5 * 60_000;
 /// How often the worker looks for mail when nobody rang: another process may have queued some.
 const POLL: Duration = Duration::from_secs(10);
-/// How long letters under way may take when the process is to end.
+/// How long mails under way may take when the process is to end.
 const LAST_CALL: Duration = Duration::from_secs(1);
 
 /// The queue of mail, and the job that sends it.
@@ -91,7 +91,7 @@ impl Mail {
         let Some(mailing) = self.core.config().mail.clone() else {
             return;
         };
-        let mailer = Mailer {
+        let mailer = MailWorker {
             mail: self,
             mailing,
         };
@@ -112,33 +112,33 @@ impl Mail {
     }
 }
 
-struct Mailer {
+struct MailWorker {
     mail: Mail,
     mailing: Mailing,
 }
 
-/// What became of a letter.
+/// What became of a mail.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum DeliveryOutcome {
     /// Nothing more is to be done about it.
     Done,
     /// It is to be tried again.
     PutOff,
 }
 
-impl Mailer {
+impl MailWorker {
     /// Sends what is due, and tells after what time to look again.
     async fn send_due(&self, stop: &CancellationToken) -> Result<Duration> {
         loop {
             if let Some(pause) = self.nothing_due().await? {
                 return Ok(pause);
             }
-            let letters = self.take().await?;
-            let fates = self.deliver(letters, stop).await;
+            let messages = self.take().await?;
+            let fates = self.deliver(messages, stop).await;
             if stop.is_cancelled() {
                 return Ok(Duration::ZERO);
             }
-            if !fates.is_empty() && fates.iter().all(|fate| *fate == Fate::PutOff) {
+            if !fates.is_empty() && fates.iter().all(|fate| *fate == DeliveryOutcome::PutOff) {
                 // Probably the mail server cannot be reached; the rest of a long queue need not
                 // find out all at once.
                 return Ok(POLL.min(self.mailing.first_retry));
@@ -161,46 +161,46 @@ impl Mailer {
         Ok((millis > 0).then(|| POLL.min(Duration::from_millis(millis))))
     }
 
-    /// Takes mails out of turn for others, and writes their letters. Those that nobody needs any
+    /// Takes mails out of turn for others, and writes their mails. Those that nobody needs any
     /// more are thrown away.
-    async fn take(&self) -> Result<VecDeque<(QueuedMail, Letter)>> {
+    async fn take(&self) -> Result<VecDeque<(QueuedMail, MailMessage)>> {
         let addresses = self.mail.core.config().addresses.clone();
-        let (letters, _) = self
+        let (messages, _) = self
             .mail
             .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let now = tx.now();
-                let mut letters = VecDeque::new();
+                let mut messages = VecDeque::new();
                 for mail in tx
                     .mails()
                     .claim_due(now, now.plus_millis(HOLD_MILLIS), BATCH)?
                 {
-                    match compose::letter(tx, &addresses, &mail)? {
-                        Some(letter) => letters.push_back((mail, letter)),
+                    match compose::message(tx, &addresses, &mail)? {
+                        Some(message) => messages.push_back((mail, message)),
                         None => tx.mails().delete(mail.id)?,
                     }
                 }
-                Ok(letters)
+                Ok(messages)
             })
             .await?;
-        Ok(letters)
+        Ok(messages)
     }
 
-    /// Sends letters, a few at a time. When the process is to end, no more are begun, and those
+    /// Sends mails, a few at a time. When the process is to end, no more are begun, and those
     /// that were not are given back.
     async fn deliver(
         &self,
-        mut letters: VecDeque<(QueuedMail, Letter)>,
+        mut messages: VecDeque<(QueuedMail, MailMessage)>,
         stop: &CancellationToken,
-    ) -> Vec<Fate> {
+    ) -> Vec<DeliveryOutcome> {
         let mut fates = Vec::new();
         let mut under_way = FuturesUnordered::new();
         while !stop.is_cancelled() {
             while under_way.len() < AT_ONCE
-                && let Some((mail, letter)) = letters.pop_front()
+                && let Some((mail, message)) = messages.pop_front()
             {
-                under_way.push(self.send(mail, letter));
+                under_way.push(self.send(mail, message));
             }
             tokio::select! {
                 fate = under_way.next() => match fate {
@@ -212,16 +212,14 @@ impl Mailer {
         }
         let rest = async { while under_way.next().await.is_some() {} };
         if tokio::time::timeout(LAST_CALL, rest).await.is_err() {
-            tracing::warn!(
-                "letters were under way when the server stopped; they may be sent twice"
-            );
+            tracing::warn!("mails were under way when the server stopped; they may be sent twice");
         }
-        self.give_back(letters).await;
+        self.give_back(messages).await;
         fates
     }
 
-    async fn give_back(&self, letters: VecDeque<(QueuedMail, Letter)>) {
-        let mails: Vec<QueuedMail> = letters.into_iter().map(|(mail, _)| mail).collect();
+    async fn give_back(&self, messages: VecDeque<(QueuedMail, MailMessage)>) {
+        let mails: Vec<QueuedMail> = messages.into_iter().map(|(mail, _)| mail).collect();
         let given = self.mail.core.store().write(NoCaller::Process, move |tx| {
             let now = tx.now();
             mails
@@ -233,8 +231,8 @@ impl Mailer {
         }
     }
 
-    async fn send(&self, mail: QueuedMail, letter: Letter) -> Fate {
-        let outcome = self.mailing.postman.send(&letter).await;
+    async fn send(&self, mail: QueuedMail, message: MailMessage) -> DeliveryOutcome {
+        let outcome = self.mailing.mailer.send(&message).await;
         let until = match &outcome {
             Ok(()) => None,
             Err(error) => self.again(&mail, error),
@@ -253,9 +251,9 @@ impl Mailer {
             tracing::warn!(%error, mail = id, "what became of a mail could not be noted; it may be sent again");
         }
         if until.is_some() {
-            Fate::PutOff
+            DeliveryOutcome::PutOff
         } else {
-            Fate::Done
+            DeliveryOutcome::Done
         }
     }
 

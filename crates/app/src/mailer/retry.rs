@@ -1,4 +1,4 @@
-//! When a letter that could not be sent is tried again.
+//! When a mail that could not be sent is tried again.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use eddyline_model::mail::{Purpose, QueuedMail, RESET_HOURS};
 const HOUR_MILLIS: i64 = 3_600_000;
 /// The longest time between two tries.
 const LONGEST_MILLIS: i64 = 4 * HOUR_MILLIS;
-/// How long it is worth trying; after that nobody waits for the letter any more.
+/// How long it is worth trying; after that nobody waits for the mail any more.
 const DAYS: i64 = 5;
 
 /// When to try again; `None` when it was tried for long enough. The first pause is `first`, or up
-/// to a quarter longer, so that letters that failed together do not all come back together.
+/// to a quarter longer, so that mails that failed together do not all come back together.
 pub(super) fn next(mail: &QueuedMail, now: Timestamp, first: Duration) -> Option<Timestamp> {
     let doublings = u32::try_from(mail.attempts - 1).unwrap_or_default().min(30);
     let first = i64::try_from(first.as_millis())

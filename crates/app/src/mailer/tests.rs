@@ -1,7 +1,7 @@
 //! What becomes of mails when the process is to end.
 
-use eddyline_mail::letters::password_reset;
-use eddyline_mail::{Config as MailConfig, Delivery, Postman, Security, SmtpConfig};
+use eddyline_mail::texts::password_reset;
+use eddyline_mail::{Config as MailConfig, Delivery, Mailer, Security, SmtpConfig};
 use eddyline_model::mail::Purpose;
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{NewMail, Store};
@@ -10,7 +10,7 @@ use super::*;
 use crate::{App, Config};
 
 /// A mailer whose mail server takes nothing.
-async fn mailer() -> Mailer {
+async fn mailer() -> MailWorker {
     let smtp = SmtpConfig {
         host: "192.0.2.1".into(),
         port: None,
@@ -19,23 +19,23 @@ async fn mailer() -> Mailer {
         ca_file: None,
     };
     let from = "eddyline@acme.example".into();
-    let postman = Postman::new(MailConfig {
+    let mailer = Mailer::new(MailConfig {
         delivery: Delivery::Smtp(smtp),
         from,
     })
     .unwrap();
     let store = Store::open("sqlite::memory:").unwrap();
     let app = App::new(store, Config::default()).await.unwrap();
-    Mailer {
+    MailWorker {
         mail: app.mail().clone(),
         mailing: Mailing {
-            postman,
+            mailer,
             first_retry: Duration::from_secs(60),
         },
     }
 }
 
-async fn take(mailer: &Mailer) -> Vec<QueuedMail> {
+async fn take(mailer: &MailWorker) -> Vec<QueuedMail> {
     let taken = mailer.mail.core.store().write(NoCaller::Process, |tx| {
         let now = tx.now();
         tx.mails()
@@ -69,15 +69,15 @@ async fn mail_that_was_never_tried_is_given_back_as_it_was() {
     );
     assert_eq!(take(&mailer).await, [], "it is held");
 
-    let letter =
+    let message =
         |mail: &QueuedMail| password_reset(mail.id.to_string(), &mail.recipient, "Ada", "link", 4);
-    let letters = taken
+    let messages = taken
         .iter()
-        .map(|mail| (mail.clone(), letter(mail)))
+        .map(|mail| (mail.clone(), message(mail)))
         .collect();
     let stop = CancellationToken::new();
     stop.cancel();
-    assert!(mailer.deliver(letters, &stop).await.is_empty());
+    assert!(mailer.deliver(messages, &stop).await.is_empty());
     assert_eq!(
         take(&mailer).await,
         taken,

@@ -292,7 +292,7 @@ impl OAuth {
             if before == (application.name.clone(), application.icon_url.clone()) {
                 return Ok(());
             }
-            sources::forget_all(tx, application.id)
+            sources::end_all(tx, application.id)
         })
         .await
     }

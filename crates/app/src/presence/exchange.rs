@@ -68,7 +68,7 @@ impl PresenceTracker {
             .store()
             .read(move |reader| reader.nodes().list_others(&node, since))
             .await?;
-        self.forget_missing(&others).await;
+        self.drop_missing(&others).await;
         if others.is_empty() {
             return self.end_publishing(published).await;
         }
@@ -241,7 +241,7 @@ impl PresenceTracker {
 
     /// Takes away the users of servers that are not on the list any more: they were last there when
     /// their server last showed a sign of life.
-    async fn forget_missing(&self, others: &[OtherNode]) {
+    async fn drop_missing(&self, others: &[OtherNode]) {
         let listed = |id: &str| others.iter().any(|other| other.id == id);
         let missing = self.online.state().elsewhere.missing(listed);
         for (id, heartbeat) in missing {

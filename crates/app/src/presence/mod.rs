@@ -124,7 +124,7 @@ impl State {
         let Some(outgoing) = outgoing else {
             return Vec::new();
         };
-        outgoing.forget_opened(now);
+        outgoing.drop_opened_before(now);
         let batches = (0..count).map(|_| outgoing.next_batch(here, state_of));
         batches.take_while(|batch| !batch.is_empty()).collect()
     }

@@ -44,7 +44,7 @@ impl Outgoing {
     }
 
     /// Forgets the streams that were opened more than a minute ago.
-    pub(super) fn forget_opened(&mut self, now: Timestamp) {
+    pub(super) fn drop_opened_before(&mut self, now: Timestamp) {
         self.opened
             .retain(|_, at| now.0.saturating_sub(at.0) < MINUTE_MILLIS);
     }
@@ -130,7 +130,7 @@ mod tests {
         outgoing.add([UserId(1), UserId(3)]);
         outgoing.note_opened(UserId(1), RoomId(2), NOW);
         outgoing.note_opened(UserId(1), RoomId(3), NOW.plus_millis(-MINUTE_MILLIS));
-        outgoing.forget_opened(NOW);
+        outgoing.drop_opened_before(NOW);
         let idle = |room| RoomPresence {
             state: Idle,
             ..RoomPresence::absent(RoomId(room))

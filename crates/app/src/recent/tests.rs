@@ -266,10 +266,10 @@ fn what_left_the_ring_is_forgotten() {
         comment(2, 2, 1, "old"),
         chat(3, 3, "other"),
     ]);
-    recent.forget_before(Seq(2));
+    recent.drop_before(Seq(2));
     let (_, changed) = recent.take(&[edit(4, 1, "new")]);
     assert_eq!(amended(&changed), [(2, Some(("yes", "new", "new")))]);
-    recent.forget_before(Seq(9));
+    recent.drop_before(Seq(9));
     assert!(recent.kept.is_empty() && recent.newest.is_empty());
     let (_, changed) = recent.take(&[edit(9, 1, "newer")]);
     assert_eq!(

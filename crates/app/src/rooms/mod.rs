@@ -107,7 +107,7 @@ impl Room {
 
 impl Actor {
     /// What the actor is towards a room.
-    pub(crate) fn standing(&self, room: &Room) -> FlowCaller {
+    pub(crate) fn flow_caller(&self, room: &Room) -> FlowCaller {
         match self {
             Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
             Self::User { caller, .. } => FlowCaller::User {
@@ -189,28 +189,28 @@ impl RoomCache {
 
     /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they
     /// are in now; who leaves one later has it forgotten then.
-    pub(crate) fn forget_user(&self, user: UserId, rooms: &[RoomId]) {
+    pub(crate) fn invalidate_user(&self, user: UserId, rooms: &[RoomId]) {
         self.by_id.retain_both(
             |_, room| room.member(user).is_none(),
             |id| !rooms.contains(id),
         );
-        self.private.forget_user(user);
+        self.private.invalidate_user(user);
     }
 
     /// Forgets the groups of an organization.
-    pub(crate) fn forget_groups(&self, organization: OrganizationId) {
+    pub(crate) fn invalidate_groups(&self, organization: OrganizationId) {
         self.groups.invalidate(&organization);
         self.by_id
             .retain(|_, room| room.organization.id != organization);
     }
 
     /// Forgets everything.
-    pub(crate) fn forget_all(&self) {
-        self.groups.forget_all();
-        self.by_id.forget_all();
-        self.by_name.forget_all();
-        self.by_public_id.forget_all();
-        self.private.forget_all();
+    pub(crate) fn invalidate_all(&self) {
+        self.groups.invalidate_all();
+        self.by_id.invalidate_all();
+        self.by_name.invalidate_all();
+        self.by_public_id.invalidate_all();
+        self.private.invalidate_all();
     }
 }
 
@@ -285,7 +285,7 @@ impl Rooms {
     ) -> Result<Arc<Room>> {
         let room = self.load_room(id).await?;
         charge_reads_to(room.flow.organization);
-        policy::flow(actor.standing(&room), &room.flow, action)?;
+        policy::flow(actor.flow_caller(&room), &room.flow, action)?;
         Ok(room)
     }
 
@@ -314,7 +314,7 @@ impl Rooms {
                     groups: groups.clone(),
                     ..loaded
                 };
-                let allowed = policy::flow(actor.standing(&room), &room.flow, action);
+                let allowed = policy::flow(actor.flow_caller(&room), &room.flow, action);
                 let possible = match action {
                     // One's own mark is no change of the organization.
                     FlowAction::SetOpen => Ok(()),

@@ -109,12 +109,12 @@ impl Default for Pairs {
 
 impl Pairs {
     /// Forgets everything.
-    pub(crate) fn forget_all(&self) {
-        self.known.forget_all();
+    pub(crate) fn invalidate_all(&self) {
+        self.known.invalidate_all();
     }
 
     /// Forgets the pairs of a user.
-    pub(crate) fn forget_user(&self, user: UserId) {
+    pub(crate) fn invalidate_user(&self, user: UserId) {
         let without = |(low, high): &(UserId, UserId)| *low != user && *high != user;
         self.known.retain_both(|pair, _| without(pair), without);
     }

@@ -43,7 +43,7 @@ pub(super) fn reserve_email(
 }
 
 /// Follows up a change of the address of a user, who is held and was `before`, as when users change
-/// their own: the owner of an old address that was proved gets a letter, and may undo the change.
+/// their own: the owner of an old address that was proved gets a mail, and may undo the change.
 ///
 /// The new address counts as proved if it is within the domains of the organization, and the
 /// account either was not in use or had an address within those domains before. Otherwise it is

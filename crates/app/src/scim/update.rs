@@ -95,7 +95,7 @@ impl Scim {
             .transaction_as_provider(provider, work)
             .await
             .map_err(raced)?;
-        // There may be a letter to the owner of the address before.
+        // There may be a mail to the owner of the address before.
         self.mail.mail_is_queued();
         match event {
             // The suspension may have been a moment ago, and not every process has read of it yet.

@@ -70,7 +70,7 @@ pub(crate) fn remove_all(
 
 /// Invalidates what is cached of an application's sources, since the application is shown
 /// differently.
-pub(crate) fn forget_all(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
+pub(crate) fn end_all(tx: &mut Tx<'_>, application: ApplicationId) -> StoreResult<()> {
     for room in tx.sources().list_rooms_of_application(application)? {
         tx.record_event(Control::FlowTokens { room });
     }

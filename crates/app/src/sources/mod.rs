@@ -15,7 +15,7 @@ mod describe;
 mod ending;
 
 use self::describe::{Around, describe};
-pub(crate) use self::ending::{forget_all, lock_flows, remove_all, remove_in};
+pub(crate) use self::ending::{end_all, lock_flows, remove_all, remove_in};
 use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::NoCaller;
@@ -347,7 +347,7 @@ impl Sources {
                         return Err(Error::Gone.into());
                     }
                     let allowed = policy::source(
-                        actor.standing(&room),
+                        actor.flow_caller(&room),
                         thread_owner,
                         actor.application(),
                         &room.flow,

@@ -108,7 +108,7 @@ impl Integrations {
             // What else the answer says is nobody's concern, and may be long or slow.
             let outcome = match outbound.send_for_head(request).await {
                 Ok(answer) => judge(&answer),
-                Err(failure) => Err(IntegrationFailed::unasked(&told(&failure))),
+                Err(failure) => Err(IntegrationFailed::unasked(&sentence(&failure))),
             };
             if let Err(failed) = &outcome {
                 tracing::info!(thread, status = failed.status, "an action was not done");
@@ -152,7 +152,7 @@ fn judge(answer: &Response) -> std::result::Result<(), IntegrationFailed> {
 
 /// What a user is told of a request without an answer: not what the system said about it, which may
 /// name hosts.
-fn told(failure: &OutboundError) -> String {
+fn sentence(failure: &OutboundError) -> String {
     match failure {
         OutboundError::BadUrl(why) => format!("The address of the action {why}"),
         OutboundError::ForbiddenAddress => {

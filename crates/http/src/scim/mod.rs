@@ -228,7 +228,7 @@ fn described() -> Vec<Endpoint> {
     ]
 }
 
-fn face(ctx: &ProviderContext) -> ResponseFormat {
+fn format(ctx: &ProviderContext) -> ResponseFormat {
     ResponseFormat::of(&ctx.headers)
 }
 
@@ -242,7 +242,7 @@ fn base(ctx: &ProviderContext) -> String {
 }
 
 async fn provider_config(ctx: ProviderContext) -> Answer {
-    Ok(face(&ctx).answer(
+    Ok(format(&ctx).answer(
         StatusCode::OK,
         &schema::service_provider_config(&base(&ctx)),
     ))
@@ -251,7 +251,7 @@ async fn provider_config(ctx: ProviderContext) -> Answer {
 async fn several(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let all = of(&base(&ctx));
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
-    Ok(face(&ctx).answer(StatusCode::OK, &list(all, total, 1)))
+    Ok(format(&ctx).answer(StatusCode::OK, &list(all, total, 1)))
 }
 
 async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
@@ -260,14 +260,14 @@ async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
         .into_iter()
         .find(|one| one["id"].as_str() == Some(id));
     match found {
-        Some(found) => Ok(face(&ctx).answer(StatusCode::OK, &found)),
+        Some(found) => Ok(format(&ctx).answer(StatusCode::OK, &found)),
         None => Err(eddyline_app::Error::NotFound.into()),
     }
 }
 
 async fn check(ctx: ProviderContext) -> Answer {
     let message = "You are authorized to provision users here";
-    Ok(face(&ctx).answer(StatusCode::OK, &json!({"message": message})))
+    Ok(format(&ctx).answer(StatusCode::OK, &json!({"message": message})))
 }
 
 async fn users(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> Answer {
@@ -281,14 +281,14 @@ async fn search(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> 
 }
 
 async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search)) -> Answer {
-    let face = face(ctx);
+    let format = format(ctx);
     let (filter, start, count) = (
         search.filter()?,
         search.start.max(1),
         search.count.map(|count| count.max(0)),
     );
     let projection = attributes.projection()?;
-    let limit = match face {
+    let limit = match format {
         ResponseFormat::Scim => Some(count.unwrap_or(PAGE).min(schema::MAX_RESULTS)),
         ResponseFormat::Plain => count,
     };
@@ -296,16 +296,16 @@ async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search))
         filter,
         skip: start - 1,
         limit,
-        external_is_subject: face == ResponseFormat::Plain,
+        external_is_subject: format == ResponseFormat::Plain,
     };
     let (found, total) = ctx.app().scim().users(ctx.provider(), wanted).await?;
     let resources: Vec<Value> = found
         .iter()
-        .map(|user| Value::Object(projection.apply(shape(face, user))))
+        .map(|user| Value::Object(projection.apply(shape(format, user))))
         .collect();
-    Ok(match face {
-        ResponseFormat::Scim => face.answer(StatusCode::OK, &list(resources, total, start)),
-        ResponseFormat::Plain => face.answer(StatusCode::OK, &json!({"Resources": resources})),
+    Ok(match format {
+        ResponseFormat::Scim => format.answer(StatusCode::OK, &list(resources, total, start)),
+        ResponseFormat::Plain => format.answer(StatusCode::OK, &json!({"Resources": resources})),
     })
 }
 
@@ -369,7 +369,7 @@ async fn remove(ctx: ProviderContext) -> Answer {
 /// which a provider that sends back what they read does not mean to set.
 fn read(ctx: &ProviderContext) -> Result<Wanted, ApiFailure> {
     let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
-    if face(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
+    if format(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
     }
     Ok(wanted)
@@ -388,8 +388,8 @@ fn failed(error: ScimError) -> ApiFailure {
     ApiFailure::App(error.into())
 }
 
-fn shape(face: ResponseFormat, user: &UserResource) -> Map<String, Value> {
-    match face {
+fn shape(format: ResponseFormat, user: &UserResource) -> Map<String, Value> {
+    match format {
         ResponseFormat::Plain => plain(user),
         ResponseFormat::Scim => resource(user),
     }
@@ -401,8 +401,8 @@ fn show(
     user: &UserResource,
     projection: &Projection,
 ) -> Response {
-    let face = face(ctx);
-    let shown = projection.apply(shape(face, user));
-    let response = face.answer(status, &Value::Object(shown));
+    let format = format(ctx);
+    let shown = projection.apply(shape(format, user));
+    let response = format.answer(status, &Value::Object(shown));
     with_header(response, ETAG, &etag(user.version))
 }

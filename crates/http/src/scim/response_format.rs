@@ -96,7 +96,7 @@ fn describe(failure: &ApiFailure) -> ScimError {
 mod tests {
     use super::*;
 
-    fn face(header: http::HeaderName, value: &'static str) -> ResponseFormat {
+    fn format_of(header: http::HeaderName, value: &'static str) -> ResponseFormat {
         ResponseFormat::of(&HeaderMap::from_iter([(
             header,
             HeaderValue::from_static(value),
@@ -110,14 +110,14 @@ mod tests {
             (ACCEPT, "application/json, Application/SCIM+JSON;q=0.5"),
             (CONTENT_TYPE, "application/scim+json; charset=utf-8"),
         ] {
-            assert_eq!(face(header, value), ResponseFormat::Scim, "{value}");
+            assert_eq!(format_of(header, value), ResponseFormat::Scim, "{value}");
         }
         for (header, value) in [
             (ACCEPT, "application/json"),
             (ACCEPT, "*/*"),
             (CONTENT_TYPE, "application/json"),
         ] {
-            assert_eq!(face(header, value), ResponseFormat::Plain, "{value}");
+            assert_eq!(format_of(header, value), ResponseFormat::Plain, "{value}");
         }
     }
 }

@@ -25,7 +25,7 @@ pub(super) struct Server {
     port: u16,
     encryption: Encryption,
     credentials: Option<Credentials>,
-    /// What we call ourselves: the domain that our letters are from.
+    /// What we call ourselves: the domain that our mails are from.
     hello: ClientId,
 }
 

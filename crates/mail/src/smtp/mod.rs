@@ -1,7 +1,7 @@
-//! Handing letters to a mail server (RFC 5321).
+//! Handing mails to a mail server (RFC 5321).
 //!
 //! The commands are given here one by one, and not by the library's ready-made transport: so we
-//! know which of them was refused, and a connection whose letter was given up half-way is never
+//! know which of them was refused, and a connection whose mail was given up half-way is never
 //! used again.
 
 mod connect;
@@ -24,9 +24,9 @@ use crate::error::{SendError, SetupError};
 use connect::{CONNECT, Server};
 use pool::{Connection, Pool};
 
-/// What one letter may take once its turn has come, with connecting and signing in.
-const LETTER: Duration = Duration::from_secs(60);
-/// Letters on their way at once. Mail servers dislike clients with many connections.
+/// What one mail may take once its turn has come, with connecting and signing in.
+const MESSAGE_TIME: Duration = Duration::from_secs(60);
+/// Mails on their way at once. Mail servers dislike clients with many connections.
 const CONNECTIONS: usize = 4;
 /// "Authentication required" (RFC 4954): about us, and not about the recipient.
 const SIGN_IN_FIRST: u16 = 530;
@@ -54,13 +54,13 @@ impl Smtp {
         self.server.to_string()
     }
 
-    pub(crate) async fn send(&self, letter: &Composed) -> Result<(), SendError> {
+    pub(crate) async fn send(&self, message: &Composed) -> Result<(), SendError> {
         let _turn = self.turns.acquire().await.expect("it is never closed");
         // A time-out drops the connection with whatever was said on it.
-        timeout(LETTER, self.deliver(letter))
+        timeout(MESSAGE_TIME, self.deliver(message))
             .await
             .unwrap_or_else(|_| {
-                let seconds = LETTER.as_secs();
+                let seconds = MESSAGE_TIME.as_secs();
                 Err(SendError::temporary(format!(
                     "the mail server {} took over {seconds} s",
                     self.server
@@ -68,7 +68,7 @@ impl Smtp {
             })
     }
 
-    async fn deliver(&self, letter: &Composed) -> Result<(), SendError> {
+    async fn deliver(&self, message: &Composed) -> Result<(), SendError> {
         let mut connection = self.connection().await.map_err(|error| {
             SendError::temporary(format!(
                 "no session with the mail server {}: {}",
@@ -76,8 +76,8 @@ impl Smtp {
                 text(&error)
             ))
         })?;
-        connection.letters += 1;
-        let outcome = hand_over(&mut connection.client, &self.sender, letter).await;
+        connection.messages += 1;
+        let outcome = hand_over(&mut connection.client, &self.sender, message).await;
         if outcome
             .as_ref()
             .map_or_else(|failure| failure.answered, |()| true)
@@ -87,10 +87,10 @@ impl Smtp {
         outcome.map_err(|failure| failure.error)
     }
 
-    /// A connection that is ready for a letter.
+    /// A connection that is ready for a mail.
     async fn connection(&self) -> Result<Connection, Error> {
         while let Some(mut connection) = self.pool.take() {
-            // Shows that the server is still there, and makes it forget what a refused letter left.
+            // Shows that the server is still there, and makes it forget what a refused mail left.
             let reset = timeout(CONNECT, connection.client.command(Rset)).await;
             if reset.is_ok_and(|answer| answer.is_ok()) {
                 return Ok(connection);
@@ -110,17 +110,17 @@ struct SmtpFailure {
 async fn hand_over(
     client: &mut AsyncSmtpConnection,
     sender: &Address,
-    letter: &Composed,
+    message: &Composed,
 ) -> Result<(), SmtpFailure> {
     let mut options = Vec::new();
-    if !letter.to.user().is_ascii() {
+    if !message.to.user().is_ascii() {
         if !client
             .server_info()
             .supports_feature(Extension::SmtpUtfEight)
         {
             let text = format!(
                 "the mail server takes only ASCII in front of the @, unlike {}",
-                letter.to
+                message.to
             );
             return Err(SmtpFailure {
                 error: SendError::permanent(text),
@@ -130,13 +130,13 @@ async fn hand_over(
         options.push(MailParameter::SmtpUtfEight);
         options.push(MailParameter::Body(MailBodyParameter::EightBitMime));
     }
-    // A refused sender concerns every letter, and so our configuration.
+    // A refused sender concerns every mail, and so our configuration.
     client
         .command(Mail::new(Some(sender.clone()), options))
         .await
         .map_err(|e| SmtpFailure::temporary(&e))?;
     client
-        .command(Rcpt::new(letter.to.clone(), Vec::new()))
+        .command(Rcpt::new(message.to.clone(), Vec::new()))
         .await
         .map_err(|e| SmtpFailure::of(&e))?;
     client
@@ -144,15 +144,15 @@ async fn hand_over(
         .await
         .map_err(|e| SmtpFailure::of(&e))?;
     client
-        .command(content(&letter.data))
+        .command(content(&message.data))
         .await
         .map_err(|e| SmtpFailure::of(&e))?;
     Ok(())
 }
 
-/// The letter with its end mark, and with a dot doubled where it begins a line (RFC 5321, section
+/// The mail with its end mark, and with a dot doubled where it begins a line (RFC 5321, section
 /// 4.5.2). It goes out in one piece: the library's own way, the mark in a second one, had every
-/// letter wait 40 ms for an acknowledgement of the first.
+/// mail wait 40 ms for an acknowledgement of the first.
 fn content(data: &str) -> String {
     let end = if data.ends_with("\r\n") {
         ".\r\n"
@@ -163,7 +163,7 @@ fn content(data: &str) -> String {
 }
 
 impl SmtpFailure {
-    /// What came of a command that is about the letter or its recipient.
+    /// What came of a command that is about the mail or its recipient.
     fn of(error: &Error) -> Self {
         let about_us = error
             .status()

@@ -1,4 +1,4 @@
-//! Connections that wait for their next letter, so that thousands of invitations do not need
+//! Connections that wait for their next mail, so that thousands of invitations do not need
 //! thousands of handshakes.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -8,23 +8,26 @@ use lettre::transport::smtp::client::AsyncSmtpConnection;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long a connection waits for a letter.
+/// How long a connection waits for a mail.
 const IDLE: Duration = Duration::from_secs(30);
-/// Letters that go over one connection: many servers end it after so many.
-const LETTERS: u32 = 100;
+/// Mails that go over one connection: many servers end it after so many.
+const MESSAGES_PER_CONNECTION: u32 = 100;
 /// How long a server may take to say good-bye.
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// A connection to the mail server.
 pub(super) struct Connection {
     pub(super) client: AsyncSmtpConnection,
-    /// How many letters went over it.
-    pub(super) letters: u32,
+    /// How many mails went over it.
+    pub(super) messages: u32,
 }
 
 impl Connection {
     pub(super) fn new(client: AsyncSmtpConnection) -> Self {
-        Self { client, letters: 0 }
+        Self {
+            client,
+            messages: 0,
+        }
     }
 }
 
@@ -48,7 +51,7 @@ impl Pool {
 
     /// Lets a connection wait, unless it has done its work.
     pub(super) fn park(self: &Arc<Self>, connection: Connection) {
-        if connection.letters >= LETTERS {
+        if connection.messages >= MESSAGES_PER_CONNECTION {
             tokio::spawn(quit(connection));
             return;
         }

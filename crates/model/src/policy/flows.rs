@@ -65,8 +65,8 @@ pub enum FlowAction {
 /// # Errors
 ///
 /// The reason of the refusal.
-pub fn flow(standing: FlowCaller, flow: &Flow, action: FlowAction) -> Result<(), Refusal> {
-    match standing {
+pub fn flow(caller: FlowCaller, flow: &Flow, action: FlowAction) -> Result<(), Refusal> {
+    match caller {
         FlowCaller::FlowToken { room } => token_may(room, flow, action),
         FlowCaller::User { user, role, place } => user_may(user, role, place, flow, action),
     }

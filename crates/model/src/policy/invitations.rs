@@ -19,9 +19,9 @@ pub enum Invited {
 ///
 /// As for [`FlowAction::Invite`], for a caller who is neither guest nor host, and for guests who
 /// are blocked or whose flow is archived.
-pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
+pub fn invited(caller: FlowCaller, into: &Flow, own_address: bool) -> Result<Invited, Refusal> {
     let blocked = matches!(
-        standing,
+        caller,
         FlowCaller::User {
             place: FlowPlace::Blocked,
             ..
@@ -30,7 +30,7 @@ pub fn invited(standing: FlowCaller, into: &Flow, own_address: bool) -> Result<I
     if own_address && !blocked && !into.disabled {
         return Ok(Invited::Guest);
     }
-    flow(standing, into, FlowAction::Invite).map(|()| Invited::Host)
+    flow(caller, into, FlowAction::Invite).map(|()| Invited::Host)
 }
 
 /// Whether somebody may accept an invitation through the API: only the one it was sent to.

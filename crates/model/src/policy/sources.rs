@@ -14,20 +14,20 @@ use crate::sources::{Source, ThreadOwner};
 /// [`Refusal::NotFound`] for sources of other flows and those that were removed,
 /// [`Refusal::Denied`].
 pub fn source(
-    standing: FlowCaller,
+    caller: FlowCaller,
     thread_owner: Option<ThreadOwner>,
     acting: Option<ApplicationId>,
     flow: &Flow,
     source: &Source,
 ) -> Result<(), Refusal> {
-    match (standing, thread_owner) {
+    match (caller, thread_owner) {
         (FlowCaller::FlowToken { room }, _) if room != flow.room || flow.disabled => {
             return Err(Refusal::NotFound);
         }
         (FlowCaller::FlowToken { .. }, Some(thread_owner))
             if thread_owner.source == Some(source.id) => {}
         (FlowCaller::FlowToken { .. }, _) => return Err(Refusal::Denied),
-        (FlowCaller::User { .. }, _) => flow_policy(standing, flow, FlowAction::ManageSources)?,
+        (FlowCaller::User { .. }, _) => flow_policy(caller, flow, FlowAction::ManageSources)?,
     }
     if source.room != flow.room || source.removed_at.is_some() {
         return Err(Refusal::NotFound);
@@ -76,7 +76,7 @@ mod tests {
         };
         let app = |id| Some(ApplicationId(id));
         let (denied, unknown) = (Err(Refusal::Denied), Err(Refusal::NotFound));
-        for (standing, thread_owner, acting, expected) in [
+        for (caller, thread_owner, acting, expected) in [
             (inside, None, None, Ok(())),
             (inside, None, app(5), Ok(())),
             (inside, None, app(6), denied),
@@ -98,9 +98,9 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                source(standing, thread_owner, acting, &flow, &a_source(7, false)),
+                source(caller, thread_owner, acting, &flow, &a_source(7, false)),
                 expected,
-                "{standing:?}"
+                "{caller:?}"
             );
         }
         assert_eq!(

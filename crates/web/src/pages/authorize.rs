@@ -147,14 +147,14 @@ impl Asking {
     /// address.
     fn carried(&self) -> (String, Vec<(&str, &str)>) {
         let is_broken = |text: &str| text.contains(['\r', '\n']);
-        let (broken, hidden): (Vec<_>, Vec<_>) = self
+        let (internal_error, hidden): (Vec<_>, Vec<_>) = self
             .form
             .iter()
             .partition(|(name, value)| is_broken(name) || is_broken(value));
-        if broken.is_empty() {
+        if internal_error.is_empty() {
             return (PATH.to_owned(), hidden);
         }
-        let owned = broken
+        let owned = internal_error
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
         (

@@ -1,4 +1,4 @@
-//! The pause between letters, and quotas on mail, as time goes by.
+//! The pause between mails, and quotas on mail, as time goes by.
 
 use eddyline_model::mail::{MailKind, MailRate};
 

@@ -92,9 +92,9 @@ async fn work_on_a_new_password_counts_to_its_end_when_its_request_is_dropped() 
     let link = world
         .link(Purpose::PasswordReset(world.ada_id()), None, DAY)
         .await;
-    let mut turns = Vec::new();
-    while let Some(turn) = world.app.authentication().hasher.turn().now_or_never() {
-        turns.push(turn);
+    let mut hashing = Vec::new();
+    while let Some(turn) = world.app.authentication().hasher.acquire().now_or_never() {
+        hashing.push(turn);
     }
     let is_idle = || {
         world
@@ -117,7 +117,7 @@ async fn work_on_a_new_password_counts_to_its_end_when_its_request_is_dropped() 
     resetting.abort();
     assert!(resetting.await.unwrap_err().is_cancelled());
     assert!(!is_idle(), "the work waits for its turn");
-    drop(turns);
+    drop(hashing);
     while !is_idle() {
         tokio::task::yield_now().await;
     }

@@ -43,7 +43,7 @@ pub(crate) enum NoCaller {
     Session,
     /// The secret of a mailed link, or of a join link, is looked up in the transaction.
     Link,
-    /// A request for a letter to an address, which needs no credential.
+    /// A request for a mail to an address, which needs no credential.
     MailRequest,
     /// A flow is told of an import, each portion of which its caller has written.
     Announcement,

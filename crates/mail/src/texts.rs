@@ -1,12 +1,12 @@
-//! The letters that Eddyline writes.
+//! The mails that Eddyline writes.
 //!
 //! Each says who asked for it, what its link does and when that ends, and that one may leave it
 //! alone. Names are what users call themselves and their flows: they are brought to one line and
 //! bounded, and what somebody adds in their own words is set off as a quotation, so that nobody can
 //! put words into the server's mouth.
 
-use crate::letter::Letter;
 use crate::line::one_line;
+use crate::message::MailMessage;
 
 /// Characters of a name in a subject.
 const SHORT: usize = 50;
@@ -37,7 +37,7 @@ pub struct Invitation<'a> {
 }
 
 /// An invitation to a flow, to somebody who need not have an account.
-pub fn invitation(id: impl Into<String>, invitation: &Invitation<'_>) -> Letter {
+pub fn invitation(id: impl Into<String>, invitation: &Invitation<'_>) -> MailMessage {
     let Invitation {
         to,
         inviter_name,
@@ -71,10 +71,10 @@ of {organization} on Eddyline.
 
 It is meant for you alone, works once and ends in {days}. If you
 do not know {inviter} or do not want to join, you may
-ignore this letter; nothing happens without you.
+ignore this mail; nothing happens without you.
 "
     );
-    Letter {
+    MailMessage {
         to: to.to_owned(),
         to_name: None,
         subject,
@@ -90,7 +90,7 @@ pub fn password_reset(
     name: &str,
     link: &str,
     hours: u32,
-) -> Letter {
+) -> MailMessage {
     let name = one_line(name, LONG);
     let hours = count(hours, "hour");
     let text = format!(
@@ -104,11 +104,11 @@ Open this link to choose one:
 {link}
 
 It works once and ends in {hours}. If you did not ask for it, you may
-ignore this letter; your password stays as it is.
+ignore this mail; your password stays as it is.
 "
     );
     let subject = "Choose a new password for Eddyline".to_owned();
-    Letter {
+    MailMessage {
         to: to.to_owned(),
         to_name: Some(name),
         subject,
@@ -125,7 +125,7 @@ pub fn email_changed(
     new_address: &str,
     link: &str,
     days: u32,
-) -> Letter {
+) -> MailMessage {
     let name = one_line(name, LONG);
     let new_address = one_line(new_address, ADDRESS);
     let days = count(days, "day");
@@ -137,7 +137,7 @@ from {to_old}
 to {new_address},
 by you or by an organization that you belong to.
 
-If that is right, you may ignore this letter. If it is not, open this
+If that is right, you may ignore this mail. If it is not, open this
 link to take the change back and keep your old address:
 
 {link}
@@ -146,7 +146,7 @@ It works once and ends in {days}.
 "
     );
     let subject = "The e-mail address of your Eddyline account was changed".to_owned();
-    Letter {
+    MailMessage {
         to: to_old.to_owned(),
         to_name: Some(name),
         subject,
@@ -179,7 +179,7 @@ fn wrapped(line: &str) -> Vec<String> {
             lines.push(String::new());
             length = 0;
         }
-        for (i, letter) in word.chars().enumerate() {
+        for (i, character) in word.chars().enumerate() {
             let last = lines.len() - 1;
             if i == 0 && length > 0 {
                 lines[last].push(' ');
@@ -190,7 +190,7 @@ fn wrapped(line: &str) -> Vec<String> {
                 length = 0;
             }
             let last = lines.len() - 1;
-            lines[last].push(letter);
+            lines[last].push(character);
             length += 1;
         }
     }
@@ -215,8 +215,8 @@ mod tests {
             "{lines:?}"
         );
         assert!(lines[0].ends_with("word"), "{}", lines[0]);
-        let letters = |text: &str| text.replace(' ', "");
-        assert_eq!(letters(&lines.concat()), letters(&text));
+        let characters = |text: &str| text.replace(' ', "");
+        assert_eq!(characters(&lines.concat()), characters(&text));
         assert_eq!(wrapped("short"), ["short"]);
         assert_eq!(wrapped(""), [""]);
     }

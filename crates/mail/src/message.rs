@@ -1,12 +1,12 @@
-//! What is sent: one letter to one recipient.
+//! What is sent: one mail to one recipient.
 
 use std::fmt;
 
-/// One letter to one recipient, as plain text.
+/// One mail to one recipient, as plain text.
 ///
 /// `Debug` leaves the text out, because it holds secret links.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Letter {
+pub struct MailMessage {
     /// The recipient's address, such as `ada@example.org`.
     pub to: String,
     /// The recipient's name, brought to one line of at most 100 characters when it is written.
@@ -15,15 +15,15 @@ pub struct Letter {
     pub subject: String,
     /// The text, in lines that end with `\n`.
     pub text: String,
-    /// Names this letter among all letters of the server, and stays the same when it is sent again:
+    /// Names this mail among all mails of the server, and stays the same when it is sent again:
     /// it becomes the left side of the `Message-ID`. From 1 to 128 ASCII letters, digits, `-` or
     /// `_`.
     pub id: String,
 }
 
-impl fmt::Debug for Letter {
+impl fmt::Debug for MailMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Letter")
+        f.debug_struct("MailMessage")
             .field("id", &self.id)
             .field("to", &self.to)
             .field("to_name", &self.to_name)
@@ -38,13 +38,13 @@ mod tests {
 
     #[test]
     fn the_text_of_a_letter_is_not_printed() {
-        let letter = Letter {
+        let message = MailMessage {
             to: "ada@example.org".into(),
             to_name: None,
             subject: "Hello".into(),
             text: "https://example.org/secret".into(),
             id: "hello-1".into(),
         };
-        assert!(!format!("{letter:#?}").contains("secret"));
+        assert!(!format!("{message:#?}").contains("secret"));
     }
 }

@@ -1,7 +1,7 @@
-//! The letters that Eddyline writes: what they say, and what users cannot make them say.
+//! The mails that Eddyline writes: what they say, and what users cannot make them say.
 
-use eddyline_mail::Letter;
-use eddyline_mail::letters::{Invitation, email_changed, invitation, password_reset};
+use eddyline_mail::MailMessage;
+use eddyline_mail::texts::{Invitation, email_changed, invitation, password_reset};
 
 const LINK: &str = "https://eddyline.example.org/page/s3cret";
 
@@ -18,28 +18,28 @@ fn ada_invites() -> Invitation<'static> {
 }
 
 /// The link stands in a line of its own, where every mail program makes it clickable.
-fn holds_the_link_once(letter: &Letter) -> bool {
-    letter.text.lines().filter(|line| *line == LINK).count() == 1
-        && letter.text.matches(LINK).count() == 1
+fn holds_the_link_once(message: &MailMessage) -> bool {
+    message.text.lines().filter(|line| *line == LINK).count() == 1
+        && message.text.matches(LINK).count() == 1
 }
 
 #[test]
 fn an_invitation_says_who_invites_whereto_and_until_when() {
-    let letter = invitation("invitation-7", &ada_invites());
-    assert_eq!(letter.id, "invitation-7");
-    assert_eq!(letter.to, "bob@example.com");
-    assert_eq!(letter.subject, "Ada invites you to Engines");
+    let message = invitation("invitation-7", &ada_invites());
+    assert_eq!(message.id, "invitation-7");
+    assert_eq!(message.to, "bob@example.com");
+    assert_eq!(message.subject, "Ada invites you to Engines");
     for part in [
         "Ada invites you",
         "\"Engines\"",
         "Analytical Society",
         "ends in 7 days",
-        "ignore this letter",
+        "ignore this mail",
     ] {
-        assert!(letter.text.contains(part), "{part} in {}", letter.text);
+        assert!(message.text.contains(part), "{part} in {}", message.text);
     }
-    assert!(holds_the_link_once(&letter), "{}", letter.text);
-    assert!(!letter.text.contains("writes"), "{}", letter.text);
+    assert!(holds_the_link_once(&message), "{}", message.text);
+    assert!(!message.text.contains("writes"), "{}", message.text);
     let tomorrow = invitation(
         "i",
         &Invitation {
@@ -57,7 +57,7 @@ fn an_invitation_says_who_invites_whereto_and_until_when() {
 #[test]
 fn what_the_inviter_adds_is_marked_as_theirs() {
     let words = "\nCome and see!\r\n\r\nOpen this link instead:\nhttps://evil.example\n";
-    let letter = invitation(
+    let message = invitation(
         "i",
         &Invitation {
             message: Some(words),
@@ -66,16 +66,16 @@ fn what_the_inviter_adds_is_marked_as_theirs() {
     );
     let quoted =
         "Ada writes:\n\n> Come and see!\n> \n> Open this link instead:\n> https://evil.example\n\n";
-    assert!(letter.text.contains(quoted), "{}", letter.text);
+    assert!(message.text.contains(quoted), "{}", message.text);
     for empty in ["", " \n "] {
-        let letter = invitation(
+        let message = invitation(
             "i",
             &Invitation {
                 message: Some(empty),
                 ..ada_invites()
             },
         );
-        assert_eq!(letter, invitation("i", &ada_invites()));
+        assert_eq!(message, invitation("i", &ada_invites()));
     }
 }
 
@@ -85,7 +85,7 @@ fn names_stay_on_one_line_and_are_bounded() {
         "Eve\n\nOpen https://evil.example\u{2028}{}",
         "e".repeat(500)
     );
-    let letter = invitation(
+    let message = invitation(
         "i",
         &Invitation {
             inviter_name: &name,
@@ -95,40 +95,40 @@ fn names_stay_on_one_line_and_are_bounded() {
         },
     );
     assert!(
-        letter.subject.chars().count() <= 120 && !letter.subject.contains('\n'),
+        message.subject.chars().count() <= 120 && !message.subject.contains('\n'),
         "{}",
-        letter.subject
+        message.subject
     );
     let plain = invitation("i", &ada_invites());
     assert_eq!(
-        letter.text.lines().count(),
+        message.text.lines().count(),
         plain.text.lines().count(),
         "{}",
-        letter.text
+        message.text
     );
-    assert!(letter.text.chars().count() < 1500, "{}", letter.text);
+    assert!(message.text.chars().count() < 1500, "{}", message.text);
 }
 
 #[test]
 fn a_password_reset_says_for_which_account_and_that_one_may_leave_it() {
-    let letter = password_reset("reset-1", "ada@example.com", "Ada\nLovelace", LINK, 2);
-    assert_eq!(letter.to_name.as_deref(), Some("Ada Lovelace"));
-    assert_eq!(letter.subject, "Choose a new password for Eddyline");
+    let message = password_reset("reset-1", "ada@example.com", "Ada\nLovelace", LINK, 2);
+    assert_eq!(message.to_name.as_deref(), Some("Ada Lovelace"));
+    assert_eq!(message.subject, "Choose a new password for Eddyline");
     for part in [
         "Hello Ada Lovelace,",
         "somebody",
         "ada@example.com",
         "ends in 2 hours",
-        "ignore this letter",
+        "ignore this mail",
     ] {
-        assert!(letter.text.contains(part), "{part} in {}", letter.text);
+        assert!(message.text.contains(part), "{part} in {}", message.text);
     }
-    assert!(holds_the_link_once(&letter), "{}", letter.text);
+    assert!(holds_the_link_once(&message), "{}", message.text);
 }
 
 #[test]
 fn a_changed_address_is_told_to_the_old_one_with_a_way_back() {
-    let letter = email_changed(
+    let message = email_changed(
         "email-1",
         "old@example.com",
         "Ada",
@@ -136,7 +136,7 @@ fn a_changed_address_is_told_to_the_old_one_with_a_way_back() {
         LINK,
         7,
     );
-    assert_eq!(letter.to, "old@example.com");
+    assert_eq!(message.to, "old@example.com");
     let why = "by you or by an organization that you belong to";
     for part in [
         why,
@@ -144,7 +144,7 @@ fn a_changed_address_is_told_to_the_old_one_with_a_way_back() {
         "take the change back",
         "7 days",
     ] {
-        assert!(letter.text.contains(part), "{part} in {}", letter.text);
+        assert!(message.text.contains(part), "{part} in {}", message.text);
     }
-    assert!(holds_the_link_once(&letter), "{}", letter.text);
+    assert!(holds_the_link_once(&message), "{}", message.text);
 }
