@@ -1,6 +1,6 @@
 //! The messages that the server itself posts into a flow.
 
-use eddyline_model::messages::{Author, Draft, Event};
+use eddyline_model::messages::{Author, Draft, MessageKind};
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::Tx;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub(crate) fn action(
     let content = json!({"type": kind, "description": description}).to_string();
     Draft::bare(
         room,
-        Event::Action,
+        MessageKind::Action,
         Author {
             user,
             external_name: None,

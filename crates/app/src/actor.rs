@@ -13,7 +13,7 @@ use eddyline_model::{
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{CredentialKey, OpenedWith};
 
-use crate::quota::{Owner, QuotaKeys};
+use crate::quota::{QuotaKeys, QuotaSubject};
 use crate::{Error, Result};
 
 /// Names the streams that a credential let open.
@@ -45,11 +45,11 @@ impl Caller {
             .map(|m| m.role)
     }
 
-    /// The owner that the user's requests are charged to.
+    /// The user and the organization whose quotas the requests count against.
     #[must_use]
-    pub fn owner(&self) -> Owner {
+    pub fn quota_subject(&self) -> QuotaSubject {
         let first = self.organizations.first();
-        Owner {
+        QuotaSubject {
             user: Some(self.user.id),
             organization: first.map(|membership| membership.organization),
         }
@@ -109,7 +109,7 @@ pub enum Actor {
         /// The epoch of ended credentials in which it was found to hold, if it was known.
         epoch: Option<u64>,
         /// To whom its use of resources is charged.
-        owner: Owner,
+        quota_subject: QuotaSubject,
     },
 }
 
@@ -257,19 +257,19 @@ impl Actor {
         }
     }
 
-    /// The owner that its requests are charged to.
+    /// The user and the organization whose quotas its requests count against.
     #[must_use]
-    pub fn owner(&self) -> Owner {
+    pub fn quota_subject(&self) -> QuotaSubject {
         match self {
-            Self::User { caller, .. } => caller.owner(),
-            Self::FlowToken { owner, .. } => *owner,
+            Self::User { caller, .. } => caller.quota_subject(),
+            Self::FlowToken { quota_subject, .. } => *quota_subject,
         }
     }
 
     /// The keys under which its use of resources is counted.
     #[must_use]
     pub fn quota_keys(&self) -> QuotaKeys {
-        self.owner().quota_keys()
+        self.quota_subject().quota_keys()
     }
 
     /// The application through which a user asks.

@@ -13,14 +13,14 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
 use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
-use eddyline_storage::{FlowTokenOf, PostGate, Reader, Result as StoreResult, Tx};
+use eddyline_storage::{CredentialEpoch, FlowTokenOf, Reader, Result as StoreResult, Tx};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
 use crate::charging::{charge, charge_user};
 use crate::core::Core;
 use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
-use crate::quota::Owner;
+use crate::quota::QuotaSubject;
 use crate::{Error, Limit, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
@@ -55,24 +55,24 @@ impl KnownAccess {
 }
 
 /// Callers by what they showed. Entries are forgotten when the log tells of a change.
-pub(crate) struct Callers {
+pub(crate) struct CallerCache {
     users: LoadingCache<TokenHash, Arc<Caller>>,
     access: LoadingCache<TokenHash, KnownAccess>,
     accounts: LoadingCache<String, KnownAccount>,
     /// `None` stands for a source that was removed.
     flow_tokens: LoadingCache<TokenHash, Option<Actor>>,
     /// Counts the invalidations, once they are done.
-    gate: Arc<PostGate>,
+    credential_epoch: Arc<CredentialEpoch>,
 }
 
-impl Callers {
-    pub(crate) fn new(gate: Arc<PostGate>) -> Self {
+impl CallerCache {
+    pub(crate) fn new(credential_epoch: Arc<CredentialEpoch>) -> Self {
         Self {
             users: LoadingCache::new(REMEMBERED),
             access: LoadingCache::new(REMEMBERED),
             accounts: LoadingCache::new(REMEMBERED),
             flow_tokens: LoadingCache::new(REMEMBERED),
-            gate,
+            credential_epoch,
         }
     }
 
@@ -87,7 +87,7 @@ impl Callers {
         self.access.retain(|hash, known| {
             !credentials.contains(&hash.credential()) && !grants.contains(&known.credential.grant)
         });
-        self.gate.advance();
+        self.credential_epoch.advance();
     }
 
     /// Forgets the tokens of a flow.
@@ -97,7 +97,7 @@ impl Callers {
             |actor: &Actor| !matches!(actor, Actor::FlowToken { room: of, .. } if *of == room);
         self.flow_tokens
             .retain(|_, known| known.as_ref().is_none_or(elsewhere));
-        self.gate.advance();
+        self.credential_epoch.advance();
     }
 
     /// Forgets a user, by whatever they show. What flow tokens stand for has nothing of a user.
@@ -105,7 +105,7 @@ impl Callers {
         self.users.retain(|_, caller| caller.user.id != user);
         self.access.retain(|_, known| known.caller.user.id != user);
         self.accounts.retain(|_, known| known.1.user.id != user);
-        self.gate.advance();
+        self.credential_epoch.advance();
     }
 }
 
@@ -140,7 +140,7 @@ pub(crate) fn still_opens(
 }
 
 /// Who holds a flow token; nobody once its source was removed.
-fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
+fn holder(token: FlowTokenOf, hash: TokenHash, quota_subject: QuotaSubject) -> Option<Actor> {
     let FlowTokenOf { room, source } = token;
     let Some((source, shown)) = source else {
         let (thread_owner, token) = (ThreadOwner::FLOW, hash);
@@ -150,7 +150,7 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
             thread_owner,
             token,
             epoch: None,
-            owner,
+            quota_subject,
         });
     };
     let thread_owner = ThreadOwner {
@@ -164,13 +164,13 @@ fn holder(token: FlowTokenOf, hash: TokenHash, owner: Owner) -> Option<Actor> {
         thread_owner,
         token: hash,
         epoch: None,
-        owner,
+        quota_subject,
     })
 }
 
 /// Who is behind a flow token: the user who made its source, or the flow's organization for tokens
 /// of operators.
-fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
+fn quota_subject(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<QuotaSubject> {
     let user = token.source.as_ref().and_then(|(source, _)| source.creator);
     let organizations = match user {
         Some(user) => reader.organization_members().list_of_user(user)?,
@@ -183,14 +183,14 @@ fn owner(reader: &mut Reader<'_>, token: &FlowTokenOf) -> StoreResult<Owner> {
             .find(token.room)?
             .map(|flow| flow.organization),
     };
-    Ok(Owner { user, organization })
+    Ok(QuotaSubject { user, organization })
 }
 
 /// Who sends a request: every request is authenticated first. See [`crate::App::authentication`].
 #[derive(Clone)]
 pub struct Authentication {
     core: Core,
-    pub(crate) callers: Arc<Callers>,
+    pub(crate) callers: Arc<CallerCache>,
     pub(crate) hasher: Hasher,
     pub(crate) memo: Arc<PasswordMemo>,
     guard: Arc<SignInGuard>,
@@ -205,7 +205,7 @@ impl Authentication {
         let hasher =
             Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
         Ok(Self {
-            callers: Arc::new(Callers::new(core.store().gate().clone())),
+            callers: Arc::new(CallerCache::new(core.store().credential_epoch().clone())),
             hasher,
             memo: Arc::default(),
             guard: Arc::new(SignInGuard::new(config.sign_in)),
@@ -328,7 +328,7 @@ impl Authentication {
     pub(crate) fn credential_epoch(&self) -> Option<u64> {
         self.core
             .caches_current()
-            .then(|| self.core.store().gate().epoch())
+            .then(|| self.core.store().credential_epoch().epoch())
     }
 
     /// Whether a caller's credential is known to hold still. After any wait, such as for a body, a
@@ -378,8 +378,8 @@ impl Authentication {
                 let Some(token) = reader.sources().find_token(&hash.0)? else {
                     return Ok(None);
                 };
-                let owner = owner(reader, &token)?;
-                Ok(Some(holder(token, hash, owner)))
+                let quota_subject = quota_subject(reader, &token)?;
+                Ok(Some(holder(token, hash, quota_subject)))
             })
         };
         let known = self

@@ -11,10 +11,10 @@ use std::net::IpAddr;
 
 use eddyline_auth::network_of;
 use eddyline_model::{OrganizationId, RoomId, UserId};
-use eddyline_storage::{Account, ReadBudget};
+use eddyline_storage::{ReadBudget, ReadBudgetKey};
 
 use crate::actor::{Actor, Caller};
-use crate::quota::{Owner, QuotaKey, QuotaKeys};
+use crate::quota::{QuotaKey, QuotaKeys, QuotaSubject};
 
 /// The most reads of one caller that wait. Many clients of a caller may begin at once.
 const CALLER_LINE: usize = 256;
@@ -28,29 +28,29 @@ tokio::task_local! {
 }
 
 /// All strangers together.
-const STRANGERS: Account = Account::new(1, 0);
+const STRANGERS: ReadBudgetKey = ReadBudgetKey::new(1, 0);
 /// All users who belong to no organization, together: they are one group, as the members of an
 /// organization are.
-const OUTSIDERS: Account = Account::new(10, 0);
+const OUTSIDERS: ReadBudgetKey = ReadBudgetKey::new(10, 0);
 /// Streams that read the log, together.
-const REPLAYS: Account = Account::new(2, 0);
+const REPLAYS: ReadBudgetKey = ReadBudgetKey::new(2, 0);
 
-fn user(id: UserId) -> Account {
-    Account::new(3, id.0.unsigned_abs().into())
+fn user(id: UserId) -> ReadBudgetKey {
+    ReadBudgetKey::new(3, id.0.unsigned_abs().into())
 }
 
-fn flow(room: RoomId) -> Account {
-    Account::new(4, room.0.unsigned_abs().into())
+fn flow(room: RoomId) -> ReadBudgetKey {
+    ReadBudgetKey::new(4, room.0.unsigned_abs().into())
 }
 
-fn organization(id: OrganizationId) -> Account {
-    Account::new(5, id.0.unsigned_abs().into())
+fn organization(id: OrganizationId) -> ReadBudgetKey {
+    ReadBudgetKey::new(5, id.0.unsigned_abs().into())
 }
 
-fn network(address: IpAddr) -> Account {
+fn network(address: IpAddr) -> ReadBudgetKey {
     match network_of(address) {
-        IpAddr::V4(address) => Account::new(6, address.to_bits().into()),
-        IpAddr::V6(address) => Account::new(7, address.to_bits()),
+        IpAddr::V4(address) => ReadBudgetKey::new(6, address.to_bits().into()),
+        IpAddr::V6(address) => ReadBudgetKey::new(7, address.to_bits()),
     }
 }
 
@@ -82,8 +82,8 @@ pub(crate) fn as_replay<F: Future>(
     // Counted apart from requests, so that a stream that catches up does not delay its caller's
     // requests.
     let caller = match (caller, flow) {
-        (Some(user), _) => Account::new(8, user.0.unsigned_abs().into()),
-        (None, Some(room)) => Account::new(9, room.0.unsigned_abs().into()),
+        (Some(user), _) => ReadBudgetKey::new(8, user.0.unsigned_abs().into()),
+        (None, Some(room)) => ReadBudgetKey::new(9, room.0.unsigned_abs().into()),
         (None, None) => REPLAYS,
     };
     ReadBudget {
@@ -96,7 +96,7 @@ pub(crate) fn as_replay<F: Future>(
 
 /// The caller of the request that this task handles, as far as it is known; or else the background.
 #[must_use]
-pub fn current_caller() -> Account {
+pub fn current_caller() -> ReadBudgetKey {
     ReadBudget::current().caller
 }
 
@@ -105,17 +105,21 @@ pub fn current_caller() -> Account {
 pub(crate) fn charge(actor: &Actor) {
     match actor {
         Actor::User { caller, .. } => charge_user(caller),
-        Actor::FlowToken { room, owner, .. } => {
-            charge_both(flow(*room), flow(*room), owner.quota_keys());
+        Actor::FlowToken {
+            room,
+            quota_subject,
+            ..
+        } => {
+            charge_both(flow(*room), flow(*room), quota_subject.quota_keys());
         }
     }
 }
 
 /// The same for a user, whichever way the user has shown who it is.
 pub(crate) fn charge_user(caller: &Caller) {
-    let owner = caller.owner();
-    let group = owner.organization.map_or(OUTSIDERS, organization);
-    charge_both(user(caller.user.id), group, owner.quota_keys());
+    let quota_subject = caller.quota_subject();
+    let group = quota_subject.organization.map_or(OUTSIDERS, organization);
+    charge_both(user(caller.user.id), group, quota_subject.quota_keys());
 }
 
 /// The same for an identity provider, which is its organization.
@@ -123,19 +127,19 @@ pub(crate) fn charge_provider(id: OrganizationId) {
     charge_both(
         organization(id),
         organization(id),
-        Owner::organization(id).quota_keys(),
+        QuotaSubject::organization(id).quota_keys(),
     );
 }
 
 /// Counts the further reads of this request for the organization that it asks about. What else it
-/// uses counts for the caller's own: see [`Owner`].
+/// uses counts for the caller's own: see [`QuotaSubject`].
 pub(crate) fn charge_reads_to(id: OrganizationId) {
     ReadBudget::charge_group(organization(id));
 }
 
 /// Charges reads and all else, so that no way of finding out who asks leaves one of them to a
 /// stranger.
-fn charge_both(caller: Account, group: Account, keys: QuotaKeys) {
+fn charge_both(caller: ReadBudgetKey, group: ReadBudgetKey, keys: QuotaKeys) {
     ReadBudget {
         caller,
         group,

@@ -182,7 +182,9 @@ impl MailQuotaExceeded {
         }
     }
 
-    fn reason(&self) -> &'static str {
+    /// Which quota is used up, in a sentence for the user without a full stop.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
         match self.quota {
             MailQuota::Recipient => "too much mail has gone to this address",
             MailQuota::Sender => "you have sent too much mail",

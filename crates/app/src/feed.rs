@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use crate::actor::{grant_key, key};
 use crate::feed_encode::EntryEncoder;
 use crate::jobs::Background;
-use crate::recent::{Amended, Recent};
+use crate::ring_index::{AmendedEntries, RingMessageIndex};
 use crate::{App, Error, Result};
 
 /// How many entries of the log one read takes. All of them are in memory at once, and each can be
@@ -42,7 +42,7 @@ struct Feed {
     app: App,
     entry_encoder: EntryEncoder,
     at: EventId,
-    recent: Recent,
+    ring_index: RingMessageIndex,
     control_seen: Arc<Notify>,
     outage: Option<Outage>,
 }
@@ -118,7 +118,7 @@ impl App {
             app: self.clone(),
             entry_encoder: self.core().entry_encoder.clone(),
             at: EventId::default(),
-            recent: Recent::default(),
+            ring_index: RingMessageIndex::default(),
             control_seen: control_seen.clone(),
             outage: None,
         };
@@ -291,7 +291,7 @@ impl Feed {
         self.end_credentials(items);
         let controlled = items.iter().filter(|item| self.act(item, &found)).count() > 0;
         self.at = last.id;
-        let (told, amended) = self.recent.take(items);
+        let (told, amended) = self.ring_index.take(items);
         let mut amendments = self.amendments(&amended);
         amendments.extend(items.iter().filter_map(EntryEncoder::flow_removed));
         self.app
@@ -308,7 +308,8 @@ impl Feed {
             // now.
             self.app.core().hub.start_at(last.id);
         }
-        self.recent.drop_before(self.app.core().hub.ring_start());
+        self.ring_index
+            .drop_before(self.app.core().hub.ring_start());
         self.app.core().fed.send_replace(last.id);
         self.app.messages().latest.note(items);
         self.app.presence().note_posts(items);
@@ -318,7 +319,7 @@ impl Feed {
         Ok(())
     }
 
-    fn amendments(&self, amended: &[Amended]) -> Vec<Amendment> {
+    fn amendments(&self, amended: &[AmendedEntries]) -> Vec<Amendment> {
         amended
             .iter()
             .filter_map(|amended| self.entry_encoder.amendment(amended))
@@ -327,7 +328,7 @@ impl Feed {
 
     /// Amends what may be told for a while only.
     fn expire(&mut self) {
-        let amended = self.recent.expire(self.app.now());
+        let amended = self.ring_index.expire(self.app.now());
         if !amended.is_empty() {
             self.app
                 .core()

@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::addresses::Addresses;
 use crate::flow_view;
-use crate::flow_view::Coverage;
-use crate::recent::Amended;
+use crate::flow_view::CredentialScopes;
+use crate::ring_index::AmendedEntries;
 
 /// About how many bytes a message takes on the stream beside its text.
 const ENVELOPE: usize = 600;
@@ -75,7 +75,7 @@ impl EntryEncoder {
     }
 
     /// What streams have to amend of entries that they were told.
-    pub(crate) fn amendment(&self, amended: &Amended) -> Option<Amendment> {
+    pub(crate) fn amendment(&self, amended: &AmendedEntries) -> Option<Amendment> {
         let LogBody::Message(Some(cause)) = &amended.cause.body else {
             return None;
         };
@@ -189,8 +189,12 @@ impl EntryEncoder {
         let told = match *control {
             Control::FlowAdd { room, user } => {
                 // The flow is described as it is now, which is for those who are still in it.
-                let flow =
-                    flow_view::describe_at(reader, &self.addresses, (room, user), Coverage::ALL)?;
+                let flow = flow_view::describe_at(
+                    reader,
+                    &self.addresses,
+                    (room, user),
+                    CredentialScopes::ALL,
+                )?;
                 return Ok(flow
                     .filter(|flow| flow.joined)
                     .map(|flow| flow_add(id, user, flow)));

@@ -66,7 +66,7 @@ pub(crate) fn offboard(
         }
     }
     end_memberships(tx, &memberships, user, leaving)?;
-    give_up(tx, organizations, user.id, (actor, "user.remove"))?;
+    unlink_scim_identity(tx, organizations, user.id, (actor, "user.remove"))?;
     Ok(!memberships.is_empty())
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn lock_for_removal(
 
 /// Unlinks a user, who is held, from the identity provider of these organizations. Returns whether
 /// the user was linked.
-pub(crate) fn give_up(
+pub(crate) fn unlink_scim_identity(
     tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,

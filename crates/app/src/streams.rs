@@ -125,7 +125,7 @@ impl Streams {
                 credential: actor.opens_with(),
                 format: listen.format,
                 resume: resume_point(&listen.from),
-                answered: self.core.store().answered(),
+                acknowledged: self.core.store().last_acknowledged(),
                 presence: listen.presence,
                 full_detail: actor.require_any(&[Scope::Manage]).is_ok(),
             };

@@ -83,7 +83,7 @@ mod tests {
     use eddyline_model::{OrganizationId, UserId};
 
     use super::*;
-    use crate::quota::{Owner, QuotaKey};
+    use crate::quota::{QuotaKey, QuotaSubject};
 
     fn unpacking() -> Unpacking {
         Unpacking {
@@ -94,7 +94,7 @@ mod tests {
 
     fn keys(user: i64, organization: i64) -> QuotaKeys {
         let organization = Some(OrganizationId(organization));
-        Owner {
+        QuotaSubject {
             user: Some(UserId(user)),
             organization,
         }

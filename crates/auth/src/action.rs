@@ -76,7 +76,7 @@ pub fn sign(
 
 /// Why a receiver must not do what it is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum ActionTokenError {
     /// It is no token, or was signed with another key, or by or for somebody else.
     #[error("the token was not signed by the service for this application")]
     Forged,
@@ -93,14 +93,14 @@ pub enum Refusal {
 ///
 /// # Errors
 ///
-/// [`Refusal`].
+/// [`ActionTokenError`].
 pub fn verify(
     token: &str,
     key: &Secret,
     parties: Parties<'_>,
     body: &[u8],
     now: Timestamp,
-) -> Result<ActionClaims, Refusal> {
+) -> Result<ActionClaims, ActionTokenError> {
     install();
     let mut wanted = Validation::new(Algorithm::HS256);
     wanted.set_issuer(&[parties.issuer]);
@@ -110,13 +110,13 @@ pub fn verify(
     wanted.validate_exp = false;
     let key = DecodingKey::from_secret(key.expose().as_bytes());
     let claims = jsonwebtoken::decode::<ActionClaims>(token, &key, &wanted)
-        .map_err(|_| Refusal::Forged)?
+        .map_err(|_| ActionTokenError::Forged)?
         .claims;
     if seconds(now) >= claims.exp {
-        return Err(Refusal::Expired);
+        return Err(ActionTokenError::Expired);
     }
     if !constant_time_eq(claims.signature.as_bytes(), signature_of(body).as_bytes()) {
-        return Err(Refusal::OtherBody);
+        return Err(ActionTokenError::OtherBody);
     }
     Ok(claims)
 }

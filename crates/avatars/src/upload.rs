@@ -10,8 +10,8 @@ use eddyline_pictures::{Bounds, Format, Packed, Pixels, Unreadable, measure};
 
 use crate::{SIDES, side_near};
 
-/// The largest file taken, in bytes: 10 MiB.
-pub const MAX_UPLOAD_BYTES: usize = 10 * 1024 * 1024;
+/// The largest file taken, in bytes: 5 MiB.
+pub const MAX_UPLOAD_BYTES: usize = 5 * 1024 * 1024;
 
 /// The most bytes of the file that [`accept`] makes.
 pub const MAX_KEPT_BYTES: usize = 256 * 1024;
@@ -32,7 +32,7 @@ const BOUNDS: Bounds = Bounds {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It has more than [`MAX_UPLOAD_BYTES`].
-    #[error("is too large: at most 10 MiB are taken")]
+    #[error("is too large: the maximum is 5 MiB")]
     TooManyBytes,
     /// It does not begin like any of the formats, whatever its name says.
     #[error("is not a PNG, JPEG, GIF or WebP picture")]

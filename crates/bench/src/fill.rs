@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
-use eddyline_model::messages::{Author, Draft, Event, Mentions, Placement};
+use eddyline_model::messages::{Author, Draft, Mentions, MessageKind, Placement};
 use eddyline_model::{RoomId, UserId, search};
 use eddyline_storage::{Outcome, Store};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
@@ -161,7 +161,7 @@ fn draft(room: RoomId, author: UserId, text: String, store: &Store) -> Draft {
         room,
         access_version: None,
         credential_epoch: None,
-        event: Event::Message,
+        event: MessageKind::Message,
         author: Author::user(author),
         search_tokens: search::tokens(&text),
         content: text,

@@ -47,7 +47,7 @@ pub use stream::{
 };
 
 pub use eddyline_model::UserId;
-pub use eddyline_model::messages::Event as MessageKind;
+pub use eddyline_model::messages::MessageKind;
 pub use eddyline_model::names::{FlowName, GroupName};
 pub use eddyline_wire::requests;
 pub use eddyline_wire::{

@@ -15,7 +15,7 @@ pub(crate) enum Access {
 
 /// Whose credentials an endpoint for [`Access::Caller`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Callers {
+pub(crate) enum AllowedCallers {
     /// Users, by themselves or through applications.
     Users,
     /// Users, and those who hold a flow token.
@@ -26,7 +26,7 @@ pub(crate) enum Callers {
     Sources,
 }
 
-impl Callers {
+impl AllowedCallers {
     /// Whether users are let in without an application.
     pub(crate) fn users_themselves(self) -> bool {
         matches!(self, Self::Users | Self::UsersAndFlowTokens)

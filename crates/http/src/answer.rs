@@ -49,7 +49,7 @@ pub(crate) fn nothing() -> Response {
 mod tests {
     use std::net::IpAddr;
 
-    use eddyline_app::Owner;
+    use eddyline_app::QuotaSubject;
     use eddyline_model::UserId;
     use http::Method;
     use http_body_util::BodyExt as _;
@@ -61,7 +61,7 @@ mod tests {
     async fn a_change_without_room_is_answered_in_short() {
         let answer = |method: Method| {
             let bytes = vec![b' '; 16 * 1024 * 1024];
-            let caller = Owner {
+            let caller = QuotaSubject {
                 user: Some(UserId(7)),
                 organization: None,
             };

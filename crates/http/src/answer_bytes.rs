@@ -12,7 +12,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
-use eddyline_app::{Error, Limit, Owner, Quota, QuotaExceeded, QuotaKey, QuotaKeys};
+use eddyline_app::{Error, Limit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 use http::Method;
 
 const KIB: u64 = 1024;
@@ -75,7 +75,7 @@ pub(crate) fn answering<F: Future>(
 }
 
 /// Counts the answer of this request for this caller from now on.
-pub(crate) fn charge(owner: Owner) {
+pub(crate) fn charge(owner: QuotaSubject) {
     let _ = REQUEST.try_with(|request| request.payer.set(Payer::Known(owner.quota_keys())));
 }
 
@@ -305,18 +305,22 @@ mod tests {
 
     use super::*;
 
-    const ADA: Owner = of(1, 1);
-    const BEN: Owner = of(2, 1);
-    const VIC: Owner = of(3, 2);
+    const ADA: QuotaSubject = of(1, 1);
+    const BEN: QuotaSubject = of(2, 1);
+    const VIC: QuotaSubject = of(3, 2);
 
-    const fn of(user: i64, organization: i64) -> Owner {
-        Owner {
+    const fn of(user: i64, organization: i64) -> QuotaSubject {
+        QuotaSubject {
             user: Some(UserId(user)),
             organization: Some(OrganizationId(organization)),
         }
     }
 
-    fn take(budget: &ByteBudget, owner: Owner, bytes: u64) -> Result<BytePermit, QuotaExceeded> {
+    fn take(
+        budget: &ByteBudget,
+        owner: QuotaSubject,
+        bytes: u64,
+    ) -> Result<BytePermit, QuotaExceeded> {
         budget.take(owner.quota_keys(), bytes)
     }
 

@@ -46,7 +46,7 @@ pub(crate) async fn authenticate(
     } else {
         return Ok(None);
     };
-    mark_authenticated(&parts.extensions, actor.owner());
+    mark_authenticated(&parts.extensions, actor.quota_subject());
     Ok(Some(actor))
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn scim_provider(
         .scim()
         .provider(segments.get("uid"), header, address)
         .await?;
-    mark_authenticated(&parts.extensions, provider.owner());
+    mark_authenticated(&parts.extensions, provider.quota_subject());
     Ok(provider)
 }
 

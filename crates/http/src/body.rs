@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Limit, Owner, Permit};
+use eddyline_app::{Limit, Permit, QuotaSubject};
 use eddyline_model::scopes::Scope;
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use eddyline_wire::params::Params;
@@ -42,7 +42,7 @@ pub(crate) struct BodyReader<'a> {
     /// How much it may be where files are not concerned.
     pub(crate) limit: BodyLimit,
     /// Who sends it, where that was shown beside the body.
-    pub(crate) sender: Option<Owner>,
+    pub(crate) sender: Option<QuotaSubject>,
 }
 
 /// The parameters of a body. They stay encoded until the sender is known, because decoded they can

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Error, Owner, Permit, Room, ScimProvider};
+use eddyline_app::{Actor, App, Error, Permit, QuotaSubject, Room, ScimProvider};
 use eddyline_model::policy::FlowAction;
 use http::{Extensions, HeaderMap};
 
@@ -92,7 +92,7 @@ impl<S> RequestContext<S> {
     }
 
     /// Notes that the request has shown valid credentials of a kind that only its endpoint knows.
-    pub(crate) fn mark_authenticated(&self, owner: Owner) {
+    pub(crate) fn mark_authenticated(&self, owner: QuotaSubject) {
         mark_authenticated(&self.extensions, owner);
     }
 

@@ -6,7 +6,7 @@ use eddyline_wire::request::Field;
 use http::Method;
 use serde_json::json;
 
-use crate::access::{Access, Callers};
+use crate::access::{Access, AllowedCallers};
 use crate::body_kind::{BodyKind, File};
 use crate::handler::{BoxedHandler, Handler, boxed};
 use crate::sender::Sender;
@@ -20,7 +20,7 @@ enum Profiles {
 }
 
 /// What an endpoint answers when all goes well.
-pub(crate) struct Described {
+pub(crate) struct ResponseSpec {
     profiles: Profiles,
     pub(crate) status: u16,
     pub(crate) text: &'static str,
@@ -28,7 +28,7 @@ pub(crate) struct Described {
     pub(crate) headers: &'static [AnswerHeader],
 }
 
-impl Described {
+impl ResponseSpec {
     pub(crate) fn new(status: u16, text: &'static str, schema: Option<Shape>) -> Self {
         Self {
             profiles: Profiles::All,
@@ -86,13 +86,13 @@ pub(crate) struct Endpoint {
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
     pub(crate) access: Access,
-    pub(crate) callers: Callers,
+    pub(crate) callers: AllowedCallers,
     /// An access token needs one of these.
     pub(crate) scopes: &'static [Scope],
     pub(crate) parameters: Vec<Field>,
     /// Headers of a request that change the answer, with what they say.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
-    pub(crate) answers: Vec<Described>,
+    pub(crate) answers: Vec<ResponseSpec>,
     /// Whether what is asked for may contradict what is there.
     pub(crate) can_conflict: bool,
     /// Whether a parameter, rather than the path, names what may not be there.
@@ -117,7 +117,7 @@ impl Endpoint {
             path,
             summary,
             access,
-            callers: Callers::Users,
+            callers: AllowedCallers::Users,
             scopes: &[],
             parameters: H::Takes::fields(),
             headers: Vec::new(),
@@ -136,7 +136,7 @@ impl Endpoint {
     }
 
     /// Takes the credentials of these callers.
-    pub(crate) fn callers(mut self, callers: Callers) -> Self {
+    pub(crate) fn callers(mut self, callers: AllowedCallers) -> Self {
         self.callers = callers;
         self
     }
@@ -236,7 +236,7 @@ impl Endpoint {
         text: &'static str,
         schema: Option<Shape>,
     ) -> Self {
-        self.answers.push(Described::new(status, text, schema));
+        self.answers.push(ResponseSpec::new(status, text, schema));
         self
     }
 
@@ -255,7 +255,7 @@ impl Endpoint {
         self.of_last(|answer| answer.headers = headers)
     }
 
-    fn of_last(mut self, change: impl FnOnce(&mut Described)) -> Self {
+    fn of_last(mut self, change: impl FnOnce(&mut ResponseSpec)) -> Self {
         if let Some(answer) = self.answers.last_mut() {
             change(answer);
         }

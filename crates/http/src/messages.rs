@@ -7,7 +7,7 @@ use axum::response::Response;
 use eddyline_app::{
     Actor, Edit, Error, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, Room,
 };
-use eddyline_model::messages::{Event, MessageQuery, MessageView, Sort};
+use eddyline_model::messages::{MessageKind, MessageQuery, MessageView, Sort};
 use eddyline_model::policy::{Deletion, FlowAction};
 use eddyline_model::{MessageId, search};
 use eddyline_wire::params::{Params, Reader};
@@ -25,7 +25,7 @@ use crate::context::RequestContext;
 use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::response::with_header;
-use crate::uploads::{self, Described};
+use crate::uploads::{self, FileParameters};
 
 /// The order of the parameters in the link to where a list goes on.
 const IN_LINKS: [&str; 9] = [
@@ -70,8 +70,8 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
             return Err(denied);
         }
     };
-    let in_inbox = matches!(event, Event::Activity | Event::Discussion);
-    uploads::check_places(&files, event == Event::File, in_inbox, &mut reader);
+    let in_inbox = matches!(event, MessageKind::Activity | MessageKind::Discussion);
+    uploads::check_places(&files, event == MessageKind::File, in_inbox, &mut reader);
     let mut new = new_post(&ctx, &mut reader, event);
     let segment = ctx.segment("thread");
     if !segment.is_empty() {
@@ -94,9 +94,9 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
     }
     // What was taken in is held until it is posted.
     let _held = match event {
-        Event::File => {
+        MessageKind::File => {
             let described =
-                Described::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
+                FileParameters::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
             let (attachment, held) =
                 uploads::content((ctx.app(), ctx.actor()), files, described).await?;
             new.files.push(attachment);
@@ -125,7 +125,7 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
         "" => CommentParent::read(&mut reader).map(|parent| parent.message),
         segment => Some(segment.parse().map_err(|_| Error::NotFound)?),
     };
-    let mut new = new_post(&ctx, &mut reader, Event::Comment);
+    let mut new = new_post(&ctx, &mut reader, MessageKind::Comment);
     reader.finish()?;
     new.parent = parent;
     new.thread_id = None;
@@ -136,14 +136,18 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
 }
 
 /// The kinds that can be posted, and who may post which.
-fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Event, ApiFailure> {
+fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<MessageKind, ApiFailure> {
     let name = PostEvent::read(reader)
         .and_then(|post| post.event)
         .unwrap_or_default();
-    match Event::parse(&name) {
-        Some(event @ (Event::Message | Event::Status | Event::File)) => return Ok(event),
-        Some(Event::Comment) => reader.error("event", "comment goes to the comments of a message"),
-        Some(event @ (Event::Activity | Event::Discussion)) => {
+    match MessageKind::parse(&name) {
+        Some(event @ (MessageKind::Message | MessageKind::Status | MessageKind::File)) => {
+            return Ok(event);
+        }
+        Some(MessageKind::Comment) => {
+            reader.error("event", "comment goes to the comments of a message");
+        }
+        Some(event @ (MessageKind::Activity | MessageKind::Discussion)) => {
             return if ctx.actor().may_integrate() {
                 Ok(event)
             } else {
@@ -154,11 +158,11 @@ fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Event, 
         None if name.is_empty() => {}
         None => reader.error("event", "is not a known event"),
     }
-    Ok(Event::Message)
+    Ok(MessageKind::Message)
 }
 
-fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: Event) -> NewPost {
-    let in_inbox = matches!(event, Event::Activity | Event::Discussion);
+fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: MessageKind) -> NewPost {
+    let in_inbox = matches!(event, MessageKind::Activity | MessageKind::Discussion);
     if !in_inbox {
         for name in ["thread", "attachments"] {
             if reader.has(name) {
@@ -176,7 +180,7 @@ fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: Event) -> NewP
         external_user_name,
     } = PostOptions::read(reader).unwrap_or_default();
     let content = match event {
-        Event::Activity | Event::Discussion | Event::File => None,
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::File => None,
         _ => ChatContent::read(reader),
     };
     NewPost {

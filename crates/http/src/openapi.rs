@@ -14,7 +14,7 @@ use self::operations::Operation;
 use crate::access::Access;
 use crate::body_kind::BodyKind;
 use crate::context::RequestContext;
-use crate::endpoint::{Described, Endpoint, Shape};
+use crate::endpoint::{Endpoint, ResponseSpec, Shape};
 use crate::response::uncounted;
 use crate::sender::Anybody;
 use crate::{Config, Shared, media, routes};
@@ -384,7 +384,8 @@ fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     {
         responses.insert(answer.status.to_string(), response(answer, is_scim));
     }
-    let shows = |answer: &Described| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
+    let shows =
+        |answer: &ResponseSpec| matches!(answer.schema, Some(Shape::One(_) | Shape::Many(_)));
     if endpoint.method != Method::GET
         && !endpoint.path.ends_with("/.search")
         && endpoint
@@ -394,7 +395,7 @@ fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     {
         let text =
             "It is done; too many answers of the caller are under way for the result to be shown";
-        let accepted = Described::new(202, text, Some(Shape::Empty));
+        let accepted = ResponseSpec::new(202, text, Some(Shape::Empty));
         responses
             .entry("202")
             .or_insert_with(|| response(&accepted, is_scim));
@@ -402,7 +403,7 @@ fn responses(endpoint: &Endpoint, is_classic: bool) -> Value {
     Value::Object(responses)
 }
 
-fn response(answer: &Described, is_scim: bool) -> Value {
+fn response(answer: &ResponseSpec, is_scim: bool) -> Value {
     let mut response = json!({"description": answer.text});
     let headers: Map<String, Value> = answer
         .headers

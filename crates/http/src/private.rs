@@ -2,7 +2,7 @@
 
 use eddyline_app::{Edit, LIST_BYTES, NewPrivateMessage, Posted};
 use eddyline_model::UserId;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::Deletion;
 use eddyline_model::scopes::Scope::Private;
 use eddyline_wire::requests::{
@@ -20,7 +20,7 @@ use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::ApiFailure;
 use crate::handler::Unread;
 use crate::messages::{listed, query};
-use crate::uploads::{self, Described};
+use crate::uploads::{self, FileParameters};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut all = conversation_endpoints();
@@ -134,8 +134,8 @@ async fn send(
     let params = request.into_params();
     let mut reader = params.reader();
     let PrivateEvent { event, uuid } = PrivateEvent::read(&mut reader).unwrap_or_default();
-    let is_file = classic && event.as_deref() == Some(Event::File.as_str());
-    if event.is_some_and(|event| event != Event::Message.as_str()) && !is_file {
+    let is_file = classic && event.as_deref() == Some(MessageKind::File.as_str());
+    if event.is_some_and(|event| event != MessageKind::Message.as_str()) && !is_file {
         reader.error(
             "event",
             if classic {
@@ -164,7 +164,8 @@ async fn send(
             .messages()
             .may_send_file_to(ctx.actor(), to)
             .await?;
-        let described = Described::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
+        let described =
+            FileParameters::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
         let (attachment, held) =
             uploads::content((ctx.app(), ctx.actor()), files, described).await?;
         (file, _held) = (Some(attachment), Some(held));

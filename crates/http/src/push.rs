@@ -1,7 +1,7 @@
 //! The older push addresses, with the flow token in the path (docs/protocol.md, Pushing).
 
 use eddyline_app::{NewPost, PushedMail};
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_wire::requests::{PushChat, PushMail};
 use http::Method;
 
@@ -46,7 +46,7 @@ async fn chat(ctx: RequestContext<TokensInPath>, request: Unread<PushChat>) -> A
     let new = NewPost {
         external_user_name: Some(external_user_name),
         tags: ctx.shared.profile.tags(tags.unwrap_or_default()),
-        ..NewPost::of(Event::Message, content)
+        ..NewPost::of(MessageKind::Message, content)
     };
     ctx.app().messages().push_chat(&to, new, message_id).await?;
     Ok(done())

@@ -45,11 +45,11 @@ pub(crate) async fn read_request(
         Access::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
         _ => None,
     };
-    let mut sender = provider.as_ref().map(ScimProvider::owner);
+    let mut sender = provider.as_ref().map(ScimProvider::quota_subject);
     if endpoint.access == Access::TokensInPath {
         // Bad ones are refused before the body is read.
         let pushing = Box::pin(shared.app.messages().pushing(segments.get("token")));
-        sender = pushing.await?.first().map(Pushing::owner);
+        sender = pushing.await?.first().map(Pushing::quota_subject);
         if let Some(owner) = sender {
             mark_authenticated(&parts.extensions, owner);
         }
@@ -60,7 +60,7 @@ pub(crate) async fn read_request(
     if !public {
         *actor = authenticate(shared, &parts, &first).await?;
     }
-    let sender = sender.or_else(|| actor.as_ref().map(Actor::owner));
+    let sender = sender.or_else(|| actor.as_ref().map(Actor::quota_subject));
     let known = sender.is_some();
     let limit = body_limit(shared, known, &parts.method);
     let (body, reservation) = match known || body.is_end_stream() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use http::Method;
 
-use crate::access::Callers;
+use crate::access::AllowedCallers;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
 use crate::endpoint::{COMMENTS, Endpoint, NEXT};
 use crate::path_params::PathParams;
@@ -112,12 +112,12 @@ fn flow_endpoints() -> Vec<Endpoint> {
 fn sending_endpoints() -> Vec<Endpoint> {
     let posts = |endpoint: Endpoint| {
         endpoint
-            .callers(Callers::UsersAndFlowTokens)
+            .callers(AllowedCallers::UsersAndFlowTokens)
             .can_conflict()
             .scopes(&[Flow])
             .header(
                 "X-Service-Wait-For-Message",
-                "true waits for the message and answers with it",
+                "With any value, waits for the message and answers with it",
             )
             .answers(202, "It is on disk", Some(Empty))
             .answers(

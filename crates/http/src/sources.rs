@@ -7,7 +7,7 @@ use eddyline_model::scopes::Scope::Integration;
 use eddyline_wire::requests::{CreateSource, UpdateSource};
 use http::{Method, StatusCode};
 
-use crate::access::Callers;
+use crate::access::AllowedCallers;
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
@@ -36,7 +36,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Make a source of your application",
             create,
         )
-        .callers(Callers::Applications)
+        .callers(AllowedCallers::Applications)
         .can_conflict()
         .answers(
             201,
@@ -61,9 +61,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             visible,
         )
         .can_miss()
-        .callers(Callers::UsersAndFlowTokens)
+        .callers(AllowedCallers::UsersAndFlowTokens)
         .answers(200, "The sources", Some(Many("Source"))),
-        changes(OWN, "Change the source whose flow token you show").callers(Callers::Sources),
+        changes(OWN, "Change the source whose flow token you show")
+            .callers(AllowedCallers::Sources),
         Endpoint::new(
             Method::DELETE,
             OWN,
@@ -71,7 +72,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             remove,
         )
         .can_miss()
-        .callers(Callers::Sources)
+        .callers(AllowedCallers::Sources)
         .answers(204, "It is gone", None),
     ];
     // An access token is not what says which source it is.

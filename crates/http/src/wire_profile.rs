@@ -8,7 +8,8 @@ use http::{HeaderMap, HeaderName};
 pub(crate) struct WireProfile {
     /// Carries the caller's number (specification, section 4, conventions).
     pub(crate) user: HeaderName,
-    /// Asks to wait for the whole message. On input each name counts in both profiles.
+    /// Asks to wait for the whole message. In the classic profile both names count, in others the
+    /// first.
     wait: [HeaderName; 2],
     pub(crate) classic: bool,
 }

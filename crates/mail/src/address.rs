@@ -47,13 +47,13 @@ pub(crate) fn name(text: &str) -> Option<String> {
 
 /// The mailbox that all our mails are from.
 #[derive(Clone, Debug)]
-pub(crate) struct Sender {
+pub(crate) struct FromMailbox {
     pub(crate) name: Option<String>,
     /// All ASCII.
     pub(crate) address: Address,
 }
 
-impl Sender {
+impl FromMailbox {
     /// Reads `Name <address>`, where the name may be in quotes, or an address alone.
     pub(crate) fn parse(text: &str) -> Result<Self, &'static str> {
         let text = text.trim();
@@ -151,7 +151,7 @@ mod tests {
                 Some("Ed \"dy\" Line"),
             ),
         ] {
-            let sender = Sender::parse(text).unwrap();
+            let sender = FromMailbox::parse(text).unwrap();
             assert_eq!(
                 (sender.name.as_deref(), sender.address.to_string()),
                 (name, "eddyline@example.org".into())
@@ -168,8 +168,8 @@ mod tests {
             "eddyline@example.org>",
             "å@example.org",
         ] {
-            assert!(Sender::parse(text).is_err(), "{text:?}");
+            assert!(FromMailbox::parse(text).is_err(), "{text:?}");
         }
-        assert!(Sender::parse("a@example.org, b@example.org").is_err());
+        assert!(FromMailbox::parse("a@example.org, b@example.org").is_err());
     }
 }

@@ -9,7 +9,7 @@ use lettre::message::header::{
 };
 use lettre::message::{Body, Mailbox, Message};
 
-use crate::address::{self, Sender};
+use crate::address::{self, FromMailbox};
 use crate::error::SendError;
 use crate::line::one_line;
 use crate::message::MailMessage;
@@ -23,7 +23,7 @@ const LINE: usize = 998;
 
 /// How the text is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum TextEncoding {
     /// In ASCII and short lines, which every mail server passes on.
     Wire,
     /// As it is, where its lines allow it, so that a link can be read in the file.
@@ -41,8 +41,8 @@ pub(crate) struct Composed {
 /// Writes a mail, or says why it cannot be written, which is permanent.
 pub(crate) fn compose(
     message: &MailMessage,
-    sender: &Sender,
-    form: Form,
+    sender: &FromMailbox,
+    form: TextEncoding,
     now: SystemTime,
 ) -> Result<Composed, SendError> {
     let to = address::parse(&message.to).map_err(|why| {
@@ -94,12 +94,12 @@ fn subject(text: &str) -> String {
     one_line(text, SUBJECT).replace("=?", "= ?")
 }
 
-fn body(text: &str, form: Form) -> Body {
+fn body(text: &str, form: TextEncoding) -> Body {
     let lines: Vec<String> = text.lines().map(printable).collect();
     let fits = lines.iter().all(|line| line.len() <= LINE);
     let mut whole = lines.join("\r\n");
     whole.push_str("\r\n");
-    if form == Form::Wire || !fits {
+    if form == TextEncoding::Wire || !fits {
         return Body::new(whole);
     }
     let encoding = match whole.is_ascii() {

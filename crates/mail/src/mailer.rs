@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::address::Sender;
-use crate::compose::{Form, compose};
+use crate::address::FromMailbox;
+use crate::compose::{TextEncoding, compose};
 use crate::config::{Config, Delivery};
 use crate::error::{SendError, SetupError};
 use crate::message::MailMessage;
@@ -17,7 +17,7 @@ use crate::smtp::Smtp;
 pub struct Mailer(Arc<Shared>);
 
 struct Shared {
-    sender: Sender,
+    sender: FromMailbox,
     way: Way,
 }
 
@@ -33,7 +33,7 @@ impl Mailer {
     /// # Errors
     /// When no mail could ever be sent this way.
     pub fn new(config: Config) -> Result<Self, SetupError> {
-        let sender = Sender::parse(&config.from).map_err(|why| SetupError::From {
+        let sender = FromMailbox::parse(&config.from).map_err(|why| SetupError::From {
             from: config.from.clone(),
             why: why.to_owned(),
         })?;
@@ -60,11 +60,11 @@ impl Mailer {
         let now = SystemTime::now();
         match &self.0.way {
             Way::Smtp(smtp) => {
-                smtp.send(&compose(message, &self.0.sender, Form::Wire, now)?)
+                smtp.send(&compose(message, &self.0.sender, TextEncoding::Wire, now)?)
                     .await
             }
             Way::Outbox(outbox) => {
-                let data = compose(message, &self.0.sender, Form::Readable, now)?.data;
+                let data = compose(message, &self.0.sender, TextEncoding::Readable, now)?.data;
                 put(outbox, message, data, now).await
             }
         }

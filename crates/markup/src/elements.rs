@@ -12,7 +12,7 @@ impl Kept {
     pub(crate) fn keeps(self, element: &Element) -> bool {
         match self {
             Self::All => true,
-            Self::Links => element.kind == Kind::Link,
+            Self::Links => element.kind == ElementKind::Link,
             Self::Nothing => false,
         }
     }
@@ -20,7 +20,7 @@ impl Kept {
 
 /// What an element is to those around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ElementKind {
     Inline,
     Link,
     /// Has no content: `br`, `hr`, `img`.
@@ -41,7 +41,7 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Element {
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ElementKind,
     pub(crate) attributes: &'static [&'static str],
 }
 
@@ -55,29 +55,39 @@ impl Element {
     /// Whether it begins and ends a line, so that the words around it are not one.
     pub(crate) fn separates(&self) -> bool {
         match self.kind {
-            Kind::Inline | Kind::Link => false,
-            Kind::Void => self.name != "img",
+            ElementKind::Inline | ElementKind::Link => false,
+            ElementKind::Void => self.name != "img",
             _ => true,
         }
     }
 
     /// Whether it ends a paragraph that is open (HTML, section 13.1.2.4).
     pub(crate) fn ends_paragraph(&self) -> bool {
-        !matches!(self.kind, Kind::Inline | Kind::Link | Kind::Void) || self.name == "hr"
+        !matches!(
+            self.kind,
+            ElementKind::Inline | ElementKind::Link | ElementKind::Void
+        ) || self.name == "hr"
     }
 
     /// Whether it is made of parts, so that text belongs into its cells only.
     pub(crate) fn holds_cells(&self) -> bool {
-        matches!(self.kind, Kind::Table | Kind::Section | Kind::Row)
+        matches!(
+            self.kind,
+            ElementKind::Table | ElementKind::Section | ElementKind::Row
+        )
     }
 
     /// Whether it is a table or a part of one.
     pub(crate) fn is_tabular(&self) -> bool {
-        self.holds_cells() || self.kind == Kind::Cell
+        self.holds_cells() || self.kind == ElementKind::Cell
     }
 }
 
-const fn element(name: &'static str, kind: Kind, attributes: &'static [&'static str]) -> Element {
+const fn element(
+    name: &'static str,
+    kind: ElementKind,
+    attributes: &'static [&'static str],
+) -> Element {
     Element {
         name,
         kind,
@@ -85,60 +95,60 @@ const fn element(name: &'static str, kind: Kind, attributes: &'static [&'static 
     }
 }
 
-pub(crate) const ROW: &Element = &element("tr", Kind::Row, &[]);
-pub(crate) const CELL: &Element = &element("td", Kind::Cell, SPANS);
+pub(crate) const ROW: &Element = &element("tr", ElementKind::Row, &[]);
+pub(crate) const CELL: &Element = &element("td", ElementKind::Cell, SPANS);
 const SPANS: &[&str] = &["colspan", "rowspan"];
 
 pub(crate) const ELEMENTS: &[Element] = &[
-    element("a", Kind::Link, &["href", "title"]),
-    element("abbr", Kind::Inline, &["title"]),
-    element("b", Kind::Inline, &[]),
-    element("blockquote", Kind::Block, &[]),
-    element("br", Kind::Void, &[]),
-    element("caption", Kind::Cell, &[]),
-    element("cite", Kind::Inline, &[]),
-    element("code", Kind::Inline, &[]),
-    element("dd", Kind::Item, &[]),
-    element("del", Kind::Inline, &[]),
-    element("div", Kind::Block, &[]),
-    element("dl", Kind::List, &[]),
-    element("dt", Kind::Item, &[]),
-    element("em", Kind::Inline, &[]),
-    element("h1", Kind::Heading, &[]),
-    element("h2", Kind::Heading, &[]),
-    element("h3", Kind::Heading, &[]),
-    element("h4", Kind::Heading, &[]),
-    element("h5", Kind::Heading, &[]),
-    element("h6", Kind::Heading, &[]),
-    element("hr", Kind::Void, &[]),
-    element("i", Kind::Inline, &[]),
+    element("a", ElementKind::Link, &["href", "title"]),
+    element("abbr", ElementKind::Inline, &["title"]),
+    element("b", ElementKind::Inline, &[]),
+    element("blockquote", ElementKind::Block, &[]),
+    element("br", ElementKind::Void, &[]),
+    element("caption", ElementKind::Cell, &[]),
+    element("cite", ElementKind::Inline, &[]),
+    element("code", ElementKind::Inline, &[]),
+    element("dd", ElementKind::Item, &[]),
+    element("del", ElementKind::Inline, &[]),
+    element("div", ElementKind::Block, &[]),
+    element("dl", ElementKind::List, &[]),
+    element("dt", ElementKind::Item, &[]),
+    element("em", ElementKind::Inline, &[]),
+    element("h1", ElementKind::Heading, &[]),
+    element("h2", ElementKind::Heading, &[]),
+    element("h3", ElementKind::Heading, &[]),
+    element("h4", ElementKind::Heading, &[]),
+    element("h5", ElementKind::Heading, &[]),
+    element("h6", ElementKind::Heading, &[]),
+    element("hr", ElementKind::Void, &[]),
+    element("i", ElementKind::Inline, &[]),
     element(
         "img",
-        Kind::Void,
+        ElementKind::Void,
         &["src", "alt", "title", "width", "height"],
     ),
-    element("ins", Kind::Inline, &[]),
-    element("kbd", Kind::Inline, &[]),
-    element("li", Kind::Item, &[]),
-    element("ol", Kind::List, &["start"]),
-    element("p", Kind::Paragraph, &[]),
-    element("pre", Kind::Block, &[]),
-    element("q", Kind::Inline, &[]),
-    element("s", Kind::Inline, &[]),
-    element("samp", Kind::Inline, &[]),
-    element("small", Kind::Inline, &[]),
-    element("span", Kind::Inline, &[]),
-    element("strong", Kind::Inline, &[]),
-    element("sub", Kind::Inline, &[]),
-    element("sup", Kind::Inline, &[]),
-    element("table", Kind::Table, &[]),
-    element("tbody", Kind::Section, &[]),
-    element("td", Kind::Cell, SPANS),
-    element("tfoot", Kind::Section, &[]),
-    element("th", Kind::Cell, SPANS),
-    element("thead", Kind::Section, &[]),
-    element("tr", Kind::Row, &[]),
-    element("u", Kind::Inline, &[]),
-    element("ul", Kind::List, &[]),
-    element("var", Kind::Inline, &[]),
+    element("ins", ElementKind::Inline, &[]),
+    element("kbd", ElementKind::Inline, &[]),
+    element("li", ElementKind::Item, &[]),
+    element("ol", ElementKind::List, &["start"]),
+    element("p", ElementKind::Paragraph, &[]),
+    element("pre", ElementKind::Block, &[]),
+    element("q", ElementKind::Inline, &[]),
+    element("s", ElementKind::Inline, &[]),
+    element("samp", ElementKind::Inline, &[]),
+    element("small", ElementKind::Inline, &[]),
+    element("span", ElementKind::Inline, &[]),
+    element("strong", ElementKind::Inline, &[]),
+    element("sub", ElementKind::Inline, &[]),
+    element("sup", ElementKind::Inline, &[]),
+    element("table", ElementKind::Table, &[]),
+    element("tbody", ElementKind::Section, &[]),
+    element("td", ElementKind::Cell, SPANS),
+    element("tfoot", ElementKind::Section, &[]),
+    element("th", ElementKind::Cell, SPANS),
+    element("thead", ElementKind::Section, &[]),
+    element("tr", ElementKind::Row, &[]),
+    element("u", ElementKind::Inline, &[]),
+    element("ul", ElementKind::List, &[]),
+    element("var", ElementKind::Inline, &[]),
 ];

@@ -5,7 +5,7 @@
 //! or to look through all of it at every tag. Neither happens when elements are closed before their
 //! parents, and when tables hold nothing but cells.
 
-use crate::elements::{CELL, Element, Kept, Kind, ROW};
+use crate::elements::{CELL, Element, ElementKind, Kept, ROW};
 use crate::scan::{Piece, Scanner};
 
 /// How deep elements may be nested; the tags of deeper ones are left out.
@@ -93,7 +93,7 @@ impl Tidy {
                 .iter()
                 .any(|(name, _)| name.eq_ignore_ascii_case("href"))
         };
-        if element.kind == Kind::Link && !has_target() {
+        if element.kind == ElementKind::Link && !has_target() {
             return;
         }
         if self.open.len() >= MAX_DEPTH || !self.make_room(element) {
@@ -106,27 +106,32 @@ impl Tidy {
     /// Closes what the element ends by beginning, and opens what it needs around it. `false` when
     /// it has no place here.
     fn make_room(&mut self, element: &Element) -> bool {
-        if element.is_tabular() && element.kind != Kind::Table {
+        if element.is_tabular() && element.kind != ElementKind::Table {
             return self.make_room_in_table(element);
         }
         self.need_cell();
         if element.ends_paragraph() {
-            self.close_last(|open| open.kind == Kind::Paragraph, Element::is_tabular);
+            self.close_last(
+                |open| open.kind == ElementKind::Paragraph,
+                Element::is_tabular,
+            );
         }
         match element.kind {
-            Kind::Heading => {
+            ElementKind::Heading => {
                 self.close_last(
-                    |open| open.kind == Kind::Heading,
-                    |open| open.kind != Kind::Inline,
+                    |open| open.kind == ElementKind::Heading,
+                    |open| open.kind != ElementKind::Inline,
                 );
             }
-            Kind::Item => self.close_last(
-                |open| open.kind == Kind::Item,
-                |open| open.kind == Kind::List || open.is_tabular() || open.name == "blockquote",
+            ElementKind::Item => self.close_last(
+                |open| open.kind == ElementKind::Item,
+                |open| {
+                    open.kind == ElementKind::List || open.is_tabular() || open.name == "blockquote"
+                },
             ),
-            Kind::Link => {
-                self.close_last(|open| open.kind == Kind::Link, Element::is_tabular);
-                return !self.open.iter().any(|open| open.kind == Kind::Link);
+            ElementKind::Link => {
+                self.close_last(|open| open.kind == ElementKind::Link, Element::is_tabular);
+                return !self.open.iter().any(|open| open.kind == ElementKind::Link);
             }
             _ => {}
         }
@@ -134,17 +139,26 @@ impl Tidy {
     }
 
     fn make_room_in_table(&mut self, element: &Element) -> bool {
-        let Some(table) = self.open.iter().rposition(|open| open.kind == Kind::Table) else {
+        let Some(table) = self
+            .open
+            .iter()
+            .rposition(|open| open.kind == ElementKind::Table)
+        else {
             return false;
         };
-        let is_cell = element.kind == Kind::Cell && element.name != "caption";
+        let is_cell = element.kind == ElementKind::Cell && element.name != "caption";
         let parent = self.open[table..].iter().rposition(|open| match open.kind {
-            Kind::Row => is_cell,
-            Kind::Section => is_cell || element.kind == Kind::Row,
-            kind => kind == Kind::Table,
+            ElementKind::Row => is_cell,
+            ElementKind::Section => is_cell || element.kind == ElementKind::Row,
+            kind => kind == ElementKind::Table,
         });
         self.close_to(table + parent.unwrap_or(0) + 1);
-        if is_cell && self.open.last().is_some_and(|open| open.kind != Kind::Row) {
+        if is_cell
+            && self
+                .open
+                .last()
+                .is_some_and(|open| open.kind != ElementKind::Row)
+        {
             self.open(ROW, &[]);
         }
         true
@@ -168,7 +182,7 @@ impl Tidy {
         }
         let same = |open: &Element| open.name == element.name;
         if element.is_tabular() {
-            self.close_last(same, |open| open.kind == Kind::Table);
+            self.close_last(same, |open| open.kind == ElementKind::Table);
         } else {
             self.close_last(same, Element::is_tabular);
         }
@@ -208,7 +222,7 @@ impl Tidy {
         }
         self.out.push('>');
         self.after_pre = element.name == "pre";
-        if element.kind != Kind::Void {
+        if element.kind != ElementKind::Void {
             self.open.push(element);
         }
     }

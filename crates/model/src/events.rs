@@ -5,7 +5,7 @@
 /// The discriminants are what the store keeps. Everything but chat is at 2 or above, which an
 /// index for the rarer kinds counts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Event {
+pub enum MessageKind {
     /// Chat.
     Message = 0,
     /// Answer to a chat message.
@@ -30,7 +30,7 @@ pub enum Event {
     MessageDelete = 10,
 }
 
-impl Event {
+impl MessageKind {
     /// Every kind, in the order of their stored numbers.
     pub const ALL: [Self; 11] = [
         Self::Message,

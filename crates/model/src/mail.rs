@@ -42,7 +42,7 @@ pub struct QueuedMail {
 
 /// A secret link, found by the digest of its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct MailedLink {
     /// What it leads to.
     pub purpose: Purpose,
     /// Of a change of address, the one to go back to.

@@ -173,7 +173,7 @@ async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
 async fn serve(mut local: UnixStream, remote: Arc<Remote>) {
     let connected = timeout(remote.time, remote.connect()).await;
     let connected = connected.unwrap_or_else(|_| {
-        Err(Refusal::unreachable(
+        Err(TunnelError::unreachable(
             "it does not answer in time",
             &remote.host,
         ))
@@ -253,13 +253,13 @@ fn without_channel_binding(body: &[u8]) -> Vec<u8> {
 }
 
 /// Why a client gets no connection.
-struct Refusal {
+struct TunnelError {
     /// SQLSTATE.
     code: &'static str,
     text: String,
 }
 
-impl Refusal {
+impl TunnelError {
     /// A host to which there is no connection. A client with other hosts tries the next after this
     /// code.
     fn unreachable(why: impl std::fmt::Display, host: &Host) -> Self {
@@ -280,8 +280,8 @@ impl Refusal {
 }
 
 impl Remote {
-    async fn connect(&self) -> Result<Box<dyn Stream>, Refusal> {
-        let failed = |error: std::io::Error| Refusal::unreachable(error, &self.host);
+    async fn connect(&self) -> Result<Box<dyn Stream>, TunnelError> {
+        let failed = |error: std::io::Error| TunnelError::unreachable(error, &self.host);
         let mut stream = self.connect_tcp().await.map_err(failed)?;
         stream.write_all(&TLS_REQUEST).await.map_err(failed)?;
         match stream.read_u8().await.map_err(failed)? {
@@ -289,17 +289,19 @@ impl Remote {
                 Ok(stream) => Ok(Box::new(stream)),
                 Err(error) => Err(
                     match error.get_ref().and_then(|inner| inner.downcast_ref()) {
-                        Some(error) => Refusal::distrusted(verify::explain(&self.host.name, error)),
+                        Some(error) => {
+                            TunnelError::distrusted(verify::explain(&self.host.name, error))
+                        }
                         None => failed(error),
                     },
                 ),
             },
             b'N' if self.mode == Mode::Prefer => Ok(Box::new(stream)),
-            b'N' => Err(Refusal::distrusted(format!(
+            b'N' => Err(TunnelError::distrusted(format!(
                 "the server at {} does not offer TLS, which sslmode demands",
                 self.host.name
             ))),
-            _ => Err(Refusal::unreachable(
+            _ => Err(TunnelError::unreachable(
                 "it does not speak as PostgreSQL does",
                 &self.host,
             )),
@@ -344,14 +346,14 @@ fn prepare(stream: &TcpStream) -> std::io::Result<()> {
 }
 
 /// Answers the first message as a server does that refuses a connection.
-async fn refuse(mut local: UnixStream, refusal: &Refusal) -> std::io::Result<()> {
+async fn refuse(mut local: UnixStream, refusal: &TunnelError) -> std::io::Result<()> {
     read_body(&mut local).await?;
     local.write_all(&message_of(refusal)).await?;
     local.shutdown().await
 }
 
 /// A refusal as a message of the kind `ErrorResponse`.
-fn message_of(refusal: &Refusal) -> Vec<u8> {
+fn message_of(refusal: &TunnelError) -> Vec<u8> {
     let fields: String = [
         ('S', "FATAL"),
         ('V', "FATAL"),
@@ -370,7 +372,7 @@ mod tests {
 
     #[test]
     fn a_refusal_is_a_message_of_the_protocol() {
-        let message = message_of(&Refusal::distrusted("no".to_owned()));
+        let message = message_of(&TunnelError::distrusted("no".to_owned()));
         assert_eq!(message, b"E\0\0\0\x1eSFATAL\0VFATAL\0C08001\0Mno\0\0");
         assert_eq!(message.len(), 1 + 0x1e);
     }

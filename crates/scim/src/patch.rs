@@ -149,7 +149,7 @@ fn read_path(
 ) -> Result<(), ScimError> {
     let path: Path = text.parse()?;
     match Target::of(&path) {
-        Target::Kept(kept) => change::read(kept, value, changes),
+        Target::Mapped(kept) => change::read(kept, value, changes),
         Target::Unkept => Ok(()),
         Target::ReadOnly => {
             let detail = format!("{} is set by the server only", shown(text));
@@ -174,7 +174,7 @@ fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Resul
             ));
         }
         match key.parse::<Path>().map(|path| Target::of(&path)) {
-            Ok(Target::Kept(kept)) => change::read(kept, Some(value), changes)?,
+            Ok(Target::Mapped(kept)) => change::read(kept, Some(value), changes)?,
             Ok(_) => {
                 if let (true, Some(members)) =
                     (key.eq_ignore_ascii_case(USER_SCHEMA), value.as_object())

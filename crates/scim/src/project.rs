@@ -89,7 +89,7 @@ fn name_and_part(name: &str) -> (String, Option<String>) {
 }
 
 /// What becomes of an attribute.
-enum Kept {
+enum AttributeProjection {
     Whole,
     Gone,
     /// Only these parts stay.
@@ -98,19 +98,19 @@ enum Kept {
     PartsWithout(Vec<String>),
 }
 
-fn kept(names: &Names, attribute: &str) -> Kept {
+fn kept(names: &Names, attribute: &str) -> AttributeProjection {
     match parts_of(names, attribute) {
-        None => Kept::Whole,
-        Some(parts) if parts.is_empty() => Kept::Gone,
-        Some(parts) => Kept::Parts(parts),
+        None => AttributeProjection::Whole,
+        Some(parts) if parts.is_empty() => AttributeProjection::Gone,
+        Some(parts) => AttributeProjection::Parts(parts),
     }
 }
 
-fn dropped(names: &Names, attribute: &str) -> Kept {
+fn dropped(names: &Names, attribute: &str) -> AttributeProjection {
     match parts_of(names, attribute) {
-        None => Kept::Gone,
-        Some(parts) if parts.is_empty() => Kept::Whole,
-        Some(parts) => Kept::PartsWithout(parts),
+        None => AttributeProjection::Gone,
+        Some(parts) if parts.is_empty() => AttributeProjection::Whole,
+        Some(parts) => AttributeProjection::PartsWithout(parts),
     }
 }
 
@@ -122,18 +122,21 @@ fn parts_of(names: &Names, attribute: &str) -> Option<Vec<String>> {
     here.map(|(_, part)| part.clone()).collect()
 }
 
-fn project(resource: Map<String, Value>, fate: impl Fn(&str) -> Kept) -> Map<String, Value> {
+fn project(
+    resource: Map<String, Value>,
+    fate: impl Fn(&str) -> AttributeProjection,
+) -> Map<String, Value> {
     let members = resource.into_iter().filter_map(|(name, value)| {
         if ALWAYS.contains(&name.as_str()) {
             return Some((name, value));
         }
         let value = match fate(&name) {
-            Kept::Whole => Some(value),
-            Kept::Gone => None,
-            Kept::Parts(parts) => {
+            AttributeProjection::Whole => Some(value),
+            AttributeProjection::Gone => None,
+            AttributeProjection::Parts(parts) => {
                 parts_where(value, &|part| parts.iter().any(|known| is(known, part)))
             }
-            Kept::PartsWithout(parts) => {
+            AttributeProjection::PartsWithout(parts) => {
                 parts_where(value, &|part| !parts.iter().any(|known| is(known, part)))
             }
         };

@@ -11,7 +11,7 @@ use eddyline_app::{
 use eddyline_app::{Credentials, Room};
 use eddyline_model::MessageId;
 use eddyline_model::mail::SIGN_IN_MINUTES;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowAction;
 
@@ -158,9 +158,9 @@ async fn say(
         .find(actor, ORGANIZATION, FLOW, FlowAction::Post)
         .await?;
     let event = if parent.is_some() {
-        Event::Comment
+        MessageKind::Comment
     } else {
-        Event::Message
+        MessageKind::Message
     };
     let post = NewPost {
         parent,

@@ -60,7 +60,7 @@ pub(crate) fn failure(error: &(dyn Error + 'static), json: bool) {
     let _ = if json {
         json_line(
             io::stderr().lock(),
-            &Event::now("ERROR", &causes.to_string()),
+            &LogLine::now("ERROR", &causes.to_string()),
         )
     } else {
         writeln!(io::stderr().lock(), "error: {causes}")
@@ -75,7 +75,7 @@ pub(crate) fn listening(addresses: &Addresses, json: bool) {
         json_line(
             io::stdout().lock(),
             &Listening {
-                event: Event::now("INFO", "listening"),
+                event: LogLine::now("INFO", "listening"),
                 base,
                 stream,
             },
@@ -87,14 +87,14 @@ pub(crate) fn listening(addresses: &Addresses, json: bool) {
 
 /// A line of a log in JSON, in the shape of those that the log itself writes.
 #[derive(Serialize)]
-struct Event<'a> {
+struct LogLine<'a> {
     timestamp: String,
     level: &'static str,
     message: &'a str,
     target: &'static str,
 }
 
-impl<'a> Event<'a> {
+impl<'a> LogLine<'a> {
     fn now(level: &'static str, message: &'a str) -> Self {
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)
@@ -112,7 +112,7 @@ impl<'a> Event<'a> {
 #[derive(Serialize)]
 struct Listening<'a> {
     #[serde(flatten)]
-    event: Event<'a>,
+    event: LogLine<'a>,
     base: &'a str,
     stream: &'a str,
 }

@@ -5,12 +5,12 @@ use std::future::Future;
 
 /// Somebody whom reads count for: a caller, or a group of callers. Equal accounts share one budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Account {
+pub struct ReadBudgetKey {
     kind: u8,
     id: u128,
 }
 
-impl Account {
+impl ReadBudgetKey {
     /// Whatever runs outside requests.
     const BACKGROUND: Self = Self { kind: 0, id: 0 };
     /// Looks into the log for all who ask at the same time.
@@ -27,9 +27,9 @@ impl Account {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadBudget {
     /// The caller.
-    pub caller: Account,
+    pub caller: ReadBudgetKey,
     /// The group of the caller.
-    pub group: Account,
+    pub group: ReadBudgetKey,
     /// The most reads of the caller that wait.
     pub line: usize,
 }
@@ -38,8 +38,8 @@ impl ReadBudget {
     /// The budget of whatever runs outside requests: it may take longer, and its waiting line has
     /// no bound.
     pub const BACKGROUND: Self = Self {
-        caller: Account::BACKGROUND,
-        group: Account::BACKGROUND,
+        caller: ReadBudgetKey::BACKGROUND,
+        group: ReadBudgetKey::BACKGROUND,
         line: usize::MAX,
     };
 
@@ -61,7 +61,7 @@ impl ReadBudget {
     }
 
     /// Counts the further reads of this task for another group. Outside a scope it does nothing.
-    pub fn charge_group(group: Account) {
+    pub fn charge_group(group: ReadBudgetKey) {
         let _ = CURRENT.try_with(|current| {
             current.set(Self {
                 group,

@@ -29,7 +29,7 @@ pub(crate) struct Limits {
 
 /// Whom a permit counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key<K> {
+pub(crate) struct FairnessKey<K> {
     pub(crate) caller: K,
     pub(crate) group: K,
 }
@@ -47,7 +47,7 @@ pub(crate) struct FairSemaphore<K: Copy + Ord> {
 /// A permit, which is given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Permit<K: Copy + Ord> {
-    key: Key<K>,
+    key: FairnessKey<K>,
     state: Arc<Mutex<State<K>>>,
 }
 
@@ -87,7 +87,7 @@ struct Waiter {
 /// A place in a waiting line, which is left when this is dropped.
 struct Ticket<'a, K: Copy + Ord> {
     semaphore: &'a FairSemaphore<K>,
-    key: Key<K>,
+    key: FairnessKey<K>,
     ticket: u64,
     received: bool,
 }
@@ -113,7 +113,11 @@ impl<K: Copy + Ord> FairSemaphore<K> {
     /// # Errors
     ///
     /// [`LineFull`].
-    pub(crate) async fn acquire(&self, key: Key<K>, line: usize) -> Result<Permit<K>, LineFull> {
+    pub(crate) async fn acquire(
+        &self,
+        key: FairnessKey<K>,
+        line: usize,
+    ) -> Result<Permit<K>, LineFull> {
         let (ticket, granted) = {
             let mut state = lock(&self.state);
             if state.free > 0 && state.fits(key, |share| share.most) {
@@ -141,7 +145,7 @@ impl<K: Copy + Ord> FairSemaphore<K> {
         Ok(self.permit(key))
     }
 
-    fn permit(&self, key: Key<K>) -> Permit<K> {
+    fn permit(&self, key: FairnessKey<K>) -> Permit<K> {
         Permit {
             key,
             state: Arc::clone(&self.state),
@@ -174,7 +178,7 @@ impl<K: Copy + Ord> FairSemaphore<K> {
 
 impl<K: Copy + Ord> State<K> {
     /// Whether the caller and its group hold less than this part of their share.
-    fn fits(&self, key: Key<K>, part: impl Fn(Share) -> usize) -> bool {
+    fn fits(&self, key: FairnessKey<K>, part: impl Fn(Share) -> usize) -> bool {
         let caller = self
             .callers
             .get(&key.caller)
@@ -183,7 +187,7 @@ impl<K: Copy + Ord> State<K> {
         caller < part(self.limits.caller) && group < part(self.limits.group)
     }
 
-    fn hold(&mut self, key: Key<K>) {
+    fn hold(&mut self, key: FairnessKey<K>) {
         self.free -= 1;
         self.callers.entry(key.caller).or_default().held += 1;
         self.group(key.group).held += 1;
@@ -198,7 +202,7 @@ impl<K: Copy + Ord> State<K> {
         self.groups.entry(group).or_insert_with(empty)
     }
 
-    fn wait(&mut self, key: Key<K>) -> (u64, oneshot::Receiver<()>) {
+    fn wait(&mut self, key: FairnessKey<K>) -> (u64, oneshot::Receiver<()>) {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
         let (granted, receiver) = oneshot::channel();
@@ -234,13 +238,13 @@ impl<K: Copy + Ord> State<K> {
 
     /// The next waiting caller that holds less than this part of its share. Only those that hold
     /// permits are passed over, so this looks at no more of them than there are permits.
-    fn next(&self, part: impl Fn(Share) -> usize + Copy) -> Option<Key<K>> {
+    fn next(&self, part: impl Fn(Share) -> usize + Copy) -> Option<FairnessKey<K>> {
         self.turn.iter().find_map(|group| {
             let waiting = self.groups.get(group)?;
             if waiting.held >= part(self.limits.group) {
                 return None;
             }
-            let mut keys = waiting.turn.iter().map(|caller| Key {
+            let mut keys = waiting.turn.iter().map(|caller| FairnessKey {
                 caller: *caller,
                 group: *group,
             });
@@ -249,7 +253,7 @@ impl<K: Copy + Ord> State<K> {
     }
 
     /// Takes the first waiter of a caller out of its line, and puts caller and group last in turn.
-    fn take_first(&mut self, key: Key<K>) -> Option<Waiter> {
+    fn take_first(&mut self, key: FairnessKey<K>) -> Option<Waiter> {
         let waiter = self
             .groups
             .get_mut(&key.group)?
@@ -261,7 +265,7 @@ impl<K: Copy + Ord> State<K> {
     }
 
     /// Brings the books up to date after somebody left the line of a caller.
-    fn left_line(&mut self, key: Key<K>, rotate: bool) {
+    fn left_line(&mut self, key: FairnessKey<K>, rotate: bool) {
         if let Some(caller) = self.callers.get_mut(&key.caller) {
             caller.waiting -= 1;
         }
@@ -288,7 +292,7 @@ impl<K: Copy + Ord> State<K> {
         self.remove_if_idle(key);
     }
 
-    fn release(&mut self, key: Key<K>) {
+    fn release(&mut self, key: FairnessKey<K>) {
         self.free += 1;
         if let Some(caller) = self.callers.get_mut(&key.caller) {
             caller.held -= 1;
@@ -300,7 +304,7 @@ impl<K: Copy + Ord> State<K> {
         self.dispatch();
     }
 
-    fn remove_if_idle(&mut self, key: Key<K>) {
+    fn remove_if_idle(&mut self, key: FairnessKey<K>) {
         if self
             .callers
             .get(&key.caller)

@@ -2,7 +2,7 @@
 //! the words stand.
 
 use eddyline_model::RoomId;
-use eddyline_model::messages::{Event, MessageQuery, Sort};
+use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
 
 pub(crate) const UNREAD: &str = ":unread:";
 pub(crate) const EVERYONE: &str = ":user:everyone";
@@ -36,16 +36,19 @@ pub(crate) struct Statement {
 
 /// The entry among the tags by which messages of a rarer kind are found. No tag begins with a
 /// control character.
-pub(crate) fn kind_tag(event: Event) -> Option<&'static str> {
+pub(crate) fn kind_tag(event: MessageKind) -> Option<&'static str> {
     match event {
-        Event::Comment => Some("\u{1}comment"),
-        Event::Status => Some("\u{1}status"),
-        Event::File => Some("\u{1}file"),
-        Event::Activity => Some("\u{1}activity"),
-        Event::Discussion => Some("\u{1}discussion"),
-        Event::Action => Some("\u{1}action"),
-        Event::Mail => Some("\u{1}mail"),
-        Event::Message | Event::MessageEdit | Event::TagChange | Event::MessageDelete => None,
+        MessageKind::Comment => Some("\u{1}comment"),
+        MessageKind::Status => Some("\u{1}status"),
+        MessageKind::File => Some("\u{1}file"),
+        MessageKind::Activity => Some("\u{1}activity"),
+        MessageKind::Discussion => Some("\u{1}discussion"),
+        MessageKind::Action => Some("\u{1}action"),
+        MessageKind::Mail => Some("\u{1}mail"),
+        MessageKind::Message
+        | MessageKind::MessageEdit
+        | MessageKind::TagChange
+        | MessageKind::MessageDelete => None,
     }
 }
 
@@ -344,7 +347,7 @@ fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<Str
             .collect();
         conditions.push(format!("m.event in ({})", codes.join(", ")));
     } else if query.search.is_none() {
-        conditions.push(format!("m.event < {}", Event::MessageEdit.code()));
+        conditions.push(format!("m.event < {}", MessageKind::MessageEdit.code()));
     }
     conditions.extend(
         query

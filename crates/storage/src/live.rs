@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
 use eddyline_model::log::{LogBody, LogItem, Seq};
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 
 /// How many notices are kept. Of older ones streams get what the log has, without the removed tags.
 const MOST: usize = 256;
@@ -50,5 +50,5 @@ impl LiveNotices {
 }
 
 fn says_more_than_the_log(item: &LogItem) -> bool {
-    matches!(&item.body, LogBody::Message(Some(view)) if view.message.event == Event::TagChange)
+    matches!(&item.body, LogBody::Message(Some(view)) if view.message.event == MessageKind::TagChange)
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use diesel::prelude::*;
-use eddyline_model::mail::{Link, Purpose, QueuedMail};
+use eddyline_model::mail::{MailedLink, Purpose, QueuedMail};
 use eddyline_model::{InvitationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -118,7 +118,11 @@ impl<C: Access> Mails<'_, C> {
     }
 
     /// The link with this digest, unless it has ended.
-    pub fn find_link(c: &mut Connection, hash: &[u8], now: Timestamp) -> Result<Option<Link>> {
+    pub fn find_link(
+        c: &mut Connection,
+        hash: &[u8],
+        now: Timestamp,
+    ) -> Result<Option<MailedLink>> {
         let row = links::table
             .find(hash)
             .filter(links::expires_at.gt(now.0))
@@ -132,7 +136,7 @@ impl<C: Access> Mails<'_, C> {
                  email,
                  expires_at,
              }| {
-                Ok(Link {
+                Ok(MailedLink {
                     purpose: purpose(code, target_id)?,
                     email,
                     expires_at: Timestamp(expires_at),
@@ -293,7 +297,7 @@ impl Mails<'_, Tx<'_>> {
     }
 
     /// Adds a link by the digest of its secret.
-    pub fn insert_link(c: &mut Connection, hash: &[u8], link: &Link) -> Result<()> {
+    pub fn insert_link(c: &mut Connection, hash: &[u8], link: &MailedLink) -> Result<()> {
         let (purpose, target) = key(link.purpose);
         diesel::insert_into(links::table)
             .values((

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{
-    Author, Event, Message, MessageQuery, MessageView, Sort, ThreadCounts, present_content,
+    Author, Message, MessageKind, MessageQuery, MessageView, Sort, ThreadCounts, present_content,
     subject_of,
 };
 use eddyline_model::search::Tokens;
@@ -39,7 +39,7 @@ pub(crate) fn message(row: MessageRow) -> Result<Message> {
     Ok(Message {
         room: RoomId(row.room_id),
         id: MessageId(row.id),
-        event: Event::from_code(row.event).ok_or(Error::Corrupt("event"))?,
+        event: MessageKind::from_code(row.event).ok_or(Error::Corrupt("event"))?,
         author: Author {
             user: row.user_id.map(UserId),
             external_name: row.external_user_name,
@@ -80,7 +80,7 @@ impl<C: Access> Messages<'_, C> {
             .filter(messages::room_id.eq(room.0))
             .into_boxed();
         if query.events.is_empty() {
-            found = found.filter(messages::event.lt(Event::MessageEdit.code()));
+            found = found.filter(messages::event.lt(MessageKind::MessageEdit.code()));
         } else {
             found =
                 found.filter(messages::event.eq_any(query.events.iter().map(|event| event.code())));

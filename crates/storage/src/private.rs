@@ -2,7 +2,7 @@
 
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_portable::portable;
@@ -123,7 +123,7 @@ impl<C: Access> Rooms<'_, C> {
             .filter(messages::to_user_id.eq(user.0))
             .filter(messages::room_id.eq(private_rooms::room_id))
             .filter(messages::id.gt(room_members::read_up_to))
-            .filter(messages::event.lt(Event::MessageEdit.code()))
+            .filter(messages::event.lt(MessageKind::MessageEdit.code()))
             .filter(messages::content.ne(""))
             .filter(private_rooms::low_user_id.ne(private_rooms::high_user_id))
             .filter(not(exists(seen)))

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::budget::{Account, ReadBudget};
-use crate::fair::{FairSemaphore, Key, Limits, LineFull, Permit, Share};
+use crate::budget::{ReadBudget, ReadBudgetKey};
+use crate::fair::{FairSemaphore, FairnessKey, Limits, LineFull, Permit, Share};
 use crate::{Error, Result};
 
 /// How long a read may take that belongs to no request.
@@ -12,7 +12,7 @@ const BACKGROUND_TIME: Duration = Duration::from_secs(30);
 /// The permits to read, and how long a read may take.
 #[derive(Debug)]
 pub(crate) struct Readers {
-    semaphore: FairSemaphore<Account>,
+    semaphore: FairSemaphore<ReadBudgetKey>,
     time: Duration,
 }
 
@@ -43,8 +43,8 @@ impl Readers {
     /// # Errors
     ///
     /// [`Error::TooManyReads`] when the line of the budget is full.
-    pub(crate) async fn acquire(&self, budget: ReadBudget) -> Result<Permit<Account>> {
-        let key = Key {
+    pub(crate) async fn acquire(&self, budget: ReadBudget) -> Result<Permit<ReadBudgetKey>> {
+        let key = FairnessKey {
             caller: budget.caller,
             group: budget.group,
         };

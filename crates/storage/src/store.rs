@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::clock::{self, Clock};
 use crate::commit::Committer;
 use crate::connect::{Connections, Location};
-use crate::gate::PostGate;
+use crate::credential_epoch::CredentialEpoch;
 use crate::live::LiveNotices;
 use crate::news::News;
 use crate::readers::Readers;
@@ -84,7 +84,7 @@ struct StoreInner {
     writer: Mutex<Option<JoinHandle<()>>>,
     committed: Mutex<Option<mpsc::Receiver<Vec<LogItem>>>>,
     clock: Clock,
-    gate: Arc<PostGate>,
+    credential_epoch: Arc<CredentialEpoch>,
     live: Arc<LiveNotices>,
 }
 
@@ -130,8 +130,8 @@ impl Store {
             eddyline_random::hex::<16>(),
             live.clone(),
         );
-        let gate = Arc::new(PostGate::default());
-        let writer = Writer::new(committer, committed, gate.clone());
+        let credential_epoch = Arc::new(CredentialEpoch::default());
+        let writer = Writer::new(committer, committed, credential_epoch.clone());
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || writer.run(&queue))
@@ -146,7 +146,7 @@ impl Store {
                 writer: Mutex::new(Some(thread)),
                 committed: Mutex::new(Some(receiver)),
                 clock: options.clock,
-                gate,
+                credential_epoch,
                 live,
             }),
         })
@@ -183,8 +183,8 @@ impl Store {
 
     /// What decides whether posts may still be committed.
     #[must_use]
-    pub fn gate(&self) -> &Arc<PostGate> {
-        &self.inner.gate
+    pub fn credential_epoch(&self) -> &Arc<CredentialEpoch> {
+        &self.inner.credential_epoch
     }
 
     /// What this process commits, in order, as it commits it. There is one such feed: the second
@@ -254,7 +254,7 @@ impl Store {
 
     /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
     /// comes after the commit. A draft whose sender was checked in another epoch of the
-    /// [`PostGate`] is [`Outcome::Stale`](crate::Outcome::Stale).
+    /// [`CredentialEpoch`] is [`Outcome::Stale`](crate::Outcome::Stale).
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::append::Outcome;
 use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
-use crate::gate::PostGate;
+use crate::credential_epoch::CredentialEpoch;
 use crate::transaction::Abort;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -51,7 +51,7 @@ pub(crate) enum Job {
 pub(crate) struct Writer {
     committer: Committer,
     committed: mpsc::Sender<Vec<LogItem>>,
-    gate: Arc<PostGate>,
+    credential_epoch: Arc<CredentialEpoch>,
     bell_due: bool,
     last_bell: Instant,
     last_pause: Instant,
@@ -65,7 +65,7 @@ impl Writer {
     pub(crate) fn new(
         committer: Committer,
         committed: mpsc::Sender<Vec<LogItem>>,
-        gate: Arc<PostGate>,
+        credential_epoch: Arc<CredentialEpoch>,
     ) -> Self {
         let backlog = if committer.is_postgres() {
             Backlog::default()
@@ -75,7 +75,7 @@ impl Writer {
         Self {
             committer,
             committed,
-            gate,
+            credential_epoch,
             bell_due: false,
             last_bell: Instant::now(),
             last_pause: Instant::now(),
@@ -206,14 +206,14 @@ impl Writer {
     }
 
     fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<PostResult>>>) {
-        let gate = self.gate.clone();
+        let credential_epoch = self.credential_epoch.clone();
         // Until the commit is answered, so that a request that ends a credential can wait for it.
-        let entered = gate.enter();
+        let entered = credential_epoch.enter();
         let outcome = self.committer.commit(|tx| {
             let now = tx.now();
             catch_unwind(AssertUnwindSafe(|| {
                 tx.messages()
-                    .append_if(&drafts, |draft| gate.admits(draft, now))
+                    .append_if(&drafts, |draft| credential_epoch.admits(draft, now))
             }))
             .unwrap_or(Err(Error::Panicked("a post")))
         });

@@ -20,13 +20,13 @@ pub struct Batch {
     format: Format,
     /// Whether each frame is a chunk of HTTP.
     chunked: bool,
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<OutgoingFrame>,
     /// How much of the first piece is written.
     begun: usize,
 }
 
 #[derive(Debug)]
-enum Piece {
+enum OutgoingFrame {
     Entry(Arc<Entry>),
     /// What is said whatever the rights are: a keep-alive, a reset.
     Notice(Frame),
@@ -34,7 +34,7 @@ enum Piece {
 
 impl Batch {
     pub(crate) fn of_entries(format: Format, entries: Vec<Arc<Entry>>) -> Self {
-        let pieces = entries.into_iter().map(Piece::Entry).collect();
+        let pieces = entries.into_iter().map(OutgoingFrame::Entry).collect();
         Self {
             format,
             chunked: false,
@@ -51,7 +51,7 @@ impl Batch {
         Self {
             format,
             chunked: false,
-            pieces: VecDeque::from([Piece::Notice(frame)]),
+            pieces: VecDeque::from([OutgoingFrame::Notice(frame)]),
             begun: 0,
         }
     }
@@ -65,15 +65,15 @@ impl Batch {
     /// The entries that are not wholly written yet, in order. A keep-alive and a reset have none.
     pub fn entries(&self) -> impl Iterator<Item = &Arc<Entry>> {
         self.pieces.iter().filter_map(|piece| match piece {
-            Piece::Entry(entry) => Some(entry),
-            Piece::Notice(_) => None,
+            OutgoingFrame::Entry(entry) => Some(entry),
+            OutgoingFrame::Notice(_) => None,
         })
     }
 
     /// All bytes not yet written, in one piece. A single whole frame is shared, not copied.
     #[must_use]
     pub fn into_bytes(mut self) -> Bytes {
-        if let (1, 0, false, Some(Piece::Entry(entry))) = (
+        if let (1, 0, false, Some(OutgoingFrame::Entry(entry))) = (
             self.pieces.len(),
             self.begun,
             self.chunked,
@@ -100,8 +100,8 @@ impl Batch {
         self.pieces.retain(|piece| {
             std::mem::take(&mut begun)
                 || match piece {
-                    Piece::Entry(entry) => filter.admits(entry.audience()),
-                    Piece::Notice(_) => true,
+                    OutgoingFrame::Entry(entry) => filter.admits(entry.audience()),
+                    OutgoingFrame::Notice(_) => true,
                 }
         });
     }
@@ -110,21 +110,20 @@ impl Batch {
     /// of that entry; `None` when there is none.
     pub(crate) fn give_back(&mut self) -> Option<Seq> {
         let skipped = usize::from(self.begun > 0);
-        let is_stored =
-            |piece: &Piece| matches!(piece, Piece::Entry(entry) if entry.id().is_some());
+        let is_stored = |piece: &OutgoingFrame| matches!(piece, OutgoingFrame::Entry(entry) if entry.id().is_some());
         let index = skipped + self.pieces.iter().skip(skipped).position(is_stored)?;
         let first = self.pieces.drain(index..).next();
         // What is not stored follows from the entries before it, and may get lost with them.
         first.and_then(|piece| match piece {
-            Piece::Entry(entry) => Some(entry.seq()),
-            Piece::Notice(_) => None,
+            OutgoingFrame::Entry(entry) => Some(entry.seq()),
+            OutgoingFrame::Notice(_) => None,
         })
     }
 
-    fn bytes_of<'a>(&self, piece: &'a Piece) -> &'a [u8] {
+    fn bytes_of<'a>(&self, piece: &'a OutgoingFrame) -> &'a [u8] {
         let frame = match piece {
-            Piece::Entry(entry) => entry.frame(self.format),
-            Piece::Notice(frame) => frame,
+            OutgoingFrame::Entry(entry) => entry.frame(self.format),
+            OutgoingFrame::Notice(frame) => frame,
         };
         if self.chunked {
             frame.chunk()

@@ -35,7 +35,7 @@ pub struct SubscribeRequest {
     pub resume: Option<ResumePoint>,
     /// The last entry that a stream without a place to go on from does not tell, although it may
     /// not be published yet: the client has been answered about it.
-    pub answered: Seq,
+    pub acknowledged: Seq,
     /// Whether presence is wanted.
     pub presence: bool,
     /// Whether the listener gets entries in full detail, see [`Entry::with_restricted`].
@@ -249,7 +249,7 @@ impl Hub {
         }
         let head = state.ring.head();
         let (cursor, opening) = match start {
-            Start::Live => (head.seq.max(request.answered), Opening::KeepAlive),
+            Start::Live => (head.seq.max(request.acknowledged), Opening::KeepAlive),
             Start::At(seq) => (seq, Opening::KeepAlive),
             Start::Reset => (head.seq, Opening::Reset(head)),
         };

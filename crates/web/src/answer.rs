@@ -20,7 +20,7 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 const OWN_FORMS: &str = "form-action 'self'";
 
 /// The page that is sent instead when the reader has too many bytes under way.
-const FULL: &str = "Too much is on its way to you. What you sent may have been done. Wait a moment and load the page again.";
+const FULL: &str = "You have too many pages loading at once. Your change may already be saved. Wait a moment, then reload the page.";
 /// Seconds until then.
 const RETRY_SECONDS: u64 = 2;
 

@@ -109,26 +109,25 @@ impl IntoResponse for PageFailure {
             Self::NoPage => no_page(),
             Self::NotAllowed => say(
                 StatusCode::FORBIDDEN,
-                "You may not do that",
-                "The administrators of the organization may, and with an application the person who registered it. \
-                 Nobody may while the organization is closed.",
+                "You can’t do that",
+                "Only administrators of the organization can, and for an application also the person who \
+                 registered it. While the organization is inactive, nobody can.",
             ),
             Self::WrongMethod => say(
                 StatusCode::METHOD_NOT_ALLOWED,
-                "That cannot be done here",
-                "Open the page anew.",
+                "This page can’t do that",
+                "Reload the page and try again.",
             ),
             Self::LinkGone => say(
                 StatusCode::NOT_FOUND,
-                "This link leads nowhere",
-                "It was used already, its time is over, or it was copied in part. \
-                 Ask for a new one where you got it.",
+                "This link doesn’t work",
+                "It was already used, has expired, or wasn’t copied completely. Ask for a new one.",
             ),
             Self::Forged => say(
                 StatusCode::FORBIDDEN,
-                "This form could not be accepted",
-                "It did not come from one of our pages, or the page was too old. \
-                 Cookies must be allowed. Go back, load the page again, and send the form once more.",
+                "We couldn’t accept this form",
+                "The page was open for too long, or the form came from another site. \
+                 Allow cookies, reload the page, and send the form again.",
             ),
             Self::Unreadable(status) => unreadable(status),
             Self::TooLong(limit) => {
@@ -137,24 +136,24 @@ impl IntoResponse for PageFailure {
             }
             Self::UnreadableAddress => say(
                 StatusCode::BAD_REQUEST,
-                "This address cannot be read",
-                "It was copied in part, or what sent you here has made it wrong.",
+                "We can’t read this address",
+                "It wasn’t copied completely, or the site that sent you here got it wrong.",
             ),
             Self::WrongAsking(text) => {
                 let text = format!(
-                    "{text} Nothing was allowed. The developers of the application can put it right."
+                    "{text} You haven’t allowed anything. Only the developers of the application can fix this."
                 );
                 say(
                     StatusCode::BAD_REQUEST,
-                    "An application sent you here wrongly",
+                    "This application’s request isn’t valid",
                     &text,
                 )
             }
             Self::CodeGone => say(
                 StatusCode::NOT_FOUND,
-                "This code is no longer good",
-                "It was used already, its time is over, or it is somebody else's. \
-                 Begin again in the application.",
+                "This code doesn’t work any more",
+                "It was already used, has expired, or belongs to another user. \
+                 Start again in the application.",
             ),
             Self::Broken => internal_error(),
         }
@@ -169,33 +168,36 @@ fn of_app(error: Error) -> Response {
         Error::NotFound | Error::NoSuchFlow(_) | Error::Gone | Error::LinkEnded => no_page(),
         Error::Denied | Error::FlowDenied(_) | Error::MissingScope(_) => say(
             StatusCode::FORBIDDEN,
-            "You cannot come in here",
-            "You are not in this flow, you were blocked from it, or its organization is closed for now.",
+            "You can’t open this page",
+            "You don’t have access to it. If it belongs to a flow, ask a member to invite you.",
         ),
         Error::Unauthenticated(_) | Error::InvalidToken => say(
             StatusCode::FORBIDDEN,
             "You are not signed in",
-            "Sign in and try once more.",
+            "Sign in and try again.",
         ),
         Error::TooMany { retry_after, .. } | Error::TooManyRequests { retry_after, .. } => retry(
             say(
                 StatusCode::TOO_MANY_REQUESTS,
-                "That was too often",
-                "Wait a minute and try once more.",
+                "Too many attempts",
+                "Wait a minute, then try again.",
             ),
             retry_after,
         ),
-        Error::MailQuota(exceeded) => retry(
-            say(
-                StatusCode::TOO_MANY_REQUESTS,
-                "That was too much mail",
-                &sentence(&exceeded.to_string()),
-            ),
-            exceeded.retry_after,
-        ),
+        Error::MailQuota(exceeded) => {
+            let text = format!(
+                "{} Try again in {}.",
+                sentence(exceeded.reason()),
+                in_words(exceeded.retry_after)
+            );
+            retry(
+                say(StatusCode::TOO_MANY_REQUESTS, "Too many e-mails", &text),
+                exceeded.retry_after,
+            )
+        }
         Error::Conflict(text) | Error::Full { text, .. } => say(
             StatusCode::CONFLICT,
-            "That cannot be done now",
+            "You can’t do that now",
             &sentence(&text),
         ),
         Error::Integration(failed) => {
@@ -205,7 +207,7 @@ fn of_app(error: Error) -> Response {
             };
             say(
                 StatusCode::FAILED_DEPENDENCY,
-                "An integration did not do it",
+                "The integration couldn’t do that",
                 &text,
             )
         }
@@ -218,20 +220,20 @@ fn of_app(error: Error) -> Response {
                 .collect();
             say(
                 StatusCode::BAD_REQUEST,
-                "That did not work",
+                "Something isn’t right",
                 &text.join(" "),
             )
         }
         // Pages ask for nothing that only identity providers do.
         Error::Scim(error) => say(
             StatusCode::BAD_REQUEST,
-            "That did not work",
+            "Something isn’t right",
             &sentence(&error.detail),
         ),
         Error::TooLarge => say(
             StatusCode::PAYLOAD_TOO_LARGE,
-            "That was too large",
-            "Choose something smaller and try once more.",
+            "That file is too large",
+            "Choose a smaller one and try again.",
         ),
         Error::Unavailable(why) => {
             tracing::warn!(why, "answered that the service is unavailable");
@@ -239,18 +241,18 @@ fn of_app(error: Error) -> Response {
             retry(
                 say(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "Not available for now",
+                    "Temporarily unavailable",
                     text,
                 ),
                 RETRY_SECONDS,
             )
         }
         Error::TookTooLong => {
-            let text = "This took too long to look up. Try again in a moment.";
+            let text = "This took too long. Try again in a moment.";
             retry(
                 say(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "Not available for now",
+                    "Temporarily unavailable",
                     text,
                 ),
                 RETRY_SECONDS,
@@ -258,7 +260,7 @@ fn of_app(error: Error) -> Response {
         }
         Error::FileQuota { text, .. } => say(
             StatusCode::INSUFFICIENT_STORAGE,
-            "That could not be kept",
+            "We couldn’t save that",
             &format!("{text}."),
         ),
         Error::DiskFull => {
@@ -266,7 +268,7 @@ fn of_app(error: Error) -> Response {
             let text = "The server has no room for more data.";
             say(
                 StatusCode::INSUFFICIENT_STORAGE,
-                "That could not be kept",
+                "We couldn’t save that",
                 text,
             )
         }
@@ -280,13 +282,13 @@ fn of_app(error: Error) -> Response {
 fn unreadable(status: StatusCode) -> Response {
     say(
         status,
-        "This form could not be read",
-        "Go back, load the page again, and try once more.",
+        "We couldn’t read this form",
+        "Go back, reload the page, and try again.",
     )
 }
 
 fn no_page() -> Response {
-    let text = "There is nothing here, or nothing that you may see.";
+    let text = "This page doesn’t exist, or you can’t see it.";
     say(StatusCode::NOT_FOUND, "Page not found", text)
 }
 
@@ -304,7 +306,7 @@ fn say(status: StatusCode, title: &str, text: &str) -> Response {
         &Problem {
             title,
             text,
-            way_on: Some(("/", "Go to the first page")),
+            way_on: Some(("/", "Go to the start page")),
         },
     )
 }
@@ -316,6 +318,15 @@ fn retry(mut response: Response, seconds: u64) -> Response {
     response
 }
 
+/// How long to wait, in the largest unit that people would use.
+fn in_words(seconds: u64) -> String {
+    match seconds {
+        0..=90 => "a minute".to_owned(),
+        91..=5400 => format!("{} minutes", seconds.div_ceil(60)),
+        _ => format!("{} hours", seconds.div_ceil(3600)),
+    }
+}
+
 /// Texts of the application begin small and have no full stop.
 pub(crate) fn sentence(text: &str) -> String {
     let mut rest = text.chars();
@@ -324,4 +335,23 @@ pub(crate) fn sentence(text: &str) -> String {
         .map(|first| first.to_uppercase().collect())
         .unwrap_or_default();
     format!("{first}{}.", rest.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_told_in_a_unit_that_people_use() {
+        for (seconds, words) in [
+            (1, "a minute"),
+            (90, "a minute"),
+            (91, "2 minutes"),
+            (5400, "90 minutes"),
+            (5401, "2 hours"),
+            (86_399, "24 hours"),
+        ] {
+            assert_eq!(in_words(seconds), words, "{seconds}");
+        }
+    }
 }

@@ -9,9 +9,9 @@ use crate::Site;
 use crate::failure::PageFailure;
 
 /// The last segment of a link that was mailed or handed on.
-pub(crate) struct Link(pub(crate) String);
+pub(crate) struct LinkSegment(pub(crate) String);
 
-impl FromRequestParts<Site> for Link {
+impl FromRequestParts<Site> for LinkSegment {
     type Rejection = PageFailure;
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {

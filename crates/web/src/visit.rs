@@ -50,7 +50,7 @@ impl FromRequestParts<Site> for Visit {
             None => None,
         };
         if let Some(actor) = &actor {
-            mark_authenticated(&parts.extensions, actor.owner());
+            mark_authenticated(&parts.extensions, actor.quota_subject());
             if let Actor::User { caller, .. } = actor {
                 site.proxies.note_user(client.addr, caller.user.id);
             }

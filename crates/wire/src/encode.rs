@@ -1,6 +1,6 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
-use eddyline_model::messages::{Event, Message, MessageView, ThreadState};
+use eddyline_model::messages::{Message, MessageKind, MessageView, ThreadState};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, title_of};
 use eddyline_model::{FlowId, MessageId, RoomId};
@@ -195,7 +195,9 @@ impl Serialize for MessageJson<'_> {
         }
         match (&inbox, message.event) {
             (Some(inbox), _) => map.serialize_entry("attachments", inbox.attachments)?,
-            (None, Event::File) => map.serialize_entry("attachments", &[Content(self.view)])?,
+            (None, MessageKind::File) => {
+                map.serialize_entry("attachments", &[Content(self.view)])?;
+            }
             (None, _) => map.serialize_entry("attachments", &[(); 0])?,
         }
         map.serialize_entry("created_at", &Text(message.sent))?;
@@ -237,7 +239,10 @@ struct Inbox<'a> {
 }
 
 fn inbox(message: &Message) -> Option<Inbox<'_>> {
-    let has_parts = matches!(message.event, Event::Activity | Event::Discussion);
+    let has_parts = matches!(
+        message.event,
+        MessageKind::Activity | MessageKind::Discussion
+    );
     has_parts
         .then(|| serde_json::from_str(&message.content).ok())
         .flatten()
@@ -249,14 +254,16 @@ impl Serialize for Content<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let message = &self.0.message;
         match message.event {
-            Event::Message | Event::Status => serializer.serialize_str(&message.content),
-            Event::Comment => {
+            MessageKind::Message | MessageKind::Status => {
+                serializer.serialize_str(&message.content)
+            }
+            MessageKind::Comment => {
                 let mut map = serializer.serialize_map(Some(2))?;
                 map.serialize_entry("title", self.0.parent_text.as_deref().unwrap_or_default())?;
                 map.serialize_entry("text", &message.content)?;
                 map.end()
             }
-            Event::Activity | Event::Discussion => serializer.serialize_none(),
+            MessageKind::Activity | MessageKind::Discussion => serializer.serialize_none(),
             _ => match serde_json::from_str::<&RawValue>(&message.content) {
                 Ok(document) => document.serialize(serializer),
                 Err(_) => serializer.serialize_none(),
@@ -344,7 +351,7 @@ mod tests {
     use eddyline_model::messages::{Author, Message as Stored, ThreadCounts};
     use eddyline_model::{Timestamp, UserId};
 
-    fn view(event: Event, content: &str, parent_text: Option<&str>) -> MessageView {
+    fn view(event: MessageKind, content: &str, parent_text: Option<&str>) -> MessageView {
         let sent = Timestamp(1_700_000_000_007);
         MessageView {
             message: Stored {
@@ -366,7 +373,7 @@ mod tests {
             thread: Some(ThreadState {
                 root: MessageId(2),
                 root_text: "a < b".into(),
-                counts: ThreadCounts::begun_by(Event::Message, sent),
+                counts: ThreadCounts::begun_by(MessageKind::Message, sent),
                 item: None,
                 source: None,
             }),
@@ -382,7 +389,7 @@ mod tests {
     fn an_encoded_message_is_read_back_by_the_shape_of_clients() {
         let flow = FlowId("f-1".into());
         let json = encoder(false).message(
-            &view(Event::Comment, "yes\r\n", Some("why?")),
+            &view(MessageKind::Comment, "yes\r\n", Some("why?")),
             RoomRef::Flow(&flow),
         );
         assert!(!json.contains(&b'\r') && !json.contains(&b'\n'));
@@ -408,7 +415,7 @@ mod tests {
 
     #[test]
     fn a_list_that_is_too_long_keeps_the_end_that_counts() {
-        let (encoder, view) = (encoder(false), view(Event::Message, "x", None));
+        let (encoder, view) = (encoder(false), view(MessageKind::Message, "x", None));
         let views = vec![view; 3];
         let all = encoder.messages(&views, RoomRef::Private);
         let two = encoder.messages(&views[1..], RoomRef::Private);
@@ -428,7 +435,7 @@ mod tests {
 
     #[test]
     fn the_classic_profile_writes_the_comment_tag_without_its_colon() {
-        let json = encoder(true).message(&view(Event::Message, "x", None), RoomRef::Private);
+        let json = encoder(true).message(&view(MessageKind::Message, "x", None), RoomRef::Private);
         let message: crate::Message = serde_json::from_slice(&json).unwrap();
         assert_eq!(message.tags, ["influx:2", "todo"]);
         assert_eq!((message.to.as_deref(), message.flow), (Some("5"), None));
@@ -436,7 +443,7 @@ mod tests {
 
     #[test]
     fn private_messages_bear_tags_in_the_classic_profile_only() {
-        let view = view(Event::Message, "x", None);
+        let view = view(MessageKind::Message, "x", None);
         let tags = |classic| {
             let json = encoder(classic).message(&view, RoomRef::Private);
             serde_json::from_slice::<crate::Message>(&json)
@@ -450,7 +457,11 @@ mod tests {
     #[test]
     fn documents_go_out_as_they_are() {
         let json = encoder(false).message(
-            &view(Event::Action, r#"{"type":"join","description":"x"}"#, None),
+            &view(
+                MessageKind::Action,
+                r#"{"type":"join","description":"x"}"#,
+                None,
+            ),
             RoomRef::Private,
         );
         let message: crate::Message = serde_json::from_slice(&json).unwrap();

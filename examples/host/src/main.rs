@@ -22,7 +22,7 @@ use eddyline_app::{
     NewPost, Secret,
 };
 use eddyline_http::serve::{Limits, Peer, Server, bind};
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowAction;
 use eddyline_storage::Store;
@@ -146,7 +146,7 @@ async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Resul
         .find(&caller, "acme", "releases", FlowAction::Post)
         .await?;
     chat.messages()
-        .post(&caller, room, NewPost::of(Event::Message, text))
+        .post(&caller, room, NewPost::of(MessageKind::Message, text))
         .await?;
     Ok(())
 }

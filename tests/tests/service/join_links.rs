@@ -160,10 +160,10 @@ async fn a_join_link_is_replaced_on_the_page_of_its_flow(tenant: Tenant) {
     );
     ben.post(&page, &[("do", "replace")])
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
     ada.post(&page, &[("do", "nothing")])
         .await
-        .says(400, "This form could not be read");
+        .says(400, "We couldn’t read this form");
     assert_eq!(status(&tenant, &first).await, 200);
     let sent = ada.post(&page, &[("do", "replace")]).await;
     assert_eq!(sent.sent_on(), format!("{page}?done=replaced"));
@@ -211,7 +211,7 @@ async fn a_removed_user_comes_back_only_by_an_invitation_of_a_member(tenant: Ten
     browser
         .post(&link, &join)
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
     // The page also mails an invitation. Nobody of the organization vouches for it.
     let mut visitor = tenant.server().visitor();
     let asked = visitor
@@ -225,7 +225,7 @@ async fn a_removed_user_comes_back_only_by_an_invitation_of_a_member(tenant: Ten
     browser
         .post(&mailed, &join)
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
     let flows = async || mia.get("/flows").await.as_array().unwrap().len();
     assert_eq!(flows().await, 0);
     // The same invitation counts once a member has sent it.
@@ -269,7 +269,7 @@ async fn an_invitation_that_a_removed_user_sent_does_not_bring_them_back(tenant:
     browser
         .post(&mailed, &[("do", "join")])
         .await
-        .says(404, "This link leads nowhere");
+        .says(404, "This link doesn’t work");
     assert_eq!(mia.get("/flows").await, json!([]));
 }
 

@@ -280,7 +280,7 @@ async fn wrong_passwords_count_together_with_those_of_the_api(tenant: Tenant) {
     }
     let right = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];
     let page = visitor.post("/sign-in", &right).await;
-    page.says(429, "That was too often");
+    page.says(429, "Too many attempts");
     assert!((1..=60).contains(&page.header("retry-after").parse().unwrap()));
     assert_eq!(
         api.request(Method::GET, "/user")
@@ -349,7 +349,7 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
         200
     );
     let mut bert = tenant.server().signed_in(&blocked.email, PASSWORD).await;
-    bert.get(&path).await.says(403, "You cannot come in here");
+    bert.get(&path).await.says(403, "You can’t open this page");
     bert.get("/app").await.says(200, "You are in no flow yet");
     let neighbour = tenant.neighbour();
     let mut stranger = tenant
@@ -473,7 +473,7 @@ async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant
     owner
         .post(&link, &[])
         .await
-        .says(404, "This link leads nowhere");
+        .says(404, "This link doesn’t work");
     let sign_in = [("email", tenant.ben.email.as_str()), ("password", PASSWORD)];
     owner.post("/sign-in", &sign_in).await.says(400, "is wrong");
     let letter = tenant.server().letter(&tenant.ben.email, 2).await;

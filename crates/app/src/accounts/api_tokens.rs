@@ -31,7 +31,7 @@ impl Accounts {
     ///
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
-        let user = owner(actor)?;
+        let user = require_first_party_user(actor)?;
         let found = self
             .core
             .store()
@@ -50,7 +50,7 @@ impl Accounts {
     /// what the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
         let (user, name) = (
-            owner(actor)?,
+            require_first_party_user(actor)?,
             display_name(name).map_err(Error::wrong_name)?,
         );
         let secret = Secret::generate();
@@ -98,7 +98,7 @@ impl Accounts {
     /// [`Error::NotFound`] when the caller has no such token, [`Error::Denied`] for applications
     /// and flow tokens.
     pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
-        let user = owner(actor)?;
+        let user = require_first_party_user(actor)?;
         self.with_api_token(actor, id, move |tx, hash| end_token(tx, user, hash))
             .await
     }
@@ -109,13 +109,13 @@ impl Accounts {
         id: CredentialId,
         work: impl Fn(&mut Tx<'_>, &TokenHash) -> StoreResult<()> + Send + Sync + 'static,
     ) -> Result<()> {
-        let user = owner(actor)?;
+        let user = require_first_party_user(actor)?;
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, actor| {
                 tx.users().lock(user)?;
                 // It may be the one that ends.
-                actor.keep(tx)?;
+                actor.lock_credential(tx)?;
                 let all = tokens_of(tx, user)?;
                 let (hash, _) = all
                     .iter()
@@ -142,7 +142,7 @@ pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> Stor
 
 /// The user, if they ask in person or with a program of their own: an application must not see or
 /// make what outlives the permission it was given.
-pub(super) fn owner(actor: &Actor) -> Result<UserId> {
+pub(super) fn require_first_party_user(actor: &Actor) -> Result<UserId> {
     match actor.credential() {
         Some(Credential::AccessToken(_)) => Err(Error::Denied),
         _ => Ok(actor.user()?.user.id),

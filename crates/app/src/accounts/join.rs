@@ -6,7 +6,7 @@ use eddyline_model::UserId;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, FlowPlace};
+use eddyline_model::policy::{self, MembershipState};
 use eddyline_storage::{Reader, Tx};
 
 use super::FlowPath;
@@ -61,7 +61,7 @@ impl Accounts {
                     path: FlowPath::of(&organization, &flow),
                     flow_name: flow.name,
                     organization_name: organization.name,
-                    joined: place == FlowPlace::Inside,
+                    joined: place == MembershipState::Inside,
                 })
             })
             .await
@@ -125,7 +125,7 @@ impl Accounts {
 struct Door {
     flow: Flow,
     organization: Organization,
-    place: FlowPlace,
+    place: MembershipState,
 }
 
 /// Finds the flow and locks its room, so that a concurrent request cannot replace the link before
@@ -154,9 +154,9 @@ fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>)
         None => None,
     };
     let place = match membership {
-        None => FlowPlace::Outside,
-        Some(membership) if membership.blocked => FlowPlace::Blocked,
-        Some(_) => FlowPlace::Inside,
+        None => MembershipState::Outside,
+        Some(membership) if membership.blocked => MembershipState::Blocked,
+        Some(_) => MembershipState::Inside,
     };
     policy::join_by_link(place, &flow).map_err(Error::from)?;
     policy::write(&organization).map_err(Error::from)?;

@@ -8,7 +8,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::{CredentialId, Timestamp, UserId, names};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use super::api_tokens::owner;
+use super::api_tokens::require_first_party_user;
 use crate::actor::{Actor, Credential};
 use crate::authenticate::load_caller;
 use crate::authenticate::still_opens;
@@ -241,7 +241,7 @@ impl Accounts {
     ///
     /// [`Error::Denied`] for applications and flow tokens.
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
-        let (user, this) = (owner(actor)?, session_of(actor));
+        let (user, this) = (require_first_party_user(actor)?, session_of(actor));
         let since = self.core.now().plus_millis(-SESSION_MILLIS);
         let found = self
             .core
@@ -294,7 +294,7 @@ impl Accounts {
         actor: &Actor,
         which: impl Fn(&TokenHash) -> bool + Send + Sync + 'static,
     ) -> Result<usize> {
-        let user = owner(actor)?;
+        let user = require_first_party_user(actor)?;
         let (ended, event) = self
             .core
             .transaction_as(actor, move |tx, actor| {
@@ -302,7 +302,7 @@ impl Accounts {
                 // after.
                 tx.users().lock(user)?;
                 // It may be among those that end.
-                actor.keep(tx)?;
+                actor.lock_credential(tx)?;
                 let all = tx.sessions().list_of_user(user, Timestamp(0))?;
                 let hashes = all
                     .iter()

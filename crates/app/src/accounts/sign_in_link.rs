@@ -2,7 +2,7 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::Timestamp;
-use eddyline_model::mail::{Link, Purpose, SIGN_IN_MINUTES};
+use eddyline_model::mail::{MailedLink, Purpose, SIGN_IN_MINUTES};
 use eddyline_model::names::Email;
 use eddyline_model::users::User;
 use eddyline_storage::{Reader, Result as StoreResult};
@@ -31,7 +31,7 @@ impl Accounts {
                 let expires_at = tx.now().plus_millis(SIGN_IN_MINUTES * 60_000);
                 tx.mails().insert_link(
                     &hash.0,
-                    &Link {
+                    &MailedLink {
                         purpose,
                         email: None,
                         expires_at,

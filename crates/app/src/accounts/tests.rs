@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use eddyline_auth::{Password, PasswordPolicy, Secret};
-use eddyline_model::mail::{Link, Purpose};
+use eddyline_model::mail::{MailedLink, Purpose};
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::users::Account;
@@ -95,7 +95,7 @@ impl World {
     async fn link(&self, purpose: Purpose, email: Option<&str>, millis: i64) -> Secret {
         let secret = Secret::generate_hex::<32>();
         let hash = secret.hash();
-        let link = Link {
+        let link = MailedLink {
             purpose,
             email: email.map(str::to_owned),
             expires_at: self.app.now().plus_millis(millis),

@@ -2,7 +2,7 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
-use eddyline_model::mail::{Link, Purpose, UNDO_DAYS};
+use eddyline_model::mail::{MailedLink, Purpose, UNDO_DAYS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
@@ -120,7 +120,7 @@ struct Undo {
 }
 
 fn find(reader: &mut Reader<'_>, hash: &[u8], now: Timestamp) -> StoreResult<Option<Undo>> {
-    let Some(Link {
+    let Some(MailedLink {
         purpose: Purpose::EmailChange(id),
         email: Some(old),
         expires_at: end,

@@ -31,7 +31,9 @@ impl Core {
     /// Notes that this process knew at a time all that had been committed by then.
     pub(crate) fn mark_synced(&self, at: Timestamp) {
         self.synced_at.store(at.0, Ordering::Relaxed);
-        self.store().gate().rely_until(at.plus_millis(TRUST_MILLIS));
+        self.store()
+            .credential_epoch()
+            .rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
     /// Waits until every process has acted upon the log up to a position: afterwards nobody
@@ -49,7 +51,7 @@ impl Core {
                 let _ = fed.wait_for(|at| at.seq >= event.seq).await;
                 // Other processes confirm by a write, which follows their posts that were under
                 // way.
-                self.store().gate().drained().await;
+                self.store().credential_epoch().drained().await;
             }
             while !self.others_have_read(event.seq).await.unwrap_or(false) {
                 tokio::time::sleep(POLL).await;

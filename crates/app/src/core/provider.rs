@@ -8,7 +8,7 @@ use eddyline_storage::{Reader, Tx};
 
 use super::result::TxResult;
 use crate::Error;
-use crate::quota::{Owner, QuotaKey};
+use crate::quota::{QuotaKey, QuotaSubject};
 
 /// An identity provider that has shown its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ impl ScimProvider {
 
     /// The key that the provider's use of resources counts for: its organization.
     #[must_use]
-    pub const fn owner(&self) -> Owner {
-        Owner::organization(self.organization)
+    pub const fn quota_subject(&self) -> QuotaSubject {
+        QuotaSubject::organization(self.organization)
     }
 
     /// The provider's own key, so that the members of its organization do not delay its writes.
@@ -58,7 +58,7 @@ impl ScimProvider {
     /// # Errors
     ///
     /// [`Error::Scim`] with status 403.
-    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
+    pub(crate) fn lock_credential(&self, tx: &mut Tx<'_>) -> TxResult<()> {
         let holds = tx.identities().lock_provider(&self.uid, &self.token.0)?;
         if holds {
             Ok(())

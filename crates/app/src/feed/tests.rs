@@ -1,4 +1,4 @@
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::FlowAction;
 
 use super::*;
@@ -17,7 +17,7 @@ async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told
     let tagged = NewPost {
         tags: vec!["old".into()],
         wait: true,
-        ..NewPost::of(Event::Message, "tea".into())
+        ..NewPost::of(MessageKind::Message, "tea".into())
     };
     let posted = world
         .app

@@ -14,7 +14,7 @@ use futures_util::TryStreamExt as _;
 
 use super::{FileContent, in_path};
 use crate::actor::Actor;
-use crate::quota::Owner;
+use crate::quota::QuotaSubject;
 use crate::{Error, Files, Result};
 
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
@@ -35,7 +35,7 @@ pub struct Download {
     /// Differs for files that differ.
     pub tag: String,
     /// Who asked for the link.
-    pub owner: Owner,
+    pub owner: QuotaSubject,
     key: Key,
 }
 
@@ -50,7 +50,7 @@ impl Files {
         let file = self.load_file(id).await?;
         self.admit_reader(actor, file.room).await?;
         let (files, millis) = (self.files()?, self.core.config().files.link_millis);
-        let found = self.found(&file, variant, actor.owner()).await?;
+        let found = self.found(&file, variant, actor.quota_subject()).await?;
         let lifetime = Duration::from_millis(millis.unsigned_abs());
         let shown = disposition(&found.name, &found.content_type);
         if let Some(link) = files
@@ -59,7 +59,7 @@ impl Files {
         {
             return Ok(link.into());
         }
-        let Owner { user, organization } = actor.owner();
+        let QuotaSubject { user, organization } = actor.quota_subject();
         let claim = Claim {
             file: file.id.0,
             variant,
@@ -117,7 +117,7 @@ impl Files {
                     DownloadError::Forged => Error::NotFound,
                 })?;
         let file = self.load_file(&claim.file).await?;
-        let owner = Owner {
+        let owner = QuotaSubject {
             user: claim.user,
             organization: claim.organization,
         };
@@ -146,7 +146,7 @@ impl Files {
             .ok_or(Error::NotFound)
     }
 
-    async fn found(&self, file: &File, variant: Variant, owner: Owner) -> Result<Download> {
+    async fn found(&self, file: &File, variant: Variant, owner: QuotaSubject) -> Result<Download> {
         let key = match variant {
             Variant::File => Some(&file.object),
             Variant::Thumbnail => file.thumbnail.as_ref(),

@@ -13,12 +13,12 @@ use crate::addresses::Addresses;
 
 /// What the credentials of a caller cover.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Coverage {
+pub(crate) struct CredentialScopes {
     scopes: Scopes,
     application: bool,
 }
 
-impl Coverage {
+impl CredentialScopes {
     /// Everything, for a text that every client of a user is sent.
     pub(crate) const ALL: Self = Self {
         scopes: Scopes::ALL,
@@ -84,7 +84,7 @@ const RESOURCES: [(&str, &[Method]); 7] = [
 pub(crate) fn links(
     view: &View<'_>,
     addresses: &Addresses,
-    shown: Coverage,
+    shown: CredentialScopes,
 ) -> BTreeMap<String, Link> {
     let base = addresses.flow(view.organization, view.flow);
     let each = RESOURCES.into_iter().map(|(name, methods)| {

@@ -4,12 +4,12 @@ mod links;
 
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::organizations::{Organization, OrganizationRole};
-use eddyline_model::policy::{self, FlowAction, FlowCaller, FlowPlace};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
 
-pub(crate) use self::links::Coverage;
+pub(crate) use self::links::CredentialScopes;
 use self::links::links;
 use crate::addresses::Addresses;
 
@@ -20,15 +20,15 @@ pub(crate) struct View<'a> {
     pub(crate) user: UserId,
     pub(crate) role: Option<OrganizationRole>,
     pub(crate) place: Option<&'a FlowMembership>,
-    pub(crate) shown: Coverage,
+    pub(crate) shown: CredentialScopes,
 }
 
 impl View<'_> {
     fn flow_caller(&self) -> FlowCaller {
         let place = match self.place {
-            None => FlowPlace::Outside,
-            Some(membership) if membership.blocked => FlowPlace::Blocked,
-            Some(_) => FlowPlace::Inside,
+            None => MembershipState::Outside,
+            Some(membership) if membership.blocked => MembershipState::Blocked,
+            Some(_) => MembershipState::Inside,
         };
         FlowCaller::User {
             user: self.user,
@@ -106,7 +106,7 @@ pub(crate) fn describe_at(
     reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
-    shown: Coverage,
+    shown: CredentialScopes,
 ) -> StoreResult<Option<WireFlow>> {
     let Some(flow) = reader.flows().find(room)? else {
         return Ok(None);
@@ -136,7 +136,7 @@ pub(crate) fn describe_with_users(
     reader: &mut Reader<'_>,
     addresses: &Addresses,
     (room, user): (RoomId, UserId),
-    shown: Coverage,
+    shown: CredentialScopes,
 ) -> StoreResult<Option<WireFlow>> {
     let Some(mut flow) = describe_at(reader, addresses, (room, user), shown)? else {
         return Ok(None);

@@ -11,7 +11,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
 
 use crate::actor::Actor;
-use crate::flow_view::Coverage;
+use crate::flow_view::CredentialScopes;
 use crate::pending_invitations::revoke;
 use crate::rooms::Room;
 use crate::{Flows, Result};
@@ -36,7 +36,7 @@ impl Flows {
             })
             .await?;
         self.core.wait_until_applied(event).await;
-        self.describe(id, user, Coverage::by(actor)).await
+        self.describe(id, user, CredentialScopes::by(actor)).await
     }
 }
 

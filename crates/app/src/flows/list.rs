@@ -11,7 +11,7 @@ use eddyline_wire::{Flow as WireFlow, FlowUser};
 
 use crate::actor::{Actor, Caller};
 use crate::addresses::Addresses;
-use crate::flow_view::{Coverage, View, add_users};
+use crate::flow_view::{CredentialScopes, View, add_users};
 use crate::{Error, Flows, Result};
 
 /// About how many bytes a list of flows has at most. One flow may be larger.
@@ -66,7 +66,7 @@ impl Flows {
         wanted: FlowsWanted,
         bytes: usize,
     ) -> Result<FlowList> {
-        let (caller, shown) = (actor.user()?.clone(), Coverage::by(actor));
+        let (caller, shown) = (actor.user()?.clone(), CredentialScopes::by(actor));
         let addresses = self.core.config().addresses.clone();
         let found = self.core.store().read(move |reader| {
             let mut listing = Listing {
@@ -103,7 +103,7 @@ impl Listing {
         reader: &mut Reader<'_>,
         addresses: &Addresses,
         caller: &Caller,
-        shown: Coverage,
+        shown: CredentialScopes,
         wanted: &FlowsWanted,
     ) -> StoreResult<bool> {
         let user = caller.user.id;

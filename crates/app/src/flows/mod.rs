@@ -11,7 +11,7 @@ use eddyline_auth::Secret;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::log::Control;
 use eddyline_model::names::{FlowName, parameterized_candidates};
-use eddyline_model::policy::{self, FlowAction, FlowCaller, FlowPlace, OrganizationAction};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState, OrganizationAction};
 use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, UserId};
 use eddyline_storage::{NewFlowRow, Result as StoreResult, Tx};
@@ -23,7 +23,7 @@ pub use self::list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub(crate) use self::users::{add_joining_member, admit_member, take_out};
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
-use crate::flow_view::{Coverage, describe_with_users};
+use crate::flow_view::{CredentialScopes, describe_with_users};
 use crate::rooms::Room;
 use crate::{Error, FlowLimits, Limit, Result};
 
@@ -84,7 +84,7 @@ impl Flows {
     /// [`Error::NotFound`], [`Error::Denied`].
     pub async fn get(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let caller = actor.user()?;
-        self.describe(room.id(), caller.user.id, Coverage::by(actor))
+        self.describe(room.id(), caller.user.id, CredentialScopes::by(actor))
             .await
     }
 
@@ -92,7 +92,7 @@ impl Flows {
         &self,
         room: RoomId,
         user: UserId,
-        shown: Coverage,
+        shown: CredentialScopes,
     ) -> Result<WireFlow> {
         let addresses = self.core.config().addresses.clone();
         let flow = self
@@ -130,7 +130,7 @@ impl Flows {
             })
             .await?;
         self.core.wait_until_applied(event).await;
-        self.describe(room, id, Coverage::by(actor)).await
+        self.describe(room, id, CredentialScopes::by(actor)).await
     }
 
     /// Changes a flow, or the caller's place in it.
@@ -160,7 +160,7 @@ impl Flows {
             })
             .await?;
         self.core.wait_until_applied(event).await;
-        self.describe(id, user, Coverage::by(actor)).await
+        self.describe(id, user, CredentialScopes::by(actor)).await
     }
 }
 
@@ -221,7 +221,7 @@ fn allow_update(flow_caller: FlowCaller, room: &Room, changes: &FlowChanges) -> 
         let inside = matches!(
             flow_caller,
             FlowCaller::User {
-                place: FlowPlace::Inside,
+                place: MembershipState::Inside,
                 ..
             }
         );

@@ -7,7 +7,7 @@ use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 use eddyline_wire::Invitation as WireInvitation;
 use serde_json::json;
 
-use super::send::{Refusal, Sending};
+use super::send::{InvitationRefusal, Sending};
 use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
@@ -114,7 +114,9 @@ pub(crate) fn request_join_in(
     }
     let mut sent = Sending::of_join_page(limits, &room).send(tx, &[email])?;
     match sent.refused.pop() {
-        Some((_, Refusal::Mail(exceeded))) if exceeded.quota == MailQuota::Recipient => Ok(()),
+        Some((_, InvitationRefusal::Mail(exceeded))) if exceeded.quota == MailQuota::Recipient => {
+            Ok(())
+        }
         Some((_, refusal)) => Err(Error::from(refusal).into()),
         None => Ok(()),
     }

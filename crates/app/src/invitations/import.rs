@@ -16,7 +16,7 @@ use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
-use super::send::{Refusal, Sending};
+use super::send::{InvitationRefusal, Sending};
 use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::NoCaller;
@@ -211,7 +211,7 @@ impl Import {
                     .send(tx, &emails)?;
                 for (email, refusal) in sent.refused {
                     outcome.refuse(email.as_str(), refusal.to_string());
-                    if let Refusal::Mail(exceeded) = refusal {
+                    if let InvitationRefusal::Mail(exceeded) = refusal {
                         outcome.exceeded.get_or_insert(exceeded);
                     }
                 }

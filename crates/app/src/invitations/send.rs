@@ -34,21 +34,21 @@ impl MailLimits {
 
 /// Why an address gets no invitation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Refusal {
+pub(super) enum InvitationRefusal {
     #[error("the flow has {0} pending invitations, and no more are possible; cancel some first")]
     Full(u32),
     #[error(transparent)]
     Mail(MailQuotaExceeded),
 }
 
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
+impl From<InvitationRefusal> for Error {
+    fn from(refusal: InvitationRefusal) -> Self {
         match refusal {
-            Refusal::Full(_) => Self::Full {
+            InvitationRefusal::Full(_) => Self::Full {
                 limit: Limit::PendingInvitations,
                 text: refusal.to_string(),
             },
-            Refusal::Mail(exceeded) => Self::MailQuota(exceeded),
+            InvitationRefusal::Mail(exceeded) => Self::MailQuota(exceeded),
         }
     }
 }
@@ -69,7 +69,7 @@ pub(super) struct Sent {
     pub(super) invitations: Vec<Invitation>,
     /// The addresses of the new ones.
     pub(super) new: Vec<String>,
-    pub(super) refused: Vec<(Email, Refusal)>,
+    pub(super) refused: Vec<(Email, InvitationRefusal)>,
 }
 
 impl<'a> Sending<'a> {
@@ -149,7 +149,7 @@ impl<'a> Sending<'a> {
                 AddressOutcome::Waiting(known)
             }
             Some(known) => AddressOutcome::Again(known),
-            None if left <= 0 => AddressOutcome::Refused(Refusal::Full(limit)),
+            None if left <= 0 => AddressOutcome::Refused(InvitationRefusal::Full(limit)),
             None => {
                 left -= 1;
                 AddressOutcome::New
@@ -200,7 +200,7 @@ impl<'a> Sending<'a> {
         let verdicts = self.limits.quotas.record(tx, cause, &recipients)?;
         for (place, verdict) in mailed.into_iter().zip(verdicts) {
             if let Some(exceeded) = verdict {
-                fates[place] = AddressOutcome::Refused(Refusal::Mail(exceeded));
+                fates[place] = AddressOutcome::Refused(InvitationRefusal::Mail(exceeded));
             }
         }
         Ok(())
@@ -265,7 +265,7 @@ enum AddressOutcome {
     Again(Invitation),
     /// Its pending invitation was sent a moment ago, or is about to be.
     Waiting(Invitation),
-    Refused(Refusal),
+    Refused(InvitationRefusal),
 }
 
 impl AddressOutcome {

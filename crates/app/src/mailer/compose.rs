@@ -3,7 +3,7 @@
 use eddyline_auth::Secret;
 use eddyline_mail::{MailMessage, texts};
 use eddyline_model::invitations::{InvitationState, LINK_DAYS};
-use eddyline_model::mail::{Link, Purpose, QueuedMail, RESET_HOURS, UNDO_DAYS};
+use eddyline_model::mail::{MailedLink, Purpose, QueuedMail, RESET_HOURS, UNDO_DAYS};
 use eddyline_model::names::email_key;
 use eddyline_model::{InvitationId, Timestamp, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
@@ -145,7 +145,7 @@ fn link(
 ) -> StoreResult<String> {
     let secret = Secret::generate_hex::<32>();
     let expires_at = from.plus_millis(hours * HOUR_MILLIS);
-    let link = Link {
+    let link = MailedLink {
         purpose: mail.purpose,
         email: email.map(str::to_owned),
         expires_at,

@@ -150,7 +150,7 @@ fn with_tags(before: &Message, extracted: Extracted) -> Message {
 
 #[cfg(test)]
 mod tests {
-    use eddyline_model::messages::Event;
+    use eddyline_model::messages::MessageKind;
     use eddyline_model::policy::FlowAction;
 
     use super::*;
@@ -168,7 +168,7 @@ mod tests {
             .unwrap();
         let post = NewPost {
             wait: true,
-            ..NewPost::of(Event::Message, "tea".into())
+            ..NewPost::of(MessageKind::Message, "tea".into())
         };
         let Posted::Message(posted) = world
             .app

@@ -26,13 +26,13 @@ const ROOMS: usize = 400;
 
 /// Answers by room and limit.
 pub(crate) struct Latest {
-    answers: Cache<(RoomId, i64), Kept, Weight>,
+    answers: Cache<(RoomId, i64), CachedList, Weight>,
     /// The position of the last message of a room, as far as the feed has come.
     last: Cache<RoomId, Seq>,
 }
 
 #[derive(Clone)]
-struct Kept {
+struct CachedList {
     read_at: Seq,
     answer: MessageList,
 }
@@ -40,8 +40,8 @@ struct Kept {
 #[derive(Clone)]
 struct Weight;
 
-impl Weighter<(RoomId, i64), Kept> for Weight {
-    fn weight(&self, _: &(RoomId, i64), kept: &Kept) -> u64 {
+impl Weighter<(RoomId, i64), CachedList> for Weight {
+    fn weight(&self, _: &(RoomId, i64), kept: &CachedList) -> u64 {
         kept.answer.json.len() as u64 + 100
     }
 }
@@ -67,7 +67,7 @@ impl Latest {
     }
 
     /// The kept answer, unless the feed has taken a newer message of the room.
-    fn get(&self, key: (RoomId, i64)) -> Option<Kept> {
+    fn get(&self, key: (RoomId, i64)) -> Option<CachedList> {
         let kept = self.answers.get(&key)?;
         self.last
             .get(&key.0)
@@ -124,7 +124,7 @@ impl Messages {
             let answer = MessageList::encode(&encoder, &page, &query, RoomRef::Flow(&flow));
             latest.answers.insert(
                 key,
-                Kept {
+                CachedList {
                     read_at,
                     answer: answer.clone(),
                 },

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
-use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
+use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::tags::{self, Context};
 use eddyline_model::{MessageId, RoomId, search};
@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 3;
 #[derive(Clone, Debug)]
 pub struct NewPost {
     /// Its kind.
-    pub event: Event,
+    pub event: MessageKind,
     /// Its text.
     pub content: String,
     /// Tags beside those in the text.
@@ -57,7 +57,7 @@ pub struct NewPost {
 impl NewPost {
     /// A message that says this, and nothing else.
     #[must_use]
-    pub fn of(event: Event, content: String) -> Self {
+    pub fn of(event: MessageKind, content: String) -> Self {
         Self {
             event,
             content,
@@ -135,7 +135,7 @@ impl Messages {
         for _ in 0..ATTEMPTS {
             checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
             let draft = self.draft(&actor, &room, &new, &checked)?;
-            let outcome = if new.event == Event::Status && draft.author.user.is_some() {
+            let outcome = if new.event == MessageKind::Status && draft.author.user.is_some() {
                 self.post_status(&actor, draft).await?
             } else {
                 self.core.store().post(&actor, draft).await?.outcome
@@ -319,7 +319,7 @@ struct Checked {
 fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
     match (prepared, new.event) {
         (Some(prepared), _) => Ok(prepared.content.clone()),
-        (None, Event::File) => match new.files.as_slice() {
+        (None, MessageKind::File) => match new.files.as_slice() {
             [file] => {
                 serde_json::to_string(&file.describe()).map_err(|e| Error::Internal(e.to_string()))
             }
@@ -336,7 +336,7 @@ pub(crate) fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
         .append(std::slice::from_ref(draft))?
         .pop()
         .unwrap_or(Outcome::NoRoom);
-    if let (Outcome::Added(_), Event::Status, Some(user)) =
+    if let (Outcome::Added(_), MessageKind::Status, Some(user)) =
         (&outcome, draft.event, draft.author.user)
     {
         tx.users().set_status(user, Some(&draft.content))?;

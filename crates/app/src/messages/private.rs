@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use eddyline_model::messages::{Author, Draft, Event, Message, MessageQuery, MessageView};
+use eddyline_model::messages::{Author, Draft, Message, MessageKind, MessageQuery, MessageView};
 use eddyline_model::policy::{self, Deletion, PrivateAction};
 use eddyline_model::tags::{self, Context, Extracted};
 use eddyline_model::{MessageId, UserId, search};
@@ -151,11 +151,11 @@ impl Messages {
         new: &NewPrivateMessage,
     ) -> Result<Draft> {
         let (event, content) = match &new.file {
-            None => (Event::Message, new.content.clone()),
+            None => (MessageKind::Message, new.content.clone()),
             Some(file) => {
                 let document = serde_json::to_string(&file.describe());
                 (
-                    Event::File,
+                    MessageKind::File,
                     document.map_err(|error| Error::Internal(error.to_string()))?,
                 )
             }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use eddyline_auth::Secret;
 use eddyline_model::MessageId;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::FlowAction;
 
 use crate::actor::Actor;
 use crate::messages::{NewPost, Pushed, PushedMail, check_tags, check_text};
-use crate::quota::Owner;
+use crate::quota::QuotaSubject;
 use crate::rooms::Room;
 use crate::{Error, Messages, Result};
 
@@ -27,8 +27,8 @@ pub struct Pushing {
 impl Pushing {
     /// The integration that the token stands for.
     #[must_use]
-    pub fn owner(&self) -> Owner {
-        self.actor.owner()
+    pub fn quota_subject(&self) -> QuotaSubject {
+        self.actor.quota_subject()
     }
 }
 
@@ -95,9 +95,9 @@ impl Messages {
         }
         for Pushing { actor, room } in to {
             let event = if parent.is_some() {
-                Event::Comment
+                MessageKind::Comment
             } else {
-                Event::Message
+                MessageKind::Message
             };
             let new = NewPost {
                 event,
@@ -128,7 +128,7 @@ impl Messages {
             self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
-            let mut new = NewPost::of(Event::Mail, String::new());
+            let mut new = NewPost::of(MessageKind::Mail, String::new());
             (new.tags, new.external_user_name) = (tags.clone(), from_name.clone());
             new.pushed = Some(pushed.clone());
             self.post_prepared(actor, room.clone(), new, Some(prepared.clone()))

@@ -131,7 +131,7 @@ impl OAuth {
             .store()
             .read(move |reader| reader.organizations().find_id_by_name(&name))
             .await?;
-        self.lock_application_shared(found.ok_or(Error::NotFound)?, new, None)
+        self.insert_application(found.ok_or(Error::NotFound)?, new, None)
             .await
     }
 
@@ -151,7 +151,7 @@ impl OAuth {
     ) -> Result<(Application, Option<Secret>)> {
         let caller = actor.user()?;
         policy::organization(caller.role_in(organization), OrganizationAction::See)?;
-        self.lock_application_shared(organization, new, Some(actor))
+        self.insert_application(organization, new, Some(actor))
             .await
     }
 
@@ -168,7 +168,7 @@ impl OAuth {
         }
     }
 
-    async fn lock_application_shared(
+    async fn insert_application(
         &self,
         organization: OrganizationId,
         new: NewApplication,

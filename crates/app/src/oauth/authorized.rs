@@ -173,7 +173,7 @@ impl OAuth {
             .transaction_as(actor, move |tx, actor| {
                 tx.users().lock(user)?;
                 // It may be among those that end.
-                actor.keep(tx)?;
+                actor.lock_credential(tx)?;
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;

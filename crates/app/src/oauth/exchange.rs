@@ -20,7 +20,7 @@ use crate::{Error, OAuth};
 
 /// What the text is found by is unknown, or was shown by another client than it was given to:
 /// perhaps a guess.
-const UNKNOWN: Refused = Refused::Guess(OAuthError::InvalidGrant(
+const UNKNOWN: ExchangeRefusal = ExchangeRefusal::Guess(OAuthError::InvalidGrant(
     "it is not known, or was given to another client",
 ));
 
@@ -29,23 +29,23 @@ const UNKNOWN: Refused = Refused::Guess(OAuthError::InvalidGrant(
 const MAX_GRANTS: usize = 100;
 
 /// The application was removed since it showed who it is.
-const GONE: Refused = Refused::NoGuess(OAuthError::InvalidClient);
+const GONE: ExchangeRefusal = ExchangeRefusal::NoGuess(OAuthError::InvalidClient);
 
 /// What an exchange came to. A refusal that stands here is committed, with what it ended; one that
 /// is an [`Abort`] takes everything back.
-type Outcome = std::result::Result<TokenGrant, Refused>;
+type ExchangeResult = std::result::Result<TokenGrant, ExchangeRefusal>;
 
 /// Why no tokens are issued.
 #[derive(Clone, Debug)]
-enum Refused {
+enum ExchangeRefusal {
     /// It may have been a guess, which is counted.
     Guess(OAuthError),
     /// It was not.
     NoGuess(OAuthError),
 }
 
-impl From<Refused> for Abort<Refused> {
-    fn from(refused: Refused) -> Self {
+impl From<ExchangeRefusal> for Abort<ExchangeRefusal> {
+    fn from(refused: ExchangeRefusal) -> Self {
         Self::Rejected(refused)
     }
 }
@@ -109,11 +109,11 @@ impl OAuth {
         };
         match outcome {
             Ok(share) => Ok(new_tokens.into_tokens(share)),
-            Err(Refused::Guess(error)) => {
+            Err(ExchangeRefusal::Guess(error)) => {
                 self.code_guard.failed(*address, self.core.now());
                 Err(error.into())
             }
-            Err(Refused::NoGuess(error)) => Err(error.into()),
+            Err(ExchangeRefusal::NoGuess(error)) => Err(error.into()),
         }
     }
 
@@ -123,7 +123,7 @@ impl OAuth {
         code: &Secret,
         (redirect_uri, verifier): (Option<String>, Option<String>),
         new_tokens: NewTokens,
-    ) -> Result<Outcome, ClientFailure> {
+    ) -> Result<ExchangeResult, ClientFailure> {
         let (hash, id) = (code.hash(), application.id);
         self.exchange(move |tx| {
             // In the order in which everybody takes them: the user, the application, the code.
@@ -146,10 +146,10 @@ impl OAuth {
                     });
                 }
                 let why = "the code was used before; what it gave has ended";
-                return Ok(Err(Refused::NoGuess(OAuthError::InvalidGrant(why))));
+                return Ok(Err(ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why))));
             }
             check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now)
-                .map_err(Refused::Guess)?;
+                .map_err(ExchangeRefusal::Guess)?;
             // The place may have been taken from the application since, for good reasons.
             let application = tx.applications().find(id)?;
             if application
@@ -157,7 +157,7 @@ impl OAuth {
                 .is_none()
             {
                 let why = "the application is not sent codes there any more";
-                return Err(Refused::NoGuess(OAuthError::InvalidGrant(why)).into());
+                return Err(ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why)).into());
             }
             let share = begin(tx, code.application, (code.user, code.scopes), &new_tokens)?;
             tx.oauth_tokens().set_code_used(&hash.0, share.grant)?;
@@ -172,8 +172,8 @@ impl OAuth {
         (username, password, address): (&str, &Password, IpAddr),
         scopes: Scopes,
         new_tokens: NewTokens,
-    ) -> Result<Outcome, ClientFailure> {
-        const WRONG: Refused = Refused::NoGuess(OAuthError::InvalidGrant(
+    ) -> Result<ExchangeResult, ClientFailure> {
+        const WRONG: ExchangeRefusal = ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(
             "the address or the password is wrong",
         ));
         let known = match self
@@ -206,7 +206,7 @@ impl OAuth {
         token: &Secret,
         wanted: Option<Scopes>,
         new_tokens: NewTokens,
-    ) -> Result<Outcome, ClientFailure> {
+    ) -> Result<ExchangeResult, ClientFailure> {
         let (hash, id) = (token.hash(), application.id);
         self.exchange(move |tx| {
             let found = tx.oauth_tokens().find_refresh(&hash.0)?.filter(|(_, grant)| grant.application == id);
@@ -214,7 +214,7 @@ impl OAuth {
             // Which token is the present one is only known while nobody else can replace it.
             let grant = tx.grants().lock(grant.id)?.ok_or(UNKNOWN)?;
             let now = tx.now();
-            let refused = |why| Refused::NoGuess(OAuthError::InvalidGrant(why));
+            let refused = |why| ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why));
             match token.presented(grant.generation, now) {
                 Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &new_tokens)?)),
                 Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
@@ -235,8 +235,10 @@ impl OAuth {
     /// maybe not for the first time.
     async fn exchange(
         &self,
-        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<Outcome, Abort<Refused>> + Send + 'static,
-    ) -> Result<Outcome, ClientFailure> {
+        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<ExchangeResult, Abort<ExchangeRefusal>>
+        + Send
+        + 'static,
+    ) -> Result<ExchangeResult, ClientFailure> {
         let (outcome, event) = match self
             .core
             .store()
@@ -288,12 +290,12 @@ fn rotate(
     grant: &Grant,
     wanted: Option<Scopes>,
     new_tokens: &NewTokens,
-) -> std::result::Result<TokenGrant, Abort<Refused>> {
+) -> std::result::Result<TokenGrant, Abort<ExchangeRefusal>> {
     let scopes = wanted
         .filter(|scopes| !scopes.is_empty())
         .unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
-        return Err(Refused::NoGuess(OAuthError::InvalidScope).into());
+        return Err(ExchangeRefusal::NoGuess(OAuthError::InvalidScope).into());
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.grants().advance(grant.id, generation, now)?;

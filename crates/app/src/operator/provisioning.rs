@@ -13,7 +13,7 @@ use crate::audit::note;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
-use crate::offboarding::give_up;
+use crate::offboarding::unlink_scim_identity;
 use crate::{Error, Result};
 
 /// What is known of the identity provider of an organization.
@@ -212,7 +212,7 @@ impl Provisioning {
                 .user
                 .id;
             tx.users().lock(user)?;
-            match give_up(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
+            match unlink_scim_identity(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
                 true => Ok(user),
                 false => Err(Error::NotFound.into()),
             }

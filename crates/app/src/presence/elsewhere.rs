@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
 
-use super::place::RoomPresence;
+use super::room_presence::RoomPresence;
 
 /// What is known of the other servers that live.
 #[derive(Debug, Default)]

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use super::outgoing::PresenceRows;
-use super::place::{RoomPresence, decode, encode};
+use super::room_presence::{RoomPresence, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
 use crate::core::liveness::SILENCE_MILLIS;
 use crate::core::transaction::NoCaller;

@@ -7,7 +7,7 @@
 mod elsewhere;
 mod exchange;
 mod outgoing;
-mod place;
+mod room_presence;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::elsewhere::Elsewhere;
 use self::outgoing::{Outgoing, PresenceRows};
-use self::place::RoomPresence;
+use self::room_presence::RoomPresence;
 use crate::Profile;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;

@@ -7,7 +7,7 @@ use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
 
 use super::MINUTE_MILLIS;
-use super::place::RoomPresence;
+use super::room_presence::RoomPresence;
 
 /// The most users of one batch.
 const USERS: usize = 512;

@@ -1,11 +1,11 @@
 //! Bounds on how much of a resource is in use at the same time: in the process, by one organization
 //! and by one caller, so that no caller and no organization can take all of it.
 
-mod payer;
 mod semaphore;
+mod subject;
 
-pub use self::payer::{Owner, QuotaKey, QuotaKeys};
 pub use self::semaphore::{KeyedSemaphore, Permit, QuotaExceeded};
+pub use self::subject::{QuotaKey, QuotaKeys, QuotaSubject};
 
 /// How much of a resource may be in use at the same time, in units that the resource defines:
 /// requests, or bytes.

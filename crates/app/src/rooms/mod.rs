@@ -9,7 +9,7 @@ use std::sync::Arc;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, FlowAction, FlowCaller, FlowPlace};
+use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
 use eddyline_model::tags::Roster;
 use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
@@ -114,9 +114,9 @@ impl Actor {
                 user: caller.user.id,
                 role: caller.role_in(room.flow.organization),
                 place: match room.member(caller.user.id) {
-                    None => FlowPlace::Outside,
-                    Some(member) if member.blocked => FlowPlace::Blocked,
-                    Some(_) => FlowPlace::Inside,
+                    None => MembershipState::Outside,
+                    Some(member) if member.blocked => MembershipState::Blocked,
+                    Some(_) => MembershipState::Inside,
                 },
             },
         }

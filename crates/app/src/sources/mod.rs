@@ -356,7 +356,7 @@ impl Sources {
                     .and_then(|()| policy::write(&room.organization));
                     allowed.map_err(Error::from)?;
                     // The source may be the caller's own, and be removed.
-                    actor.keep(tx)?;
+                    actor.lock_credential(tx)?;
                     Ok(work(tx, actor, source)?)
                 },
             )

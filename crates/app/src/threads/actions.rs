@@ -48,7 +48,7 @@ impl Threads {
         position: usize,
         name: Option<&str>,
     ) -> Result<()> {
-        let (user, owner) = (&actor.user()?.user, actor.owner());
+        let (user, owner) = (&actor.user()?.user, actor.quota_subject());
         policy::write(&room.organization)?;
         let root = self.messages.thread_root(room, thread_id)?;
         let ready = self

@@ -13,7 +13,7 @@ use url::Url;
 use crate::config::Profile;
 use crate::error::IntegrationFailed;
 use crate::jobs::Jobs;
-use crate::quota::{KeyedSemaphore, Owner, Quota, QuotaKey};
+use crate::quota::{KeyedSemaphore, Quota, QuotaKey, QuotaSubject};
 use crate::{Error, Limit, Result};
 
 /// How many integrations are asked at the same time. Each may take as long as the timeout allows.
@@ -42,7 +42,7 @@ pub(crate) struct Integrations {
 pub(crate) struct Asked {
     pub(crate) application: ApplicationId,
     /// Who triggered it.
-    pub(crate) owner: Owner,
+    pub(crate) owner: QuotaSubject,
     /// The thread, for the log.
     pub(crate) thread: String,
     pub(crate) url: String,
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(url_of_challenge(&long), None);
     }
 
-    fn owner(user: i64, organization: i64) -> Owner {
-        Owner {
+    fn owner(user: i64, organization: i64) -> QuotaSubject {
+        QuotaSubject {
             user: Some(UserId(user)),
             organization: Some(OrganizationId(organization)),
         }
@@ -294,7 +294,7 @@ mod tests {
         (0..32).map(permit).collect()
     }
 
-    async fn ask(integrations: &Integrations, owner: Owner) -> Option<Error> {
+    async fn ask(integrations: &Integrations, owner: QuotaSubject) -> Option<Error> {
         let asked = Asked {
             application: ApplicationId(1),
             owner,

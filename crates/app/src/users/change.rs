@@ -94,7 +94,7 @@ impl Users {
                 }
                 tx.users().lock(id)?;
                 // It may end with the password.
-                actor.keep(tx)?;
+                actor.lock_credential(tx)?;
                 let before = tx.users().find(id)?.ok_or(Error::NotFound)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, evidence.checked.as_deref())?;

@@ -20,7 +20,7 @@ fn token() -> String {
     sign(&key(), PARTIES, UserId(42), BODY, NOW)
 }
 
-fn judged(token: &str, body: &[u8], now: Timestamp) -> Result<ActionClaims, Refusal> {
+fn judged(token: &str, body: &[u8], now: Timestamp) -> Result<ActionClaims, ActionTokenError> {
     verify(token, &key(), PARTIES, body, now)
 }
 
@@ -102,9 +102,12 @@ fn another_body_is_refused() {
     for at in 0..BODY.len() {
         let mut body = BODY.to_vec();
         body[at] ^= 1;
-        assert_eq!(judged(&token(), &body, NOW), Err(Refusal::OtherBody));
+        assert_eq!(
+            judged(&token(), &body, NOW),
+            Err(ActionTokenError::OtherBody)
+        );
     }
-    assert_eq!(judged(&token(), b"", NOW), Err(Refusal::OtherBody));
+    assert_eq!(judged(&token(), b"", NOW), Err(ActionTokenError::OtherBody));
 }
 
 #[test]
@@ -112,7 +115,7 @@ fn a_token_is_good_for_thirty_seconds() {
     assert!(judged(&token(), BODY, Timestamp(1_800_000_029_999)).is_ok());
     assert_eq!(
         judged(&token(), BODY, Timestamp(1_800_000_030_000)),
-        Err(Refusal::Expired)
+        Err(ActionTokenError::Expired)
     );
 }
 
@@ -120,8 +123,8 @@ fn a_token_is_good_for_thirty_seconds() {
 fn another_key_or_party_is_refused() {
     let refused =
         |key: &str, parties| verify(&token(), &Secret::presented(key), parties, BODY, NOW);
-    assert_eq!(refused("s3creT", PARTIES), Err(Refusal::Forged));
-    assert_eq!(refused("", PARTIES), Err(Refusal::Forged));
+    assert_eq!(refused("s3creT", PARTIES), Err(ActionTokenError::Forged));
+    assert_eq!(refused("", PARTIES), Err(ActionTokenError::Forged));
     assert_eq!(
         refused(
             "s3cret",
@@ -130,7 +133,7 @@ fn another_key_or_party_is_refused() {
                 ..PARTIES
             }
         ),
-        Err(Refusal::Forged)
+        Err(ActionTokenError::Forged)
     );
     assert_eq!(
         refused(
@@ -140,7 +143,7 @@ fn another_key_or_party_is_refused() {
                 ..PARTIES
             }
         ),
-        Err(Refusal::Forged)
+        Err(ActionTokenError::Forged)
     );
 }
 
@@ -153,7 +156,7 @@ fn a_token_that_somebody_changed_is_refused() {
     let later = URL_SAFE_NO_PAD.encode(claims.to_string());
     assert_eq!(
         judged(&format!("{}.{later}.{}", parts[0], parts[2]), BODY, NOW),
-        Err(Refusal::Forged)
+        Err(ActionTokenError::Forged)
     );
     assert_eq!(
         judged(
@@ -161,7 +164,7 @@ fn a_token_that_somebody_changed_is_refused() {
             BODY,
             NOW
         ),
-        Err(Refusal::Forged)
+        Err(ActionTokenError::Forged)
     );
 }
 
@@ -174,13 +177,13 @@ fn other_algorithms_are_refused() {
         let token = by_hand(&json!({"alg": algorithm}), &claims, "s3cret");
         assert_eq!(
             judged(&token, BODY, NOW),
-            Err(Refusal::Forged),
+            Err(ActionTokenError::Forged),
             "{algorithm}"
         );
         let (unsigned, _) = token.rsplit_once('.').unwrap();
         assert_eq!(
             judged(&format!("{unsigned}."), BODY, NOW),
-            Err(Refusal::Forged),
+            Err(ActionTokenError::Forged),
             "{algorithm}"
         );
     }
@@ -192,7 +195,11 @@ fn a_token_that_leaves_something_out_is_refused() {
         let mut claims = json_part(&token(), 1);
         claims.as_object_mut().unwrap().remove(claim);
         let token = by_hand(&json!({"alg": "HS256"}), &claims, "s3cret");
-        assert_eq!(judged(&token, BODY, NOW), Err(Refusal::Forged), "{claim}");
+        assert_eq!(
+            judged(&token, BODY, NOW),
+            Err(ActionTokenError::Forged),
+            "{claim}"
+        );
     }
 }
 
@@ -214,12 +221,12 @@ proptest! {
         let ends = [token.find('.').unwrap(), token.rfind('.').unwrap(), token.len()];
         prop_assume!(token[at..=at] != other && !ends.contains(&(at + 1)));
         let changed = format!("{}{other}{}", &token[..at], &token[at + 1..]);
-        prop_assert_eq!(judged(&changed, BODY, NOW), Err(Refusal::Forged));
+        prop_assert_eq!(judged(&changed, BODY, NOW), Err(ActionTokenError::Forged));
     }
 
     #[test]
     fn no_text_makes_it_panic(text: String, parts in "[A-Za-z0-9_=.-]{0,60}") {
-        prop_assert_eq!(judged(&text, BODY, NOW), Err(Refusal::Forged));
-        prop_assert_eq!(judged(&parts, BODY, NOW), Err(Refusal::Forged));
+        prop_assert_eq!(judged(&text, BODY, NOW), Err(ActionTokenError::Forged));
+        prop_assert_eq!(judged(&parts, BODY, NOW), Err(ActionTokenError::Forged));
     }
 }

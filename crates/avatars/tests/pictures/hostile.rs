@@ -182,7 +182,7 @@ fn refusals_speak_to_the_uploader() {
     for (refused, words) in [
         (
             Refused::TooManyBytes,
-            "is too large: at most 10 MiB are taken",
+            "is too large: the maximum is 5 MiB",
         ),
         (
             Refused::UnknownFormat,

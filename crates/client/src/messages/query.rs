@@ -1,6 +1,6 @@
 //! Which messages a list holds.
 
-use eddyline_model::messages::{Event, Sort};
+use eddyline_model::messages::{MessageKind, Sort};
 use eddyline_wire::requests::{ListMessages, TagMode};
 
 use crate::request::RequestBuilder;
@@ -21,7 +21,7 @@ impl MessageQuery {
 
     /// Only messages of this kind, beside those named before.
     #[must_use]
-    pub fn event(mut self, event: Event) -> Self {
+    pub fn event(mut self, event: MessageKind) -> Self {
         self.0.event.get_or_insert_default().push(event);
         self
     }

@@ -11,10 +11,10 @@ use crate::error::MalformedStream;
 /// Takes a stream apart. [`Client::stream`](crate::Client::stream) does this for you; the decoder
 /// stands alone for those who bring their own connection.
 #[derive(Debug)]
-pub struct StreamDecoder(Kind);
+pub struct StreamDecoder(DecoderKind);
 
 #[derive(Debug)]
-enum Kind {
+enum DecoderKind {
     Json(JsonDecoder),
     EventStream(SseDecoder),
 }
@@ -23,8 +23,8 @@ impl StreamDecoder {
     /// A decoder at the start of a stream.
     pub fn new(format: StreamFormat) -> Self {
         Self(match format {
-            StreamFormat::Json => Kind::Json(JsonDecoder::default()),
-            StreamFormat::EventStream => Kind::EventStream(SseDecoder::default()),
+            StreamFormat::Json => DecoderKind::Json(JsonDecoder::default()),
+            StreamFormat::EventStream => DecoderKind::EventStream(SseDecoder::default()),
         })
     }
 
@@ -39,8 +39,8 @@ impl StreamDecoder {
         events: &mut VecDeque<StreamEvent>,
     ) -> Result<(), MalformedStream> {
         match &mut self.0 {
-            Kind::Json(decoder) => decoder.push(chunk, events),
-            Kind::EventStream(decoder) => decoder.push(chunk, events),
+            DecoderKind::Json(decoder) => decoder.push(chunk, events),
+            DecoderKind::EventStream(decoder) => decoder.push(chunk, events),
         }
     }
 }

@@ -21,7 +21,7 @@ use tokio_rustls::TlsAcceptor;
 use super::draining::Draining;
 use super::handoff::Handoff;
 use super::instrumented_io::InstrumentedIo;
-use super::listener_context::{BoxFuture, Handler, ListenerContext};
+use super::listener_context::{BoxFuture, ListenerContext, ListenerService};
 use super::patience::Patience;
 use super::progress::{Progress, TrackedBody};
 use super::request_body::{RequestBody, Rest};
@@ -159,7 +159,7 @@ async fn lingering_close(mut socket: Socket) {
 
 /// What hyper calls with each request.
 struct Calls {
-    handler: Handler,
+    handler: ListenerService,
     peer: Peer,
     progress: Arc<Progress>,
     unknown: Option<Arc<Unknown>>,

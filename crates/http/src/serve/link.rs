@@ -27,7 +27,7 @@ const UNKNOWN_READ_BYTES: usize = 4 * 1024;
 const UNKNOWN_HEAD_BYTES: usize = 16 * 1024;
 
 /// A socket, and what was read from it while it was watched.
-pub(super) struct Link {
+pub(super) struct WatchedSocket {
     /// There until the connection gives it away.
     socket: Option<TokioIo<Socket>>,
     /// What hyper is to read first.
@@ -41,7 +41,7 @@ pub(super) struct Link {
     long_head: Option<OwnedSemaphorePermit>,
 }
 
-impl Link {
+impl WatchedSocket {
     pub(super) fn new(socket: Socket, unknown: Option<Arc<Unknown>>) -> Self {
         Self {
             socket: Some(TokioIo::new(socket)),
@@ -116,7 +116,7 @@ impl Link {
     }
 }
 
-impl Link {
+impl WatchedSocket {
     /// Reads little at once, and long heads only for as many clients as may send them.
     fn poll_read_unknown(
         &mut self,

@@ -68,7 +68,7 @@ pub use unknown::mark_authenticated;
 pub(crate) use with_deadline::WithDeadline;
 
 use draining::Draining;
-use listener_context::{Handler, ListenerContext};
+use listener_context::{ListenerContext, ListenerService};
 
 /// Serves requests on one or more listeners until it is told to stop.
 ///
@@ -87,7 +87,7 @@ pub struct Server {
     limits: Limits,
     tls: Option<Arc<ServerConfig>>,
     proxies: TrustedProxies,
-    listeners: Vec<(TcpListener, Handler)>,
+    listeners: Vec<(TcpListener, ListenerService)>,
 }
 
 impl Server {
@@ -127,7 +127,7 @@ impl Server {
         S::Response: IntoResponse,
         S::Future: Send + 'static,
     {
-        let handler: Handler = Arc::new(move |request| {
+        let handler: ListenerService = Arc::new(move |request| {
             let answer = service.clone().oneshot(request);
             Box::pin(async move {
                 match answer.await {

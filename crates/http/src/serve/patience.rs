@@ -26,7 +26,7 @@ pub(super) enum Phase {
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Status {
+pub(super) struct ConnectionStatus {
     pub(super) phase: Phase,
     /// Requests that have come so far.
     pub(super) requests: u64,
@@ -39,7 +39,7 @@ pub(super) struct Status {
 pub(super) struct Patience<'a> {
     limits: &'a Limits,
     unknown: Option<&'a Unknown>,
-    status: Status,
+    status: ConnectionStatus,
     since: Instant,
     /// The rate at which the client takes the present answer.
     taking: RateMeter,
@@ -47,7 +47,11 @@ pub(super) struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(limits: &'a Limits, unknown: Option<&'a Unknown>, status: Status) -> Self {
+    pub(super) fn new(
+        limits: &'a Limits,
+        unknown: Option<&'a Unknown>,
+        status: ConnectionStatus,
+    ) -> Self {
         let now = Instant::now();
         let taking = RateMeter::new(limits.write_rate);
         Self {
@@ -61,7 +65,7 @@ impl<'a> Patience<'a> {
     }
 
     /// Ready when the connection has been as it is for too long.
-    pub(super) fn poll(&mut self, status: Status, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&mut self, status: ConnectionStatus, cx: &mut Context<'_>) -> Poll<()> {
         if status != self.status {
             self.advance(status);
         }
@@ -82,7 +86,7 @@ impl<'a> Patience<'a> {
     }
 
     /// A request that is answered at once changes no phase but counts all the same.
-    fn advance(&mut self, status: Status) {
+    fn advance(&mut self, status: ConnectionStatus) {
         let now = Instant::now();
         if status.requests != self.status.requests {
             self.taking = RateMeter::new(self.limits.write_rate);
@@ -123,13 +127,13 @@ mod tests {
 
     impl Patience<'_> {
         /// Whether the connection has been as it is for too long.
-        async fn is_over(&mut self, status: Status) -> bool {
+        async fn is_over(&mut self, status: ConnectionStatus) -> bool {
             poll_fn(|cx| Poll::Ready(self.poll(status, cx).is_ready())).await
         }
     }
 
-    fn idle_after(requests: u64) -> Status {
-        Status {
+    fn idle_after(requests: u64) -> ConnectionStatus {
+        ConnectionStatus {
             phase: Phase::Idle,
             requests,
             written: 100 * requests,
@@ -152,7 +156,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn one_byte_in_a_while_is_no_way_to_take_an_answer() {
         let limits = Limits::default();
-        let writing = |written| Status {
+        let writing = |written| ConnectionStatus {
             phase: Phase::Writing,
             requests: 1,
             written,
@@ -170,7 +174,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn waiting_for_the_server_is_not_charged_to_the_reader_of_an_answer() {
         let limits = Limits::default();
-        let status = |phase| Status {
+        let status = |phase| ConnectionStatus {
             phase,
             requests: 1,
             written: 0,

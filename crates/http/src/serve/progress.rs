@@ -11,8 +11,8 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::handoff::Handoff;
-use super::link::Link;
-use super::patience::{Phase, Status};
+use super::link::WatchedSocket;
+use super::patience::{ConnectionStatus, Phase};
 use super::socket::Socket;
 use super::unknown::Unknown;
 
@@ -37,7 +37,7 @@ pub(super) struct Progress {
     unread: AtomicBool,
     /// A stream that is to have the socket.
     handoff: Mutex<Option<Handoff>>,
-    link: Mutex<Link>,
+    link: Mutex<WatchedSocket>,
 }
 
 impl Progress {
@@ -53,13 +53,13 @@ impl Progress {
             hung_up: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             handoff: Mutex::default(),
-            link: Mutex::new(Link::new(socket, unknown)),
+            link: Mutex::new(WatchedSocket::new(socket, unknown)),
         })
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(super) fn status(&self) -> ConnectionStatus {
         let (requests, written) = (self.requests.load(Relaxed), self.written.load(Relaxed));
-        Status {
+        ConnectionStatus {
             phase: self.phase(),
             requests,
             written,
@@ -107,7 +107,7 @@ impl Progress {
         }
     }
 
-    pub(super) fn link(&self) -> MutexGuard<'_, Link> {
+    pub(super) fn link(&self) -> MutexGuard<'_, WatchedSocket> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use eddyline_app::{KeyedSemaphore, Owner, Permit, Quota, network_of};
+use eddyline_app::{KeyedSemaphore, Permit, Quota, QuotaSubject, network_of};
 use futures_util::task::AtomicWaker;
 use http::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -263,7 +263,7 @@ impl Unknown {
 
     /// Counts the connection as one of this caller from now on, unless the caller has its share of
     /// them.
-    fn mark_known(&self, owner: Owner) {
+    fn mark_known(&self, owner: QuotaSubject) {
         if !self.is_unknown() {
             return;
         }
@@ -304,7 +304,7 @@ pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
 /// Notes that a request has shown valid credentials of this caller. From now on its connection
 /// counts as a known one, within the share of the caller, and its answer counts for the caller.
 /// Called with the extensions of every authenticated request.
-pub fn mark_authenticated(extensions: &Extensions, owner: Owner) {
+pub fn mark_authenticated(extensions: &Extensions, owner: QuotaSubject) {
     crate::answer_bytes::charge(owner);
     if let Some(UnknownHandle(unknown)) = extensions.get() {
         unknown.mark_known(owner);

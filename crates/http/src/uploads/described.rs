@@ -11,13 +11,13 @@ use crate::serve::BodyError;
 
 /// What the parameters say of the file that a message is.
 #[derive(Debug, Default)]
-pub(crate) struct Described {
+pub(crate) struct FileParameters {
     pub(super) file_name: Option<String>,
     pub(super) content_type: Option<String>,
     pub(super) data: Option<Bytes>,
 }
 
-impl Described {
+impl FileParameters {
     /// Reads `content` with `data`, `content_type` and `file_name`, and the latter two beside it,
     /// as forms have them.
     pub(crate) async fn read(

@@ -6,7 +6,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, App, Error, Limit, Permit};
 use eddyline_model::files::MAX_ATTACHMENTS;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
@@ -265,8 +265,8 @@ async fn admit(
     if let Some(room) = room {
         shared.app.files().may_send(&room).await?;
     }
-    match event.as_deref().and_then(Event::parse) {
-        Some(Event::Activity | Event::Discussion) if !sender.may_integrate() => {
+    match event.as_deref().and_then(MessageKind::parse) {
+        Some(MessageKind::Activity | MessageKind::Discussion) if !sender.may_integrate() => {
             Err(Error::Denied.into())
         }
         _ => Ok(()),

@@ -9,7 +9,7 @@ use eddyline_app::{Actor, App, NewAttachment, Uploaded};
 use eddyline_wire::params::Reader;
 use http::HeaderMap;
 
-pub(crate) use self::described::Described;
+pub(crate) use self::described::FileParameters;
 pub(crate) use self::form::{FormBody, read_form};
 use crate::error::ApiFailure;
 use crate::media::BodyType;
@@ -37,9 +37,9 @@ pub(crate) struct Received {
 pub(crate) async fn content(
     (app, sender): (&App, &Actor),
     received: Vec<Received>,
-    described: Described,
+    described: FileParameters,
 ) -> Result<(NewAttachment, Uploaded), ApiFailure> {
-    let Described {
+    let FileParameters {
         file_name,
         content_type,
         data,

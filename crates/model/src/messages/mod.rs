@@ -7,7 +7,7 @@ mod thread;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-pub use crate::events::Event;
+pub use crate::events::MessageKind;
 use crate::files::NewFile;
 use crate::items::Item;
 use crate::search::Tokens;
@@ -29,10 +29,10 @@ pub const MAX_EXTERNAL_NAME_CHARS: usize = 100;
 /// The text by which others refer to a message of this kind: what was said, the name of a file, or
 /// what can be read first in what an integration pushed.
 #[must_use]
-pub fn reference(event: Event, content: &str) -> Cow<'_, str> {
+pub fn reference(event: MessageKind, content: &str) -> Cow<'_, str> {
     match event {
         event if event.has_text() => content.into(),
-        Event::File | Event::Activity | Event::Discussion | Event::Mail => {
+        MessageKind::File | MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => {
             crate::search::heading(content).into()
         }
         _ => "".into(),
@@ -76,10 +76,10 @@ pub struct Message {
     /// Its number in the room.
     pub id: MessageId,
     /// Its kind.
-    pub event: Event,
+    pub event: MessageKind,
     /// Who it is from.
     pub author: Author,
-    /// Text, or a JSON document, as [`Event::has_text`] tells.
+    /// Text, or a JSON document, as [`MessageKind::has_text`] tells.
     pub content: String,
     /// All tags, as sent and as found, in the order they are shown.
     pub tags: Vec<String>,
@@ -145,7 +145,7 @@ pub struct Draft {
     /// and for what the server itself posts.
     pub credential_epoch: Option<u64>,
     /// Its kind.
-    pub event: Event,
+    pub event: MessageKind,
     /// Who it is from.
     pub author: Author,
     /// Text, or a JSON document.
@@ -183,7 +183,7 @@ impl Draft {
     #[must_use]
     pub fn bare(
         room: RoomId,
-        event: Event,
+        event: MessageKind,
         author: Author,
         content: String,
         sent: Timestamp,
@@ -230,8 +230,10 @@ impl MessageView {
     /// subject.
     #[must_use]
     pub fn is_deliverable(&self) -> bool {
-        !matches!(self.message.event, Event::MessageEdit | Event::TagChange)
-            || self.subject.is_some()
+        !matches!(
+            self.message.event,
+            MessageKind::MessageEdit | MessageKind::TagChange
+        ) || self.subject.is_some()
     }
 }
 
@@ -241,12 +243,12 @@ mod tests {
 
     #[test]
     fn every_event_survives_its_name_and_its_number() {
-        for event in Event::ALL {
-            assert_eq!(Event::parse(event.as_str()), Some(event));
-            assert_eq!(Event::from_code(event.code()), Some(event));
+        for event in MessageKind::ALL {
+            assert_eq!(MessageKind::parse(event.as_str()), Some(event));
+            assert_eq!(MessageKind::from_code(event.code()), Some(event));
         }
-        assert_eq!(Event::parse("Message"), None);
-        assert_eq!(Event::from_code(-1), None);
-        assert_eq!(Event::from_code(11), None);
+        assert_eq!(MessageKind::parse("Message"), None);
+        assert_eq!(MessageKind::from_code(-1), None);
+        assert_eq!(MessageKind::from_code(11), None);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Event, Message};
+use super::{Message, MessageKind};
 use crate::MessageId;
 use crate::tags::{self, TagChanges};
 
@@ -28,7 +28,7 @@ pub struct LiveNotice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// Its kind.
-    pub event: Event,
+    pub event: MessageKind,
     /// The content that is kept.
     pub kept: String,
     /// What streams deliver at once.
@@ -45,7 +45,7 @@ impl Notice {
             subject: Some(Arc::new(after.clone())),
         };
         Self {
-            event: Event::MessageEdit,
+            event: MessageKind::MessageEdit,
             kept,
             live,
         }
@@ -67,7 +67,7 @@ impl Notice {
             subject: Some(Arc::new(after.clone())),
         };
         Self {
-            event: Event::TagChange,
+            event: MessageKind::TagChange,
             kept,
             live,
         }
@@ -82,7 +82,7 @@ impl Notice {
             subject: None,
         };
         Self {
-            event: Event::MessageDelete,
+            event: MessageKind::MessageDelete,
             kept,
             live,
         }
@@ -90,7 +90,7 @@ impl Notice {
 }
 
 #[derive(Deserialize)]
-struct Kept {
+struct StoredNotice {
     message: i64,
     #[serde(default)]
     add: Vec<String>,
@@ -100,8 +100,8 @@ struct Kept {
 
 /// The subject of a notice; `None` for a message that is none.
 #[must_use]
-pub fn subject_of(event: Event, content: &str) -> Option<MessageId> {
-    let kept: Kept = (!event.is_listed())
+pub fn subject_of(event: MessageKind, content: &str) -> Option<MessageId> {
+    let kept: StoredNotice = (!event.is_listed())
         .then(|| serde_json::from_str(content).ok())
         .flatten()?;
     Some(MessageId(kept.message))
@@ -111,11 +111,11 @@ pub fn subject_of(event: Event, content: &str) -> Option<MessageId> {
 /// present text, the tags of those added that the subject still has, and of those removed only what
 /// the server makes. Since it cannot name the others, it has all tags of the subject as well.
 #[must_use]
-pub fn present_content(event: Event, content: &str, subject: &Message) -> Option<String> {
+pub fn present_content(event: MessageKind, content: &str, subject: &Message) -> Option<String> {
     match event {
-        Event::MessageEdit => Some(edit_content(subject)),
-        Event::TagChange => {
-            let Kept {
+        MessageKind::MessageEdit => Some(edit_content(subject)),
+        MessageKind::TagChange => {
+            let StoredNotice {
                 message,
                 mut add,
                 mut remove,
@@ -144,7 +144,7 @@ mod tests {
         Message {
             room: RoomId(1),
             id: MessageId(7),
-            event: Event::Message,
+            event: MessageKind::Message,
             author: Author::user(UserId(2)),
             content: content.into(),
             tags: tags.iter().map(|&tag| tag.to_owned()).collect(),
@@ -170,8 +170,12 @@ mod tests {
             read(&notice.live.content),
             json!({"message": 7, "updated_content": "first"})
         );
-        let now =
-            present_content(Event::MessageEdit, &notice.kept, &message("second", &[])).unwrap();
+        let now = present_content(
+            MessageKind::MessageEdit,
+            &notice.kept,
+            &message("second", &[]),
+        )
+        .unwrap();
         assert_eq!(
             read(&now),
             json!({"message": 7, "updated_content": "second"})
@@ -197,7 +201,7 @@ mod tests {
         );
         assert!(!notice.kept.contains("secret"), "{}", notice.kept);
         let now = present_content(
-            Event::TagChange,
+            MessageKind::TagChange,
             &notice.kept,
             &message("x", &["map", "late"]),
         )
@@ -205,7 +209,7 @@ mod tests {
         let expected = json!({"message": 7, "add": ["map"], "remove": [":unread:3", ":url"], "tags": ["map", "late"]});
         assert_eq!(read(&now), expected);
         let again = present_content(
-            Event::TagChange,
+            MessageKind::TagChange,
             &notice.live.content,
             &message("x", &["map", "late"]),
         );
@@ -220,7 +224,7 @@ mod tests {
             present_content(removal.event, &removal.kept, &message("x", &[])),
             None
         );
-        assert_eq!(subject_of(Event::Message, r#"{"message":9}"#), None);
-        assert_eq!(subject_of(Event::MessageEdit, "null"), None);
+        assert_eq!(subject_of(MessageKind::Message, r#"{"message":9}"#), None);
+        assert_eq!(subject_of(MessageKind::MessageEdit, "null"), None);
     }
 }

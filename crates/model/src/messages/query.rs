@@ -1,6 +1,6 @@
 //! Questions for messages.
 
-use super::Event;
+use super::MessageKind;
 use crate::MessageId;
 
 /// Which way [`MessageQuery`] looks for its matches.
@@ -17,7 +17,7 @@ pub enum Sort {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageQuery {
     /// Kinds wanted; empty means every listed kind.
-    pub events: Vec<Event>,
+    pub events: Vec<MessageKind>,
     /// How many at most, 1 to 100.
     pub limit: i64,
     /// How many matches to pass over, counted from the end that `sort` chooses.

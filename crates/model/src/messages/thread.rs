@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Event;
+use super::MessageKind;
 use crate::items::Item;
 use crate::sources::ThreadSource;
 use crate::{MessageId, Timestamp};
@@ -25,7 +25,7 @@ pub struct ThreadCounts {
 impl ThreadCounts {
     /// The thread as its first message leaves it.
     #[must_use]
-    pub fn begun_by(event: Event, sent: Timestamp) -> Self {
+    pub fn begun_by(event: MessageKind, sent: Timestamp) -> Self {
         let mut counts = Self {
             activities: 0,
             internal_comments: 0,
@@ -38,14 +38,14 @@ impl ThreadCounts {
     }
 
     /// Counts one more message.
-    pub fn add(&mut self, event: Event, sent: Timestamp) {
+    pub fn add(&mut self, event: MessageKind, sent: Timestamp) {
         // What tells streams of another message is none itself.
         if !event.is_listed() {
             return;
         }
         match event {
-            Event::Activity | Event::Mail => self.activities += 1,
-            Event::Discussion => self.external_comments += 1,
+            MessageKind::Activity | MessageKind::Mail => self.activities += 1,
+            MessageKind::Discussion => self.external_comments += 1,
             _ => self.internal_comments += 1,
         }
         self.updated_at = self.updated_at.max(sent);

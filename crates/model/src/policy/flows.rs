@@ -15,7 +15,7 @@ pub enum FlowCaller {
         /// What the user is in the flow's organization; `None` for a stranger.
         role: Option<OrganizationRole>,
         /// What the user is in the flow.
-        place: FlowPlace,
+        place: MembershipState,
     },
     /// Somebody who holds a token of this very flow.
     FlowToken {
@@ -26,7 +26,7 @@ pub enum FlowCaller {
 
 /// What a user is in a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FlowPlace {
+pub enum MembershipState {
     /// Not in it.
     Outside,
     /// In it.
@@ -85,7 +85,7 @@ fn token_may(room: RoomId, flow: &Flow, action: FlowAction) -> Result<(), Refusa
 fn user_may(
     user: UserId,
     role: Option<OrganizationRole>,
-    place: FlowPlace,
+    place: MembershipState,
     flow: &Flow,
     action: FlowAction,
 ) -> Result<(), Refusal> {
@@ -100,10 +100,10 @@ fn user_may(
             _ => Err(Refusal::NotFound),
         };
     }
-    if place == FlowPlace::Blocked {
+    if place == MembershipState::Blocked {
         return Err(Refusal::Denied);
     }
-    let inside = place == FlowPlace::Inside;
+    let inside = place == MembershipState::Inside;
     let allowed = match action {
         FlowAction::See => inside || administrator || flow.access_mode == AccessMode::Organization,
         FlowAction::Join => inside || flow.access_mode == AccessMode::Organization,
@@ -137,7 +137,7 @@ pub fn block(actor: FlowCaller, target: Option<OrganizationRole>) -> Result<(), 
         } => Ok(()),
         FlowCaller::User {
             role: Some(_),
-            place: FlowPlace::Inside,
+            place: MembershipState::Inside,
             ..
         } if target != Some(OrganizationRole::Administrator) => Ok(()),
         _ => Err(Refusal::Denied),
@@ -151,11 +151,11 @@ pub fn block(actor: FlowCaller, target: Option<OrganizationRole>) -> Result<(), 
 ///
 /// [`Refusal::NotFound`] for flows that take nobody by a link and archived ones,
 /// [`Refusal::Denied`] for the blocked.
-pub fn join_by_link(place: FlowPlace, flow: &Flow) -> Result<(), Refusal> {
+pub fn join_by_link(place: MembershipState, flow: &Flow) -> Result<(), Refusal> {
     if flow.disabled || flow.access_mode == AccessMode::Invitation {
         return Err(Refusal::NotFound);
     }
-    if place == FlowPlace::Blocked {
+    if place == MembershipState::Blocked {
         Err(Refusal::Denied)
     } else {
         Ok(())
@@ -190,7 +190,7 @@ pub(in crate::policy) mod tests {
     pub(in crate::policy) fn user(
         id: i64,
         role: Option<OrganizationRole>,
-        place: FlowPlace,
+        place: MembershipState,
     ) -> FlowCaller {
         FlowCaller::User {
             user: UserId(id),
@@ -217,18 +217,18 @@ pub(in crate::policy) mod tests {
             ManageSources,
         ];
         let callers = [
-            ("stranger", user(9, None, FlowPlace::Outside)),
-            ("outsider", user(9, Some(Member), FlowPlace::Outside)),
-            ("blocked", user(9, Some(Member), FlowPlace::Blocked)),
-            ("member", user(9, Some(Member), FlowPlace::Inside)),
-            ("creator", user(1, Some(Member), FlowPlace::Inside)),
+            ("stranger", user(9, None, MembershipState::Outside)),
+            ("outsider", user(9, Some(Member), MembershipState::Outside)),
+            ("blocked", user(9, Some(Member), MembershipState::Blocked)),
+            ("member", user(9, Some(Member), MembershipState::Inside)),
+            ("creator", user(1, Some(Member), MembershipState::Inside)),
             (
                 "administrator outside",
-                user(9, Some(Administrator), FlowPlace::Outside),
+                user(9, Some(Administrator), MembershipState::Outside),
             ),
             (
                 "administrator inside",
-                user(9, Some(Administrator), FlowPlace::Inside),
+                user(9, Some(Administrator), MembershipState::Inside),
             ),
             ("token", FlowCaller::FlowToken { room: RoomId(7) }),
             ("other token", FlowCaller::FlowToken { room: RoomId(8) }),
@@ -299,9 +299,9 @@ pub(in crate::policy) mod tests {
 
     #[test]
     fn members_block_regular_members_and_administrators_block_anyone() {
-        let member = user(2, Some(Member), FlowPlace::Inside);
-        let outsider = user(2, Some(Member), FlowPlace::Outside);
-        let administrator = user(3, Some(Administrator), FlowPlace::Outside);
+        let member = user(2, Some(Member), MembershipState::Inside);
+        let outsider = user(2, Some(Member), MembershipState::Outside);
+        let administrator = user(3, Some(Administrator), MembershipState::Outside);
         assert_eq!(block(member, Some(Member)), Ok(()));
         assert_eq!(block(member, Some(Administrator)), Err(Refusal::Denied));
         assert_eq!(block(outsider, Some(Member)), Err(Refusal::Denied));
@@ -315,25 +315,30 @@ pub(in crate::policy) mod tests {
     #[test]
     fn a_link_leads_into_flows_that_take_people_by_it() {
         for (mode, archived, place, expected) in [
-            (AccessMode::Link, false, FlowPlace::Outside, Ok(())),
-            (AccessMode::Organization, false, FlowPlace::Outside, Ok(())),
-            (AccessMode::Link, false, FlowPlace::Inside, Ok(())),
+            (AccessMode::Link, false, MembershipState::Outside, Ok(())),
+            (
+                AccessMode::Organization,
+                false,
+                MembershipState::Outside,
+                Ok(()),
+            ),
+            (AccessMode::Link, false, MembershipState::Inside, Ok(())),
             (
                 AccessMode::Link,
                 false,
-                FlowPlace::Blocked,
+                MembershipState::Blocked,
                 Err(Refusal::Denied),
             ),
             (
                 AccessMode::Link,
                 true,
-                FlowPlace::Inside,
+                MembershipState::Inside,
                 Err(Refusal::NotFound),
             ),
             (
                 AccessMode::Invitation,
                 false,
-                FlowPlace::Inside,
+                MembershipState::Inside,
                 Err(Refusal::NotFound),
             ),
         ] {

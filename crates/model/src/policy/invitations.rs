@@ -1,6 +1,6 @@
 //! Invitations: who sends, sees, accepts and ends them.
 
-use super::{FlowAction, FlowCaller, FlowPlace, Refusal, flow};
+use super::{FlowAction, FlowCaller, MembershipState, Refusal, flow};
 use crate::flows::Flow;
 
 /// What a user is to an invitation.
@@ -23,7 +23,7 @@ pub fn invited(caller: FlowCaller, into: &Flow, own_address: bool) -> Result<Inv
     let blocked = matches!(
         caller,
         FlowCaller::User {
-            place: FlowPlace::Blocked,
+            place: MembershipState::Blocked,
             ..
         }
     );
@@ -59,10 +59,10 @@ mod tests {
             a_flow(AccessMode::Invitation, false),
             a_flow(AccessMode::Invitation, true),
         );
-        let stranger = user(9, None, FlowPlace::Outside);
-        let outsider = user(9, Some(Member), FlowPlace::Outside);
-        let blocked = user(9, Some(Member), FlowPlace::Blocked);
-        let member = user(9, Some(Member), FlowPlace::Inside);
+        let stranger = user(9, None, MembershipState::Outside);
+        let outsider = user(9, Some(Member), MembershipState::Outside);
+        let blocked = user(9, Some(Member), MembershipState::Blocked);
+        let member = user(9, Some(Member), MembershipState::Inside);
         for (caller, own_address, expected) in [
             (stranger, true, Ok(Invited::Guest)),
             (stranger, false, Err(Refusal::NotFound)),

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 use crate::UserId;
-use crate::messages::{Event, Message};
+use crate::messages::{Message, MessageKind};
 
 /// What deleting a message does (specification, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub enum Deletion {
 pub fn delete(user: UserId, message: &Message) -> Result<Deletion, Refusal> {
     let own = message.author.user == Some(user);
     match message.event {
-        Event::Activity | Event::Discussion | Event::Mail => Ok(Deletion::Remove),
-        Event::File if own => Ok(Deletion::Remove),
-        Event::Message | Event::Comment if own => Ok(Deletion::Truncate),
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => Ok(Deletion::Remove),
+        MessageKind::File if own => Ok(Deletion::Remove),
+        MessageKind::Message | MessageKind::Comment if own => Ok(Deletion::Truncate),
         _ => Err(Refusal::Denied),
     }
 }
@@ -37,7 +37,7 @@ pub fn delete(user: UserId, message: &Message) -> Result<Deletion, Refusal> {
 pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
     match message.event {
         // An empty one was deleted, and stays so.
-        Event::Message | Event::Comment
+        MessageKind::Message | MessageKind::Comment
             if message.author.user == Some(user) && !message.content.is_empty() =>
         {
             Ok(())
@@ -74,16 +74,16 @@ mod tests {
         };
         let (own, other) = (Some(UserId(1)), Some(UserId(2)));
         for (event, author, expected) in [
-            (Event::Message, own, Ok(Deletion::Truncate)),
-            (Event::Comment, own, Ok(Deletion::Truncate)),
-            (Event::Message, other, Err(Refusal::Denied)),
-            (Event::Message, None, Err(Refusal::Denied)),
-            (Event::File, own, Ok(Deletion::Remove)),
-            (Event::File, other, Err(Refusal::Denied)),
-            (Event::Activity, None, Ok(Deletion::Remove)),
-            (Event::Mail, None, Ok(Deletion::Remove)),
-            (Event::Action, own, Err(Refusal::Denied)),
-            (Event::Status, own, Err(Refusal::Denied)),
+            (MessageKind::Message, own, Ok(Deletion::Truncate)),
+            (MessageKind::Comment, own, Ok(Deletion::Truncate)),
+            (MessageKind::Message, other, Err(Refusal::Denied)),
+            (MessageKind::Message, None, Err(Refusal::Denied)),
+            (MessageKind::File, own, Ok(Deletion::Remove)),
+            (MessageKind::File, other, Err(Refusal::Denied)),
+            (MessageKind::Activity, None, Ok(Deletion::Remove)),
+            (MessageKind::Mail, None, Ok(Deletion::Remove)),
+            (MessageKind::Action, own, Err(Refusal::Denied)),
+            (MessageKind::Status, own, Err(Refusal::Denied)),
         ] {
             assert_eq!(
                 delete(UserId(1), &message(event, author)),

@@ -13,7 +13,7 @@ mod private;
 mod sources;
 
 pub use applications::{ApplicationAction, application};
-pub use flows::{FlowAction, FlowCaller, FlowPlace, block, flow, join_by_link};
+pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_link};
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, delete, edit_content};
 pub use organizations::{OrganizationAction, may_do_without, organization, write};

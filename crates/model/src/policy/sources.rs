@@ -44,7 +44,7 @@ mod tests {
     use super::*;
     use crate::flows::AccessMode;
     use crate::organizations::OrganizationRole::Member;
-    use crate::policy::FlowPlace;
+    use crate::policy::MembershipState;
     use crate::{RoomId, SourceId, Timestamp};
 
     fn a_source(room: i64, removed: bool) -> Source {
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_source_is_managed_by_members_its_application_and_its_own_token() {
         let flow = a_flow(AccessMode::Invitation, false);
-        let inside = user(9, Some(Member), FlowPlace::Inside);
+        let inside = user(9, Some(Member), MembershipState::Inside);
         let token = FlowCaller::FlowToken { room: RoomId(7) };
         let thread_owner = |id| {
             Some(ThreadOwner {
@@ -81,12 +81,12 @@ mod tests {
             (inside, None, app(5), Ok(())),
             (inside, None, app(6), denied),
             (
-                user(9, Some(Member), FlowPlace::Outside),
+                user(9, Some(Member), MembershipState::Outside),
                 None,
                 None,
                 denied,
             ),
-            (user(9, None, FlowPlace::Outside), None, None, unknown),
+            (user(9, None, MembershipState::Outside), None, None, unknown),
             (token, thread_owner(3), None, Ok(())),
             (token, thread_owner(4), None, denied),
             (token, Some(ThreadOwner::FLOW), None, denied),

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{Tokens, tokens};
-use crate::events::Event;
+use crate::events::MessageKind;
 
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "snake_case")]
@@ -16,9 +16,11 @@ struct Document {
 }
 
 /// The tokens of a document: of its title and its HTML, or of a file's name.
-pub(super) fn of_document(event: Event, json: &str) -> Tokens {
+pub(super) fn of_document(event: MessageKind, json: &str) -> Tokens {
     match event {
-        Event::Activity | Event::Discussion | Event::File | Event::Mail => tokens(&text_of(json)),
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::File | MessageKind::Mail => {
+            tokens(&text_of(json))
+        }
         _ => Tokens::default(),
     }
 }
@@ -107,7 +109,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn filed(event: Event, json: &str) -> Vec<String> {
+    fn filed(event: MessageKind, json: &str) -> Vec<String> {
         of_document(event, json).iter().map(str::to_owned).collect()
     }
 
@@ -116,24 +118,27 @@ mod tests {
         let json = r#"{"author":null,"title":"<a href=\"http://x/hidden>\">Crash</a> &amp; burn",
             "body":"<p>one</p><p>t<b>w</b>o</p>","attachments":[]}"#;
         assert_eq!(
-            filed(Event::Activity, json),
+            filed(MessageKind::Activity, json),
             ["burn", "crash", "one", "two"]
         );
-        assert_eq!(filed(Event::Action, json), Vec::<String>::new());
+        assert_eq!(filed(MessageKind::Action, json), Vec::<String>::new());
     }
 
     #[test]
     fn files_are_found_by_their_names_and_mails_by_what_they_say() {
         assert_eq!(
             filed(
-                Event::File,
+                MessageKind::File,
                 r#"{"file_name":"Plan B.pdf","path":"/files/x"}"#
             ),
             ["b", "pdf", "plan"]
         );
         let mail = r#"{"subject":"Hello","content":"<br>you","contentType":"text/html"}"#;
-        assert_eq!(filed(Event::Mail, mail), ["hello", "you"]);
-        assert_eq!(filed(Event::Mail, "no document"), Vec::<String>::new());
+        assert_eq!(filed(MessageKind::Mail, mail), ["hello", "you"]);
+        assert_eq!(
+            filed(MessageKind::Mail, "no document"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

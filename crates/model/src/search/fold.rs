@@ -8,7 +8,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 /// The nature of a character in folded text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CharClass {
     /// Letter, digit or `_`.
     Word,
     /// Letter of a script that is searched by pairs.
@@ -21,32 +21,32 @@ pub(super) enum Kind {
     Other,
 }
 
-pub(super) fn kind(c: char) -> Kind {
+pub(super) fn kind(c: char) -> CharClass {
     if c.is_ascii() {
         return if c.is_ascii_alphanumeric() || c == '_' {
-            Kind::Word
+            CharClass::Word
         } else {
-            Kind::Other
+            CharClass::Other
         };
     }
     if c.is_alphanumeric() {
         return if in_cjk_blocks(c) {
-            Kind::Cjk
+            CharClass::Cjk
         } else {
-            Kind::Word
+            CharClass::Word
         };
     }
     if is_combining_mark(c) {
         return if is_dropped(c) && !is_accent(c) {
-            Kind::Other
+            CharClass::Other
         } else {
-            Kind::Mark
+            CharClass::Mark
         };
     }
     if is_symbol(c) {
-        Kind::Symbol
+        CharClass::Symbol
     } else {
-        Kind::Other
+        CharClass::Other
     }
 }
 

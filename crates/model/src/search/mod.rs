@@ -17,8 +17,8 @@
 //! language.
 
 pub(crate) use self::documents::heading;
-use self::fold::{Kind, kind, lower, plain};
-use crate::events::Event;
+use self::fold::{CharClass, kind, lower, plain};
+use crate::events::MessageKind;
 
 mod documents;
 mod fold;
@@ -60,7 +60,7 @@ pub fn tokens(text: &str) -> Tokens {
 /// The tokens under which a message of this kind with this content is filed: those of its text, or,
 /// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
-pub fn of_message(event: Event, content: &str) -> Tokens {
+pub fn of_message(event: MessageKind, content: &str) -> Tokens {
     if event.has_text() {
         tokens(content)
     } else {
@@ -70,11 +70,13 @@ pub fn of_message(event: Event, content: &str) -> Tokens {
 
 /// What can be read in the content of a message of this kind.
 #[must_use]
-pub fn text_of_message(event: Event, content: &str) -> std::borrow::Cow<'_, str> {
+pub fn text_of_message(event: MessageKind, content: &str) -> std::borrow::Cow<'_, str> {
     match event {
-        Event::Activity | Event::Discussion | Event::Mail => documents::text_of(content).into(),
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => {
+            documents::text_of(content).into()
+        }
         // Its name says nothing about anybody.
-        Event::File | Event::Action => "".into(),
+        MessageKind::File | MessageKind::Action => "".into(),
         _ => content.into(),
     }
 }
@@ -94,13 +96,13 @@ pub fn query(text: &str) -> Vec<String> {
 /// one. Variation selectors and the keycap, which follow symbols as well, do not.
 #[must_use]
 pub fn is_word_char(c: char) -> bool {
-    matches!(kind(c), Kind::Word | Kind::Cjk | Kind::Mark)
+    matches!(kind(c), CharClass::Word | CharClass::Cjk | CharClass::Mark)
 }
 
 /// Whether a character is Han, Hiragana, Katakana or Hangul.
 #[must_use]
 pub fn is_cjk(c: char) -> bool {
-    kind(c) == Kind::Cjk
+    kind(c) == CharClass::Cjk
 }
 
 fn collect(text: &str, for_index: bool) -> Bag {
@@ -134,23 +136,24 @@ fn each_run<'a>(text: &'a str, mut found: impl FnMut(Run<'a>)) {
             .filter(|word| !word.is_empty())
             .for_each(|word| found(Run::Word(word)));
     }
-    let mut open: Option<(usize, Kind)> = None;
-    let mut close = |open: &mut Option<(usize, Kind)>, end| match open.take() {
-        Some((start, Kind::Cjk)) => found(Run::Cjk(&text[start..end])),
-        Some((start, Kind::Symbol)) => found(Run::Symbol(&text[start..end])),
+    let mut open: Option<(usize, CharClass)> = None;
+    let mut close = |open: &mut Option<(usize, CharClass)>, end| match open.take() {
+        Some((start, CharClass::Cjk)) => found(Run::Cjk(&text[start..end])),
+        Some((start, CharClass::Symbol)) => found(Run::Symbol(&text[start..end])),
         Some((start, _)) => found(Run::Word(&text[start..end])),
         None => {}
     };
     for (at, c) in text.char_indices() {
         let kind = kind(c);
         match (kind, open) {
-            (Kind::Mark, Some((_, Kind::Word | Kind::Cjk))) => {}
-            (Kind::Word, Some((_, Kind::Word))) | (Kind::Cjk, Some((_, Kind::Cjk))) => {}
-            (Kind::Word | Kind::Cjk | Kind::Symbol, _) => {
+            (CharClass::Mark, Some((_, CharClass::Word | CharClass::Cjk))) => {}
+            (CharClass::Word, Some((_, CharClass::Word)))
+            | (CharClass::Cjk, Some((_, CharClass::Cjk))) => {}
+            (CharClass::Word | CharClass::Cjk | CharClass::Symbol, _) => {
                 close(&mut open, at);
                 open = Some((at, kind));
             }
-            (Kind::Mark | Kind::Other, _) => close(&mut open, at),
+            (CharClass::Mark | CharClass::Other, _) => close(&mut open, at),
         }
     }
     close(&mut open, text.len());
@@ -182,7 +185,10 @@ fn add_humps(part: &str, bag: &mut Bag) {
     // The last two letters or digits, with the position of the last.
     let mut before: Option<char> = None;
     let mut last: Option<(usize, char)> = None;
-    for (at, c) in part.char_indices().filter(|&(_, c)| kind(c) != Kind::Mark) {
+    for (at, c) in part
+        .char_indices()
+        .filter(|&(_, c)| kind(c) != CharClass::Mark)
+    {
         let border = match (before, last) {
             (_, Some((_, last))) if last.is_lowercase() && c.is_uppercase() => Some(at),
             (Some(before), Some((last_at, last)))
@@ -210,7 +216,7 @@ fn add_cjk(characters: &str, for_index: bool, bag: &mut Bag) {
     // A mark is part of the character before it.
     let mut starts = characters
         .char_indices()
-        .filter(|&(_, c)| kind(c) != Kind::Mark)
+        .filter(|&(_, c)| kind(c) != CharClass::Mark)
         .map(|(at, _)| at)
         .skip(1)
         .chain([characters.len()]);
@@ -251,7 +257,7 @@ impl Bag {
             self.text.push_str(&word[..word.len().min(MAX_TOKEN)]);
             self.text[start..].make_ascii_lowercase();
         } else {
-            let word = word.trim_start_matches(|c| c == '_' || kind(c) == Kind::Mark);
+            let word = word.trim_start_matches(|c| c == '_' || kind(c) == CharClass::Mark);
             self.text.extend(word.chars().map(lower).take(MAX_TOKEN));
         }
         let end = start + self.text[start..].trim_end_matches('_').len();

@@ -207,7 +207,7 @@ proptest! {
             let mut characters = token.chars();
             prop_assert!((1..=MAX_TOKEN).contains(&token.chars().count()));
             prop_assert!(
-                token.chars().all(is_word_char) || characters.next().map(kind) == Some(Kind::Symbol) && characters.next().is_none(),
+                token.chars().all(is_word_char) || characters.next().map(kind) == Some(CharClass::Symbol) && characters.next().is_none(),
                 "{:?}", token
             );
             prop_assert!(!token.starts_with('_') && !token.ends_with('_'));

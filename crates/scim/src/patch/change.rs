@@ -4,7 +4,7 @@ use std::slice;
 
 use serde_json::{Map, Value};
 
-use super::target::Kept;
+use super::target::MappedAttribute;
 use crate::path::ValueFilter;
 use crate::values::{boolean, email, find, object, text};
 use crate::{ScimError, ScimType};
@@ -28,33 +28,37 @@ pub(super) enum Change {
 
 /// Adds what a value says about what is kept. Without one, or with `null`, it is taken away.
 pub(super) fn read(
-    kept: Kept,
+    attribute: MappedAttribute,
     value: Option<&Value>,
     changes: &mut Vec<Change>,
 ) -> Result<(), ScimError> {
     let value = value.filter(|value| !value.is_null());
-    let change = match kept {
-        Kept::UserName => Change::UserName(text("userName", required("userName", value)?)?),
-        Kept::ExternalId => {
+    let change = match attribute {
+        MappedAttribute::UserName => {
+            Change::UserName(text("userName", required("userName", value)?)?)
+        }
+        MappedAttribute::ExternalId => {
             Change::ExternalId(value.map(|value| text("externalId", value)).transpose()?)
         }
-        Kept::Active => Change::Active(boolean("active", required("active", value)?)?),
-        Kept::NickName => Change::Nick(text_or_none("nickName", value)?),
-        Kept::DisplayName => {
+        MappedAttribute::Active => Change::Active(boolean("active", required("active", value)?)?),
+        MappedAttribute::NickName => Change::Nick(text_or_none("nickName", value)?),
+        MappedAttribute::DisplayName => {
             Change::DisplayName(text("displayName", required("displayName", value)?)?)
         }
-        Kept::Name => return read_name(object("name", required("name", value)?)?, changes),
-        Kept::Formatted => {
+        MappedAttribute::Name => {
+            return read_name(object("name", required("name", value)?)?, changes);
+        }
+        MappedAttribute::Formatted => {
             Change::Formatted(text("name.formatted", required("name.formatted", value)?)?)
         }
-        Kept::GivenName => Change::GivenName(text_or_none("name.givenName", value)?),
-        Kept::FamilyName => Change::FamilyName(text_or_none("name.familyName", value)?),
-        Kept::Emails(filter) => match value.map(read_emails).transpose()? {
+        MappedAttribute::GivenName => Change::GivenName(text_or_none("name.givenName", value)?),
+        MappedAttribute::FamilyName => Change::FamilyName(text_or_none("name.familyName", value)?),
+        MappedAttribute::Emails(filter) => match value.map(read_emails).transpose()? {
             None | Some(Emails::None) => Change::Email(filter, None),
             Some(Emails::Address(address)) => Change::Email(filter, Some(address)),
             Some(Emails::Unkept) => return Ok(()),
         },
-        Kept::EmailValue(filter) => {
+        MappedAttribute::EmailValue(filter) => {
             let address = value.map(|value| text("emails.value", value)).transpose()?;
             Change::Email(filter, address)
         }
@@ -66,9 +70,9 @@ pub(super) fn read(
 /// The parts of a name; those that are not given stay (RFC 7644, section 3.5.2.3).
 fn read_name(name: &Map<String, Value>, changes: &mut Vec<Change>) -> Result<(), ScimError> {
     let parts = [
-        ("formatted", Kept::Formatted),
-        ("givenName", Kept::GivenName),
-        ("familyName", Kept::FamilyName),
+        ("formatted", MappedAttribute::Formatted),
+        ("givenName", MappedAttribute::GivenName),
+        ("familyName", MappedAttribute::FamilyName),
     ];
     for (part, kept) in parts {
         if let Some(value) = find(name, part)? {

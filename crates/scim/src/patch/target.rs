@@ -6,7 +6,7 @@ use crate::{Path, USER_SCHEMA};
 /// What a path names, from our side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    Kept(Kept),
+    Mapped(MappedAttribute),
     /// The standard, or some extension, has it, but we do not keep it.
     Unkept,
     /// Only the server sets it.
@@ -17,7 +17,7 @@ pub(super) enum Target {
 
 /// What we keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum MappedAttribute {
     UserName,
     ExternalId,
     Active,
@@ -83,16 +83,16 @@ impl Target {
             path.filter(),
             path.sub(),
         ) {
-            ("username", None, None) => Self::Kept(Kept::UserName),
-            ("externalid", None, None) => Self::Kept(Kept::ExternalId),
-            ("active", None, None) => Self::Kept(Kept::Active),
-            ("nickname", None, None) => Self::Kept(Kept::NickName),
-            ("displayname", None, None) => Self::Kept(Kept::DisplayName),
-            ("name", None, None) => Self::Kept(Kept::Name),
+            ("username", None, None) => Self::Mapped(MappedAttribute::UserName),
+            ("externalid", None, None) => Self::Mapped(MappedAttribute::ExternalId),
+            ("active", None, None) => Self::Mapped(MappedAttribute::Active),
+            ("nickname", None, None) => Self::Mapped(MappedAttribute::NickName),
+            ("displayname", None, None) => Self::Mapped(MappedAttribute::DisplayName),
+            ("name", None, None) => Self::Mapped(MappedAttribute::Name),
             ("name", None, Some(part)) => Self::of_part_of_name(part),
-            ("emails", filter, None) => Self::Kept(Kept::Emails(filter.cloned())),
+            ("emails", filter, None) => Self::Mapped(MappedAttribute::Emails(filter.cloned())),
             ("emails", filter, Some(part)) if part.eq_ignore_ascii_case("value") => {
-                Self::Kept(Kept::EmailValue(filter.cloned()))
+                Self::Mapped(MappedAttribute::EmailValue(filter.cloned()))
             }
             ("emails", _, Some(part)) if is_one_of(part, UNKEPT_PARTS_OF_EMAILS) => Self::Unkept,
             _ => Self::Unknown,
@@ -101,9 +101,9 @@ impl Target {
 
     fn of_part_of_name(part: &str) -> Self {
         match part.to_ascii_lowercase().as_str() {
-            "formatted" => Self::Kept(Kept::Formatted),
-            "givenname" => Self::Kept(Kept::GivenName),
-            "familyname" => Self::Kept(Kept::FamilyName),
+            "formatted" => Self::Mapped(MappedAttribute::Formatted),
+            "givenname" => Self::Mapped(MappedAttribute::GivenName),
+            "familyname" => Self::Mapped(MappedAttribute::FamilyName),
             _ if is_one_of(part, UNKEPT_PARTS_OF_NAMES) => Self::Unkept,
             _ => Self::Unknown,
         }

@@ -117,7 +117,7 @@ impl<'d> AppendState<'d> {
                     .referred
                     .get(&(draft.room.0, parent.0))
                     .ok_or(Outcome::NoParent)?;
-                if answered.event == eddyline_model::messages::Event::Comment {
+                if answered.event == eddyline_model::messages::MessageKind::Comment {
                     return Err(Outcome::ParentIsComment);
                 }
                 if !answered.event.is_listed() {

@@ -13,8 +13,8 @@ const LINE: usize = 100;
 
 type Waiting<'a> = Pin<Box<dyn Future<Output = Result<Permit<u32>, LineFull>> + 'a>>;
 
-fn key(caller: u32, group: u32) -> Key<u32> {
-    Key {
+fn key(caller: u32, group: u32) -> FairnessKey<u32> {
+    FairnessKey {
         caller,
         group: 1000 + group,
     }
@@ -26,13 +26,13 @@ fn poll(waiting: &mut Waiting<'_>) -> Poll<Result<Permit<u32>, LineFull>> {
         .poll(&mut Context::from_waker(Waker::noop()))
 }
 
-fn ask(semaphore: &FairSemaphore<u32>, key: Key<u32>) -> Waiting<'_> {
+fn ask(semaphore: &FairSemaphore<u32>, key: FairnessKey<u32>) -> Waiting<'_> {
     let mut waiting: Waiting<'_> = Box::pin(semaphore.acquire(key, LINE));
     assert!(poll(&mut waiting).is_pending(), "{key:?} has to wait");
     waiting
 }
 
-fn take(semaphore: &FairSemaphore<u32>, key: Key<u32>) -> Permit<u32> {
+fn take(semaphore: &FairSemaphore<u32>, key: FairnessKey<u32>) -> Permit<u32> {
     match poll(&mut (Box::pin(semaphore.acquire(key, LINE)) as Waiting<'_>)) {
         Poll::Ready(Ok(permit)) => permit,
         other => panic!("{key:?} gets no permit: {other:?}"),

@@ -7,16 +7,16 @@ use tokio::sync::mpsc as tokio_mpsc;
 
 use crate::reader::{Inner, Reader};
 use crate::store::{Options, Store};
-use crate::{Account, Error, ReadBudget, Result};
+use crate::{Error, ReadBudget, ReadBudgetKey, Result};
 
 const ANN: ReadBudget = ReadBudget {
-    caller: Account::new(9, 1),
-    group: Account::new(8, 1),
+    caller: ReadBudgetKey::new(9, 1),
+    group: ReadBudgetKey::new(8, 1),
     line: LINE,
 };
 const BEN: ReadBudget = ReadBudget {
-    caller: Account::new(9, 2),
-    group: Account::new(8, 2),
+    caller: ReadBudgetKey::new(9, 2),
+    group: ReadBudgetKey::new(8, 2),
     line: LINE,
 };
 const LINE: usize = 10;

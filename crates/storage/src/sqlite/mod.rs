@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
     use eddyline_model::MessageId;
-    use eddyline_model::messages::Event;
+    use eddyline_model::messages::MessageKind;
 
     const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
@@ -295,11 +295,11 @@ mod tests {
         let tags = vec!["a".to_owned(), "b".to_owned()];
         let queries = [
             MessageQuery {
-                events: vec![Event::File],
+                events: vec![MessageKind::File],
                 ..MessageQuery::default()
             },
             MessageQuery {
-                events: vec![Event::Action, Event::Status],
+                events: vec![MessageKind::Action, MessageKind::Status],
                 ..MessageQuery::default()
             },
             MessageQuery {

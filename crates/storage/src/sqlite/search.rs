@@ -2,7 +2,7 @@
 //! of each room that stands in `search_progress`.
 
 use diesel::prelude::*;
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::search::{self, Tokens};
 use eddyline_model::{MessageId, RoomId};
 
@@ -137,7 +137,7 @@ fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Wor
         .load::<(i64, i16, String)>(c)?;
     rows.into_iter()
         .map(|(id, event, content)| {
-            let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+            let event = MessageKind::from_code(event).ok_or(Error::Corrupt("event"))?;
             Ok((id, search::of_message(event, &content)))
         })
         .collect()

@@ -1,7 +1,7 @@
 //! Lists of threads: those with a row, and those that nobody answered.
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Event, Sort, ThreadCounts, ThreadState};
+use eddyline_model::messages::{MessageKind, Sort, ThreadCounts, ThreadState};
 use eddyline_model::threads::{self as model, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
@@ -137,7 +137,7 @@ impl<C: Access> Threads<'_, C> {
         let mut found = self.records(rows)?;
         if query.empty && matches!(query.threads, model::Threads::All | model::Threads::Chat) {
             for (root, event, sent) in self.unanswered(room, query)? {
-                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+                let event = MessageKind::from_code(event).ok_or(Error::Corrupt("event"))?;
                 found.push((
                     root,
                     Record::chat(ThreadCounts::begun_by(event, Timestamp(sent))),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use diesel::prelude::*;
 use eddyline_model::items::Item;
-use eddyline_model::messages::{Event, Message, ThreadCounts, ThreadState};
+use eddyline_model::messages::{Message, MessageKind, ThreadCounts, ThreadState};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::{ApplicationId, MessageId, RoomId, SourceId, Timestamp};
 use eddyline_portable::portable;
@@ -479,7 +479,7 @@ impl Threads<'_, Tx<'_>> {
         )?;
         let is_inbox = matches!(
             gone.event,
-            Event::Activity | Event::Discussion | Event::Mail
+            MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail
         );
         let record = self
             .list_records_without_items(gone.room, &[root.0])?

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Event, reference};
+use eddyline_model::messages::{MessageKind, reference};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
 
@@ -15,7 +15,7 @@ use crate::{Error, Result};
 /// What another message is about, for titles and counts.
 #[derive(Clone)]
 pub(crate) struct Referred {
-    pub(crate) event: Event,
+    pub(crate) event: MessageKind,
     pub(crate) content: String,
     pub(crate) sent: Timestamp,
     pub(crate) thread_root: Option<MessageId>,
@@ -48,7 +48,7 @@ impl<C: Access> Threads<'_, C> {
             .load::<(i64, i16, String, i64, Option<i64>)>(c)?;
         rows.into_iter()
             .map(|(id, event, content, sent, root)| {
-                let event = Event::from_code(event).ok_or(Error::Corrupt("event"))?;
+                let event = MessageKind::from_code(event).ok_or(Error::Corrupt("event"))?;
                 let thread_root = root.map(MessageId);
                 Ok((
                     id,

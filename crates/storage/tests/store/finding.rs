@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{Draft, Event, MessageQuery, Placement, Sort};
+use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement, Sort};
 use eddyline_model::search::{self, Tokens};
 use eddyline_model::{MessageId, RoomId};
 
@@ -98,19 +98,19 @@ async fn a_search_that_tags_widen_goes_on_behind_what_it_looked_at(home: Arc<Hom
     let world = World::new(&home).await;
     let mut drafts = vec![chat(world.main, world.ann, "needle"); LOOKED_AT + 3];
     drafts[0] = Draft {
-        event: Event::Status,
+        event: MessageKind::Status,
         ..chat(world.main, world.ann, "needle")
     };
     drafts[1] = Draft {
-        event: Event::Status,
+        event: MessageKind::Status,
         ..chat(world.main, world.ann, "#rare")
     };
     drafts[2] = Draft {
-        event: Event::Status,
+        event: MessageKind::Status,
         ..chat(world.main, world.ann, "#rare needle")
     };
     drafts[LOOKED_AT + 2] = Draft {
-        event: Event::Status,
+        event: MessageKind::Status,
         ..chat(world.main, world.ann, "#rare")
     };
     world
@@ -152,7 +152,7 @@ async fn a_search_that_tags_widen_goes_on_behind_what_it_looked_at(home: Arc<Hom
 
     // Those with the words are looked at down to number 3, and those with the tags no further.
     let statuses = MessageQuery {
-        events: vec![Event::Status],
+        events: vec![MessageKind::Status],
         limit: 30,
         ..either
     };
@@ -283,7 +283,7 @@ async fn a_list_is_narrowed_by_numbers(home: Arc<Home>) {
 
 async fn every_kind(home: &Home) -> World {
     let world = World::new(home).await;
-    for event in Event::ALL {
+    for event in MessageKind::ALL {
         let placement = if event.starts_thread() {
             Placement::StartsThread
         } else {
@@ -311,11 +311,11 @@ async fn a_list_is_narrowed_by_kind(home: Arc<Home>) {
     let world = every_kind(&home).await;
     for tags in [vec![], texts(&["tag"])] {
         for (events, found) in [
-            (vec![Event::Message], vec![1]),
-            (vec![Event::Message, Event::File], vec![1, 4]),
-            (vec![Event::File, Event::Mail], vec![4, 8]),
-            (vec![Event::Action], vec![7]),
-            (vec![Event::TagChange], vec![10]),
+            (vec![MessageKind::Message], vec![1]),
+            (vec![MessageKind::Message, MessageKind::File], vec![1, 4]),
+            (vec![MessageKind::File, MessageKind::Mail], vec![4, 8]),
+            (vec![MessageKind::Action], vec![7]),
+            (vec![MessageKind::TagChange], vec![10]),
         ] {
             let query = MessageQuery {
                 events,
@@ -435,7 +435,7 @@ async fn a_search_is_narrowed_by_tags_and_kind(home: Arc<Home>) {
             chat(world.main, world.bob, "number eleven #odd"),
         ))
         .await;
-    let number = |tags: &[&str], any_tag, events: &[Event]| MessageQuery {
+    let number = |tags: &[&str], any_tag, events: &[MessageKind]| MessageQuery {
         search: Some(words("number")),
         tags: texts(tags),
         any_tag,
@@ -447,7 +447,9 @@ async fn a_search_is_narrowed_by_tags_and_kind(home: Arc<Home>) {
         [1, 3, 5, 7, 9, 11]
     );
     assert_eq!(
-        world.find(number(&["odd"], false, &[Event::Comment])).await,
+        world
+            .find(number(&["odd"], false, &[MessageKind::Comment]))
+            .await,
         [11]
     );
     assert_eq!(
@@ -460,7 +462,11 @@ async fn a_search_is_narrowed_by_tags_and_kind(home: Arc<Home>) {
     );
     assert_eq!(
         world
-            .find(number(&["three", ":influx:1"], true, &[Event::Message]))
+            .find(number(
+                &["three", ":influx:1"],
+                true,
+                &[MessageKind::Message]
+            ))
             .await,
         [3, 6, 9]
     );

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::invitations::{Invitation, InvitationState};
-use eddyline_model::mail::{Link, Purpose, QueuedMail};
+use eddyline_model::mail::{MailedLink, Purpose, QueuedMail};
 use eddyline_model::names::Email;
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Error, NewInvitations, NewMail};
@@ -329,7 +329,7 @@ async fn mail_and_links_of_an_invitation_end_together(home: Arc<Home>) {
         for (number, purpose) in (0u8..).zip(about) {
             tx.mails().insert_link(
                 &[number; 32],
-                &Link {
+                &MailedLink {
                     purpose,
                     email: None,
                     expires_at: Timestamp(100),
@@ -452,7 +452,7 @@ async fn what_has_ended_is_forgotten(home: Arc<Home>) {
         for (hash, end) in [(b"early", 10), (b"later", 20)] {
             tx.mails().insert_link(
                 hash,
-                &Link {
+                &MailedLink {
                     purpose,
                     email: None,
                     expires_at: Timestamp(end),

@@ -3,12 +3,12 @@
 mod applications;
 mod audit;
 mod changes;
+mod credential_epoch;
 mod credentials;
 mod doubt;
 mod failures;
 mod files;
 mod finding;
-mod gate;
 mod grants;
 mod groups;
 mod home;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use diesel::backend::Backend;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use eddyline_model::messages::{Draft, Event, MessageQuery, Placement};
+use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement};
 use eddyline_model::{Timestamp, UserId};
 use eddyline_storage::{Error, Store, Tx};
 use serde_json::{Value as Json, json};
@@ -185,9 +185,9 @@ async fn notices_of_before_keep_no_text(home: Arc<Home>) {
     let tags = json!({"message": id.0, "add": ["plan"], "remove": ["secret", ":unread:7", ":url"]});
     let bare = json!({"message": id.0, "add": [], "remove": []});
     for (event, content) in [
-        (Event::MessageEdit, edit),
-        (Event::TagChange, tags),
-        (Event::TagChange, bare.clone()),
+        (MessageKind::MessageEdit, edit),
+        (MessageKind::TagChange, tags),
+        (MessageKind::TagChange, bare.clone()),
     ] {
         let placement = Placement::Unthreaded;
         let content = content.to_string();

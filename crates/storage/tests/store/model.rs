@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use eddyline_model::messages::{
-    Draft, Event, Mentions, Message, MessageQuery, MessageView, Placement, Sort, ThreadCounts,
-    ThreadState,
+    Draft, Mentions, Message, MessageKind, MessageQuery, MessageView, Placement, Sort,
+    ThreadCounts, ThreadState,
 };
 use eddyline_model::search::Tokens;
 use eddyline_model::{MessageId, Timestamp, UserId};
@@ -123,8 +123,8 @@ impl Room {
             .and_then(|root| self.threads.get_mut(&root))
         {
             match gone.message.event {
-                Event::Activity | Event::Mail => counts.activities -= 1,
-                Event::Discussion => counts.external_comments -= 1,
+                MessageKind::Activity | MessageKind::Mail => counts.activities -= 1,
+                MessageKind::Discussion => counts.external_comments -= 1,
                 _ => counts.internal_comments -= 1,
             }
         }
@@ -249,11 +249,11 @@ impl Entry {
 }
 
 /// Kinds that are told apart in the lists of this model.
-pub(crate) const KINDS: [Event; 6] = [
-    Event::Message,
-    Event::Status,
-    Event::File,
-    Event::Activity,
-    Event::Action,
-    Event::TagChange,
+pub(crate) const KINDS: [MessageKind; 6] = [
+    MessageKind::Message,
+    MessageKind::Status,
+    MessageKind::File,
+    MessageKind::Activity,
+    MessageKind::Action,
+    MessageKind::TagChange,
 ];

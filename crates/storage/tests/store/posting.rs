@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{Author, Draft, Event, Placement, ThreadCounts};
+use eddyline_model::messages::{Author, Draft, MessageKind, Placement, ThreadCounts};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp};
 use eddyline_storage::Outcome;
 
@@ -44,7 +44,7 @@ async fn a_message_is_kept_as_it_was_posted(home: Arc<Home>) {
     let message = &said.message;
     assert_eq!(
         (message.room, message.id, message.event),
-        (draft.room, MessageId(1), Event::Message)
+        (draft.room, MessageId(1), MessageKind::Message)
     );
     assert_eq!(
         (&message.content, &message.tags),
@@ -328,7 +328,7 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
     assert_eq!((orphan.outcome, orphan.event), (Outcome::NoParent, None));
 
     let edit = Draft {
-        event: Event::MessageEdit,
+        event: MessageKind::MessageEdit,
         placement: Placement::Unthreaded,
         ..chat(world.main, world.ann, "{}")
     };
@@ -404,7 +404,7 @@ async fn a_thread_counts_what_it_holds(home: Arc<Home>) {
         ..chat(world.main, world.ann, "text")
     };
     let first = world
-        .say(at(Event::Activity, Placement::StartsThread, 10))
+        .say(at(MessageKind::Activity, Placement::StartsThread, 10))
         .await;
     assert_eq!(
         first.thread.as_ref().map(|thread| thread.counts.activities),
@@ -412,15 +412,15 @@ async fn a_thread_counts_what_it_holds(home: Arc<Home>) {
     );
     let root = first.message.id;
     for (event, sent) in [
-        (Event::Activity, 40),
-        (Event::Discussion, 20),
-        (Event::Discussion, 21),
-        (Event::File, 30),
+        (MessageKind::Activity, 40),
+        (MessageKind::Discussion, 20),
+        (MessageKind::Discussion, 21),
+        (MessageKind::File, 30),
     ] {
         world.say(at(event, Placement::InThread(root), sent)).await;
     }
     let last = world
-        .say(at(Event::Comment, Placement::Answers(root), 35))
+        .say(at(MessageKind::Comment, Placement::Answers(root), 35))
         .await;
     let counts = ThreadCounts {
         activities: 2,
@@ -474,7 +474,7 @@ async fn a_message_goes_into_a_thread_by_its_beginning(home: Arc<Home>) {
         Outcome::NoParent
     );
     let loose = Draft {
-        event: Event::Action,
+        event: MessageKind::Action,
         placement: Placement::Unthreaded,
         ..chat(world.main, world.ann, "{}")
     };

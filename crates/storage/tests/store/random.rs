@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddyline_model::log::LogBody;
-use eddyline_model::messages::{Draft, Event, MessageQuery, Placement, Sort};
+use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement, Sort};
 use eddyline_model::search::{self, Tokens};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp, UserId};
 
@@ -111,12 +111,14 @@ impl History {
 
     fn place(&mut self, draft: Draft) -> Draft {
         let room = &self.rooms[&draft.room];
-        let all: Vec<(MessageId, Event)> = room
+        let all: Vec<(MessageId, MessageKind)> = room
             .entries
             .values()
             .map(|entry| (entry.message.id, entry.message.event))
             .collect();
-        let open = |(_, event): &&(MessageId, Event)| event.is_listed() && *event != Event::Comment;
+        let open = |(_, event): &&(MessageId, MessageKind)| {
+            event.is_listed() && *event != MessageKind::Comment
+        };
         let parents: Vec<MessageId> = all.iter().filter(open).map(|(id, _)| *id).collect();
         let begun = |id: &MessageId| {
             room.entries
@@ -134,7 +136,7 @@ impl History {
                 let event = if self.dice.one_in(2) {
                     self.dice.pick(&KINDS)
                 } else {
-                    Event::Message
+                    MessageKind::Message
                 };
                 let placement = if event.starts_thread() {
                     Placement::StartsThread

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use eddyline_model::items::{Color, Item, Status};
-use eddyline_model::messages::{Author, Draft, Event, MessageView, Placement, ThreadPost};
+use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::threads::{ThreadQuery, Threads};
 use eddyline_model::{ApplicationId, MessageId, SourceId, Timestamp};
@@ -53,7 +53,7 @@ fn activity(
 ) -> Draft {
     let content = r#"{"author":null,"title":"changed","body":"","attachments":[]}"#;
     Draft {
-        event: Event::Activity,
+        event: MessageKind::Activity,
         author: Author::anonymous(None),
         placement: Placement::InMirror,
         thread: Some(Box::new(ThreadPost {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{
-    Author, Draft, Event, Mentions, MessageQuery, MessageView, Placement,
+    Author, Draft, Mentions, MessageKind, MessageQuery, MessageView, Placement,
 };
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
@@ -161,7 +161,7 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
         room,
         access_version: None,
         credential_epoch: None,
-        event: Event::Message,
+        event: MessageKind::Message,
         author: Author::user(user),
         content: text.to_owned(),
         tags: hash_tags(text),
@@ -183,7 +183,7 @@ pub(crate) fn chat(room: RoomId, user: UserId, text: &str) -> Draft {
 
 pub(crate) fn comment(parent: MessageId, draft: Draft) -> Draft {
     Draft {
-        event: Event::Comment,
+        event: MessageKind::Comment,
         placement: Placement::Answers(parent),
         ..draft
     }

@@ -172,7 +172,7 @@ impl World {
             credential: None,
             format: Format::Json,
             resume,
-            answered: Seq(0),
+            acknowledged: Seq(0),
             presence: false,
             full_detail: true,
         }

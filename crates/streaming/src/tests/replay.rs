@@ -27,7 +27,7 @@ fn a_new_listener_does_not_hear_what_was_answered_before_it_was_published() {
     let world = World::new(small());
     let (answered, entry) = world.commit(room(1));
     let request = SubscribeRequest {
-        answered: Seq(answered),
+        acknowledged: Seq(answered),
         ..world.request(rooms(&[1]), None)
     };
     let mut stream = world.try_listen(request).unwrap();

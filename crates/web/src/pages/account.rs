@@ -52,13 +52,15 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
-        "profile" => Some("Your names are changed."),
-        "email" => {
-            Some("Your address is changed. The old one gets a mail by which it can be undone.")
+        "profile" => Some("Your profile has been saved."),
+        "email" => Some(
+            "Your e-mail address has been changed. We’ve sent a link to undo this to the old one.",
+        ),
+        "picture" => Some("Your picture has been changed."),
+        "no-picture" => Some("Your picture has been removed. Your initials are shown instead."),
+        "password" => {
+            Some("Your password has been changed, and you are signed out everywhere else.")
         }
-        "picture" => Some("Your picture is changed."),
-        "no-picture" => Some("Your picture is removed. Your initials are shown instead."),
-        "password" => Some("Your password is changed, and all your other sessions have ended."),
         _ => None,
     };
     let fresh = visit.app().accounts().has_signed_in_lately(actor).await?;
@@ -229,14 +231,14 @@ fn finish(
 }
 
 fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
-    FormView::new("/account", visit.csrf(), "Change the names")
+    FormView::new("/account", visit.csrf(), "Save")
         .prefix("profile-")
         .hidden("part", "profile")
         .field(Field::text("name", "Full name", "name").value(name))
         .field(
             Field::text("nick", "Nick", "nickname")
                 .value(nick)
-                .hint("By which others mention you: @nick."),
+                .hint("Others mention you as @nick."),
         )
         .field(
             Field::text("website", "Home page", "url")
@@ -247,30 +249,30 @@ fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
 
 /// `fresh` is whether the password was shown just now, by signing in.
 fn email(visit: &Visit, address: &str, fresh: bool) -> FormView {
-    let form = FormView::new("/account", visit.csrf(), "Change the address")
+    let form = FormView::new("/account", visit.csrf(), "Change address")
         .prefix("email-")
         .hidden("part", "email")
         .field(
             Field::email()
                 .value(address)
-                .hint("You sign in with it. The change counts at once."),
+                .hint("You sign in with it. The change takes effect immediately."),
         );
     match fresh {
         true => form,
         false => form.field(
-            Field::password("current_password", "Present password", "current-password")
-                .hint("Or sign out, and change the address right after signing in."),
+            Field::password("current_password", "Current password", "current-password")
+                .hint("Or sign out, sign in again, and change the address right away."),
         ),
     }
 }
 
 fn password(visit: &Visit) -> FormView {
-    FormView::new("/account", visit.csrf(), "Change the password")
+    FormView::new("/account", visit.csrf(), "Change password")
         .prefix("password-")
         .hidden("part", "password")
         .field(Field::password(
             "current_password",
-            "Present password",
+            "Current password",
             "current-password",
         ))
         .field(Field::password("password", "New password", "new-password").hint(HINT))

@@ -146,15 +146,15 @@ impl Asking {
     /// their own, and what was sent must come back unchanged, so such parameters go with the
     /// address.
     fn carried(&self) -> (String, Vec<(&str, &str)>) {
-        let is_broken = |text: &str| text.contains(['\r', '\n']);
-        let (internal_error, hidden): (Vec<_>, Vec<_>) = self
+        let has_line_break = |text: &str| text.contains(['\r', '\n']);
+        let (with_line_breaks, hidden): (Vec<_>, Vec<_>) = self
             .form
             .iter()
-            .partition(|(name, value)| is_broken(name) || is_broken(value));
-        if internal_error.is_empty() {
+            .partition(|(name, value)| has_line_break(name) || has_line_break(value));
+        if with_line_breaks.is_empty() {
             return (PATH.to_owned(), hidden);
         }
-        let owned = internal_error
+        let owned = with_line_breaks
             .into_iter()
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
         (
@@ -202,7 +202,7 @@ impl Asking {
             // The session ended at this very moment.
             Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
             Err(Error::NotFound) => {
-                return Err(AuthorizeError::Tell("The application is gone.").into());
+                return Err(AuthorizeError::Tell("The application has been removed.").into());
             }
             Err(error) => return Err(error.into()),
         };
@@ -216,8 +216,8 @@ impl Asking {
 fn deny(visit: &Visit, asked: &AuthorizationPrompt) -> Response {
     match visit.app().oauth().denied_at(asked) {
         Some(address) => elsewhere(&address),
-        None => visit.page(&Plain::new("You said no").text(format!(
-            "{} may do nothing for you. You can close this page.",
+        None => visit.page(&Plain::new("You denied access").text(format!(
+            "{} can’t act for you. You can close this page.",
             asked.application.name
         ))),
     }

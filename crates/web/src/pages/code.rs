@@ -6,7 +6,7 @@ use axum::response::Response;
 use eddyline_app::{Error, Secret};
 
 use crate::failure::PageFailure;
-use crate::segments::Link;
+use crate::segments::LinkSegment;
 use crate::visit::Visit;
 
 #[derive(Template)]
@@ -16,7 +16,10 @@ struct Code<'a> {
     code: &'a str,
 }
 
-pub(super) async fn show(visit: Visit, Link(code): Link) -> Result<Response, PageFailure> {
+pub(super) async fn show(
+    visit: Visit,
+    LinkSegment(code): LinkSegment,
+) -> Result<Response, PageFailure> {
     let actor = visit.signed_in()?;
     match visit
         .app()

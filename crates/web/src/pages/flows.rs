@@ -59,7 +59,7 @@ pub(super) async fn show(
         .collect();
     let api = visit.app().config().addresses.base.clone();
     let done = (visit.query("done") == "replaced")
-        .then_some("The flow has a new join link; the one before is dead.");
+        .then_some("The flow has a new join link. The old one no longer works.");
     let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
         let here = path(
             &flow.organization.parameterized_name,

@@ -58,7 +58,7 @@ pub(super) async fn show(
         });
     let sources = sources.collect();
     let done =
-        (visit.query("done") == "removed").then_some("The source is gone; its token is refused.");
+        (visit.query("done") == "removed").then_some("Source removed. Its token no longer works.");
     let path = format!("/app/{organization}/{flow}");
     Ok(visit.page(&Inbox {
         inside: visit.inside(),

@@ -11,7 +11,7 @@ use crate::answer::see_other;
 use crate::failure::{PageFailure, sentence};
 use crate::field::{Field, FormView};
 use crate::local_path::sign_in_path;
-use crate::segments::Link;
+use crate::segments::LinkSegment;
 use crate::submission::Submission;
 use crate::visit::Visit;
 
@@ -31,7 +31,10 @@ struct InvitationPage {
     others: Vec<FormView>,
 }
 
-pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
+pub(super) async fn show(
+    visit: Visit,
+    LinkSegment(link): LinkSegment,
+) -> Result<Response, PageFailure> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::show(&visit, &link).await;
     };
@@ -45,7 +48,10 @@ pub(super) async fn show(visit: Visit, Link(link): Link) -> Result<Response, Pag
     Ok(visit.page(&describe(&visit, invited, form)))
 }
 
-pub(super) async fn submit(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn submit(
+    LinkSegment(link): LinkSegment,
+    sent: Submission,
+) -> Result<Response, PageFailure> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::submit(&sent, &link).await;
     };
@@ -77,7 +83,8 @@ async fn decline(sent: &Submission, link: &Secret) -> Result<Response, PageFailu
         .decline_link(link)
         .await
         .map_err(gone)?;
-    let told = Plain::new("You declined").text("The invitation is gone. Nothing else happens.");
+    let told = Plain::new("You declined")
+        .text("The invitation has been deleted. You don’t need to do anything else.");
     Ok(sent.visit.page(&told))
 }
 
@@ -113,7 +120,7 @@ fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationP
     let who = invited
         .inviter
         .as_deref()
-        .unwrap_or("Somebody with your address, probably you,");
+        .unwrap_or("Somebody, probably you,");
     let asks = if invited.inviter.is_some() {
         "invites you to"
     } else {
@@ -125,7 +132,10 @@ fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationP
     );
     let sign_in = sign_in_path(visit.path());
     let links = match (visit.actor().is_some(), invited.has_account) {
-        (false, false) => vec![(sign_in, "You have an account with another address? Sign in")],
+        (false, false) => vec![(
+            sign_in,
+            "Already have an account with another address? Sign in",
+        )],
         (false, true) => vec![("/password".to_owned(), "Forgot your password?")],
         (true, _) => Vec::new(),
     };
@@ -138,7 +148,7 @@ fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationP
             FormView::new(
                 "/sign-out",
                 visit.csrf(),
-                "Sign out to join as somebody else",
+                "Sign out and join with another account",
             )
             .quiet(),
         );
@@ -177,13 +187,13 @@ fn sign_up_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> For
         Field::email()
             .value(&invited.email)
             .readonly()
-            .hint("You will sign in with it."),
+            .hint("You’ll sign in with it."),
     )
     .field(Field::text("name", "Full name", "name").value(name))
     .field(
         Field::text("nick", "Nick", "nickname")
             .value(nick)
-            .hint("By which others mention you: @nick."),
+            .hint("Others mention you as @nick."),
     )
     .field(Field::password("password", "Password", "new-password").hint(HINT))
 }

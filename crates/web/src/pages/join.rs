@@ -73,11 +73,13 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
         .request_join(secret, flow, &email, visit.client())
         .await
         .map_err(gone)?;
-    let told = Plain::new("Look into your mail")
+    let told = Plain::new("Check your e-mail")
         .text(format!(
-            "A mail with an invitation is on its way to {email}. It may take a few minutes."
+            "We’ve sent an invitation to {email}. It may take a few minutes."
         ))
-        .text("There is none when the address is in the flow already, or got one just now.");
+        .text(
+            "We don’t send one if this address is already in the flow, or if it got one just now.",
+        );
     Ok(visit.page(&told))
 }
 
@@ -97,9 +99,12 @@ fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {
     match visit.actor() {
         Some(_) => page.form(form),
         None => page
-            .text("Tell us your address. We mail you an invitation, by which you come in.")
+            .text("Enter your e-mail address. We’ll send you an invitation to join.")
             .form(form)
-            .link(sign_in_path(visit.path()), "You have an account? Sign in"),
+            .link(
+                sign_in_path(visit.path()),
+                "Already have an account? Sign in",
+            ),
     }
 }
 

@@ -8,7 +8,7 @@ use super::plain::Plain;
 use super::secret;
 use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
-use crate::segments::Link;
+use crate::segments::LinkSegment;
 use crate::submission::Submission;
 use crate::visit::Visit;
 
@@ -31,21 +31,27 @@ pub(super) async fn request(sent: Submission) -> Result<Response, PageFailure> {
         .accounts()
         .request_password_reset(email, visit.client())
         .await?;
-    let told = Plain::new("Look into your mail")
+    let told = Plain::new("Check your e-mail")
         .text(format!(
-            "If {email} has an account here, a mail with a link is on its way. It may take a few minutes."
+            "If {email} has an account here, we’ve sent it a link. It may take a few minutes."
         ))
-        .text("The link works for a few hours. Another one is sent after five minutes at the earliest.")
+        .text("The link works for a few hours. You can ask for another one after five minutes.")
         .link("/sign-in", "Sign in");
     Ok(visit.page(&told))
 }
 
-pub(super) async fn choose(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
+pub(super) async fn choose(
+    visit: Visit,
+    LinkSegment(link): LinkSegment,
+) -> Result<Response, PageFailure> {
     let found = find(&visit, &link).await?;
     Ok(visit.page(&choosing(choosing_form(&visit, &found), &found)))
 }
 
-pub(super) async fn set(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn set(
+    LinkSegment(link): LinkSegment,
+    sent: Submission,
+) -> Result<Response, PageFailure> {
     let visit = &sent.visit;
     let shown = find(visit, &link).await?;
     let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
@@ -83,7 +89,7 @@ pub(super) fn error(field: &str, text: &str) -> (String, Vec<String>) {
 
 fn asking(form: FormView) -> Plain {
     Plain::new("Choose a new password")
-        .text("Tell us the address of your account. We mail you a link by which you choose a new password.")
+        .text("Enter the e-mail address of your account. We’ll send you a link to choose a new password.")
         .form(form)
         .link("/sign-in", "Sign in")
 }
@@ -95,7 +101,7 @@ fn asking_form(visit: &Visit, email: &str) -> FormView {
 fn choosing(form: FormView, link: &ResetLink) -> Plain {
     Plain::new("Choose a new password")
         .text(format!(
-            "{}, this ends all your sessions, on every device.",
+            "{}, this signs you out on every device.",
             link.name
         ))
         .form(form)
@@ -108,4 +114,5 @@ fn choosing_form(visit: &Visit, link: &ResetLink) -> FormView {
 }
 
 /// What makes a password a good one.
-pub(super) const HINT: &str = "At least 8 characters. Several words that do not belong together are easy to keep in mind and hard to guess.";
+pub(super) const HINT: &str =
+    "At least 8 characters. A few unrelated words are easy to remember and hard to guess.";

@@ -12,7 +12,7 @@ use crate::failure::PageFailure;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
 use crate::local_path::sign_in_path;
-use crate::segments::Link;
+use crate::segments::LinkSegment;
 use crate::submission::Submission;
 use crate::visit::Visit;
 
@@ -60,7 +60,10 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, PageFailure> {
 }
 
 /// The page of a link that signs in. Only its button does, since other programs follow links too.
-pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response, PageFailure> {
+pub(super) async fn show_link(
+    visit: Visit,
+    LinkSegment(link): LinkSegment,
+) -> Result<Response, PageFailure> {
     let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     let name = visit
         .app()
@@ -76,7 +79,10 @@ pub(super) async fn show_link(visit: Visit, Link(link): Link) -> Result<Response
     ))
 }
 
-pub(super) async fn use_link(Link(link): Link, sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn use_link(
+    LinkSegment(link): LinkSegment,
+    sent: Submission,
+) -> Result<Response, PageFailure> {
     let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
     let session = sent
         .visit

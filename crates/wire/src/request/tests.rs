@@ -1,4 +1,4 @@
-use eddyline_model::messages::{Event, Sort};
+use eddyline_model::messages::{MessageKind, Sort};
 use eddyline_model::{GroupId, UserId};
 
 use super::*;
@@ -18,7 +18,7 @@ request! {
         /// An identifier.
         group: Option<GroupId> = id::<GroupId>(),
         /// Words of a set.
-        kinds: Option<Vec<Event>> = words(&[("message", Event::Message), ("file", Event::File)], "is no kind"),
+        kinds: Option<Vec<MessageKind>> = words(&[("message", MessageKind::Message), ("file", MessageKind::File)], "is no kind"),
         /// A word.
         sort: Option<Sort> = choice(&[("asc", Sort::Ascending), ("desc", Sort::Descending)]),
         /// Identifiers.
@@ -45,7 +45,7 @@ fn everything() -> Everything {
         words: "abc".to_owned(),
         count: 4,
         group: Some(GroupId(17)),
-        kinds: Some(vec![Event::File]),
+        kinds: Some(vec![MessageKind::File]),
         sort: Some(Sort::Ascending),
         users: Some(vec![UserId(1), UserId(2)]),
         must: Some("x".to_owned()),
@@ -134,7 +134,7 @@ fn alternatives_require_nothing() {
 
 #[test]
 fn lists_know_every_kind_that_is_listed() {
-    let listed: Vec<&str> = Event::ALL
+    let listed: Vec<&str> = MessageKind::ALL
         .iter()
         .filter(|event| event.is_listed())
         .map(|event| event.as_str())

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
-    Event, MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, Sort,
+    MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageKind, Sort,
 };
 use eddyline_model::names::check_external_name;
 use eddyline_model::tags::MAX_TAGS;
@@ -29,15 +29,15 @@ const MAX_SEARCH_WORDS: usize = 20;
 const MAX_SKIP: i64 = 10_000;
 
 /// The kinds of message that are listed.
-const LISTED: &[(&str, Event)] = &[
-    ("message", Event::Message),
-    ("comment", Event::Comment),
-    ("status", Event::Status),
-    ("file", Event::File),
-    ("activity", Event::Activity),
-    ("discussion", Event::Discussion),
-    ("action", Event::Action),
-    ("mail", Event::Mail),
+const LISTED: &[(&str, MessageKind)] = &[
+    ("message", MessageKind::Message),
+    ("comment", MessageKind::Comment),
+    ("status", MessageKind::Status),
+    ("file", MessageKind::File),
+    ("activity", MessageKind::Activity),
+    ("discussion", MessageKind::Discussion),
+    ("action", MessageKind::Action),
+    ("mail", MessageKind::Mail),
 ];
 
 /// What is wrong with the name under which a message is sent that is none of a user's.
@@ -126,7 +126,7 @@ request! {
         /// comment.
         event: Option<String> = text(0..=100)
             .of(&["comment"])
-            .checked(|event| (event != Event::Comment.as_str()).then(|| "must be comment".to_owned())),
+            .checked(|event| (event != MessageKind::Comment.as_str()).then(|| "must be comment".to_owned())),
     }
 }
 
@@ -163,7 +163,7 @@ request! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct ListMessages {
         /// Kinds of message.
-        event: Option<Vec<Event>> = words(LISTED, "is not a kind of message that is listed"),
+        event: Option<Vec<MessageKind>> = words(LISTED, "is not a kind of message that is listed"),
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
         /// desc for the latest matches, asc for the oldest.

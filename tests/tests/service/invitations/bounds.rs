@@ -262,7 +262,7 @@ async fn requests_at_a_join_link_have_a_quota_of_their_own(server: Server) {
         visitor
             .post(&link, &[("do", "mail"), ("email", stranger)])
             .await
-            .says(200, "Look into your mail");
+            .says(200, "Check your e-mail");
     }
     mail_is_out(&server, &ada, "last@elsewhere.example").await;
     assert_eq!(server.letters_to(stranger).len(), 2);
@@ -399,12 +399,12 @@ async fn requests_at_a_join_link_leave_room_for_invitations(server: Server) {
         visitor
             .post(&link, &[("do", "mail"), ("email", address)])
             .await
-            .says(200, "Look into your mail");
+            .says(200, "Check your e-mail");
     }
     visitor
         .post(&link, &[("do", "mail"), ("email", &list[3])])
         .await
-        .says(409, "That cannot be done now");
+        .says(409, "You can’t do that now");
     invited(&ada, "guest@elsewhere.example").await;
 }
 

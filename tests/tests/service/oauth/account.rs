@@ -253,7 +253,7 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     ben.get("/account/applications")
         .await
-        .says(200, "You have allowed no application anything.");
+        .says(200, "No application has access to your account.");
 
     let first = robot.by_password(&tenant.ben, "flow").await;
     let second = robot.by_password(&tenant.ben, "private").await;
@@ -295,7 +295,7 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
         assert_eq!(robot.status(&tokens["access_token"]).await, expected);
     }
     let page = ben.get("/account/applications?done=ended").await;
-    page.says(200, "The application is shut out.");
+    page.says(200, "The application no longer has access.");
     assert_eq!(page.text.matches("<h2>Robot</h2>").count(), 1);
     ben.post("/account/applications", &[("application", &id)])
         .await
@@ -402,8 +402,8 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
         &format!(". {}</h2>", "é".repeat(200)),
         ". Firefox on Linux</h2>",
         &format!("<p class=\"hint\">{fox}</p>"),
-        ". A browser that does not say what it is</h2>",
-        "End all others",
+        ". Unknown browser</h2>",
+        "Sign out everywhere else",
     ] {
         page.says(200, part);
     }
@@ -455,8 +455,12 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
         assert_eq!(ended.get("/account").await.status, 303);
     }
     let page = this.get("/account/sessions?done=others").await;
-    page.says(200, "All other sessions have ended.");
-    assert!(!page.text.contains("End all others"), "{}", page.text);
+    page.says(200, "You are signed out everywhere else.");
+    assert!(
+        !page.text.contains("Sign out everywhere else"),
+        "{}",
+        page.text
+    );
     assert_eq!(
         ada.get("/account").await.status,
         200,
@@ -492,7 +496,7 @@ async fn undoing_a_change_of_address_shuts_applications_out(tenant: Tenant) {
     owner
         .post(&path, &[])
         .await
-        .says(200, "The old address is back");
+        .says(200, "Your old address is restored");
     assert_eq!(
         (
             robot.status(&tokens["access_token"]).await,

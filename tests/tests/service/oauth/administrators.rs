@@ -65,7 +65,7 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
         assert_eq!(robot.status(&tokens["access_token"]).await, expected);
     }
     let page = ada.get(&format!("{path}?done=ended")).await;
-    page.says(200, "The application is shut out.");
+    page.says(200, "The application no longer has access.");
     assert!(!page.text.contains("@ben"), "{}", page.text);
 }
 

@@ -125,7 +125,7 @@ impl Walk {
 
     #[track_caller]
     fn is_asked(&self) {
-        self.is_fit("Robot asks for access");
+        self.is_fit("Robot wants to access your account");
         let host = Url::parse(&self.site.callback()).unwrap();
         let text = self.browser.text();
         assert!(
@@ -234,10 +234,10 @@ fn one_copies_a_code(walk: &Walk) {
     walk.no_complaints();
     walk.belongs_to(&[("code", code), oob], &walk.acme.ben);
     walk.browser.open(&url);
-    walk.is_fit("This code is no longer good");
+    walk.is_fit("This code doesn’t work any more");
     walk.browser.open(&walk.asks(&[oob]));
     walk.browser.press("Deny");
-    walk.is_fit("You said no");
+    walk.is_fit("You denied access");
     assert!(walk.site.visits().is_empty());
 }
 
@@ -293,7 +293,7 @@ fn a_form_with_a_wrong_token_is_explained(walk: &Walk) {
         "{forms}.forEach(field => field.value = '{zeros}')"
     ));
     walk.browser.press("Allow");
-    walk.is_fit("This form could not be accepted");
+    walk.is_fit("We couldn’t accept this form");
     assert!(walk.site.visits().is_empty());
     // The page says what to do, and that helps.
     walk.browser.open(&walk.asks(&[("state", STATE)]));

@@ -200,7 +200,7 @@ async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let page = ben.get(&asks(&robot, &[])).await;
     for part in [
-        "<h1><bdi>Robot</bdi> asks for access</h1>",
+        "<h1><bdi>Robot</bdi> wants to access your account</h1>",
         &format!(
             "an application of <bdi><strong>{}</strong></bdi>.",
             neighbour.name

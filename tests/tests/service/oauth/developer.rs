@@ -135,7 +135,7 @@ async fn an_application_is_registered_and_its_secret_shown_once(tenant: Tenant) 
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let page = ben.get("/developer").await;
     page.says(200, &format!("<h2>{}</h2>", tenant.name));
-    page.says(200, "It has registered none.");
+    page.says(200, "No applications yet.");
     page.is_named_throughout("/developer");
     let told = registered(&mut ben).await;
     let (answered, tokens) = ask(&tenant, &told, &told.secret).await;
@@ -170,7 +170,7 @@ async fn a_public_application_has_no_secret(tenant: Tenant) {
     let page = send(&mut ben, "/developer", &form).await;
     let path = page.sent_on().to_owned();
     let page = ben.get(&path).await;
-    page.says(200, "The application is registered.");
+    page.says(200, "The application has been registered.");
     page.says(200, "it has no secret, and must use PKCE");
     let path = path.strip_suffix("?done=registered").unwrap();
     assert!(
@@ -350,10 +350,10 @@ async fn an_inactive_organization_registers_nothing(tenant: Tenant) {
         .admin(&["org", "update", "--org", &tenant.name, "--active", "false"]);
     send(&mut ben, "/developer", &form)
         .await
-        .says(403, "You may not do that");
+        .says(403, "You can’t do that");
     ben.get("/developer")
         .await
-        .says(200, "It has registered none.");
+        .says(200, "No applications yet.");
 }
 
 async fn an_application_is_changed(tenant: Tenant) {
@@ -380,7 +380,7 @@ async fn an_application_is_changed(tenant: Tenant) {
     assert_eq!(page.sent_on(), format!("{}?done=changed", told.path));
     let page = ben.get(page.sent_on()).await;
     for part in [
-        "The application is changed.",
+        "The application has been changed.",
         "<h1>Android</h1>",
         &*told.client_id,
         "which was shown once",
@@ -461,7 +461,7 @@ async fn a_removed_application_is_shut_out(tenant: Tenant) {
     assert_eq!(status(&tenant, &tokens["access_token"]).await, 401);
     assert_eq!(ask(&tenant, &told, &told.secret).await.0, 401);
     let page = ben.get("/developer?done=removed").await;
-    page.says(200, "The application is removed.");
+    page.says(200, "The application has been removed.");
     assert!(!page.text.contains("Robot"), "{}", page.text);
     for path in [&told.path, &path] {
         ben.get(path).await.says(404, "Page not found");

@@ -63,7 +63,7 @@ fn see_to_an_application(browser: &Browser, server: &Server) {
     is_fit(browser);
     browser.fill_label("Name", "Robot");
     browser.fill_label("Redirect URIs", "http://127.0.0.1:9/back#here");
-    browser.tick("May have codes shown to users");
+    browser.tick("Allow codes to be copied by hand");
     browser.press("Register it");
     assert!(
         browser.text().contains("must not have a fragment"),
@@ -98,7 +98,7 @@ fn see_to_an_application(browser: &Browser, server: &Server) {
             .is_some_and(|link| link.starts_with("https://robot.example/"))
     );
     for (link, button) in [
-        ("Give it another secret", "Give it another secret"),
+        ("Create a new secret", "Create a new secret"),
         ("Remove it", "Remove Robot"),
     ] {
         browser.open(&url);
@@ -127,7 +127,7 @@ fn see_to_a_picture(browser: &Browser, server: &Server) {
     browser.fill_label("New picture", &file("notes.txt", b"no picture"));
     browser.press("Change the picture");
     assert!(
-        browser.text().contains("That did not work"),
+        browser.text().contains("Something isn’t right"),
         "{}",
         browser.text()
     );
@@ -159,7 +159,7 @@ fn see_to_a_token(browser: &Browser, server: &Server) {
     browser.press("API tokens");
     is_fit(browser);
     browser.fill_label("Name", "Build server");
-    browser.press("Make an API token");
+    browser.press("Create an API token");
     is_fit(browser);
     let secret = browser
         .text()

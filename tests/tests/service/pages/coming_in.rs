@@ -92,12 +92,12 @@ async fn a_newcomer_signs_up_by_an_invitation(tenant: Tenant) {
         tenant.ada.get(&tenant.path("/invitations")).await,
         json!([])
     );
-    grace.get(&link).await.says(404, "This link leads nowhere");
+    grace.get(&link).await.says(404, "This link doesn’t work");
     let mut other = tenant.server().visitor();
     other
         .post(&link, &sign_up("other", OTHER))
         .await
-        .says(404, "This link leads nowhere");
+        .says(404, "This link doesn’t work");
     tenant.server().signed_in(&email, OTHER).await;
 }
 
@@ -141,7 +141,7 @@ async fn whoever_is_signed_in_joins_with_one_click(tenant: Tenant) {
     browser
         .post(&link, &[("do", "join")])
         .await
-        .says(404, "This link leads nowhere");
+        .says(404, "This link doesn’t work");
 }
 
 async fn somebody_with_an_account_signs_in_first(tenant: Tenant) {
@@ -191,7 +191,7 @@ async fn an_invitation_is_declined(tenant: Tenant) {
         tenant.ada.get(&tenant.path("/invitations")).await,
         json!([])
     );
-    grace.get(&link).await.says(404, "This link leads nowhere");
+    grace.get(&link).await.says(404, "This link doesn’t work");
 }
 
 async fn a_full_organization_takes_nobody_in(tenant: Tenant) {
@@ -313,7 +313,7 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
         browser
             .get(&other)
             .await
-            .says(404, "This link leads nowhere");
+            .says(404, "This link doesn’t work");
     }
     let bert = tenant.member("bert");
     let block = tenant.path(&format!("/users/{}", bert.id));
@@ -325,11 +325,11 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
     blocked
         .get(&link)
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
     blocked
         .post(&link, &[("do", "join")])
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
 
     for change in [
         json!({"access_mode": "invitation"}),
@@ -339,33 +339,24 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
             .ada
             .does(Method::PUT, &tenant.path(""), &change)
             .await;
-        browser
-            .get(&link)
-            .await
-            .says(404, "This link leads nowhere");
+        browser.get(&link).await.says(404, "This link doesn’t work");
         browser
             .post(&link, &[("do", "join")])
             .await
-            .says(404, "This link leads nowhere");
+            .says(404, "This link doesn’t work");
     }
     tenant
         .ada
         .does(Method::PUT, &tenant.path(""), &json!({"disabled": false}))
         .await;
-    browser
-        .get(&link)
-        .await
-        .says(404, "This link leads nowhere");
+    browser.get(&link).await.says(404, "This link doesn’t work");
     let link = join_link(&tenant, "link").await;
     browser.get(&link).await.says(200, "Join as zoe");
     tenant
         .ada
         .does(Method::PUT, &tenant.path(""), &json!({"disabled": true}))
         .await;
-    browser
-        .get(&link)
-        .await
-        .says(404, "This link leads nowhere");
+    browser.get(&link).await.says(404, "This link doesn’t work");
     tenant
         .ada
         .does(Method::PUT, &tenant.path(""), &json!({"disabled": false}))
@@ -379,7 +370,7 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
     browser
         .post(&link, &[("do", "join")])
         .await
-        .says(403, "You cannot come in here");
+        .says(403, "You can’t open this page");
     active("true");
     assert_eq!(
         browser.post(&link, &[("do", "join")]).await.sent_on(),

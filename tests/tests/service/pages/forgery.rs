@@ -51,7 +51,7 @@ async fn a_form_without_its_token_is_refused(tenant: Tenant) {
             &format!("csrf={right}0"),
         ] {
             let page = ben.send("POST", path, &[FORM], body).await;
-            page.says(403, "This form could not be accepted");
+            page.says(403, "We couldn’t accept this form");
         }
     }
     assert_eq!(ben.get("/app").await.status, 200, "nothing was done");
@@ -77,7 +77,7 @@ async fn a_form_from_another_site_is_refused(tenant: Tenant) {
         "Sec-Fetch-Site: same-site",
     ] {
         let page = ben.send("POST", "/sign-out", &[FORM, foreign], &body).await;
-        page.says(403, "This form could not be accepted");
+        page.says(403, "We couldn’t accept this form");
     }
     let own = format!("Origin: {}", tenant.server().base_url());
     let page = ben

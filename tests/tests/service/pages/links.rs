@@ -27,7 +27,7 @@ async fn a_forgotten_password_is_replaced_by_mail(tenant: Tenant) {
     let page = ben
         .post("/password", &[("email", &tenant.ben.email.to_uppercase())])
         .await;
-    page.says(200, "Look into your mail");
+    page.says(200, "Check your e-mail");
     let letter = server.letter(&tenant.ben.email, 1).await;
     let link = path_of(&letter, server);
     assert_eq!(link.len(), "/password/".len() + 64, "{link}");
@@ -53,10 +53,10 @@ async fn a_forgotten_password_is_replaced_by_mail(tenant: Tenant) {
         303,
         "other sessions have ended"
     );
-    ben.get(&link).await.says(404, "This link leads nowhere");
+    ben.get(&link).await.says(404, "This link doesn’t work");
     ben.post(&link, &[("password", OTHER)])
         .await
-        .says(404, "This link leads nowhere");
+        .says(404, "This link doesn’t work");
     assert!(
         tenant.ben.by_password().me().await.is_err(),
         "the old password is over"
@@ -86,11 +86,11 @@ async fn nobody_learns_who_has_an_account(tenant: Tenant) {
     visitor
         .post("/password", &[("email", &tenant.ben.email)])
         .await
-        .says(200, "Look into your mail");
+        .says(200, "Check your e-mail");
     visitor
         .post("/password", &[("email", &tenant.ada.email)])
         .await
-        .says(200, "Look into your mail");
+        .says(200, "Check your e-mail");
     tenant.server().letter(&tenant.ada.email, 1).await;
     assert_eq!(tenant.server().letters_to(&tenant.ben.email).len(), 1);
     visitor
@@ -110,10 +110,7 @@ async fn a_link_that_was_never_made_leads_nowhere(tenant: Tenant) {
             "%00".repeat(64),
         ] {
             let path = format!("/{kind}/{secret}");
-            visitor
-                .get(&path)
-                .await
-                .says(404, "This link leads nowhere");
+            visitor.get(&path).await.says(404, "This link doesn’t work");
             visitor
                 .post(&path, &[("password", OTHER), ("do", "decline")])
                 .await

@@ -48,7 +48,7 @@ async fn a_picture_is_uploaded_shown_and_removed(tenant: Tenant) {
     let page = ben.upload(UPLOAD, "avatar", &png(600)).await;
     assert_eq!(page.sent_on(), "/account?done=picture");
     let page = ben.get("/account?done=picture").await;
-    page.says(200, "Your picture is changed.");
+    page.says(200, "Your picture has been changed.");
     page.is_named_throughout("/account");
     assert_ne!(kind(&tenant, &mut ben).await, DRAWN);
     let listed = tenant.ben.get("/user").await["avatar"]
@@ -117,14 +117,14 @@ async fn a_picture_is_uploaded_by_its_owner_from_our_page_only(tenant: Tenant) {
     let parts = eddyline_tests::PARTS;
     for token in ["", &"0".repeat(64), nobody.cookie(CSRF).unwrap()] {
         let page = ben.send("POST", UPLOAD, &[parts], &body(token)).await;
-        page.says(403, "This form could not be accepted");
+        page.says(403, "We couldn’t accept this form");
     }
     let own = ben.cookie(CSRF).unwrap().to_owned();
     let foreign = "Sec-Fetch-Site: cross-site";
     let page = ben
         .send("POST", UPLOAD, &[parts, foreign], &body(&own))
         .await;
-    page.says(403, "This form could not be accepted");
+    page.says(403, "We couldn’t accept this form");
     let page = ben.send("POST", UPLOAD, &[parts], &body(&own)).await;
     page.says(400, "<a href=\"#picture-avatar\">New picture ");
     assert_eq!(kind(&tenant, &mut ben).await, DRAWN);

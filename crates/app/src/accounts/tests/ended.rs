@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::{MessageId, OrganizationId};
 
 use super::*;
@@ -31,7 +31,7 @@ async fn main(world: &World) -> Arc<Room> {
 }
 
 fn said(text: &str) -> NewPost {
-    NewPost::of(Event::Message, text.to_owned())
+    NewPost::of(MessageKind::Message, text.to_owned())
 }
 
 /// Tries one use case for each way to a transaction, and for each kind of post.
@@ -57,7 +57,7 @@ async fn try_everything(world: &World, actor: &Actor) -> Vec<(&'static str, Opti
         wait: false,
     };
     let mut status = said("late");
-    status.event = Event::Status;
+    status.event = MessageKind::Status;
     vec![
         (
             "post",

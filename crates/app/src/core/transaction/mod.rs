@@ -18,7 +18,7 @@ use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
-    Abort, ChangeNotifier, Error as StoreError, MessagePage, PostGate, PostResult, Reader,
+    Abort, ChangeNotifier, CredentialEpoch, Error as StoreError, MessagePage, PostResult, Reader,
     Result as StoreResult, Store, Tx,
 };
 use tokio::sync::mpsc;
@@ -92,8 +92,8 @@ pub(crate) struct Database {
     store: Store,
     writes: KeyedSemaphore,
     transactions: KeyedSemaphore,
-    /// See [`Database::answered`].
-    answered: Arc<AtomicI64>,
+    /// See [`Database::last_acknowledged`].
+    last_acknowledged: Arc<AtomicI64>,
 }
 
 /// A transaction that is counted for its caller until this is dropped. A transaction in the queue
@@ -116,19 +116,20 @@ impl Database {
             store,
             writes: KeyedSemaphore::new(WRITES),
             transactions: KeyedSemaphore::new(TRANSACTIONS),
-            answered: Arc::default(),
+            last_acknowledged: Arc::default(),
         }
     }
 
     /// The last position of the log that this process has answered a write with. The feed, which
     /// reads the log, may not have read it yet.
-    pub(crate) fn answered(&self) -> Seq {
-        Seq(self.answered.load(Ordering::Acquire))
+    pub(crate) fn last_acknowledged(&self) -> Seq {
+        Seq(self.last_acknowledged.load(Ordering::Acquire))
     }
 
-    fn note_answered(&self, event: Option<EventId>) {
+    fn record_acknowledged(&self, event: Option<EventId>) {
         if let Some(event) = event {
-            self.answered.fetch_max(event.seq.0, Ordering::AcqRel);
+            self.last_acknowledged
+                .fetch_max(event.seq.0, Ordering::AcqRel);
         }
     }
 
@@ -136,9 +137,9 @@ impl Database {
         self.store.now()
     }
 
-    /// As [`Store::gate`].
-    pub(crate) fn gate(&self) -> &Arc<PostGate> {
-        self.store.gate()
+    /// As [`Store::credential_epoch`].
+    pub(crate) fn credential_epoch(&self) -> &Arc<CredentialEpoch> {
+        self.store.credential_epoch()
     }
 
     /// As [`Store::committed`].
@@ -222,7 +223,7 @@ impl Database {
                 ..draft
             })
             .await?;
-        self.note_answered(posted.event);
+        self.record_acknowledged(posted.event);
         Ok(posted)
     }
 
@@ -321,7 +322,7 @@ impl Database {
         F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
         let (done, event) = self.store.transaction(work).await?;
-        self.note_answered(event);
+        self.record_acknowledged(event);
         Ok((done, event))
     }
 }

@@ -25,7 +25,7 @@ use crate::core::transaction::TxResult;
 pub(crate) struct Principal {
     actor: Actor,
     /// Whether the credential's row is locked.
-    is_kept: Cell<bool>,
+    is_locked: Cell<bool>,
 }
 
 impl Deref for Principal {
@@ -51,7 +51,7 @@ impl Principal {
         }
         Ok(Self {
             actor: current,
-            is_kept: Cell::new(false),
+            is_locked: Cell::new(false),
         })
     }
 
@@ -62,12 +62,12 @@ impl Principal {
     /// # Errors
     ///
     /// [`Actor::ended`].
-    pub(crate) fn keep(&self, tx: &mut Tx<'_>) -> TxResult<()> {
-        if !self.is_kept.get() {
-            if !keep(tx, &self.actor)? {
+    pub(crate) fn lock_credential(&self, tx: &mut Tx<'_>) -> TxResult<()> {
+        if !self.is_locked.get() {
+            if !lock_credential(tx, &self.actor)? {
                 return Err(self.actor.ended().into());
             }
-            self.is_kept.set(true);
+            self.is_locked.set(true);
         }
         Ok(())
     }
@@ -105,7 +105,7 @@ fn is_still_valid(reader: &mut Reader<'_>, actor: &Actor) -> StoreResult<bool> {
     }
 }
 
-fn keep(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
+fn lock_credential(tx: &mut Tx<'_>, actor: &Actor) -> StoreResult<bool> {
     match actor {
         Actor::FlowToken { token, .. } => tx.sources().lock_token(&token.0),
         Actor::User {
@@ -169,7 +169,7 @@ impl Core {
             lock(tx)?;
             let principal = Principal::verify(tx, &actor)?;
             let done = work(tx, &principal)?;
-            principal.keep(tx)?;
+            principal.lock_credential(tx)?;
             Ok(done)
         });
         Ok(done.await?)
@@ -197,7 +197,7 @@ impl Core {
         let done = self.store().run(move |tx| {
             provider.verify(tx)?;
             let done = work(tx, &provider)?;
-            provider.keep(tx)?;
+            provider.lock_credential(tx)?;
             Ok(done)
         });
         Ok(done.await?)

@@ -1,6 +1,6 @@
 use std::net::IpAddr;
 
-use eddyline_model::messages::Event;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{OrganizationId, UserId};
 
@@ -8,7 +8,7 @@ use futures_util::FutureExt as _;
 
 use crate::accounts::tests::{World, person};
 use crate::core::transaction::NoCaller;
-use crate::quota::{Owner, QuotaKey};
+use crate::quota::{QuotaKey, QuotaSubject};
 use crate::{Actor, Error, NewPost, as_client};
 
 async fn post(world: &World, actor: &Actor) -> Option<Error> {
@@ -21,7 +21,11 @@ async fn post(world: &World, actor: &Actor) -> Option<Error> {
     world
         .app
         .messages()
-        .post(actor, room, NewPost::of(Event::Message, "hello".to_owned()))
+        .post(
+            actor,
+            room,
+            NewPost::of(MessageKind::Message, "hello".to_owned()),
+        )
         .await
         .err()
 }
@@ -139,7 +143,7 @@ async fn few_transactions_of_a_caller_stand_in_the_queue_and_the_others_wait() {
 async fn transactions_that_wait_leave_the_share_of_their_organization_to_others() {
     let world = World::new().await;
     let of = |user| {
-        Owner {
+        QuotaSubject {
             user: Some(UserId(user)),
             organization: Some(OrganizationId(1)),
         }

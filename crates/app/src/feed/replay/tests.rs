@@ -1,4 +1,4 @@
-use eddyline_model::messages::{Event, MAX_CONTENT_CHARS};
+use eddyline_model::messages::{MAX_CONTENT_CHARS, MessageKind};
 use eddyline_model::policy::FlowAction;
 
 use super::*;
@@ -23,7 +23,7 @@ async fn a_page_of_the_log_ends_at_its_bytes_and_the_next_goes_on() {
             .post(
                 &world.ada,
                 room.clone(),
-                NewPost::of(Event::Message, long.clone()),
+                NewPost::of(MessageKind::Message, long.clone()),
             )
             .await
             .unwrap();

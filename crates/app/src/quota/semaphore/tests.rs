@@ -6,7 +6,7 @@ use futures_util::future::BoxFuture;
 
 use super::line::MAX_WAITING_PER_CALLER;
 use super::*;
-use crate::quota::Owner;
+use crate::quota::QuotaSubject;
 
 const ADA: QuotaKey = QuotaKey::User(UserId(1));
 const BEN: QuotaKey = QuotaKey::User(UserId(2));
@@ -136,7 +136,7 @@ fn a_third_key_counts_too() {
 fn users_without_an_organization_have_the_share_of_one_together() {
     let semaphore = semaphore(9, 3, 2);
     let outsider = |user| {
-        Owner {
+        QuotaSubject {
             user: Some(UserId(user)),
             organization: None,
         }

@@ -23,7 +23,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use bytes::Bytes;
-use eddyline_app::Owner;
+use eddyline_app::QuotaSubject;
 use eddyline_model::{OrganizationId, UserId};
 use rustls::ServerConfig;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
@@ -34,7 +34,7 @@ use tokio::task::JoinHandle;
 use super::*;
 
 /// Whose credentials the requests of these tests show.
-const ADA: Owner = Owner {
+const ADA: QuotaSubject = QuotaSubject {
     user: Some(UserId(1)),
     organization: Some(OrganizationId(1)),
 };

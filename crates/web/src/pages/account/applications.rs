@@ -26,7 +26,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure
     let actor = visit.signed_in()?;
     let allowed = visit.app().oauth().authorized(actor).await?;
     let applications = allowed.into_iter().map(|one| {
-        let form = FormView::new(PATH, visit.csrf(), "Take it back")
+        let form = FormView::new(PATH, visit.csrf(), "Revoke access")
             .hidden("application", &one.application.id.to_string())
             .about(&format!(
                 "{} by {}",
@@ -36,7 +36,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure
         (one, form)
     });
     let applications = applications.collect();
-    let done = (visit.query("done") == "ended").then_some("The application is shut out.");
+    let done = (visit.query("done") == "ended").then_some("The application no longer has access.");
     Ok(visit.page(&Allowed {
         inside: visit.inside(),
         here: PATH,

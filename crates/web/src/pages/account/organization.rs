@@ -51,7 +51,7 @@ pub(in crate::pages) async fn show(
             &one.authorized.application.name,
             &one.authorized.organization_name,
         );
-        let form = FormView::new(visit.path(), visit.csrf(), "Take it back")
+        let form = FormView::new(visit.path(), visit.csrf(), "Revoke access")
             .hidden("user", &one.user.id.to_string())
             .hidden("application", &one.authorized.application.id.to_string())
             .about(&format!(
@@ -62,7 +62,7 @@ pub(in crate::pages) async fn show(
         (one, form)
     });
     let allowed = allowed.collect();
-    let done = (visit.query("done") == "ended").then_some("The application is shut out.");
+    let done = (visit.query("done") == "ended").then_some("The application no longer has access.");
     let page = Administered {
         inside: visit.inside(),
         name: organization.name,

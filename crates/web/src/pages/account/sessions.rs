@@ -40,10 +40,12 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure
     let others = sessions
         .iter()
         .any(|(session, _)| !session.is_this)
-        .then(|| FormView::new(PATH, visit.csrf(), "End all others").hidden("do", "end-others"));
+        .then(|| {
+            FormView::new(PATH, visit.csrf(), "Sign out everywhere else").hidden("do", "end-others")
+        });
     let done = match visit.query("done") {
-        "ended" => Some("The session has ended."),
-        "others" => Some("All other sessions have ended."),
+        "ended" => Some("The session has been signed out."),
+        "others" => Some("You are signed out everywhere else."),
         _ => None,
     };
     Ok(visit.page(&Sessions {
@@ -88,7 +90,7 @@ fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
 fn called(session: &OneSession) -> Cow<'_, str> {
     match short_name(&session.agent) {
         Some(name) => name.into(),
-        None if session.agent.is_empty() => "A browser that does not say what it is".into(),
+        None if session.agent.is_empty() => "Unknown browser".into(),
         None => session.agent.as_str().into(),
     }
 }

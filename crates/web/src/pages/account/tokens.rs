@@ -29,8 +29,8 @@ struct Tokens {
 
 pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageFailure> {
     let done = match visit.query("done") {
-        "renamed" => Some("The API token has another name."),
-        "ended" => Some("The API token has ended."),
+        "renamed" => Some("The API token has been renamed."),
+        "ended" => Some("The API token has been revoked."),
         _ => None,
     };
     listed(&visit, done, making(&visit, "")).await
@@ -49,7 +49,7 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageFai
         Ok(secret) => {
             let page = SecretPage::new(visit, "Your new API token", (PATH, "All API tokens"))
                 .shows("API token", secret.expose())
-                .text("A program shows it as the user name of HTTP Basic; the password may be anything.");
+                .text("Send it as the user name of HTTP Basic authentication, with any password.");
             return Ok(visit.page(&page));
         }
         Err(Error::Invalid(errors)) => form.errors(errors),
@@ -145,7 +145,7 @@ async fn shown(
         .quiet();
     let page = Within::new(visit, format!("API token {}", token.name))
         .text(format!(
-            "It was made {}.",
+            "Created {}.",
             crate::moment::minute(&token.created_at)
         ))
         .form(wrong.unwrap_or_else(|| renaming(visit, &token.name)))
@@ -157,8 +157,8 @@ async fn shown(
 fn making(visit: &Visit, name: &str) -> FormView {
     let field = Field::text("name", "Name", "off")
         .value(name)
-        .hint("What it is for; only you see it.");
-    FormView::new(PATH, visit.csrf(), "Make an API token").field(field)
+        .hint("What it’s for. Only you can see this.");
+    FormView::new(PATH, visit.csrf(), "Create an API token").field(field)
 }
 
 fn renaming(visit: &Visit, name: &str) -> FormView {

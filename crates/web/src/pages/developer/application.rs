@@ -98,8 +98,8 @@ async fn shown(
     let page = ApplicationPage {
         inside: visit.inside(),
         done: match visit.query("done") {
-            "registered" => Some("The application is registered."),
-            "changed" => Some("The application is changed."),
+            "registered" => Some("The application has been registered."),
+            "changed" => Some("The application has been changed."),
             _ => None,
         },
         organization: organization.ok_or(PageFailure::NoPage)?.name,

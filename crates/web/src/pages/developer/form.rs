@@ -100,7 +100,7 @@ impl Values {
             ))
             .field(
                 address("configuration_uri", "Configuration URI", &self.configuration_uri).hint(
-                    "Where its integrations are configured. It gets integration_id and flow in its query.",
+                    "Where its integrations are configured. We add integration_id and flow to the query.",
                 ),
             )
             .field(address("setup_uri", "Setup URI", &self.setup_uri).hint(
@@ -109,12 +109,12 @@ impl Values {
             ))
             .field(address("icon_url", "Icon URL", &self.icon_url))
             .field(
-                Field::switch("password_grant", "May ask for tokens with passwords", self.password_grant)
-                    .hint("Users then type their passwords into the application. Public ones never may."),
+                Field::switch("password_grant", "Allow sign-in with a password (password grant)", self.password_grant)
+                    .hint("Users type their password into the application. Public applications can’t do this."),
             )
             .field(
-                Field::switch("out_of_band", "May have codes shown to users", self.out_of_band)
-                    .hint("They copy the code, for programs that nobody can be sent back to."),
+                Field::switch("out_of_band", "Allow codes to be copied by hand", self.out_of_band)
+                    .hint("For programs that users can’t be sent back to."),
             )
     }
 }

@@ -107,7 +107,7 @@ async fn listed(
     }
     let page = Developer {
         inside: visit.inside(),
-        done: (visit.query("done") == "removed").then_some("The application is removed."),
+        done: (visit.query("done") == "removed").then_some("The application has been removed."),
         api: visit.app().config().addresses.base.clone(),
         registered,
         form: (!own.is_empty()).then(|| form(&own)),

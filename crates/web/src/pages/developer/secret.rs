@@ -32,7 +32,7 @@ pub(in crate::pages) async fn ask(
             "The present secret is refused at once, and requests to the application are signed with the new \
              one. Tokens that it holds stay.",
         )
-        .form(FormView::new(visit.path(), visit.csrf(), "Give it another secret"))
+        .form(FormView::new(visit.path(), visit.csrf(), "Create a new secret"))
         .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
     Ok(visit.page(&page))
 }

@@ -70,7 +70,7 @@ async fn an_application_is_told_what_it_asks_wrongly(tenant: Tenant) {
 
 #[track_caller]
 fn goes_nowhere(page: &Page, why: &str) {
-    page.says(400, "An application sent you here wrongly");
+    page.says(400, "This application’s request isn’t valid");
     page.says(400, why);
     assert_eq!(page.header("location"), "");
     assert!(!page.text.contains("evil"), "{}", page.text);
@@ -136,7 +136,7 @@ async fn an_address_that_cannot_be_read_leads_nowhere(tenant: Tenant) {
         let page = ben
             .get(&format!("{}&state={state}", asks(&robot, &[])))
             .await;
-        page.says(400, "This address cannot be read");
+        page.says(400, "We can’t read this address");
     }
 }
 

@@ -17,7 +17,7 @@ on_shared_servers![
 ];
 
 const OOB: (&str, &str) = ("redirect_uri", "urn:ietf:wg:oauth:2.0:oob");
-const GONE: &str = "This code is no longer good";
+const GONE: &str = "This code doesn’t work any more";
 
 /// The path of the page with the code.
 async fn shown_at(robot: &Robot, visitor: &mut Visitor) -> String {
@@ -108,7 +108,7 @@ async fn whoever_says_no_is_shown_no_code(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let form = consent(&mut ben, &asks(&robot, &[OOB])).await;
     let page = form.send(&mut ben, "deny").await;
-    page.says(200, "You said no");
+    page.says(200, "You denied access");
     assert!(!page.text.contains("<code"), "{}", page.text);
 }
 
@@ -118,7 +118,7 @@ async fn what_is_asked_wrongly_is_told_to_the_user(tenant: Tenant) {
     let page = ben
         .get(&asks(&robot, &[OOB, ("scope", "everything")]))
         .await;
-    page.says(400, "An application sent you here wrongly");
+    page.says(400, "This application’s request isn’t valid");
     let page = ben
         .get(&address(&[("client_id", &robot.client_id), OOB]))
         .await;

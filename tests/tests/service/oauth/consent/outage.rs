@@ -38,7 +38,7 @@ fn one_is_told_that_the_database_does_not_answer_and_goes_on_when_it_does() {
             form.send(&mut visitor, "deny").await,
             visitor.get("/oauth/authorize/none").await,
         ] {
-            page.says(503, "Not available for now");
+            page.says(503, "Temporarily unavailable");
             assert!(page.header("retry-after").parse::<u32>().is_ok());
         }
 

@@ -70,7 +70,7 @@ async fn one_of_several_places_is_named(tenant: Tenant) {
     }
     ben.get(&asks(&robot, &[]))
         .await
-        .says(400, "An application sent you here wrongly");
+        .says(400, "This application’s request isn’t valid");
 }
 
 async fn only_the_consent_is_a_page(tenant: Tenant) {

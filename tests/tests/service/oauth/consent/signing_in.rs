@@ -126,7 +126,7 @@ async fn a_form_that_was_shown_to_somebody_else_is_refused(tenant: Tenant) {
     visitor.post("/sign-in", &fields).await.sent_on();
     form.send(&mut visitor, "accept")
         .await
-        .says(403, "This form could not be accepted");
+        .says(403, "We couldn’t accept this form");
 }
 
 async fn nobody_is_sent_to_another_site_before_signing_in(tenant: Tenant) {

@@ -36,7 +36,7 @@ async fn the_fields_of_the_form_are_judged_anew(tenant: Tenant) {
     ] {
         for decision in ["accept", "deny"] {
             let page = form.with(name, value).send(&mut ben, decision).await;
-            page.says(400, "An application sent you here wrongly");
+            page.says(400, "This application’s request isn’t valid");
             assert_eq!(page.header("location"), "", "{name} {value:?}");
         }
     }
@@ -106,7 +106,7 @@ async fn a_form_without_its_token_does_nothing(tenant: Tenant) {
     for token in [None, Some(""), Some(zeros.as_str()), Some(longer.as_str())] {
         for decision in ["accept", "deny"] {
             let page = form.with("csrf", token).send(&mut ben, decision).await;
-            page.says(403, "This form could not be accepted");
+            page.says(403, "We couldn’t accept this form");
         }
     }
     let in_address = Consent {
@@ -116,7 +116,7 @@ async fn a_form_without_its_token_does_nothing(tenant: Tenant) {
     in_address
         .send(&mut ben, "accept")
         .await
-        .says(403, "This form could not be accepted");
+        .says(403, "We couldn’t accept this form");
     assert!(brought(form.send(&mut ben, "accept").await.sent_on(), "code").is_some());
 }
 
@@ -137,7 +137,7 @@ async fn a_form_from_another_site_does_nothing(tenant: Tenant) {
         let page = ben
             .send("POST", "/oauth/authorize", &[FORM, foreign], &body)
             .await;
-        page.says(403, "This form could not be accepted");
+        page.says(403, "We couldn’t accept this form");
     }
     let json = ["Content-Type: application/json"];
     ben.send("POST", "/oauth/authorize", &json, "{}")

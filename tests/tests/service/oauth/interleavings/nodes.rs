@@ -298,7 +298,7 @@ impl Node {
             StatusCode::OK => answer.json()["active"]
                 .as_bool()
                 .expect("it is told whether the token holds"),
-            // The application is gone.
+            // The application has been removed.
             StatusCode::UNAUTHORIZED => false,
             status => panic!("introspection: {status} {}", answer.text()),
         }

@@ -7,7 +7,7 @@ use super::*;
 
 const ROOM: RoomId = RoomId(3);
 
-fn message(id: i64, event: Event, content: &str) -> Message {
+fn message(id: i64, event: MessageKind, content: &str) -> Message {
     Message {
         room: ROOM,
         id: MessageId(id),
@@ -67,13 +67,18 @@ fn in_thread(view: MessageView, root: i64, root_text: &str, item: Option<&str>) 
 fn chat(seq: i64, id: i64, text: &str) -> LogItem {
     item(
         seq,
-        in_thread(view(message(id, Event::Message, text)), id, text, None),
+        in_thread(
+            view(message(id, MessageKind::Message, text)),
+            id,
+            text,
+            None,
+        ),
     )
 }
 
 /// A comment on the message `parent`, which began the thread.
 fn comment(seq: i64, id: i64, parent: i64, quoted: &str) -> LogItem {
-    let mut own = message(id, Event::Comment, "yes");
+    let mut own = message(id, MessageKind::Comment, "yes");
     own.parent = Some(MessageId(parent));
     let view = MessageView {
         parent_text: Some(quoted.to_owned()),
@@ -94,7 +99,7 @@ fn notice(seq: i64, notice: Notice) -> LogItem {
 }
 
 fn edit(seq: i64, id: i64, text: &str) -> LogItem {
-    let mut after = message(id, Event::Message, text);
+    let mut after = message(id, MessageKind::Message, text);
     after.thread_root = Some(MessageId(id));
     after.edited = Some(Timestamp(2000));
     notice(seq, Notice::edit(&after))
@@ -111,7 +116,7 @@ fn shown(item: &LogItem) -> Option<&MessageView> {
 type Texts<'a> = (&'a str, &'a str, &'a str);
 
 /// What amended entries show, by position; `None` for those that are gone.
-fn amended(all: &[Amended]) -> Vec<(i64, Option<Texts<'_>>)> {
+fn amended(all: &[AmendedEntries]) -> Vec<(i64, Option<Texts<'_>>)> {
     let items = all.iter().flat_map(|amended| &amended.items);
     let show = |item| {
         let view = shown(item)?;
@@ -133,7 +138,7 @@ fn amended(all: &[Amended]) -> Vec<(i64, Option<Texts<'_>>)> {
 
 #[test]
 fn an_edit_amends_the_message_its_quotes_and_the_titles_of_its_thread() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     for item in [
         chat(1, 1, "old"),
         comment(2, 2, 1, "old"),
@@ -169,7 +174,7 @@ fn an_edit_amends_the_message_its_quotes_and_the_titles_of_its_thread() {
 
 #[test]
 fn a_removal_takes_the_message_and_its_notices_out() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     recent.take(&[chat(1, 1, "old"), comment(2, 2, 1, "old")]);
     recent.take(&[edit(3, 1, "new")]);
     let (told, changed) = recent.take(&[notice(4, Notice::removal(MessageId(1)))]);
@@ -182,7 +187,7 @@ fn a_removal_takes_the_message_and_its_notices_out() {
 
 #[test]
 fn what_comes_together_is_told_as_it_is_at_the_end() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     let (told, changed) =
         recent.take(&[chat(1, 1, "old"), edit(2, 1, "newer"), edit(3, 1, "newest")]);
     assert!(amended(&changed).is_empty());
@@ -196,11 +201,16 @@ fn what_comes_together_is_told_as_it_is_at_the_end() {
 
 #[test]
 fn a_new_state_of_an_item_amends_its_thread() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     let pushed = |seq, id, title| {
         item(
             seq,
-            in_thread(view(message(id, Event::Activity, "{}")), 1, "", Some(title)),
+            in_thread(
+                view(message(id, MessageKind::Activity, "{}")),
+                1,
+                "",
+                Some(title),
+            ),
         )
     };
     let (_, changed) = recent.take(&[pushed(1, 1, "open")]);
@@ -219,7 +229,7 @@ fn a_new_state_of_an_item_amends_its_thread() {
 
 #[test]
 fn only_the_newest_are_amended_at_once_and_the_log_has_the_others() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     recent.take(&[chat(1, 1, "old")]);
     let answers = MOST_ENTRIES as i64 - 1;
     for n in 0..answers {
@@ -239,7 +249,7 @@ fn only_the_newest_are_amended_at_once_and_the_log_has_the_others() {
 
 #[test]
 fn a_change_of_tags_names_what_it_removed_for_a_while() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     recent.take(&[chat(1, 1, "text")]);
     let changes = TagChanges {
         add: vec![],
@@ -247,7 +257,7 @@ fn a_change_of_tags_names_what_it_removed_for_a_while() {
     };
     let (told, _) = recent.take(&[notice(
         2,
-        Notice::tag_change(&message(1, Event::Message, "text"), &changes),
+        Notice::tag_change(&message(1, MessageKind::Message, "text"), &changes),
     )]);
     assert!(shown(&told[0]).unwrap().message.content.contains("secret"));
     let at = |millis| Timestamp(1000 + millis);
@@ -260,7 +270,7 @@ fn a_change_of_tags_names_what_it_removed_for_a_while() {
 
 #[test]
 fn what_left_the_ring_is_forgotten() {
-    let mut recent = Recent::default();
+    let mut recent = RingMessageIndex::default();
     recent.take(&[
         chat(1, 1, "old"),
         comment(2, 2, 1, "old"),

@@ -5,8 +5,8 @@
 //! it learns that credentials have ended. A post names the epoch under which its sender was
 //! checked. The writer compares the two when it commits, in memory, so that no post costs another
 //! query. A use case that ends a credential waits until every process has read of it
-//! ([`PostGate::advance`]), and then until the posts that were admitted before are committed
-//! ([`PostGate::drained`]): no other follows.
+//! ([`CredentialEpoch::advance`]), and then until the posts that were admitted before are committed
+//! ([`CredentialEpoch::drained`]): no other follows.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -16,7 +16,7 @@ use tokio::sync::{Mutex, MutexGuard};
 
 /// Shared by the writer and the application.
 #[derive(Debug, Default)]
-pub struct PostGate {
+pub struct CredentialEpoch {
     epoch: AtomicU64,
     /// In milliseconds since 1970.
     known_until: AtomicI64,
@@ -24,7 +24,7 @@ pub struct PostGate {
     committing: Mutex<()>,
 }
 
-impl PostGate {
+impl CredentialEpoch {
     /// The present epoch.
     #[must_use]
     pub fn epoch(&self) -> u64 {

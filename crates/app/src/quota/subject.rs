@@ -101,14 +101,14 @@ impl From<QuotaKey> for QuotaKeys {
 /// The organization is the first that the user belongs to, not the one a request is about:
 /// otherwise the members of one organization could use the shares of many by making flows in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct QuotaSubject {
     /// The user; `None` for tokens that an operator made.
     pub user: Option<UserId>,
     /// The organization; `None` for a user who belongs to none.
     pub organization: Option<OrganizationId>,
 }
 
-impl Owner {
+impl QuotaSubject {
     /// An organization as a whole: its identity provider, or all of its imports.
     #[must_use]
     pub const fn organization(id: OrganizationId) -> Self {
@@ -158,7 +158,7 @@ mod tests {
     fn tokens_without_a_user_are_charged_to_their_organization() {
         let organization = Some(OrganizationId(1));
         let keys = |caller| QuotaKeys::of(caller, QuotaKey::Organization(OrganizationId(1)));
-        let tokens = Owner {
+        let tokens = QuotaSubject {
             user: None,
             organization,
         };
@@ -167,7 +167,7 @@ mod tests {
             keys(QuotaKey::Tokens(OrganizationId(1)))
         );
         assert_eq!(
-            Owner {
+            QuotaSubject {
                 user: Some(UserId(1)),
                 organization
             }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{LogBody, LogItem, Seq};
 use eddyline_model::messages::{
-    Event, Message, MessageView, present_content, reference, subject_of,
+    Message, MessageKind, MessageView, present_content, reference, subject_of,
 };
 use eddyline_model::{MessageId, RoomId, Timestamp};
 
@@ -27,14 +27,14 @@ const TEXTS: usize = 3;
 type TextKey = (RoomId, MessageId);
 
 /// An entry of the log that streams were told, with the message as it may be shown now.
-struct Kept {
+struct IndexedEntry {
     item: LogItem,
     /// For each text that it shows, the entry before it that shows the text as well.
     before: [Option<(TextKey, Seq)>; TEXTS],
 }
 
 /// What has become of a text.
-enum Change {
+enum TextChange {
     /// The message was edited, or removed.
     Message {
         id: MessageId,
@@ -48,7 +48,7 @@ enum Change {
 }
 
 /// Entries that have to be amended.
-pub(crate) struct Amended {
+pub(crate) struct AmendedEntries {
     /// An entry of those to whom the text was told: the change itself.
     pub(crate) cause: LogItem,
     /// The entries as they are now. The body of one that is gone is no message any more.
@@ -59,15 +59,15 @@ pub(crate) struct Amended {
 
 /// The entries of the ring that are messages, in ascending order.
 #[derive(Default)]
-pub(crate) struct Recent {
-    kept: VecDeque<Kept>,
+pub(crate) struct RingMessageIndex {
+    kept: VecDeque<IndexedEntry>,
     /// The newest entry that shows a text.
     newest: HashMap<TextKey, Seq>,
     /// Changes of tags that still name what was removed, and when they were made.
     tag_changes: VecDeque<(Timestamp, Seq)>,
 }
 
-impl Recent {
+impl RingMessageIndex {
     /// Forgets what stands before the oldest entry of the ring.
     pub(crate) fn drop_before(&mut self, oldest: Seq) {
         while let Some(kept) = self.kept.pop_front_if(|kept| kept.item.id.seq < oldest) {
@@ -81,11 +81,11 @@ impl Recent {
 
     /// Takes in the next stretch of the log. Gives it as it may be told now, and what has to be
     /// amended of the entries before it.
-    pub(crate) fn take(&mut self, items: &[LogItem]) -> (Vec<LogItem>, Vec<Amended>) {
+    pub(crate) fn take(&mut self, items: &[LogItem]) -> (Vec<LogItem>, Vec<AmendedEntries>) {
         let Some(first) = items.first().map(|item| item.id.seq) else {
             return Default::default();
         };
-        let mut changes: BTreeMap<(TextKey, bool), (LogItem, Change)> = BTreeMap::new();
+        let mut changes: BTreeMap<(TextKey, bool), (LogItem, TextChange)> = BTreeMap::new();
         for item in items {
             if let LogBody::Message(Some(view)) = &item.body {
                 for change in self.changes_of(view) {
@@ -106,11 +106,11 @@ impl Recent {
     }
 
     /// What a message that has just come says of texts that were told before.
-    fn changes_of(&self, view: &Arc<MessageView>) -> Vec<Change> {
+    fn changes_of(&self, view: &Arc<MessageView>) -> Vec<TextChange> {
         let message = &view.message;
         let mut changes = Vec::new();
         if let Some(id) = subject_of(message.event, &message.content) {
-            changes.push(Change::Message {
+            changes.push(TextChange::Message {
                 id,
                 now: view.subject.clone(),
             });
@@ -121,7 +121,7 @@ impl Recent {
             .filter(|thread| thread.root != message.id)
             && self.last_item(message.room, thread.root) != thread.item.as_ref()
         {
-            changes.push(Change::Item {
+            changes.push(TextChange::Item {
                 root: thread.root,
                 view: Arc::clone(view),
             });
@@ -152,10 +152,10 @@ impl Recent {
         for (place, key) in before.iter_mut().zip(shown_texts(view)) {
             *place = key.map(|key| (key, self.newest.insert(key, seq).unwrap_or_default()));
         }
-        if view.message.event == Event::TagChange {
+        if view.message.event == MessageKind::TagChange {
             self.tag_changes.push_back((view.message.sent, seq));
         }
-        self.kept.push_back(Kept {
+        self.kept.push_back(IndexedEntry {
             item: item.clone(),
             before,
         });
@@ -167,14 +167,20 @@ impl Recent {
             .ok()
     }
 
-    fn at(&self, seq: Seq) -> Option<&Kept> {
+    fn at(&self, seq: Seq) -> Option<&IndexedEntry> {
         self.index(seq).map(|index| &self.kept[index])
     }
 
     /// Makes the newest of the entries that show a text show it as it is now. Those from `first` on
     /// were not told yet, and are changed only here.
-    fn amend(&mut self, key: TextKey, cause: &LogItem, change: &Change, first: Seq) -> Amended {
-        let mut amended = Amended {
+    fn amend(
+        &mut self,
+        key: TextKey,
+        cause: &LogItem,
+        change: &TextChange,
+        first: Seq,
+    ) -> AmendedEntries {
+        let mut amended = AmendedEntries {
             cause: cause.clone(),
             items: Vec::new(),
             log_through: Seq::default(),
@@ -214,7 +220,7 @@ impl Recent {
     }
 
     /// Takes the removed tags out of the changes of tags that were told long enough ago.
-    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<Amended> {
+    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<AmendedEntries> {
         let mut amended = Vec::new();
         let until = now.plus_millis(-REMOVED_TAGS_MILLIS);
         while let Some((_, seq)) = self.tag_changes.pop_front_if(|(sent, _)| *sent <= until) {
@@ -234,7 +240,7 @@ impl Recent {
             };
             item.body = LogBody::Message(Some(Arc::new(now)));
             let item = item.clone();
-            amended.push(Amended {
+            amended.push(AmendedEntries {
                 cause: item.clone(),
                 items: vec![item],
                 log_through: Seq::default(),
@@ -244,7 +250,7 @@ impl Recent {
     }
 }
 
-impl Change {
+impl TextChange {
     /// The text that changed. Two changes of one kind to one text are one: the later.
     fn key(&self, room: RoomId) -> (TextKey, bool) {
         match self {
@@ -329,7 +335,7 @@ fn shown_texts(view: &MessageView) -> [Option<TextKey>; TEXTS] {
     [own, parent, root].map(|id| id.map(|id| (message.room, id)))
 }
 
-fn texts(kept: &Kept) -> impl Iterator<Item = (TextKey, Seq)> {
+fn texts(kept: &IndexedEntry) -> impl Iterator<Item = (TextKey, Seq)> {
     kept.before.iter().flatten().copied()
 }
 

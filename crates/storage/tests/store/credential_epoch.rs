@@ -28,14 +28,14 @@ async fn is_added(world: &World, epoch: Option<u64>) -> bool {
 
 async fn a_post_of_an_earlier_epoch_is_stale(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let gate = world.store.gate().clone();
-    gate.rely_until(Timestamp(i64::MAX));
-    let before = gate.epoch();
+    let credential_epoch = world.store.credential_epoch().clone();
+    credential_epoch.rely_until(Timestamp(i64::MAX));
+    let before = credential_epoch.epoch();
     assert!(is_added(&world, Some(before)).await);
-    gate.advance();
-    gate.drained().await;
+    credential_epoch.advance();
+    credential_epoch.drained().await;
     assert!(!is_added(&world, Some(before)).await);
-    assert!(is_added(&world, Some(gate.epoch())).await);
+    assert!(is_added(&world, Some(credential_epoch.epoch())).await);
     assert!(
         is_added(&world, None).await,
         "what the server posts has no credential"
@@ -44,16 +44,16 @@ async fn a_post_of_an_earlier_epoch_is_stale(home: Arc<Home>) {
 
 async fn a_post_is_stale_where_it_is_not_known_which_credentials_hold(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let gate = world.store.gate();
+    let credential_epoch = world.store.credential_epoch();
     assert!(
-        !is_added(&world, Some(gate.epoch())).await,
+        !is_added(&world, Some(credential_epoch.epoch())).await,
         "nothing is known at first"
     );
-    gate.rely_until(world.store.now());
+    credential_epoch.rely_until(world.store.now());
     assert!(
-        !is_added(&world, Some(gate.epoch())).await,
+        !is_added(&world, Some(credential_epoch.epoch())).await,
         "that time has passed"
     );
-    gate.rely_until(world.store.now().plus_millis(60_000));
-    assert!(is_added(&world, Some(gate.epoch())).await);
+    credential_epoch.rely_until(world.store.now().plus_millis(60_000));
+    assert!(is_added(&world, Some(credential_epoch.epoch())).await);
 }
