@@ -6,9 +6,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::answer_bytes;
 use crate::error::{self, ApiFailure};
 use crate::response::uncounted;
+use crate::response_budget;
 
 /// What an endpoint answers.
 pub(crate) type Answer = Result<Response, ApiFailure>;
@@ -24,9 +24,9 @@ pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
 /// caller has no room left, a read is refused; a change has been made already and is answered
 /// without its result.
 pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
-    match answer_bytes::count_answer(bytes.into()) {
+    match response_budget::reserve_response_bytes(bytes.into()) {
         Ok(bytes) => uncounted(status, bytes),
-        Err(_) if answer_bytes::changes() => {
+        Err(_) if response_budget::changes() => {
             uncounted(StatusCode::ACCEPTED, Bytes::from_static(b"{}"))
         }
         Err(exceeded) => error::response(exceeded.into()),
@@ -55,7 +55,7 @@ mod tests {
     use http_body_util::BodyExt as _;
 
     use super::*;
-    use crate::answer_bytes::{answering, charge};
+    use crate::response_budget::{answering, charge_to};
 
     #[tokio::test]
     async fn a_change_without_room_is_answered_in_short() {
@@ -66,7 +66,7 @@ mod tests {
                 organization: None,
             };
             answering(IpAddr::from([192, 0, 2, 7]), &method, async move {
-                charge(caller);
+                charge_to(caller);
                 encoded(StatusCode::CREATED, bytes)
             })
         };

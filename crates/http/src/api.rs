@@ -1,5 +1,6 @@
-//! The way of every request to the API behind its [`Instrumented`]: cross-origin requests answered;
-//! the path made regular; the endpoint found; and its answer compressed for those who ask for it.
+//! The way of every request to the API behind its [`RequestEnvelope`]: cross-origin requests
+//! answered; the path made regular; the endpoint found; and its answer compressed for those who ask
+//! for it.
 //!
 //! It is one future with as little around it as can be, since every request pays for it. What only
 //! browsers need, and what only compressed answers need, is left aside by the others.
@@ -25,9 +26,9 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 use crate::access::Access;
 use crate::endpoint::Endpoint;
 use crate::error::ApiFailure;
-use crate::instrumented::{Instrumented, Respond};
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
+use crate::request_envelope::{Answerable, RequestEnvelope};
 use crate::request_id::REQUEST_ID;
 use crate::routes::{RouteMatch, Routes};
 use crate::{Shared, error, path, scim};
@@ -35,7 +36,7 @@ use crate::{Shared, error, path, scim};
 const CORS_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// The API, as a service for any server of ours or another's. Clones share it.
-pub type ApiService = Instrumented<Api>;
+pub type ApiService = RequestEnvelope<Api>;
 
 /// The endpoints behind an [`ApiService`].
 #[derive(Clone)]
@@ -62,7 +63,7 @@ impl Api {
     }
 }
 
-impl Respond for Api {
+impl Answerable for Api {
     async fn respond(&self, request: Request<Body>) -> Response {
         self.inner.shared_across_origins(request).await
     }

@@ -11,13 +11,13 @@ use http::header::{
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
-use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, Endpoint};
 use crate::error::ApiFailure;
+use crate::requester::Anybody;
 use crate::response::with_header;
-use crate::sender::Anybody;
+use crate::response_budget;
 
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"];
 /// The most bytes of a picture that is uploaded.
@@ -38,13 +38,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The picture, as PNG, JPEG or SVG",
                 Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
             )
-            .tells(&[endpoint::ETAG])
+            .response_headers(&[endpoint::ETAG])
             .header(
                 "If-None-Match",
                 "ETags that you have; 304 when the answer is one of them",
             )
             .answers(304, "The picture that If-None-Match names", None)
-            .tells(&[endpoint::ETAG])
+            .response_headers(&[endpoint::ETAG])
     };
     vec![
         picture("/avatars/{avatar}", "A user's picture"),
@@ -94,7 +94,7 @@ fn shown(avatar: Avatar, asked: &HeaderMap) -> Answer {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         response
     } else {
-        let bytes = answer_bytes::count_shared(&avatar.tag, avatar.bytes)?;
+        let bytes = response_budget::reserve_shared_bytes(&avatar.tag, avatar.bytes)?;
         with_header(
             Response::new(bytes.into()),
             CONTENT_TYPE,

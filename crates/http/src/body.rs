@@ -23,7 +23,7 @@ use crate::serve::{BodyError, BodyLimit, read_long_body};
 
 /// The parameters that are read before the others: they hold the credentials, and say where a file
 /// belongs.
-pub(crate) const FIRST: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
+pub(crate) const EAGER_PARAMETERS: [&str; 4] = ["flow_token", "access_token", "flow", "event"];
 
 /// Bodies up to this size are not counted.
 pub(crate) const UNCOUNTED_BODY: usize = 16 * 1024;
@@ -37,7 +37,7 @@ pub(crate) struct BodyReader<'a> {
     pub(crate) scopes: &'static [Scope],
     pub(crate) parts: &'a Parts,
     pub(crate) segments: &'a PathParams,
-    /// The [`FIRST`] parameters of the address.
+    /// The [`EAGER_PARAMETERS`] parameters of the address.
     pub(crate) query: &'a Params,
     /// How much it may be where files are not concerned.
     pub(crate) limit: BodyLimit,
@@ -63,15 +63,15 @@ pub(crate) enum Fields {
 }
 
 impl Fields {
-    /// The [`FIRST`] of them.
-    pub(crate) fn first(&self) -> Result<Map<String, Value>, ApiFailure> {
+    /// The [`EAGER_PARAMETERS`] of them.
+    pub(crate) fn eager(&self) -> Result<Map<String, Value>, ApiFailure> {
         let named = |(name, value): (&&str, &Value)| (name.to_string(), value.clone());
         Ok(match self {
             Self::None => Map::new(),
-            Self::Form(text) => forms::parse_only(text, &FIRST)?,
-            Self::Json(text) => json::parse_only(text, &FIRST)?,
-            Self::Pairs(pairs) => first_of(pairs)?,
-            Self::Read(all) => FIRST
+            Self::Form(text) => forms::parse_only(text, &EAGER_PARAMETERS)?,
+            Self::Json(text) => json::parse_only(text, &EAGER_PARAMETERS)?,
+            Self::Pairs(pairs) => eager_of(pairs)?,
+            Self::Read(all) => EAGER_PARAMETERS
                 .iter()
                 .filter_map(|name| Some((name, all.get(*name)?)))
                 .map(named)
@@ -91,11 +91,11 @@ impl Fields {
     }
 }
 
-/// The [`FIRST`] of the parameters that these texts of a form make.
-pub(crate) fn first_of(pairs: &[(String, String)]) -> Result<Map<String, Value>, FormError> {
+/// The [`EAGER_PARAMETERS`] of the parameters that these texts of a form make.
+pub(crate) fn eager_of(pairs: &[(String, String)]) -> Result<Map<String, Value>, FormError> {
     let first = pairs
         .iter()
-        .filter(|(name, _)| FIRST.contains(&forms::first_part(name)));
+        .filter(|(name, _)| EAGER_PARAMETERS.contains(&forms::first_part(name)));
     form(first.cloned(), Bounds::STRANGER)
 }
 
@@ -125,12 +125,12 @@ impl BodyReader<'_> {
             }
             _ => Err(BodyError::TooLarge(self.limit.limit).into()),
         };
-        let bytes = read_long_body(body, self.first_limit(), longer).await?;
+        let bytes = read_long_body(body, self.limit_before_counting(), longer).await?;
         Ok((bytes, permit))
     }
 
     /// How long a body may be before it counts. Those of unknown senders are counted as they come.
-    pub(crate) fn first_limit(&self) -> BodyLimit {
+    pub(crate) fn limit_before_counting(&self) -> BodyLimit {
         let bytes = self.limit.bytes;
         BodyLimit {
             bytes: if self.sender.is_some() {

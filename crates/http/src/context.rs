@@ -11,7 +11,7 @@ use http::{Extensions, HeaderMap};
 use crate::Shared;
 use crate::error::ApiFailure;
 use crate::path_params::PathParams;
-use crate::sender::{KnownSender, Sender};
+use crate::requester::{Requester, ResolvedRequester};
 use crate::serve::{BodyReservation, mark_authenticated};
 use crate::uploads::Received;
 
@@ -32,9 +32,9 @@ pub(crate) struct RequestContext<S = Actor> {
     pub(crate) _reservation: Option<BodyReservation>,
 }
 
-impl RequestContext<KnownSender> {
+impl RequestContext<ResolvedRequester> {
     /// The request with the sender that its handler takes.
-    pub(crate) fn sent_by<S: Sender>(self) -> Result<RequestContext<S>, ApiFailure> {
+    pub(crate) fn for_requester<S: Requester>(self) -> Result<RequestContext<S>, ApiFailure> {
         let Self {
             shared,
             sender,

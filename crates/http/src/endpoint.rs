@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::access::{Access, AllowedCallers};
 use crate::body_kind::{BodyKind, File};
 use crate::handler::{BoxedHandler, Handler, boxed};
-use crate::sender::Sender;
+use crate::requester::Requester;
 
 /// In which profiles an endpoint answers so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +94,9 @@ pub(crate) struct Endpoint {
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) answers: Vec<ResponseSpec>,
     /// Whether what is asked for may contradict what is there.
-    pub(crate) can_conflict: bool,
+    pub(crate) may_conflict: bool,
     /// Whether a parameter, rather than the path, names what may not be there.
-    pub(crate) can_miss: bool,
+    pub(crate) may_be_not_found: bool,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,
     pub(crate) takes: BodyKind,
@@ -111,7 +111,7 @@ impl Endpoint {
         summary: &'static str,
         handler: H,
     ) -> Self {
-        let access = H::Sender::ACCESS;
+        let access = H::Requester::ACCESS;
         Self {
             method,
             path,
@@ -122,8 +122,8 @@ impl Endpoint {
             parameters: H::Takes::fields(),
             headers: Vec::new(),
             answers: Vec::new(),
-            can_conflict: false,
-            can_miss: false,
+            may_conflict: false,
+            may_be_not_found: false,
             compress: true,
             // What providers send is left to the handler, as it came.
             takes: if access == Access::Provider {
@@ -142,14 +142,14 @@ impl Endpoint {
     }
 
     /// May be asked for what contradicts what is there.
-    pub(crate) fn can_conflict(mut self) -> Self {
-        self.can_conflict = true;
+    pub(crate) fn may_conflict(mut self) -> Self {
+        self.may_conflict = true;
         self
     }
 
     /// May be asked, by a parameter, for what is not there.
-    pub(crate) fn can_miss(mut self) -> Self {
-        self.can_miss = true;
+    pub(crate) fn may_be_not_found(mut self) -> Self {
+        self.may_be_not_found = true;
         self
     }
 
@@ -187,7 +187,7 @@ impl Endpoint {
     pub(crate) fn answers_messages(self) -> Self {
         let text = "Messages, ascending by id; the header Link says where the list goes on";
         self.answers(200, text, Some(Shape::Many("Message")))
-            .tells(&[NEXT])
+            .response_headers(&[NEXT])
     }
 
     /// Names the scopes of which an access token needs one.
@@ -197,12 +197,22 @@ impl Endpoint {
     }
 
     /// Describes a parameter that another crate reads, and that may be left out.
-    pub(crate) fn takes(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
+    pub(crate) fn optional_parameter(
+        self,
+        name: &'static str,
+        kind: &'static str,
+        text: &'static str,
+    ) -> Self {
         self.parameter(name, kind, false, text)
     }
 
     /// Describes a parameter that another crate reads, and that must be there.
-    pub(crate) fn needs(self, name: &'static str, kind: &'static str, text: &'static str) -> Self {
+    pub(crate) fn required_parameter(
+        self,
+        name: &'static str,
+        kind: &'static str,
+        text: &'static str,
+    ) -> Self {
         self.parameter(name, kind, true, text)
     }
 
@@ -251,7 +261,7 @@ impl Endpoint {
     }
 
     /// Names headers of the answer described last.
-    pub(crate) fn tells(self, headers: &'static [AnswerHeader]) -> Self {
+    pub(crate) fn response_headers(self, headers: &'static [AnswerHeader]) -> Self {
         self.of_last(|answer| answer.headers = headers)
     }
 

@@ -21,8 +21,8 @@ use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, AnswerHeader, Endpoint};
 use crate::error::plain;
+use crate::requester::Anybody;
 use crate::response::with_header;
-use crate::sender::Anybody;
 
 /// What is downloaded is for its reader alone.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
@@ -41,7 +41,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         endpoint
             .scopes(&[Flow])
             .answers(302, text, None)
-            .tells(&[endpoint::LOCATION])
+            .response_headers(&[endpoint::LOCATION])
     };
     let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
@@ -65,13 +65,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .uncompressed()
         .answers(200, "The file", Some(Media(&["*/*"])))
-        .tells(&[endpoint::ETAG])
+        .response_headers(&[endpoint::ETAG])
         .answers(
             206,
             "The part of it that Range names",
             Some(Media(&["*/*"])),
         )
-        .tells(&[endpoint::ETAG, PART])
+        .response_headers(&[endpoint::ETAG, PART])
         .header(
             "If-None-Match",
             "ETags that you have; 304 when the answer is one of them",
@@ -82,14 +82,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The ETag of which Range is a part; otherwise the whole file comes",
         )
         .answers(304, "The file that If-None-Match names", None)
-        .tells(&[endpoint::ETAG])
+        .response_headers(&[endpoint::ETAG])
         .answers(410, "The link has ended", Some(One("ErrorBody")))
         .answers(
             416,
             "The file has no bytes in this range",
             Some(One("ErrorBody")),
         )
-        .tells(&[PART]),
+        .response_headers(&[PART]),
     ]
 }
 

@@ -6,21 +6,21 @@ use http::StatusCode;
 
 use crate::answer::{Answer, done, json, nothing};
 use crate::context::RequestContext;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 pub(crate) async fn list(ctx: RequestContext) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
     json(StatusCode::OK, &ctx.app().flows().users(&room).await?)
 }
 
-pub(crate) async fn add(ctx: RequestContext, request: Unread<AddFlowUser>) -> Answer {
+pub(crate) async fn add(ctx: RequestContext, request: UnparsedParams<AddFlowUser>) -> Answer {
     let room = ctx.room(FlowAction::AddUser).await?;
     let AddFlowUser { id } = request.read()?;
     ctx.app().flows().add_user(ctx.actor(), &room, id).await?;
     Ok(done())
 }
 
-pub(crate) async fn block(ctx: RequestContext, request: Unread<BlockFlowUser>) -> Answer {
+pub(crate) async fn block(ctx: RequestContext, request: UnparsedParams<BlockFlowUser>) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
     let user = ctx.id("user")?;
     let BlockFlowUser { disabled } = request.read()?;

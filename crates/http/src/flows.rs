@@ -9,14 +9,14 @@ use http::header::LINK;
 
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::response::with_header;
 
-pub(crate) async fn joined(ctx: RequestContext, request: Unread<ListFlows>) -> Answer {
+pub(crate) async fn joined(ctx: RequestContext, request: UnparsedParams<ListFlows>) -> Answer {
     list(&ctx, request.read()?, false).await
 }
 
-pub(crate) async fn all(ctx: RequestContext, request: Unread<ListFlows>) -> Answer {
+pub(crate) async fn all(ctx: RequestContext, request: UnparsedParams<ListFlows>) -> Answer {
     list(&ctx, request.read()?, true).await
 }
 
@@ -50,7 +50,7 @@ pub(crate) async fn get(ctx: RequestContext) -> Answer {
     )
 }
 
-pub(crate) async fn find(ctx: RequestContext, request: Unread<FindFlow>) -> Answer {
+pub(crate) async fn find(ctx: RequestContext, request: UnparsedParams<FindFlow>) -> Answer {
     let FindFlow { id } = request.read()?;
     let room = ctx
         .app()
@@ -63,7 +63,7 @@ pub(crate) async fn find(ctx: RequestContext, request: Unread<FindFlow>) -> Answ
     )
 }
 
-pub(crate) async fn create(ctx: RequestContext, request: Unread<CreateFlow>) -> Answer {
+pub(crate) async fn create(ctx: RequestContext, request: UnparsedParams<CreateFlow>) -> Answer {
     let CreateFlow { name } = request.read()?;
     let flow = ctx
         .app()
@@ -73,7 +73,7 @@ pub(crate) async fn create(ctx: RequestContext, request: Unread<CreateFlow>) -> 
     json(StatusCode::CREATED, &flow)
 }
 
-pub(crate) async fn update(ctx: RequestContext, request: Unread<UpdateFlow>) -> Answer {
+pub(crate) async fn update(ctx: RequestContext, request: UnparsedParams<UpdateFlow>) -> Answer {
     let room = ctx.room(FlowAction::See).await?;
     let UpdateFlow {
         name,

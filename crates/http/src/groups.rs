@@ -12,7 +12,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::organizations::named;
 
 const GROUPS: &str = "/organizations/{organization}/groups";
@@ -26,7 +26,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage])
             .answers(200, "The groups, ordered by name", Some(Many("Group"))),
         Endpoint::new(Method::POST, GROUPS, "Make a group of users", create)
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Manage])
             .answers(201, "The group", Some(One("Group"))),
         Endpoint::new(Method::GET, GROUP, "A group of users", get)
@@ -38,7 +38,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Rename a group, or set its members",
             change,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Manage])
         .answers(200, "The group", Some(One("Group"))),
         Endpoint::new(Method::DELETE, GROUP, "Remove a group", remove)
@@ -50,7 +50,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Add a user of the organization to a group",
             add,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Manage])
         .answers(200, "The user is in the group", Some(Empty)),
         Endpoint::new(Method::DELETE, USER, "Take a user out of a group", leave)
@@ -78,7 +78,7 @@ async fn get(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn create(ctx: RequestContext, request: Unread<CreateGroup>) -> Answer {
+async fn create(ctx: RequestContext, request: UnparsedParams<CreateGroup>) -> Answer {
     let organization = named(&ctx, Administer).await?;
     let CreateGroup { name, users } = request.read()?;
     let new = NewGroup {
@@ -93,7 +93,7 @@ async fn create(ctx: RequestContext, request: Unread<CreateGroup>) -> Answer {
     json(StatusCode::CREATED, &made)
 }
 
-async fn change(ctx: RequestContext, request: Unread<UpdateGroup>) -> Answer {
+async fn change(ctx: RequestContext, request: UnparsedParams<UpdateGroup>) -> Answer {
     let (organization, id) = (named(&ctx, Administer).await?, id(&ctx)?);
     let UpdateGroup { name, users } = request.read()?;
     let changes = GroupChanges { name, users };
@@ -115,7 +115,7 @@ async fn remove(ctx: RequestContext) -> Answer {
     Ok(nothing())
 }
 
-async fn add(ctx: RequestContext, request: Unread<AddGroupMember>) -> Answer {
+async fn add(ctx: RequestContext, request: UnparsedParams<AddGroupMember>) -> Answer {
     let (organization, group) = (named(&ctx, Administer).await?, id(&ctx)?);
     let AddGroupMember { id } = request.read()?;
     ctx.app()

@@ -11,11 +11,14 @@ use eddyline_wire::{Parameters, Request};
 use crate::answer::Answer;
 use crate::context::RequestContext;
 use crate::error::ApiFailure;
-use crate::sender::{KnownSender, Sender};
+use crate::requester::{Requester, ResolvedRequester};
 
 /// A handler whose type is forgotten, so that handlers can stand in one table.
 pub(crate) type BoxedHandler = Box<
-    dyn Fn(RequestContext<KnownSender>, Params) -> Pin<Box<dyn Future<Output = Answer> + Send>>
+    dyn Fn(
+            RequestContext<ResolvedRequester>,
+            Params,
+        ) -> Pin<Box<dyn Future<Output = Answer> + Send>>
         + Send
         + Sync,
 >;
@@ -24,7 +27,7 @@ pub(crate) type BoxedHandler = Box<
 /// apart.
 pub(crate) trait Handler<M>: Send + Sync + 'static {
     /// Who may call it.
-    type Sender: Sender;
+    type Requester: Requester;
     /// What it takes.
     type Takes: Parameters;
 
@@ -34,47 +37,47 @@ pub(crate) trait Handler<M>: Send + Sync + 'static {
     /// Answers a request.
     fn call(
         &self,
-        ctx: RequestContext<Self::Sender>,
-        request: Unread<Self::Takes>,
+        ctx: RequestContext<Self::Requester>,
+        request: UnparsedParams<Self::Takes>,
     ) -> Self::Answering;
 }
 
 impl<S, F, Fut> Handler<(S,)> for F
 where
-    S: Sender,
+    S: Requester,
     F: Fn(RequestContext<S>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Answer> + Send + 'static,
 {
-    type Sender = S;
+    type Requester = S;
     type Takes = ();
     type Answering = Fut;
 
-    fn call(&self, ctx: RequestContext<S>, _request: Unread<()>) -> Fut {
+    fn call(&self, ctx: RequestContext<S>, _request: UnparsedParams<()>) -> Fut {
         self(ctx)
     }
 }
 
 impl<S, P, F, Fut> Handler<(S, P)> for F
 where
-    S: Sender,
+    S: Requester,
     P: Parameters,
-    F: Fn(RequestContext<S>, Unread<P>) -> Fut + Send + Sync + 'static,
+    F: Fn(RequestContext<S>, UnparsedParams<P>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Answer> + Send + 'static,
 {
-    type Sender = S;
+    type Requester = S;
     type Takes = P;
     type Answering = Fut;
 
-    fn call(&self, ctx: RequestContext<S>, request: Unread<P>) -> Fut {
+    fn call(&self, ctx: RequestContext<S>, request: UnparsedParams<P>) -> Fut {
         self(ctx, request)
     }
 }
 
 pub(crate) fn boxed<M, H: Handler<M>>(handler: H) -> BoxedHandler {
-    Box::new(move |ctx, params| match ctx.sent_by() {
+    Box::new(move |ctx, params| match ctx.for_requester() {
         Ok(ctx) => Box::pin(handler.call(
             ctx,
-            Unread {
+            UnparsedParams {
                 params,
                 takes: PhantomData,
             },
@@ -86,20 +89,20 @@ pub(crate) fn boxed<M, H: Handler<M>>(handler: H) -> BoxedHandler {
 /// The parameters of a request before they are read. The handler reads them once it knows that the
 /// caller may learn what is wrong with them: of a flow that a caller must not know, a refused
 /// parameter would tell that it is there.
-pub(crate) struct Unread<P> {
+pub(crate) struct UnparsedParams<P> {
     params: Params,
     takes: PhantomData<fn() -> P>,
 }
 
-impl<P> Unread<P> {
+impl<P> UnparsedParams<P> {
     /// Other parameters of the same declaration, from where only the handler finds them.
     pub(crate) fn replaced(self, params: Params) -> Self {
         Self { params, ..self }
     }
 
     /// The same as another declaration, which the document does not show.
-    pub(crate) fn parts<Q>(self) -> Unread<Q> {
-        Unread {
+    pub(crate) fn reparse_as<Q>(self) -> UnparsedParams<Q> {
+        UnparsedParams {
             params: self.params,
             takes: PhantomData,
         }
@@ -111,7 +114,7 @@ impl<P> Unread<P> {
     }
 }
 
-impl<P: Request> Unread<P> {
+impl<P: Request> UnparsedParams<P> {
     /// Reads the parameters, and tells of all mistakes at once. What was sent is dropped then,
     /// because many requests of one caller may wait.
     pub(crate) fn read(self) -> Result<P, ApiFailure> {

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, done};
 use crate::context::RequestContext;
-use crate::sender::Anybody;
+use crate::requester::Anybody;
 
 pub(crate) async fn alive(_ctx: RequestContext<Anybody>) -> Answer {
     Ok(done())

@@ -13,7 +13,7 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Many, One};
 use crate::endpoint::{Endpoint, NEXT};
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::response::with_header;
 
 const ALL: &str = "/flows/{organization}/{flow}/invitations";
@@ -29,14 +29,14 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The invitations, oldest first",
                 Some(Many("Invitation")),
             )
-            .tells(&[NEXT]),
+            .response_headers(&[NEXT]),
         Endpoint::new(
             Method::POST,
             ALL,
             "Invite somebody, or send the invitation again",
             create,
         )
-        .can_conflict()
+        .may_conflict()
         .answers(201, "The invitation", Some(One("Invitation")))
         .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
         Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
@@ -57,7 +57,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Accept an invitation to your address",
             accept,
         )
-        .can_conflict()
+        .may_conflict()
         .answers(
             200,
             "The invitation; you are in the flow",
@@ -69,7 +69,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Cancel or decline a pending invitation",
             delete,
         )
-        .can_conflict()
+        .may_conflict()
         .answers(204, "It is gone", None),
     ];
     all.into_iter()
@@ -77,7 +77,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .collect()
 }
 
-async fn list(ctx: RequestContext, request: Unread<ListInvitations>) -> Answer {
+async fn list(ctx: RequestContext, request: UnparsedParams<ListInvitations>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let ListInvitations { after, limit } = request.read()?;
     let found = ctx
@@ -110,7 +110,7 @@ async fn get(ctx: RequestContext) -> Answer {
     json(StatusCode::OK, &invitation)
 }
 
-async fn create(ctx: RequestContext, request: Unread<CreateInvitation>) -> Answer {
+async fn create(ctx: RequestContext, request: UnparsedParams<CreateInvitation>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let CreateInvitation { email, message } = request.read()?;
     let invitation = ctx
@@ -121,7 +121,7 @@ async fn create(ctx: RequestContext, request: Unread<CreateInvitation>) -> Answe
     json(StatusCode::CREATED, &invitation)
 }
 
-async fn import(ctx: RequestContext, request: Unread<ImportInvitations>) -> Answer {
+async fn import(ctx: RequestContext, request: UnparsedParams<ImportInvitations>) -> Answer {
     let room = ctx.room(FlowAction::Invite).await?;
     let ImportInvitations { list, message } = request.read()?;
     let imported = ctx
@@ -132,7 +132,7 @@ async fn import(ctx: RequestContext, request: Unread<ImportInvitations>) -> Answ
     json(StatusCode::OK, &imported)
 }
 
-async fn accept(ctx: RequestContext, request: Unread<AcceptInvitation>) -> Answer {
+async fn accept(ctx: RequestContext, request: UnparsedParams<AcceptInvitation>) -> Answer {
     let (organization, flow, id) = (ctx.segment("organization"), ctx.segment("flow"), id(&ctx));
     // Who may not know of the invitation hears nothing about parameters.
     ctx.app()

@@ -1,14 +1,13 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A request is given an id ([`instrumented`]), its path is made regular and found in the table of
-//! endpoints (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body,
+//! A request is given an id ([`request_envelope`]), its path is made regular and found in the table
+//! of endpoints (`api`, `path`, `routes`); it is read into a `RequestContext` (`context`: body,
 //! parameters, caller, scope) for the endpoint's handler, whose type says who may call it and what
 //! it takes (`handler`), and which asks the application and shapes the answer. The table also makes
 //! the OpenAPI document, so that neither can know an endpoint that the other does not.
 
 mod access;
 mod answer;
-mod answer_bytes;
 mod api;
 mod authenticate;
 mod avatars;
@@ -24,7 +23,6 @@ mod forwarded;
 mod groups;
 mod handler;
 mod health;
-pub mod instrumented;
 mod invitations;
 mod json;
 pub mod media;
@@ -40,15 +38,17 @@ mod picture_form;
 mod private;
 mod push;
 mod quota;
+mod read_marks;
 mod read_request;
-mod reading;
 mod receive_body;
+pub mod request_envelope;
 pub mod request_id;
+mod requester;
 mod response;
+mod response_budget;
 mod route_to;
 mod routes;
 mod scim;
-mod sender;
 pub mod serve;
 mod shared_addresses;
 mod sources;
@@ -64,10 +64,10 @@ use axum::Router;
 use eddyline_app::{App, KeyedSemaphore, Limit};
 use ipnet::IpNet;
 
-pub use crate::answer_bytes::{check_answer_room, count_answer};
 pub use crate::api::{Api, ApiService};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 pub use crate::picture_form::{FileBodies, PictureForm, PictureFormError, read_picture_form};
+pub use crate::response_budget::{check_response_budget, reserve_response_bytes};
 use crate::routes::Routes;
 use crate::serve::{BodyBudget, BodyLimit};
 use crate::wire_profile::WireProfile;

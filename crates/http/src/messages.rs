@@ -20,11 +20,11 @@ use http::StatusCode;
 use http::header::LINK;
 
 use crate::answer::{Answer, done, encoded, nothing};
-use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::response::with_header;
+use crate::response_budget::expect_response_bytes;
 use crate::uploads::{self, FileParameters};
 
 /// The order of the parameters in the link to where a list goes on.
@@ -55,7 +55,7 @@ pub(crate) type PostComment = (CommentEvent, PostOptions, ChatContent);
 pub(crate) type PostCommentTo = (PostComment, ToFlow, CommentParent);
 
 /// Posts a message with parameters that depend on its kind.
-pub(crate) async fn send<P>(ctx: RequestContext, request: Unread<P>) -> Answer {
+pub(crate) async fn send<P>(ctx: RequestContext, request: UnparsedParams<P>) -> Answer {
     send_params(ctx, request.into_params()).await
 }
 
@@ -114,7 +114,7 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
 }
 
 /// Comments on the message that the path names, or that the parameters do.
-pub(crate) async fn comment<P>(ctx: RequestContext, request: Unread<P>) -> Answer {
+pub(crate) async fn comment<P>(ctx: RequestContext, request: UnparsedParams<P>) -> Answer {
     comment_params(ctx, request.into_params()).await
 }
 
@@ -263,13 +263,16 @@ async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer
     }
 }
 
-pub(crate) async fn list(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
+pub(crate) async fn list(ctx: RequestContext, request: UnparsedParams<ListMessages>) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let wanted = request.read()?;
     find(&ctx, &room, &wanted, query(&ctx, &wanted), "messages").await
 }
 
-pub(crate) async fn list_thread(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
+pub(crate) async fn list_thread(
+    ctx: RequestContext,
+    request: UnparsedParams<ListMessages>,
+) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let thread = ctx.segment("thread");
     let root = ctx.app().messages().thread_root(&room, thread)?;
@@ -288,7 +291,10 @@ pub(crate) async fn list_thread(ctx: RequestContext, request: Unread<ListMessage
     .await
 }
 
-pub(crate) async fn list_comments(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
+pub(crate) async fn list_comments(
+    ctx: RequestContext,
+    request: UnparsedParams<ListMessages>,
+) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let parent = ctx.id("message")?;
     let parent = ctx.app().messages().get(&room, parent).await?.message;
@@ -348,7 +354,7 @@ async fn find(
     query: MessageQuery,
     path: &str,
 ) -> Answer {
-    expect_answer(LIST_BYTES)?;
+    expect_response_bytes(LIST_BYTES)?;
     let list = ctx.app().messages().list(room, query.clone()).await?;
     let flow = || {
         ctx.app()
@@ -419,7 +425,7 @@ pub(crate) async fn get(ctx: RequestContext) -> Answer {
     Ok(encoded(StatusCode::OK, bytes))
 }
 
-pub(crate) async fn edit(ctx: RequestContext, request: Unread<EditMessage>) -> Answer {
+pub(crate) async fn edit(ctx: RequestContext, request: UnparsedParams<EditMessage>) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let id = ctx.id("message")?;
     let EditMessage { content, tags } = request.read()?;

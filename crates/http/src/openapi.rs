@@ -15,8 +15,8 @@ use crate::access::Access;
 use crate::body_kind::BodyKind;
 use crate::context::RequestContext;
 use crate::endpoint::{Endpoint, ResponseSpec, Shape};
+use crate::requester::Anybody;
 use crate::response::uncounted;
-use crate::sender::Anybody;
 use crate::{Config, Shared, media, routes};
 
 /// Where the document is.
@@ -560,7 +560,7 @@ mod tests {
 
                 pub(super) async fn take(
                     _ctx: crate::context::RequestContext,
-                    request: crate::handler::Unread<Note>,
+                    request: crate::handler::UnparsedParams<Note>,
                 ) -> crate::answer::Answer {
                     request.read().map(|_| crate::answer::done())
                 }

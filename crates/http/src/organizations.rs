@@ -11,7 +11,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 const ORGANIZATION: &str = "/organizations/{organization}";
 const USER: &str = "/organizations/{organization}/users/{user}";
@@ -31,7 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "An organization by its id",
             find,
         )
-        .can_miss()
+        .may_be_not_found()
         .scopes(&[Flow, Manage])
         .answers(
             200,
@@ -46,7 +46,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 Some(One("Organization")),
             ),
         Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Manage])
             .answers(
                 200,
@@ -70,7 +70,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Remove a user from an organization",
             remove,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Manage])
         .answers(204, "The user is out, and out of its flows", None),
     ]
@@ -95,7 +95,7 @@ async fn list(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn find(ctx: RequestContext, request: Unread<FindOrganization>) -> Answer {
+async fn find(ctx: RequestContext, request: UnparsedParams<FindOrganization>) -> Answer {
     ctx.actor().user()?;
     let FindOrganization { id } = request.read()?;
     json(
@@ -112,7 +112,7 @@ async fn get(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn rename(ctx: RequestContext, request: Unread<RenameOrganization>) -> Answer {
+async fn rename(ctx: RequestContext, request: UnparsedParams<RenameOrganization>) -> Answer {
     let id = named(&ctx, OrganizationAction::Administer).await?;
     let RenameOrganization { name } = request.read()?;
     json(

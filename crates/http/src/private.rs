@@ -13,13 +13,13 @@ use eddyline_wire::{Request, RoomRef};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded, json, nothing};
-use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::messages::{listed, query};
+use crate::response_budget::expect_response_bytes;
 use crate::uploads::{self, FileParameters};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -65,7 +65,7 @@ fn message_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::POST, messages, "Send a private message", send)
             .takes_old_uploads()
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Private])
             .answers(200, "It is on disk", Some(Empty))
             .unless_classic()
@@ -112,7 +112,7 @@ async fn get(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn update(ctx: RequestContext, request: Unread<UpdatePrivateConversation>) -> Answer {
+async fn update(ctx: RequestContext, request: UnparsedParams<UpdatePrivateConversation>) -> Answer {
     let with = other(&ctx)?;
     let UpdatePrivateConversation { open } = request.read()?;
     json(
@@ -126,7 +126,7 @@ async fn update(ctx: RequestContext, request: Unread<UpdatePrivateConversation>)
 
 async fn send(
     mut ctx: RequestContext,
-    request: Unread<(PrivateEvent, PrivateContent, PrivateTags)>,
+    request: UnparsedParams<(PrivateEvent, PrivateContent, PrivateTags)>,
 ) -> Answer {
     let to = other(&ctx)?;
     let files = std::mem::take(&mut ctx.files);
@@ -194,11 +194,11 @@ async fn send(
     }
 }
 
-async fn list_messages(ctx: RequestContext, request: Unread<ListMessages>) -> Answer {
+async fn list_messages(ctx: RequestContext, request: UnparsedParams<ListMessages>) -> Answer {
     let with = other(&ctx)?;
     let wanted = request.read()?;
     let query = query(&ctx, &wanted);
-    expect_answer(LIST_BYTES)?;
+    expect_response_bytes(LIST_BYTES)?;
     let list = ctx
         .app()
         .messages()
@@ -223,7 +223,10 @@ async fn get_message(ctx: RequestContext) -> Answer {
     ))
 }
 
-async fn edit(ctx: RequestContext, request: Unread<(EditPrivateMessage, PrivateTags)>) -> Answer {
+async fn edit(
+    ctx: RequestContext,
+    request: UnparsedParams<(EditPrivateMessage, PrivateTags)>,
+) -> Answer {
     let (with, id) = (other(&ctx)?, ctx.id("message")?);
     let edit = {
         let params = request.into_params();

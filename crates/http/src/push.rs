@@ -9,8 +9,8 @@ use crate::answer::{Answer, done};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
-use crate::handler::Unread;
-use crate::sender::TokensInPath;
+use crate::handler::UnparsedParams;
+use crate::requester::TokensInPath;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let inbox = |path| {
@@ -35,7 +35,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn chat(ctx: RequestContext<TokensInPath>, request: Unread<PushChat>) -> Answer {
+async fn chat(ctx: RequestContext<TokensInPath>, request: UnparsedParams<PushChat>) -> Answer {
     let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
     let PushChat {
         content,
@@ -52,7 +52,7 @@ async fn chat(ctx: RequestContext<TokensInPath>, request: Unread<PushChat>) -> A
     Ok(done())
 }
 
-async fn mail(ctx: RequestContext<TokensInPath>, request: Unread<PushMail>) -> Answer {
+async fn mail(ctx: RequestContext<TokensInPath>, request: UnparsedParams<PushMail>) -> Answer {
     let to = ctx.app().messages().pushing(ctx.segment("token")).await?;
     let PushMail {
         source,

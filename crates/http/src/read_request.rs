@@ -16,13 +16,13 @@ use serde_json::Map;
 use crate::Shared;
 use crate::access::Access;
 use crate::authenticate::{authenticate, client_address, scim_provider};
-use crate::body::{BodyReader, FIRST, Fields};
+use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::receive_body::{ReceivedBody, receive_body};
-use crate::sender::KnownSender;
+use crate::requester::ResolvedRequester;
 use crate::serve::{BodyError, BodyLimit, mark_authenticated};
 
 /// The most bytes of the body of a request that only reads. It is small because many such requests
@@ -37,7 +37,7 @@ pub(crate) async fn read_request(
     segments: PathParams,
     request: Request<Body>,
     actor: &mut Option<Actor>,
-) -> Result<(RequestContext<KnownSender>, Params), ApiFailure> {
+) -> Result<(RequestContext<ResolvedRequester>, Params), ApiFailure> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
     let public = endpoint.access != Access::Caller;
@@ -56,7 +56,7 @@ pub(crate) async fn read_request(
     }
     // Credentials in the headers or the query are checked before the body is waited for.
     // Without them only a little may be sent.
-    let first = Params::merge(forms::parse_only(query, &FIRST)?, Map::new());
+    let first = Params::merge(forms::parse_only(query, &EAGER_PARAMETERS)?, Map::new());
     if !public {
         *actor = authenticate(shared, &parts, &first).await?;
     }
@@ -91,7 +91,7 @@ pub(crate) async fn read_request(
     if known {
         fields = Fields::Read(fields.read(bounds(true, &parts.method))?);
     }
-    let shown = fields.first()?;
+    let shown = fields.eager()?;
     let late =
         shown.contains_key("flow_token") || (actor.is_none() && shown.contains_key("access_token"));
     let first = first.with_body(shown);
@@ -122,7 +122,7 @@ pub(crate) async fn read_request(
         extensions,
         ..
     } = parts;
-    let sender = KnownSender {
+    let sender = ResolvedRequester {
         actor: actor.clone(),
         provider,
     };

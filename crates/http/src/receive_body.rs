@@ -140,7 +140,7 @@ async fn read_long_json(
         ..
     } = reader;
     let most = uploads::json_bytes(shared.json_upload, limit.bytes);
-    let (mut permit, mut allowed) = (None, reader.first_limit().bytes);
+    let (mut permit, mut allowed) = (None, reader.limit_before_counting().bytes);
     let longer = || {
         let Some(sender) = actor else {
             return Err(BodyError::TooLarge(limit.limit).into());
@@ -158,7 +158,7 @@ async fn read_long_json(
         allowed = most;
         Ok(allowed)
     };
-    let body = read_long_body(body, reader.first_limit(), longer).await?;
+    let body = read_long_body(body, reader.limit_before_counting(), longer).await?;
     let long = body.len() > limit.bytes;
     let fields = fields_of(takes, &reader.parts.headers, body)?;
     Ok(ReceivedBody {

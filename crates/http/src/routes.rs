@@ -12,7 +12,7 @@ use crate::endpoint::{COMMENTS, Endpoint, NEXT};
 use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
-    private, push, reading, scim, sources, stream, threads, users,
+    private, push, read_marks, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -31,7 +31,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
     all.extend(groups::endpoints());
     all.extend(invitations::endpoints());
     all.extend(private::endpoints());
-    all.extend(reading::endpoints());
+    all.extend(read_marks::endpoints());
     all.extend(threads::endpoints());
     all.extend(push::endpoints());
     all.extend(sources::endpoints());
@@ -55,7 +55,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
                 "Your flows; the header Link says where the list goes on",
                 Some(Many("Flow")),
             )
-            .tells(&[NEXT]),
+            .response_headers(&[NEXT]),
         Endpoint::new(
             Method::GET,
             "/flows/all",
@@ -68,9 +68,9 @@ fn flow_endpoints() -> Vec<Endpoint> {
             "The flows; the header Link says where the list goes on",
             Some(Many("Flow")),
         )
-        .tells(&[NEXT]),
+        .response_headers(&[NEXT]),
         Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
-            .can_miss()
+            .may_be_not_found()
             .scopes(&[Flow, Manage, Integration])
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(Method::GET, FLOW, "A flow", flows::get)
@@ -82,7 +82,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
             "Make a flow",
             flows::create,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Manage])
         .answers(201, "The new flow, with you in it", Some(One("Flow"))),
         Endpoint::new(
@@ -91,7 +91,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
             "Change a flow, join it, or show and hide its tab",
             flows::update,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Flow, Manage])
         .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(
@@ -113,7 +113,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
     let posts = |endpoint: Endpoint| {
         endpoint
             .callers(AllowedCallers::UsersAndFlowTokens)
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Flow])
             .header(
                 "X-Service-Wait-For-Message",
@@ -125,10 +125,10 @@ fn sending_endpoints() -> Vec<Endpoint> {
                 "The message, when the wait header is set",
                 Some(One("Message")),
             )
-            .tells(&[COMMENTS])
+            .response_headers(&[COMMENTS])
             .unless_classic()
             .answers(201, "The message", Some(One("Message")))
-            .tells(&[COMMENTS])
+            .response_headers(&[COMMENTS])
             .in_classic()
     };
     let flow = "/flows/{organization}/{flow}/messages";
@@ -145,7 +145,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             "Post a message",
             send_to,
         ))
-        .can_miss()
+        .may_be_not_found()
         .takes_uploads(),
         posts(Endpoint::new(
             Method::POST,
@@ -167,7 +167,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
             "Comment on a message",
             comment_to,
         ))
-        .can_miss(),
+        .may_be_not_found(),
         posts(Endpoint::new(
             Method::POST,
             comments,
@@ -240,7 +240,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
             "Add a user to a flow",
             flow_users::add,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Manage])
         .answers(200, "Done", Some(Empty)),
         Endpoint::new(
@@ -285,7 +285,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             "Listen to flows",
             stream::several,
         ))
-        .can_miss()
+        .may_be_not_found()
         .scopes(&[Flow, Private]),
         listens(Endpoint::new(
             Method::GET,

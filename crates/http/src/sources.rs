@@ -12,7 +12,7 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 const ALL: &str = "/flows/{organization}/{flow}/sources";
 const ONE: &str = "/flows/{organization}/{flow}/sources/{source}";
@@ -21,7 +21,7 @@ const OWN: &str = "/sources";
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changes = |path, summary| {
         Endpoint::new(Method::PUT, path, summary, change)
-            .can_miss()
+            .may_be_not_found()
             .answers(200, "The source", Some(One("Source")))
     };
     let all = vec![
@@ -37,7 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             create,
         )
         .callers(AllowedCallers::Applications)
-        .can_conflict()
+        .may_conflict()
         .answers(
             201,
             "The source, with the token that is shown this once",
@@ -60,7 +60,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "All sources you can see; with a flow token, its own",
             visible,
         )
-        .can_miss()
+        .may_be_not_found()
         .callers(AllowedCallers::UsersAndFlowTokens)
         .answers(200, "The sources", Some(Many("Source"))),
         changes(OWN, "Change the source whose flow token you show")
@@ -71,7 +71,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Remove the source whose flow token you show",
             remove,
         )
-        .can_miss()
+        .may_be_not_found()
         .callers(AllowedCallers::Sources)
         .answers(204, "It is gone", None),
     ];
@@ -98,7 +98,7 @@ async fn visible(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn create(ctx: RequestContext, request: Unread<CreateSource>) -> Answer {
+async fn create(ctx: RequestContext, request: UnparsedParams<CreateSource>) -> Answer {
     let room = ctx.room(FlowAction::ManageSources).await?;
     let CreateSource { name, external_url } = request.read()?;
     let external_url = external_url.filter(|url| !url.is_empty());
@@ -118,7 +118,7 @@ async fn get(ctx: RequestContext) -> Answer {
     )
 }
 
-async fn change(ctx: RequestContext, request: Unread<UpdateSource>) -> Answer {
+async fn change(ctx: RequestContext, request: UnparsedParams<UpdateSource>) -> Answer {
     let wanted = target(&ctx).await?;
     let UpdateSource {
         name,

@@ -11,7 +11,7 @@ use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue}
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::media;
 use crate::serve::{FrameSource, WithDeadline, stream};
 
@@ -20,13 +20,13 @@ const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 pub(crate) async fn several(
     ctx: RequestContext,
-    request: Unread<(requests::Listen, StreamFilter)>,
+    request: UnparsedParams<(requests::Listen, StreamFilter)>,
 ) -> Answer {
     let (request, StreamFilter { filter }) = request.read()?;
     open(&ctx, filter.unwrap_or_default(), request).await
 }
 
-pub(crate) async fn one(ctx: RequestContext, request: Unread<requests::Listen>) -> Answer {
+pub(crate) async fn one(ctx: RequestContext, request: UnparsedParams<requests::Listen>) -> Answer {
     let flow = format!("{}/{}", ctx.segment("organization"), ctx.segment("flow"));
     open(&ctx, vec![flow], request.read()?).await
 }

@@ -10,13 +10,13 @@ use http::header::LINK;
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded};
-use crate::answer_bytes::expect_answer;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::endpoint::{Endpoint, NEXT};
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::response::with_header;
+use crate::response_budget::expect_response_bytes;
 
 const ACTION: &str = "/flows/{organization}/{flow}/threads/{thread}/actions/{position}";
 
@@ -34,7 +34,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Threads, those that changed last first",
             Some(Many("Thread")),
         )
-        .tells(&[NEXT]),
+        .response_headers(&[NEXT]),
         Endpoint::new(
             Method::GET,
             "/flows/{organization}/{flow}/threads/{thread}",
@@ -49,7 +49,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Have an integration do what a thread offers",
             trigger,
         )
-        .can_conflict()
+        .may_conflict()
         .scopes(&[Flow])
         .answers(200, "It is done", Some(Empty))
         .answers(
@@ -83,7 +83,7 @@ async fn get(ctx: RequestContext) -> Answer {
     ))
 }
 
-async fn trigger(ctx: RequestContext, request: Unread<TriggerAction>) -> Answer {
+async fn trigger(ctx: RequestContext, request: UnparsedParams<TriggerAction>) -> Answer {
     let room = ctx.room(FlowAction::Post).await?;
     let TriggerAction { name } = request.read()?;
     let (thread, position) = (ctx.segment("thread"), position(&ctx)?);
@@ -104,7 +104,7 @@ fn position(ctx: &RequestContext) -> Result<usize, ApiFailure> {
     position.ok_or_else(|| Error::NotFound.into())
 }
 
-async fn list(ctx: RequestContext, request: Unread<ListThreads>) -> Answer {
+async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     let mut before = None;
     let request = request.read_checked(|request, reader| {
@@ -125,7 +125,7 @@ async fn list(ctx: RequestContext, request: Unread<ListThreads>) -> Answer {
         empty: request.empty.unwrap_or_default(),
         limit: request.limit.unwrap_or(DEFAULT_LIST),
     };
-    expect_answer(LIST_BYTES)?;
+    expect_response_bytes(LIST_BYTES)?;
     let ThreadPage { threads, more } = ctx
         .app()
         .threads()

@@ -11,13 +11,13 @@ use crate::answer::{Answer, done, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(Method::GET, "/user", "You", me).answers(200, "You", Some(One("User"))),
         Endpoint::new(Method::PUT, "/user", "Change your account", change_me)
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Profile])
             .answers(200, "Done", Some(Empty)),
         Endpoint::new(Method::GET, "/users", "The users you see", list).scopes(&[Flow, Manage]).answers(
@@ -29,7 +29,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .scopes(&[Flow, Manage, Profile])
             .answers(200, "The user", Some(One("User"))),
         Endpoint::new(Method::PUT, "/users/{user}", "Change your account, named by its id", change)
-            .can_conflict()
+            .may_conflict()
             .scopes(&[Profile])
             .answers(200, "Done", Some(Empty)),
     ]
@@ -48,7 +48,7 @@ async fn get(ctx: RequestContext) -> Answer {
     json(StatusCode::OK, &user)
 }
 
-async fn change(ctx: RequestContext, request: Unread<UpdateUser>) -> Answer {
+async fn change(ctx: RequestContext, request: UnparsedParams<UpdateUser>) -> Answer {
     ctx.app()
         .users()
         .own(ctx.actor(), ctx.id::<UserId>("user")?)
@@ -56,7 +56,7 @@ async fn change(ctx: RequestContext, request: Unread<UpdateUser>) -> Answer {
     change_me(ctx, request).await
 }
 
-async fn change_me(ctx: RequestContext, request: Unread<UpdateUser>) -> Answer {
+async fn change_me(ctx: RequestContext, request: UnparsedParams<UpdateUser>) -> Answer {
     ctx.actor().user()?;
     let UpdateUser {
         nick,

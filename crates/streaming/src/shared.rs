@@ -17,8 +17,9 @@ use crate::wakes::Wakes;
 pub struct HubConfig {
     /// How many entries the ring holds at most.
     pub ring_entries: usize,
-    /// How many bytes of entries the ring holds at most. They are counted once; each of the
-    /// formats [`Format::JsonWithIds`] and [`Format::Sse`] that is in use adds as much again.
+    /// How many bytes of entries the ring holds at most. They are counted once; each of the formats
+    /// [`Format::JsonWithIds`](crate::Format::JsonWithIds) and [`Format::Sse`](crate::Format::Sse)
+    /// that is in use adds as much again.
     pub ring_bytes: usize,
     /// How many entries a page of the log has at most.
     pub page_entries: usize,

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::Error;
-use eddyline_http::count_answer;
+use eddyline_http::reserve_response_bytes;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
     RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
@@ -36,7 +36,7 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
             )
         }
     };
-    let (status, text, retry) = match count_answer(text.into()) {
+    let (status, text, retry) = match reserve_response_bytes(text.into()) {
         Ok(text) => (status, text, None),
         Err(Error::Unavailable(_)) => (
             StatusCode::SERVICE_UNAVAILABLE,

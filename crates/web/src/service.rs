@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::Router;
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use eddyline_http::instrumented::{Instrumented, Respond};
+use eddyline_http::request_envelope::{Answerable, RequestEnvelope};
 use http::Request;
 use tower::ServiceExt as _;
 
@@ -15,7 +15,7 @@ use crate::failure::PageFailure;
 use crate::root::Root;
 
 /// The pages, as a service for any server. Clones share them.
-pub type Pages = Instrumented<Rooted>;
+pub type Pages = RequestEnvelope<Rooted>;
 
 /// The pages under the path of their address.
 #[derive(Clone)]
@@ -35,7 +35,7 @@ impl Rooted {
     }
 }
 
-impl Respond for Rooted {
+impl Answerable for Rooted {
     async fn respond(&self, request: Request<Body>) -> Response {
         let response = self
             .router

@@ -4,7 +4,7 @@
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
 use eddyline_app::Limit;
-use eddyline_http::check_answer_room;
+use eddyline_http::check_response_budget;
 use eddyline_http::media::is_form;
 use eddyline_http::serve::{BodyLimit, read_body};
 use http::{Request, StatusCode};
@@ -48,7 +48,7 @@ impl FromRequest<Site> for Submission {
             return Err(PageFailure::Forged);
         }
         // Once something is done, its page cannot be refused.
-        check_answer_room()?;
+        check_response_budget()?;
         let (body, _reservation) = match visit.actor() {
             Some(_) => (body, None),
             None => {

@@ -4,7 +4,7 @@
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, FromRequestParts as _};
 use eddyline_http::serve::BodyLimit;
-use eddyline_http::{PictureForm, check_answer_room, read_picture_form};
+use eddyline_http::{PictureForm, check_response_budget, read_picture_form};
 use http::Request;
 
 use crate::Site;
@@ -38,7 +38,7 @@ impl FromRequest<Site> for Upload {
         }
         let sender = visit.signed_in_for(PAGE)?;
         // Once something is done, its page cannot be refused.
-        check_answer_room()?;
+        check_response_budget()?;
         let limit = BodyLimit {
             time: visit.body_time(),
             ..BodyLimit::default()

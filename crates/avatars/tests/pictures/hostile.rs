@@ -180,10 +180,7 @@ fn a_picture_that_ends_early_is_refused_or_shown_as_far_as_it_goes() {
 #[test]
 fn refusals_speak_to_the_uploader() {
     for (refused, words) in [
-        (
-            Refused::TooManyBytes,
-            "is too large: the maximum is 5 MiB",
-        ),
+        (Refused::TooManyBytes, "is too large: the maximum is 5 MiB"),
         (
             Refused::UnknownFormat,
             "is not a PNG, JPEG, GIF or WebP picture",

@@ -12,7 +12,7 @@ use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::One;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(
@@ -28,7 +28,7 @@ pub(crate) fn endpoint() -> Endpoint {
     )
 }
 
-async fn register(ctx: RequestContext, request: Unread<RegisterApplication>) -> Answer {
+async fn register(ctx: RequestContext, request: UnparsedParams<RegisterApplication>) -> Answer {
     let actor = ctx.actor();
     let organization = ctx.app().oauth().registers_for(actor)?;
     let new = new_application(request.read()?.application);

@@ -6,7 +6,7 @@ use serde_json::json as object;
 
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
-use crate::sender::Anybody;
+use crate::requester::Anybody;
 
 pub(super) async fn show(ctx: RequestContext<Anybody>) -> Answer {
     let app = ctx.app();

@@ -17,18 +17,18 @@ use crate::endpoint::Shape::{Empty, One, OneOrForm};
 use crate::error;
 use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
-use crate::sender::Anybody;
+use crate::requester::Anybody;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let for_clients = |endpoint: Endpoint| {
         endpoint
             .raw_body()
-            .takes(
+            .optional_parameter(
                 "client_id",
                 "string",
                 "Which application asks, unless HTTP Basic says so",
             )
-            .takes(
+            .optional_parameter(
                 "client_secret",
                 "string",
                 "Its secret, if it has one, unless HTTP Basic says so",
@@ -47,34 +47,34 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Get an access token",
             token,
         ))
-        .needs(
+        .required_parameter(
             "grant_type",
             "string",
             "authorization_code, password or refresh_token",
         )
-        .takes("code", "string", "With authorization_code: the code")
-        .takes(
+        .optional_parameter("code", "string", "With authorization_code: the code")
+        .optional_parameter(
             "redirect_uri",
             "string",
             "With authorization_code: where the code was sent",
         )
-        .takes(
+        .optional_parameter(
             "code_verifier",
             "string",
             "With authorization_code: what the challenge was made of",
         )
-        .takes(
+        .optional_parameter(
             "username",
             "string",
             "With password: the user's e-mail address",
         )
-        .takes("password", "string", "With password: the user's password")
-        .takes(
+        .optional_parameter("password", "string", "With password: the user's password")
+        .optional_parameter(
             "refresh_token",
             "string",
             "With refresh_token: the last one received",
         )
-        .takes(
+        .optional_parameter(
             "scope",
             "string",
             "With password and refresh_token: what is wanted, between spaces",
@@ -90,12 +90,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "End a token",
             revoke,
         ))
-        .needs(
+        .required_parameter(
             "token",
             "string",
             "An access token; or a refresh token, which ends its family",
         )
-        .takes("token_type_hint", "string", "Not needed")
+        .optional_parameter("token_type_hint", "string", "Not needed")
         .answers(200, "It has ended", Some(Empty)),
         for_clients(Endpoint::new(
             Method::POST,
@@ -103,12 +103,12 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "What a token is worth",
             introspect,
         ))
-        .needs(
+        .required_parameter(
             "token",
             "string",
             "A token that was given to this application",
         )
-        .takes("token_type_hint", "string", "Not needed")
+        .optional_parameter("token_type_hint", "string", "Not needed")
         .answers(200, "What is known of it", Some(One("IntrospectionAnswer"))),
         Endpoint::new(
             Method::GET,

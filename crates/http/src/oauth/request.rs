@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::context::RequestContext;
 use crate::json;
 use crate::media::BodyType;
-use crate::sender::Anybody;
+use crate::requester::Anybody;
 
 /// The parameters that any of the endpoints reads.
 const KNOWN: [&str; 12] = [

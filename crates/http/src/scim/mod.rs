@@ -18,13 +18,13 @@ use serde_json::{Map, Value, json};
 use self::request::{Attributes, Search, matching, object};
 pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing};
-use crate::answer_bytes;
 use crate::context::RequestContext;
 use crate::endpoint::Shape::One;
 use crate::endpoint::{self, Endpoint};
 use crate::error::ApiFailure;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 use crate::response::with_header;
+use crate::response_budget;
 
 /// A request of an identity provider.
 type ProviderContext = RequestContext<ScimProvider>;
@@ -75,13 +75,13 @@ fn finding() -> Vec<Endpoint> {
         )),
         Endpoint::new(Method::GET, USER, "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
-            .tells(&[endpoint::ETAG])
+            .response_headers(&[endpoint::ETAG])
             .header(
                 "If-None-Match",
                 "ETags that you have; 304 when the answer is one of them",
             )
             .answers(304, "The version that If-None-Match names", None)
-            .tells(&[endpoint::ETAG]),
+            .response_headers(&[endpoint::ETAG]),
     ]
 }
 
@@ -92,7 +92,7 @@ fn changing() -> Vec<Endpoint> {
                 "If-Match",
                 "ETags of the version that you change; 412 when it is none of them",
             )
-            .can_conflict()
+            .may_conflict()
             .answers(
                 412,
                 "Not a version that If-Match names",
@@ -101,27 +101,27 @@ fn changing() -> Vec<Endpoint> {
     };
     let sets = |endpoint: Endpoint| {
         endpoint
-            .takes(
+            .optional_parameter(
                 "name",
                 "object",
                 "givenName and familyName, which together are the full name",
             )
-            .takes(
+            .optional_parameter(
                 "emails",
                 "objects",
                 "Objects with a value; only the first counts",
             )
-            .takes(
+            .optional_parameter(
                 "nickName",
                 "string",
                 "The nick; made from the name unless given",
             )
-            .takes(
+            .optional_parameter(
                 "externalId",
                 "string",
                 "What you call the user for yourself",
             )
-            .takes(
+            .optional_parameter(
                 "active",
                 "boolean",
                 "Whether the user is let in; false ends all that lets them in",
@@ -154,17 +154,17 @@ fn changing() -> Vec<Endpoint> {
     );
     vec![
         sets(create)
-            .needs("userName", "string", "The subject name id")
+            .required_parameter("userName", "string", "The subject name id")
             .answers(201, "The user", Some(One("ScimUser")))
-            .tells(&[endpoint::ETAG, endpoint::LOCATION]),
+            .response_headers(&[endpoint::ETAG, endpoint::LOCATION]),
         sets(changes(replace))
-            .takes("userName", "string", "The subject name id")
+            .optional_parameter("userName", "string", "The subject name id")
             .answers(200, "The user", Some(One("ScimUser")))
-            .tells(&[endpoint::ETAG]),
+            .response_headers(&[endpoint::ETAG]),
         changes(patch)
-            .needs("Operations", "objects", "What to add, replace or remove")
+            .required_parameter("Operations", "objects", "What to add, replace or remove")
             .answers(200, "The user", Some(One("ScimUser")))
-            .tells(&[endpoint::ETAG]),
+            .response_headers(&[endpoint::ETAG]),
         changes(remove).answers(204, "The user is out", None),
     ]
 }
@@ -270,12 +270,12 @@ async fn check(ctx: ProviderContext) -> Answer {
     Ok(format(&ctx).answer(StatusCode::OK, &json!({"message": message})))
 }
 
-async fn users(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> Answer {
+async fn users(ctx: ProviderContext, request: UnparsedParams<(Attributes, Search)>) -> Answer {
     find(&ctx, request.read()?).await
 }
 
-async fn search(ctx: ProviderContext, request: Unread<(Attributes, Search)>) -> Answer {
-    answer_bytes::reads_only();
+async fn search(ctx: ProviderContext, request: UnparsedParams<(Attributes, Search)>) -> Answer {
+    response_budget::reads_only();
     // The body has other media types than those of parameters, so it comes as it is.
     find(&ctx, request.replaced(request::search(&ctx)?).read()?).await
 }
@@ -309,7 +309,7 @@ async fn find(ctx: &ProviderContext, (attributes, search): (Attributes, Search))
     })
 }
 
-async fn user(ctx: ProviderContext, request: Unread<Attributes>) -> Answer {
+async fn user(ctx: ProviderContext, request: UnparsedParams<Attributes>) -> Answer {
     let projection = request.read()?.projection()?;
     let found = ctx.app().scim().user(ctx.provider(), id(&ctx)?).await?;
     let known = ctx.headers.contains_key(IF_NONE_MATCH);
@@ -321,7 +321,7 @@ async fn user(ctx: ProviderContext, request: Unread<Attributes>) -> Answer {
     Ok(show(&ctx, StatusCode::OK, &found, &projection))
 }
 
-async fn create(ctx: ProviderContext, request: Unread<()>) -> Answer {
+async fn create(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {
     let projection = projection(request)?;
     let wanted = read(&ctx)?;
     let made = ctx.app().scim().create(ctx.provider(), wanted).await?;
@@ -332,7 +332,7 @@ async fn create(ctx: ProviderContext, request: Unread<()>) -> Answer {
     ))
 }
 
-async fn replace(ctx: ProviderContext, request: Unread<()>) -> Answer {
+async fn replace(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {
     let projection = projection(request)?;
     let wanted = read(&ctx)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
@@ -344,7 +344,7 @@ async fn replace(ctx: ProviderContext, request: Unread<()>) -> Answer {
     Ok(show(&ctx, StatusCode::OK, &changed, &projection))
 }
 
-async fn patch(ctx: ProviderContext, request: Unread<()>) -> Answer {
+async fn patch(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {
     let projection = projection(request)?;
     let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
@@ -376,8 +376,8 @@ fn read(ctx: &ProviderContext) -> Result<Wanted, ApiFailure> {
 }
 
 /// The attributes to be shown of what a request changes, whose body says nothing of them.
-fn projection(request: Unread<()>) -> Result<Projection, ApiFailure> {
-    request.parts::<Attributes>().read()?.projection()
+fn projection(request: UnparsedParams<()>) -> Result<Projection, ApiFailure> {
+    request.reparse_as::<Attributes>().read()?.projection()
 }
 
 fn id(ctx: &ProviderContext) -> Result<UserId, ApiFailure> {

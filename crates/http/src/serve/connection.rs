@@ -18,15 +18,15 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::connection_state::{ConnectionState, TrackedBody};
 use super::draining::Draining;
 use super::handoff::Handoff;
-use super::instrumented_io::InstrumentedIo;
 use super::listener_context::{BoxFuture, ListenerContext, ListenerService};
-use super::patience::Patience;
-use super::progress::{Progress, TrackedBody};
+use super::phase_timer::PhaseTimer;
 use super::request_body::{RequestBody, Rest};
 use super::socket::{self, Socket};
-use super::unknown::{Registration, Unknown, UnknownHandle};
+use super::tracked_io::TrackedIo;
+use super::unauthenticated::{Registration, UnauthenticatedConnection, UnauthenticatedHandle};
 use crate::peer::Peer;
 
 /// How the exchange of requests and answers came to its end.
@@ -95,29 +95,29 @@ async fn exchange(
     context: &ListenerContext,
     socket: Socket,
     peer: Peer,
-    unknown: Option<&Arc<Unknown>>,
+    unknown: Option<&Arc<UnauthenticatedConnection>>,
     mut draining: Draining,
 ) -> (Option<Socket>, End) {
-    let progress = Progress::new(socket, unknown.cloned());
+    let state = ConnectionState::new(socket, unknown.cloned());
     let calls = Calls {
         handler: context.handler.clone(),
         peer,
-        progress: Arc::clone(&progress),
+        state: Arc::clone(&state),
         unknown: unknown.cloned(),
     };
-    let io = InstrumentedIo::new(Arc::clone(&progress));
+    let io = TrackedIo::new(Arc::clone(&state));
     let mut connection = Builder::new()
         // hyper would give up every request whose client has closed its side, also those that
-        // change something. `Progress::watch_client` does that for those that only read.
+        // change something. `ConnectionState::watch_client` does that for those that only read.
         .half_close(true)
         .max_buf_size(context.limits.buffer_bytes())
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
-    let mut patience = Patience::new(
+    let mut phase_timer = PhaseTimer::new(
         &context.limits,
         unknown.map(|unknown| &**unknown),
-        progress.status(),
+        state.status(),
     );
     let mut stop = pin!(draining.begun());
     let mut stopping = false;
@@ -132,20 +132,20 @@ async fn exchange(
             }
             return Poll::Ready(End::Done);
         }
-        if let Some(handoff) = progress.take_handoff() {
+        if let Some(handoff) = state.take_handoff() {
             return Poll::Ready(End::Stream(handoff));
         }
         if unknown.is_some_and(|unknown| unknown.poll_closing(cx).is_ready() && !unknown.is_busy())
         {
             return Poll::Ready(End::Cut);
         }
-        progress.watch_client(cx);
-        patience.poll(progress.status(), cx).map(|()| End::Cut)
+        state.watch_client(cx);
+        phase_timer.poll(state.status(), cx).map(|()| End::Cut)
     })
     .await;
     // What is being worked on ends with it.
     drop(connection);
-    let socket = progress.link().take();
+    let socket = state.watched_socket().take();
     (socket, end)
 }
 
@@ -161,8 +161,8 @@ async fn lingering_close(mut socket: Socket) {
 struct Calls {
     handler: ListenerService,
     peer: Peer,
-    progress: Arc<Progress>,
-    unknown: Option<Arc<Unknown>>,
+    state: Arc<ConnectionState>,
+    unknown: Option<Arc<UnauthenticatedConnection>>,
 }
 
 impl hyper::service::Service<Request<Incoming>> for Calls {
@@ -171,14 +171,14 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
     type Future = BoxFuture<Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        self.progress
+        self.state
             .request_came(matches!(*request.method(), Method::GET | Method::HEAD));
         let unknown = self
             .unknown
             .as_ref()
-            .filter(|unknown| unknown.is_unknown())
+            .filter(|unknown| unknown.is_unauthenticated())
             .cloned();
-        let progress = Arc::clone(&self.progress);
+        let state = Arc::clone(&self.state);
         let mut rest = None;
         // A client that waits for `100 Continue` has sent no body that could be read away.
         let waits = request.headers().contains_key(EXPECT);
@@ -189,7 +189,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 Body::new(RequestBody::new(
                     body,
                     rest,
-                    Arc::clone(&progress),
+                    Arc::clone(&state),
                     unknown.clone(),
                 ))
             }
@@ -199,7 +199,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             unknown.set_busy(true);
             request
                 .extensions_mut()
-                .insert(UnknownHandle(Arc::clone(unknown)));
+                .insert(UnauthenticatedHandle(Arc::clone(unknown)));
         }
         let (wants_body, version) = (request.method() != Method::HEAD, request.version());
         let answer = (self.handler)(request);
@@ -208,24 +208,24 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
             if let Some(rest) =
                 rest.filter(|_| !waits && response.status() != StatusCode::REQUEST_TIMEOUT)
             {
-                rest.drain(&progress, unknown.as_deref()).await;
+                rest.drain(&state, unknown.as_deref()).await;
             }
             let displaced = unknown.is_some_and(|unknown| {
                 unknown.answered();
                 unknown.is_closing()
             });
             if wants_body && let Some(handoff) = Handoff::of(&response, version) {
-                progress.hand_off(handoff);
+                state.hand_off(handoff);
                 // The connection is about to take the socket, and this future goes with hyper.
                 return pending().await;
             }
             // The rest of a body is not waited for. hyper closes without announcing it.
-            if displaced || progress.is_unread() {
+            if displaced || state.is_unread() {
                 response
                     .headers_mut()
                     .insert(CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok(response.map(|body| TrackedBody::new(body, progress)))
+            Ok(response.map(|body| TrackedBody::new(body, state)))
         })
     }
 }

@@ -14,7 +14,7 @@ use tokio::time::{sleep, timeout};
 use super::connection;
 use super::draining::Draining;
 use super::listener_context::ListenerContext;
-use super::unknown::{Eviction, Registration, UnknownConnections};
+use super::unauthenticated::{Eviction, Registration, UnauthenticatedConnections};
 
 /// How long to wait after the system could not open another connection, mostly because the
 /// process has as many files open as it may.
@@ -26,7 +26,7 @@ const DISPLACED: usize = 2;
 
 /// How long an acceptor waits for a place at least before it looks for another connection to
 /// displace.
-const LEAST_PATIENCE: Duration = Duration::from_millis(10);
+const MIN_EVICTION_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Accepts until the server is to stop, and then waits for the connections to end.
 pub(super) async fn serve(context: ListenerContext, listener: TcpListener, mut draining: Draining) {
@@ -96,7 +96,7 @@ struct Acceptor {
     places: Arc<Semaphore>,
     /// Connections from here on are scarce.
     scarce: usize,
-    unknown: Arc<UnknownConnections>,
+    unknown: Arc<UnauthenticatedConnections>,
     /// Accepted, but without a place yet.
     newcomer: Option<(TcpStream, SocketAddr)>,
 }
@@ -106,7 +106,7 @@ impl Acceptor {
         let limits = &context.limits;
         let connections = limits.connections.clamp(1, Semaphore::MAX_PERMITS);
         let places = Arc::new(Semaphore::new(connections));
-        let unknown = UnknownConnections::new(
+        let unknown = UnauthenticatedConnections::new(
             limits.unknown_share(),
             limits.known_quota(),
             limits.unknown_safe_time,
@@ -171,13 +171,13 @@ impl Acceptor {
             }
         }
         loop {
-            let patience = match eviction {
+            let wait = match eviction {
                 Eviction::Evicted => self.context.limits.unknown_safe_time,
                 Eviction::NotBefore(time) => time,
                 Eviction::NoneLeft => Duration::MAX,
             };
             let place = Arc::clone(&self.places).acquire_owned();
-            if let Ok(place) = timeout(patience.max(LEAST_PATIENCE), place).await {
+            if let Ok(place) = timeout(wait.max(MIN_EVICTION_INTERVAL), place).await {
                 return place.expect("the semaphore is never closed");
             }
             eviction = self.unknown.evict();

@@ -4,9 +4,11 @@
 //! so that no client can hold the server up, and an idle stream costs little more than its socket.
 //!
 //! - [`Server`] and `listener`: accepting, the bound on connections, draining;
-//! - `connection`: one connection from its first byte to its end; `link` and `instrumented_io`: its
-//!   socket; `patience` and `progress`: what it is doing, and for how long it may;
-//! - `unknown`: connections without valid credentials, and which of them make room for others;
+//! - `connection`: one connection from its first byte to its end; `watched_socket` and
+//!   `tracked_io`: its socket; `phase_timer` and `connection_state`: what it is doing, and for how
+//!   long it may;
+//! - `unauthenticated`: connections without valid credentials, and which of them make room for
+//!   others;
 //! - [`stream`] in `handoff`: a response that goes on, and how its socket is taken from hyper;
 //!   `streaming`: the small task that such a connection becomes; `with_deadline`: one whose end is
 //!   known;
@@ -20,22 +22,22 @@
 mod body;
 mod body_budget;
 mod connection;
+mod connection_state;
 mod draining;
 mod frame_source;
 mod handoff;
-mod instrumented_io;
 mod limits;
-mod link;
 mod listener;
 mod listener_context;
-mod patience;
-mod progress;
+mod phase_timer;
 mod rate;
 mod request_body;
 mod socket;
 mod streaming;
 mod tls;
-mod unknown;
+mod tracked_io;
+mod unauthenticated;
+mod watched_socket;
 mod with_deadline;
 
 #[cfg(test)]
@@ -64,7 +66,7 @@ pub use limits::Limits;
 pub use rate::{MinimumRate, RateMeter, TooSlow};
 pub use socket::bind;
 pub use tls::{Certificates, TlsError, load_tls};
-pub use unknown::mark_authenticated;
+pub use unauthenticated::mark_authenticated;
 pub(crate) use with_deadline::WithDeadline;
 
 use draining::Draining;

@@ -11,8 +11,8 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use tokio::time::timeout;
 
-use super::progress::Progress;
-use super::unknown::Unknown;
+use super::connection_state::ConnectionState;
+use super::unauthenticated::UnauthenticatedConnection;
 
 /// The most bytes that are read for nothing, so that the connection can take another request.
 const MAX_DRAINED_BYTES: u64 = 64 * 1024;
@@ -24,8 +24,8 @@ pub(super) struct RequestBody {
     /// `None` once it is dropped.
     body: Option<Incoming>,
     rest: Rest,
-    progress: Arc<Progress>,
-    unknown: Option<Arc<Unknown>>,
+    state: Arc<ConnectionState>,
+    unknown: Option<Arc<UnauthenticatedConnection>>,
 }
 
 /// What a handler left of a body.
@@ -35,7 +35,11 @@ pub(super) struct Rest(Arc<Mutex<Option<Incoming>>>);
 impl Rest {
     /// Reads the rest, if it is short and comes soon. Then the connection can take another request
     /// (RFC 9112, section 9.3).
-    pub(super) async fn drain(&self, progress: &Progress, unknown: Option<&Unknown>) {
+    pub(super) async fn drain(
+        &self,
+        state: &ConnectionState,
+        unknown: Option<&UnauthenticatedConnection>,
+    ) {
         let Some(mut body) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() else {
             return;
         };
@@ -58,7 +62,7 @@ impl Rest {
             Some(())
         };
         if let Ok(Some(())) = timeout(DRAIN_TIME, reading).await {
-            progress.set_unread(false);
+            state.set_unread(false);
         }
     }
 }
@@ -67,14 +71,14 @@ impl RequestBody {
     pub(super) fn new(
         body: Incoming,
         rest: Rest,
-        progress: Arc<Progress>,
-        unknown: Option<Arc<Unknown>>,
+        state: Arc<ConnectionState>,
+        unknown: Option<Arc<UnauthenticatedConnection>>,
     ) -> Self {
-        progress.set_unread(true);
+        state.set_unread(true);
         Self {
             body: Some(body),
             rest,
-            progress,
+            state,
             unknown,
         }
     }
@@ -82,7 +86,7 @@ impl RequestBody {
 
 impl Drop for RequestBody {
     fn drop(&mut self) {
-        if self.progress.is_unread() {
+        if self.state.is_unread() {
             *self.rest.0.lock().unwrap_or_else(PoisonError::into_inner) = self.body.take();
         }
     }
@@ -109,7 +113,7 @@ impl Body for RequestBody {
             unknown.set_busy(polled.is_ready());
         }
         if ended {
-            self.progress.set_unread(false);
+            self.state.set_unread(false);
         }
         polled
     }

@@ -109,7 +109,7 @@ pub(crate) async fn read_form(
             }
             // Mistakes in the texts before the files are found before the files are taken.
             body::form(fields.iter().cloned(), Bounds::CHANGE)?;
-            let so_far = body::first_of(&fields)?;
+            let so_far = body::eager_of(&fields)?;
             let sender = know_sender(reader, &so_far, actor).await?;
             unknown = usize::MAX;
             admit(shared, segments, sender, &query.clone().with_body(so_far)).await?;

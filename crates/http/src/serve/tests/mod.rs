@@ -5,7 +5,7 @@ mod requests;
 mod stopping;
 mod streams;
 mod tls;
-mod unknown;
+mod unauthenticated;
 
 use std::collections::VecDeque;
 use std::future::Future;

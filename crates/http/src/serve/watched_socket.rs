@@ -12,7 +12,7 @@ use tokio::io::{AsyncRead as _, ReadBuf};
 use tokio::sync::OwnedSemaphorePermit;
 
 use super::socket::Socket;
-use super::unknown::Unknown;
+use super::unauthenticated::UnauthenticatedConnection;
 
 /// How much of what a client sends ahead is kept while its request is being worked on. A client
 /// that sends more is not watched any more until then.
@@ -34,7 +34,7 @@ pub(super) struct WatchedSocket {
     ahead: Vec<u8>,
     /// Nothing more comes.
     closed: bool,
-    unknown: Option<Arc<Unknown>>,
+    unknown: Option<Arc<UnauthenticatedConnection>>,
     /// What has been read of a request's head.
     head_bytes: usize,
     /// Allows an unknown client a long head.
@@ -42,7 +42,7 @@ pub(super) struct WatchedSocket {
 }
 
 impl WatchedSocket {
-    pub(super) fn new(socket: Socket, unknown: Option<Arc<Unknown>>) -> Self {
+    pub(super) fn new(socket: Socket, unknown: Option<Arc<UnauthenticatedConnection>>) -> Self {
         Self {
             socket: Some(TokioIo::new(socket)),
             ahead: Vec::new(),
@@ -98,7 +98,7 @@ impl WatchedSocket {
             if self
                 .unknown
                 .as_ref()
-                .is_some_and(|unknown| unknown.is_unknown())
+                .is_some_and(|unknown| unknown.is_unauthenticated())
             {
                 return self.poll_read_unknown(cx, buffer, in_head);
             }

@@ -37,7 +37,7 @@ pub(super) enum Eviction {
 }
 
 /// The unknown connections of one listener.
-pub(super) struct UnknownConnections {
+pub(super) struct UnauthenticatedConnections {
     /// How many one network may have.
     share: usize,
     /// Counts the known ones.
@@ -57,14 +57,14 @@ type Key = (u64, u64);
 
 #[derive(Default)]
 struct Registry {
-    all: BTreeMap<Key, Arc<Unknown>>,
+    all: BTreeMap<Key, Arc<UnauthenticatedConnection>>,
     networks: HashMap<IpAddr, BTreeSet<Key>>,
     opened: u64,
 }
 
 /// One of them.
-pub(super) struct Unknown {
-    connections: Arc<UnknownConnections>,
+pub(super) struct UnauthenticatedConnection {
+    connections: Arc<UnauthenticatedConnections>,
     network: IpAddr,
     number: u64,
     /// The first part of its key, which only the registry changes.
@@ -79,7 +79,7 @@ pub(super) struct Unknown {
     waker: AtomicWaker,
 }
 
-impl UnknownConnections {
+impl UnauthenticatedConnections {
     pub(super) fn new(share: usize, known: Quota, safe_time: Duration) -> Arc<Self> {
         Arc::new(Self {
             share,
@@ -111,7 +111,7 @@ impl UnknownConnections {
         let (network, now) = (network_of(address), self.now());
         let mut registry = self.lock();
         registry.opened += 1;
-        let unknown = Arc::new(Unknown {
+        let unknown = Arc::new(UnauthenticatedConnection {
             connections: Arc::clone(self),
             network,
             number: registry.opened,
@@ -181,14 +181,14 @@ impl UnknownConnections {
 }
 
 impl Registry {
-    fn first(&self, network: Option<IpAddr>) -> Option<Arc<Unknown>> {
+    fn first(&self, network: Option<IpAddr>) -> Option<Arc<UnauthenticatedConnection>> {
         let Some(network) = network else {
             return self.all.values().next().cloned();
         };
         self.all.get(self.networks.get(&network)?.first()?).cloned()
     }
 
-    fn insert(&mut self, unknown: &Arc<Unknown>) {
+    fn insert(&mut self, unknown: &Arc<UnauthenticatedConnection>) {
         self.all.insert(unknown.key(), Arc::clone(unknown));
         self.networks
             .entry(unknown.network)
@@ -196,7 +196,7 @@ impl Registry {
             .insert(unknown.key());
     }
 
-    fn remove(&mut self, unknown: &Unknown) {
+    fn remove(&mut self, unknown: &UnauthenticatedConnection) {
         self.all.remove(&unknown.key());
         if let Some(keys) = self.networks.get_mut(&unknown.network) {
             keys.remove(&unknown.key());
@@ -207,7 +207,7 @@ impl Registry {
     }
 }
 
-impl Unknown {
+impl UnauthenticatedConnection {
     fn key(&self) -> Key {
         (self.filed.load(Relaxed), self.number)
     }
@@ -228,13 +228,13 @@ impl Unknown {
     }
 
     /// Whether no request has shown valid credentials yet.
-    pub(super) fn is_unknown(&self) -> bool {
+    pub(super) fn is_unauthenticated(&self) -> bool {
         self.known.get().is_none()
     }
 
     /// Whether its client may not take as long as others, since connections are scarce.
     pub(super) fn is_hurried(&self) -> bool {
-        self.connections.scarce.load(Relaxed) && self.is_unknown()
+        self.connections.scarce.load(Relaxed) && self.is_unauthenticated()
     }
 
     /// Allows the client to send a long head, unless too many others do.
@@ -246,12 +246,12 @@ impl Unknown {
 
     /// Whether the connection is to make room as soon as the server is not working for it.
     pub(super) fn is_closing(&self) -> bool {
-        self.closing.load(Relaxed) && self.is_unknown()
+        self.closing.load(Relaxed) && self.is_unauthenticated()
     }
 
     /// Waits for the connection to be needed by others.
     pub(super) fn poll_closing(&self, cx: &mut Context<'_>) -> Poll<()> {
-        if self.is_unknown() {
+        if self.is_unauthenticated() {
             self.waker.register(cx.waker());
         }
         if self.is_closing() {
@@ -264,7 +264,7 @@ impl Unknown {
     /// Counts the connection as one of this caller from now on, unless the caller has its share of
     /// them.
     fn mark_known(&self, owner: QuotaSubject) {
-        if !self.is_unknown() {
+        if !self.is_unauthenticated() {
             return;
         }
         match self.connections.known.acquire(owner.quota_keys(), 1) {
@@ -281,17 +281,17 @@ impl Unknown {
 }
 
 /// A connection in the registry, for as long as it is open or until it is known.
-pub(super) struct Registration(Arc<Unknown>);
+pub(super) struct Registration(Arc<UnauthenticatedConnection>);
 
 impl Registration {
-    pub(super) fn connection(&self) -> &Arc<Unknown> {
+    pub(super) fn connection(&self) -> &Arc<UnauthenticatedConnection> {
         &self.0
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        if self.0.is_unknown() {
+        if self.0.is_unauthenticated() {
             self.0.connections.lock().remove(&self.0);
         }
     }
@@ -299,14 +299,14 @@ impl Drop for Registration {
 
 /// The connection by which a request came, while it is unknown.
 #[derive(Clone)]
-pub(super) struct UnknownHandle(pub(super) Arc<Unknown>);
+pub(super) struct UnauthenticatedHandle(pub(super) Arc<UnauthenticatedConnection>);
 
 /// Notes that a request has shown valid credentials of this caller. From now on its connection
 /// counts as a known one, within the share of the caller, and its answer counts for the caller.
 /// Called with the extensions of every authenticated request.
 pub fn mark_authenticated(extensions: &Extensions, owner: QuotaSubject) {
-    crate::answer_bytes::charge(owner);
-    if let Some(UnknownHandle(unknown)) = extensions.get() {
+    crate::response_budget::charge_to(owner);
+    if let Some(UnauthenticatedHandle(unknown)) = extensions.get() {
         unknown.mark_known(owner);
     }
 }

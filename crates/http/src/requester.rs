@@ -6,32 +6,32 @@ use crate::access::Access;
 use crate::error::ApiFailure;
 
 /// Who sends the requests that a handler takes.
-pub(crate) trait Sender: Send + Sized + 'static {
+pub(crate) trait Requester: Send + Sized + 'static {
     /// Who may call its endpoint.
     const ACCESS: Access;
 
     /// The sender of a request to such an endpoint.
-    fn of(known: KnownSender) -> Result<Self, ApiFailure>;
+    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure>;
 }
 
 /// What is known of the sender of a request.
-pub(crate) struct KnownSender {
+pub(crate) struct ResolvedRequester {
     pub(crate) actor: Option<Actor>,
     pub(crate) provider: Option<ScimProvider>,
 }
 
-impl Sender for Actor {
+impl Requester for Actor {
     const ACCESS: Access = Access::Caller;
 
-    fn of(known: KnownSender) -> Result<Self, ApiFailure> {
+    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure> {
         known.actor.ok_or(ApiFailure::Anonymous)
     }
 }
 
-impl Sender for ScimProvider {
+impl Requester for ScimProvider {
     const ACCESS: Access = Access::Provider;
 
-    fn of(known: KnownSender) -> Result<Self, ApiFailure> {
+    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure> {
         known.provider.ok_or(ApiFailure::Anonymous)
     }
 }
@@ -39,10 +39,10 @@ impl Sender for ScimProvider {
 /// Anybody, with credentials or without, which are not looked at.
 pub(crate) struct Anybody;
 
-impl Sender for Anybody {
+impl Requester for Anybody {
     const ACCESS: Access = Access::Public;
 
-    fn of(_: KnownSender) -> Result<Self, ApiFailure> {
+    fn of(_: ResolvedRequester) -> Result<Self, ApiFailure> {
         Ok(Self)
     }
 }
@@ -50,10 +50,10 @@ impl Sender for Anybody {
 /// Those who show flow tokens in the path, which the handler looks at.
 pub(crate) struct TokensInPath;
 
-impl Sender for TokensInPath {
+impl Requester for TokensInPath {
     const ACCESS: Access = Access::TokensInPath;
 
-    fn of(_: KnownSender) -> Result<Self, ApiFailure> {
+    fn of(_: ResolvedRequester) -> Result<Self, ApiFailure> {
         Ok(Self)
     }
 }

@@ -9,7 +9,7 @@ use crate::answer::{Answer, done};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
-use crate::handler::Unread;
+use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
@@ -32,7 +32,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     ]
 }
 
-async fn flow(ctx: RequestContext, request: Unread<MarkRead>) -> Answer {
+async fn flow(ctx: RequestContext, request: UnparsedParams<MarkRead>) -> Answer {
     let room = ctx.room(FlowAction::Read).await?;
     ctx.app()
         .messages()
@@ -41,7 +41,7 @@ async fn flow(ctx: RequestContext, request: Unread<MarkRead>) -> Answer {
     Ok(done())
 }
 
-async fn private(ctx: RequestContext, request: Unread<MarkRead>) -> Answer {
+async fn private(ctx: RequestContext, request: UnparsedParams<MarkRead>) -> Answer {
     ctx.actor().user()?;
     let with = ctx.id("user")?;
     ctx.app()

@@ -7,14 +7,14 @@ use std::task::{Context, Poll};
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 
-use super::progress::Progress;
+use super::connection_state::ConnectionState;
 
 /// The socket, as hyper sees it.
-pub(super) struct InstrumentedIo(Arc<Progress>);
+pub(super) struct TrackedIo(Arc<ConnectionState>);
 
-impl InstrumentedIo {
-    pub(super) fn new(progress: Arc<Progress>) -> Self {
-        Self(progress)
+impl TrackedIo {
+    pub(super) fn new(state: Arc<ConnectionState>) -> Self {
+        Self(state)
     }
 
     fn wrote(&self, result: &Poll<io::Result<usize>>) {
@@ -26,13 +26,16 @@ impl InstrumentedIo {
     }
 }
 
-impl Read for InstrumentedIo {
+impl Read for TrackedIo {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
-        let result = self.0.link().poll_read(cx, buffer, !self.0.is_answering());
+        let result = self
+            .0
+            .watched_socket()
+            .poll_read(cx, buffer, !self.0.is_answering());
         if result.is_ready() {
             self.0.has_received();
         }
@@ -40,13 +43,13 @@ impl Read for InstrumentedIo {
     }
 }
 
-impl Write for InstrumentedIo {
+impl Write for TrackedIo {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let result = self.0.link().socket()?.poll_write(cx, data);
+        let result = self.0.watched_socket().socket()?.poll_write(cx, data);
         self.wrote(&result);
         result
     }
@@ -56,7 +59,11 @@ impl Write for InstrumentedIo {
         cx: &mut Context<'_>,
         data: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let result = self.0.link().socket()?.poll_write_vectored(cx, data);
+        let result = self
+            .0
+            .watched_socket()
+            .socket()?
+            .poll_write_vectored(cx, data);
         self.wrote(&result);
         result
     }
@@ -68,7 +75,7 @@ impl Write for InstrumentedIo {
 
     /// hyper flushes what is below it only when its own buffer is empty.
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let result = self.0.link().socket()?.poll_flush(cx);
+        let result = self.0.watched_socket().socket()?.poll_flush(cx);
         if result.is_ready() {
             self.0.has_flushed();
         }
@@ -76,6 +83,6 @@ impl Write for InstrumentedIo {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.0.link().socket()?.poll_shutdown(cx)
+        self.0.watched_socket().socket()?.poll_shutdown(cx)
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::unknown::Unknown;
+use super::unauthenticated::UnauthenticatedConnection;
 use super::{Limits, RateMeter};
 
 /// What a connection is waiting for.
@@ -26,7 +26,7 @@ pub(super) enum Phase {
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ConnectionStatus {
+pub(super) struct ConnectionSnapshot {
     pub(super) phase: Phase,
     /// Requests that have come so far.
     pub(super) requests: u64,
@@ -36,21 +36,21 @@ pub(super) struct ConnectionStatus {
 
 /// The clock of a connection. There is one timer, and a new status mostly leaves it as it is: it
 /// then fires early, and is set to the time that is due.
-pub(super) struct Patience<'a> {
+pub(super) struct PhaseTimer<'a> {
     limits: &'a Limits,
-    unknown: Option<&'a Unknown>,
-    status: ConnectionStatus,
+    unknown: Option<&'a UnauthenticatedConnection>,
+    status: ConnectionSnapshot,
     since: Instant,
     /// The rate at which the client takes the present answer.
     taking: RateMeter,
     timer: Pin<Box<Sleep>>,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> PhaseTimer<'a> {
     pub(super) fn new(
         limits: &'a Limits,
-        unknown: Option<&'a Unknown>,
-        status: ConnectionStatus,
+        unknown: Option<&'a UnauthenticatedConnection>,
+        status: ConnectionSnapshot,
     ) -> Self {
         let now = Instant::now();
         let taking = RateMeter::new(limits.write_rate);
@@ -65,7 +65,7 @@ impl<'a> Patience<'a> {
     }
 
     /// Ready when the connection has been as it is for too long.
-    pub(super) fn poll(&mut self, status: ConnectionStatus, cx: &mut Context<'_>) -> Poll<()> {
+    pub(super) fn poll(&mut self, status: ConnectionSnapshot, cx: &mut Context<'_>) -> Poll<()> {
         if status != self.status {
             self.advance(status);
         }
@@ -86,7 +86,7 @@ impl<'a> Patience<'a> {
     }
 
     /// A request that is answered at once changes no phase but counts all the same.
-    fn advance(&mut self, status: ConnectionStatus) {
+    fn advance(&mut self, status: ConnectionSnapshot) {
         let now = Instant::now();
         if status.requests != self.status.requests {
             self.taking = RateMeter::new(self.limits.write_rate);
@@ -108,7 +108,10 @@ impl<'a> Patience<'a> {
     }
 
     fn unless_hurried(&self, time: Duration) -> Duration {
-        match self.unknown.is_some_and(Unknown::is_hurried) {
+        match self
+            .unknown
+            .is_some_and(UnauthenticatedConnection::is_hurried)
+        {
             true => time.min(self.limits.scarce_time),
             false => time,
         }
@@ -125,15 +128,15 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    impl Patience<'_> {
+    impl PhaseTimer<'_> {
         /// Whether the connection has been as it is for too long.
-        async fn is_over(&mut self, status: ConnectionStatus) -> bool {
+        async fn is_over(&mut self, status: ConnectionSnapshot) -> bool {
             poll_fn(|cx| Poll::Ready(self.poll(status, cx).is_ready())).await
         }
     }
 
-    fn idle_after(requests: u64) -> ConnectionStatus {
-        ConnectionStatus {
+    fn idle_after(requests: u64) -> ConnectionSnapshot {
+        ConnectionSnapshot {
             phase: Phase::Idle,
             requests,
             written: 100 * requests,
@@ -143,48 +146,48 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_request_that_is_answered_at_once_prolongs_keep_alive() {
         let limits = Limits::default();
-        let mut patience = Patience::new(&limits, None, idle_after(0));
+        let mut phase_timer = PhaseTimer::new(&limits, None, idle_after(0));
         for requests in 1..=10 {
-            assert!(!patience.is_over(idle_after(requests)).await);
+            assert!(!phase_timer.is_over(idle_after(requests)).await);
             advance(limits.keep_alive - SECOND).await;
-            assert!(!patience.is_over(idle_after(requests)).await);
+            assert!(!phase_timer.is_over(idle_after(requests)).await);
         }
         advance(SECOND).await;
-        assert!(patience.is_over(idle_after(10)).await);
+        assert!(phase_timer.is_over(idle_after(10)).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn one_byte_in_a_while_is_no_way_to_take_an_answer() {
         let limits = Limits::default();
-        let writing = |written| ConnectionStatus {
+        let writing = |written| ConnectionSnapshot {
             phase: Phase::Writing,
             requests: 1,
             written,
         };
-        let mut patience = Patience::new(&limits, None, writing(0));
+        let mut phase_timer = PhaseTimer::new(&limits, None, writing(0));
         let seconds = limits.write_rate.grace.as_secs();
         for second in 0..seconds {
-            assert!(!patience.is_over(writing(second)).await);
+            assert!(!phase_timer.is_over(writing(second)).await);
             advance(SECOND).await;
         }
         advance(SECOND / 10).await;
-        assert!(patience.is_over(writing(seconds - 1)).await);
+        assert!(phase_timer.is_over(writing(seconds - 1)).await);
     }
 
     #[tokio::test(start_paused = true)]
     async fn waiting_for_the_server_is_not_charged_to_the_reader_of_an_answer() {
         let limits = Limits::default();
-        let status = |phase| ConnectionStatus {
+        let status = |phase| ConnectionSnapshot {
             phase,
             requests: 1,
             written: 0,
         };
-        let mut patience = Patience::new(&limits, None, status(Phase::Writing));
+        let mut phase_timer = PhaseTimer::new(&limits, None, status(Phase::Writing));
         advance(limits.write_rate.grace - SECOND).await;
-        assert!(!patience.is_over(status(Phase::Working)).await);
+        assert!(!phase_timer.is_over(status(Phase::Working)).await);
         advance(3600 * SECOND).await;
-        assert!(!patience.is_over(status(Phase::Writing)).await);
+        assert!(!phase_timer.is_over(status(Phase::Writing)).await);
         advance(SECOND).await;
-        assert!(patience.is_over(status(Phase::Writing)).await);
+        assert!(phase_timer.is_over(status(Phase::Writing)).await);
     }
 }

@@ -17,11 +17,11 @@ use http::Request;
 use tower::Service;
 use tracing::Instrument as _;
 
-use crate::answer_bytes::answering;
 use crate::request_id::{self, REQUEST_ID};
+use crate::response_budget::answering;
 
-/// What stands behind an [`Instrumented`]. Clones are cheap and answer alike.
-pub trait Respond: Clone + Send + Sync + 'static {
+/// What stands behind an [`RequestEnvelope`]. Clones are cheap and answer alike.
+pub trait Answerable: Clone + Send + Sync + 'static {
     /// The answer to a request.
     fn respond(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
 
@@ -32,19 +32,19 @@ pub trait Respond: Clone + Send + Sync + 'static {
     fn client_address(&self, request: &Request<Body>) -> IpAddr;
 }
 
-/// A [`Respond`] as a [`Service`] for any server of ours or another's. Each request has
+/// A [`Answerable`] as a [`Service`] for any server of ours or another's. Each request has
 /// an id, which its answer and its lines in the log bear. Clones share what is behind.
 #[derive(Clone, Debug)]
-pub struct Instrumented<A>(A);
+pub struct RequestEnvelope<A>(A);
 
-impl<A: Respond> Instrumented<A> {
+impl<A: Answerable> RequestEnvelope<A> {
     /// Wraps `behind`.
     pub fn new(behind: A) -> Self {
         Self(behind)
     }
 }
 
-impl<A: Respond> Service<Request<Body>> for Instrumented<A> {
+impl<A: Answerable> Service<Request<Body>> for RequestEnvelope<A> {
     type Response = Response;
     type Error = Infallible;
     type Future = BoxFuture<'static, Result<Response, Infallible>>;
@@ -59,7 +59,7 @@ impl<A: Respond> Service<Request<Body>> for Instrumented<A> {
     }
 }
 
-async fn identified<A: Respond>(behind: &A, request: Request<Body>) -> Response {
+async fn identified<A: Answerable>(behind: &A, request: Request<Body>) -> Response {
     let id = request_id::of(&request);
     let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
     // Only with debug logging, and without the query, which may hold credentials.
@@ -105,7 +105,7 @@ mod tests {
     #[derive(Clone)]
     struct Moody;
 
-    impl Respond for Moody {
+    impl Answerable for Moody {
         async fn respond(&self, request: Request<Body>) -> Response {
             assert_eq!(request.uri().path(), "/fine", "it answers nothing else");
             "fine".into_response()
@@ -126,7 +126,7 @@ mod tests {
             .header(REQUEST_ID, "7")
             .body(Body::empty())
             .unwrap();
-        Instrumented::new(Moody).call(request).await.unwrap()
+        RequestEnvelope::new(Moody).call(request).await.unwrap()
     }
 
     #[tokio::test]

@@ -75,7 +75,7 @@ pub(crate) fn answering<F: Future>(
 }
 
 /// Counts the answer of this request for this caller from now on.
-pub(crate) fn charge(owner: QuotaSubject) {
+pub(crate) fn charge_to(owner: QuotaSubject) {
     let _ = REQUEST.try_with(|request| request.payer.set(Payer::Known(owner.quota_keys())));
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn changes() -> bool {
 ///
 /// [`Error::TooManyRequests`] when the share of the caller or the organization is in use, and
 /// [`Error::Unavailable`] when the process has no room.
-pub fn count_answer(bytes: Bytes) -> Result<Bytes, Error> {
+pub fn reserve_response_bytes(bytes: Bytes) -> Result<Bytes, Error> {
     Ok(match held(&bytes)? {
         Some(held) => Bytes::from_owner(held),
         None => bytes,
@@ -110,7 +110,7 @@ pub fn count_answer(bytes: Bytes) -> Result<Bytes, Error> {
 /// # Errors
 ///
 /// [`Error::TooManyRequests`].
-pub fn check_answer_room() -> Result<(), Error> {
+pub fn check_response_budget() -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
         Ok(Payer::Known(keys)) => KNOWN_BYTES.check(keys).map_err(too_many),
         Ok(Payer::Stranger(keys)) => STRANGERS_BYTES.check(keys).map_err(too_many),
@@ -125,7 +125,7 @@ pub fn check_answer_room() -> Result<(), Error> {
 /// # Errors
 ///
 /// [`Error::TooManyRequests`].
-pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
+pub(crate) fn expect_response_bytes(bytes: usize) -> Result<(), Error> {
     match REQUEST.try_with(|request| request.payer.get()) {
         Ok(Payer::Known(keys)) => KNOWN_BYTES.expect(keys, bytes as u64).map_err(too_many),
         Ok(Payer::Stranger(keys)) => STRANGERS_BYTES.expect(keys, bytes as u64).map_err(too_many),
@@ -133,9 +133,9 @@ pub(crate) fn expect_answer(bytes: usize) -> Result<(), Error> {
     }
 }
 
-/// Like [`count_answer`], for bytes that several requests share: they are in memory once and count
-/// for the request that asks first. Equal tags stand for the same bytes.
-pub(crate) fn count_shared(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {
+/// Like [`reserve_response_bytes`], for bytes that several requests share: they are in memory once
+/// and count for the request that asks first. Equal tags stand for the same bytes.
+pub(crate) fn reserve_shared_bytes(tag: &str, bytes: Bytes) -> Result<Bytes, Error> {
     let mut shared = lock(&SHARED);
     if let Some(held) = shared.get(tag).and_then(Weak::upgrade) {
         return Ok(Bytes::from_owner(Share(held)));
@@ -393,8 +393,8 @@ mod tests {
     async fn an_answer_counts_until_its_last_part_is_dropped() {
         let answer = |bytes: u64| {
             from_network(1, async move {
-                charge(of(100, 100));
-                count_answer(long(bytes))
+                charge_to(of(100, 100));
+                reserve_response_bytes(long(bytes))
             })
         };
         let whole = answer(KNOWN.share(QuotaKey::User(UserId(100))))
@@ -413,7 +413,7 @@ mod tests {
             "short answers do not count"
         );
         assert!(
-            count_answer(long(counted)).is_ok(),
+            reserve_response_bytes(long(counted)).is_ok(),
             "nothing counts outside requests"
         );
         drop(part);
@@ -422,8 +422,9 @@ mod tests {
 
     #[tokio::test]
     async fn strangers_take_nothing_from_callers() {
-        let of_stranger =
-            |last: u8, bytes: u64| from_network(last, async move { count_answer(long(bytes)) });
+        let of_stranger = |last: u8, bytes: u64| {
+            from_network(last, async move { reserve_response_bytes(long(bytes)) })
+        };
         let share = of_stranger(1, STRANGERS.network).await.unwrap();
         assert!(matches!(
             of_stranger(1, 65 * KIB).await,
@@ -442,12 +443,12 @@ mod tests {
             "a little is guaranteed"
         );
         let known = from_network(1, async {
-            charge(of(101, 101));
-            count_answer(long(8 * MIB))
+            charge_to(of(101, 101));
+            reserve_response_bytes(long(8 * MIB))
         });
         assert!(known.await.is_ok());
         // Which others share is in memory once.
-        let picture = || from_network(6, async { count_shared("picture", long(65 * KIB)) });
+        let picture = || from_network(6, async { reserve_shared_bytes("picture", long(65 * KIB)) });
         assert!(picture().await.is_err());
         drop(held);
         let first = picture().await.unwrap();

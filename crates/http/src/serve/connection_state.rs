@@ -11,14 +11,14 @@ use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
 use super::handoff::Handoff;
-use super::link::WatchedSocket;
-use super::patience::{ConnectionStatus, Phase};
+use super::phase_timer::{ConnectionSnapshot, Phase};
 use super::socket::Socket;
-use super::unknown::Unknown;
+use super::unauthenticated::UnauthenticatedConnection;
+use super::watched_socket::WatchedSocket;
 
 /// The state of one connection. Only the connection's own task touches it, so that the order of
 /// memory accesses is no concern.
-pub(super) struct Progress {
+pub(super) struct ConnectionState {
     /// A request has come, and its answer has not been handed to hyper to its end.
     answering: AtomicBool,
     /// Requests that have come so far.
@@ -37,11 +37,14 @@ pub(super) struct Progress {
     unread: AtomicBool,
     /// A stream that is to have the socket.
     handoff: Mutex<Option<Handoff>>,
-    link: Mutex<WatchedSocket>,
+    watched_socket: Mutex<WatchedSocket>,
 }
 
-impl Progress {
-    pub(super) fn new(socket: Socket, unknown: Option<Arc<Unknown>>) -> Arc<Self> {
+impl ConnectionState {
+    pub(super) fn new(
+        socket: Socket,
+        unknown: Option<Arc<UnauthenticatedConnection>>,
+    ) -> Arc<Self> {
         Arc::new(Self {
             answering: AtomicBool::new(false),
             requests: AtomicU64::new(0),
@@ -53,13 +56,13 @@ impl Progress {
             hung_up: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             handoff: Mutex::default(),
-            link: Mutex::new(WatchedSocket::new(socket, unknown)),
+            watched_socket: Mutex::new(WatchedSocket::new(socket, unknown)),
         })
     }
 
-    pub(super) fn status(&self) -> ConnectionStatus {
+    pub(super) fn status(&self) -> ConnectionSnapshot {
         let (requests, written) = (self.requests.load(Relaxed), self.written.load(Relaxed));
-        ConnectionStatus {
+        ConnectionSnapshot {
             phase: self.phase(),
             requests,
             written,
@@ -86,7 +89,7 @@ impl Progress {
         self.answering.store(true, Relaxed);
         self.reading.store(only_reads, Relaxed);
         self.unread.store(false, Relaxed);
-        self.link().end_head();
+        self.watched_socket().end_head();
         self.requests.fetch_add(1, Relaxed);
     }
 
@@ -101,14 +104,16 @@ impl Progress {
     pub(super) fn watch_client(&self, cx: &mut Context<'_>) {
         if self.phase() == Phase::Working
             && self.reading.load(Relaxed)
-            && self.link().poll_closed(cx).is_ready()
+            && self.watched_socket().poll_closed(cx).is_ready()
         {
             self.hung_up.store(true, Relaxed);
         }
     }
 
-    pub(super) fn link(&self) -> MutexGuard<'_, WatchedSocket> {
-        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn watched_socket(&self) -> MutexGuard<'_, WatchedSocket> {
+        self.watched_socket
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a request has come, and its answer has not been handed to hyper to its end.
@@ -158,18 +163,18 @@ impl Progress {
 /// The body of an answer. hyper drops it when it has taken all of it.
 pub(super) struct TrackedBody {
     body: Body,
-    progress: Arc<Progress>,
+    state: Arc<ConnectionState>,
 }
 
 impl TrackedBody {
-    pub(super) fn new(body: Body, progress: Arc<Progress>) -> Self {
-        Self { body, progress }
+    pub(super) fn new(body: Body, state: Arc<ConnectionState>) -> Self {
+        Self { body, state }
     }
 }
 
 impl Drop for TrackedBody {
     fn drop(&mut self) {
-        self.progress.answered();
+        self.state.answered();
     }
 }
 
