@@ -109,8 +109,8 @@ impl CallerCache {
     }
 }
 
-/// A user as a caller, which every way of showing who one is comes by. Nobody is one as an inactive
-/// user.
+/// Loads the caller for a user; `None` if the user is inactive. Every authentication method goes
+/// through here.
 pub(crate) fn load_caller(
     reader: &mut Reader<'_>,
     user: eddyline_model::users::User,
@@ -235,7 +235,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::TooMany`].
+    /// [`Error::TooManyRequests`].
     pub fn count_request(&self, actor: &Actor) -> Result<()> {
         if self.core.config().requests_per_minute == 0 {
             return Ok(());

@@ -49,7 +49,7 @@ pub struct Avatar {
     pub lasting: bool,
 }
 
-/// What there is to do with pictures in this process, and what was done.
+/// Bounds concurrent scaling and caches scaled pictures.
 pub(crate) struct Gallery {
     scalings: Arc<Semaphore>,
     scaled: Cache<(String, u32), Scaled, ByBytes>,

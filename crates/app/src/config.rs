@@ -13,7 +13,7 @@ use crate::quota::Quota;
 /// Which clients the server speaks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
-    /// The specification to the mail.
+    /// Exactly as specified.
     #[default]
     Spec,
     /// Clients that cannot be changed.

@@ -304,8 +304,8 @@ impl Feed {
                 LogBody::Control(Control::OrganizationRemove { .. })
             )
         }) {
-            // What was said in private before is told from the log only, which knows the rights of
-            // now.
+            // Drops the ring: replays of private messages must go through the log, which checks who
+            // shares an organization now.
             self.app.core().hub.start_at(last.id);
         }
         self.ring_index

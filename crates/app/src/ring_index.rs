@@ -11,8 +11,8 @@ use eddyline_model::messages::{
 };
 use eddyline_model::{MessageId, RoomId, Timestamp};
 
-/// So many entries are amended at once for one text, and those of so many bytes. For what stands
-/// before them, listeners read the log.
+/// At most this many entries, or this many bytes, are amended per change. Listeners replay older
+/// entries from the log.
 const MOST_ENTRIES: usize = 64;
 const MOST_BYTES: usize = 1 << 20;
 /// For so long a change of tags names the tags that it removed: those who listen, and those who

@@ -90,8 +90,9 @@ impl Streams {
     /// # Errors
     ///
     /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams
-    /// as it may; [`Error::NotFound`] or [`Error::Denied`] for a flow that the caller cannot read,
-    /// named in [`Error::Invalid`] with nothing to listen to; [`Error::Unavailable`].
+    /// as it may; [`Error::NoSuchFlow`] or [`Error::FlowDenied`] for a flow that the caller cannot
+    /// read; [`Error::Invalid`] for a request that names nothing to listen to;
+    /// [`Error::Unavailable`].
     pub async fn listen(
         &self,
         actor: &Actor,

@@ -56,8 +56,8 @@ fn form(file: &NewFile, boundary: &str) -> Vec<u8> {
 }
 
 impl Client {
-    /// What a file holds that a message of the caller's flows or conversations shows, by the `path`
-    /// of its attachment or thumbnail.
+    /// Downloads a file. `path` is the `path` of an attachment or thumbnail in a message that the
+    /// caller can read.
     ///
     /// # Errors
     /// See [`Error`].

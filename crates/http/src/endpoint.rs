@@ -11,7 +11,7 @@ use crate::body_kind::{BodyKind, File};
 use crate::handler::{BoxedHandler, Handler, boxed};
 use crate::requester::Requester;
 
-/// In which profiles an endpoint answers so.
+/// The profiles in which a response occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Profiles {
     All,
@@ -39,7 +39,7 @@ impl ResponseSpec {
         }
     }
 
-    /// Whether this profile answers so.
+    /// Whether the response occurs in this profile.
     pub(crate) fn is_in(&self, is_classic: bool) -> bool {
         match self.profiles {
             Profiles::All => true,
@@ -93,9 +93,10 @@ pub(crate) struct Endpoint {
     /// Headers of a request that change the answer, with what they say.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) answers: Vec<ResponseSpec>,
-    /// Whether what is asked for may contradict what is there.
+    /// Whether the endpoint can answer 409.
     pub(crate) may_conflict: bool,
-    /// Whether a parameter, rather than the path, names what may not be there.
+    /// Whether the endpoint can answer 404 because of a parameter, although its path names no
+    /// resource.
     pub(crate) may_be_not_found: bool,
     /// Whether the answer may be compressed. That would delay a stream.
     pub(crate) compress: bool,

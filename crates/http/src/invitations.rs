@@ -157,8 +157,8 @@ async fn delete(ctx: RequestContext) -> Answer {
     Ok(nothing())
 }
 
-/// The number in the path; one that cannot be is that of no invitation, which the flow's rules then
-/// speak about.
+/// The invitation id of the path. A malformed id becomes 0, which no invitation has: access to the
+/// flow is checked first, so that a stranger sees the same 404 for both.
 fn id(ctx: &RequestContext) -> InvitationId {
     ctx.id("invitation").unwrap_or(InvitationId(0))
 }

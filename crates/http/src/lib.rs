@@ -207,7 +207,7 @@ pub fn stream_service(app: App, config: &Config) -> ApiService {
 
 #[cfg(test)]
 mod tests {
-    use eddyline_model::paths::{is_page, is_reserved};
+    use eddyline_model::paths::{RESERVED_NAMES, is_page, is_reserved};
 
     use super::*;
 
@@ -223,5 +223,29 @@ mod tests {
             let first = path.split('/').nth(1).unwrap_or_default();
             assert!(is_reserved(first) && !is_page(path), "{path}");
         }
+    }
+
+    #[test]
+    fn a_literal_segment_beside_the_name_of_a_flow_or_an_organization_is_reserved() {
+        let endpoints = [routes::api(), routes::classic()].into_iter().flatten();
+        let paths: Vec<Vec<&str>> = endpoints
+            .map(|endpoint| endpoint.path.split('/').skip(1).collect())
+            .collect();
+        let mut checked = 0;
+        for path in &paths {
+            let is_name = |segment: &&str| ["{organization}", "{flow}"].contains(segment);
+            for position in (0..path.len()).filter(|position| is_name(&path[*position])) {
+                let beside = paths
+                    .iter()
+                    .filter(|other| other.get(..position) == path.get(..position))
+                    .filter_map(|other| other.get(position))
+                    .filter(|segment| !segment.starts_with('{'));
+                for segment in beside {
+                    assert!(RESERVED_NAMES.contains(segment), "{segment} in {path:?}");
+                    checked += 1;
+                }
+            }
+        }
+        assert!(checked > 0);
     }
 }

@@ -32,7 +32,8 @@ fn is_well_formed(id: &HeaderValue) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }
 
-/// Random bits for each request would ask the system for them each time.
+/// A new id: a random number of this process and a counter, so that a request costs no call to the
+/// system's random generator.
 fn new() -> HeaderValue {
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
     let id = format!("{:032x}", PROCESS.wrapping_add(u128::from(count)));

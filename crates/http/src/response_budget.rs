@@ -105,7 +105,8 @@ pub fn reserve_response_bytes(bytes: Bytes) -> Result<Bytes, Error> {
     })
 }
 
-/// Checks that the share of the caller is not in use, before something is done whose answer counts.
+/// Refuses a request whose caller has no response bytes left. Called before a change: once the
+/// change is made, its response can't be refused any more.
 ///
 /// # Errors
 ///

@@ -8,8 +8,8 @@ use http::{HeaderMap, HeaderName};
 pub(crate) struct WireProfile {
     /// Carries the caller's number (specification, section 4, conventions).
     pub(crate) user: HeaderName,
-    /// Asks to wait for the whole message. In the classic profile both names count, in others the
-    /// first.
+    /// Request headers that make the server wait for the stored message. The first counts in both
+    /// profiles, the second in `classic` only.
     wait: [HeaderName; 2],
     pub(crate) classic: bool,
 }

@@ -1,4 +1,4 @@
-//! What is sent: one mail to one recipient.
+//! A mail to one recipient.
 
 use std::fmt;
 

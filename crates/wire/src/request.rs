@@ -43,8 +43,8 @@ pub trait Kind {
         None
     }
 
-    /// Whether its absence is a mistake although the type has room for it: for what is read
-    /// although something is missing, so that other mistakes are found as well.
+    /// Whether an `Option` field is required nevertheless. The request is then still parsed when it
+    /// is missing, so that all mistakes are reported at once.
     fn is_required(&self) -> bool {
         false
     }

@@ -6,8 +6,8 @@ use eddyline_storage::{Abort, Reader};
 use crate::core::Core;
 use crate::{Error, Result};
 
-/// What a part of a transaction came to. Both kinds of errors end the whole of it, and `?` makes
-/// them of those of the store and of ours.
+/// Result of a step of a transaction. Either error aborts it; `?` converts from store errors and
+/// from [`Error`].
 pub(crate) type TxResult<T> = std::result::Result<T, Abort<Error>>;
 
 impl From<Error> for Abort<Error> {

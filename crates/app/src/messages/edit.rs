@@ -114,7 +114,8 @@ pub(crate) fn write_tags(
     }
     tx.messages()
         .update(before, &after, &mentions, &Tokens::default())?;
-    // One row stands for everyone, so that who is taken off it stands beside.
+    // `@everyone` is stored as one row. Users whose unread tag was removed are stored as exceptions
+    // to it.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {
         for reader in changes
             .remove

@@ -365,7 +365,7 @@ fn thread_post(
     }
 }
 
-/// Digest of what a repeat must agree in, all as the caller sent it.
+/// Digest of the request as sent. A retry with the same uuid must have the same digest.
 fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
     if new.uuid.is_none() {
         return 0;

@@ -18,8 +18,7 @@ use crate::authenticate::still_opens;
 use crate::core::transaction::NoCaller;
 use crate::{Error, OAuth};
 
-/// What the text is found by is unknown, or was shown by another client than it was given to:
-/// perhaps a guess.
+/// The code or refresh token is unknown or was issued to another client. Counted as a guess.
 const UNKNOWN: ExchangeRefusal = ExchangeRefusal::Guess(OAuthError::InvalidGrant(
     "it is not known, or was given to another client",
 ));

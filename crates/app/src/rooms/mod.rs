@@ -26,12 +26,12 @@ use crate::{Error, Result};
 
 const REMEMBERED: usize = 10_000;
 
-/// Somebody in a room.
+/// A member of a flow. Blocked members can neither read nor post.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Member {
-    /// By which others mention them.
+    /// The name by which others mention the member.
     pub nick: String,
-    /// Whether they are shut out.
+    /// Whether the member is blocked.
     pub blocked: bool,
 }
 
@@ -182,7 +182,7 @@ impl Default for RoomCache {
 }
 
 impl RoomCache {
-    /// Forgets what is known of a room.
+    /// Drops the cached room.
     pub(crate) fn invalidate(&self, room: RoomId) {
         self.by_id.invalidate(&room);
     }
@@ -204,7 +204,7 @@ impl RoomCache {
             .retain(|_, room| room.organization.id != organization);
     }
 
-    /// Forgets everything.
+    /// Drops all entries.
     pub(crate) fn invalidate_all(&self) {
         self.groups.invalidate_all();
         self.by_id.invalidate_all();
@@ -373,8 +373,7 @@ impl Rooms {
                 }
             })
         };
-        // What a name led to lately may lead astray for a moment, but nobody in: that is decided
-        // anew.
+        // This cache may be stale for a moment. That is safe: access is checked after the lookup.
         self.cache
             .by_name
             .find(true, key, load)

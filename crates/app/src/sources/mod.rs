@@ -290,7 +290,8 @@ impl Sources {
                 source.updated_at = tx.now();
                 tx.sources().update(&source)?;
             }
-            // Its name is what threads show of it then, and that is cached with its token.
+            // Without an application, threads show the source's own name, which is cached with the
+            // flow token.
             if source.name != before.name && source.application.is_none() {
                 tx.record_event(Control::FlowTokens { room });
             }

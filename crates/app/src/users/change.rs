@@ -182,7 +182,8 @@ impl Users {
     }
 }
 
-/// Two who take the same name at once are both told that it is free.
+/// Turns a unique violation into a conflict: two concurrent requests can both pass `check` for the
+/// same nick or address.
 fn taken(error: StoreError) -> Abort<Error> {
     match error {
         StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()).into(),

@@ -23,9 +23,9 @@ pub(super) struct ConnectionState {
     answering: AtomicBool,
     /// Requests that have come so far.
     requests: AtomicU64,
-    /// Something came in since the last answer.
+    /// Bytes were read since the last response.
     received: AtomicBool,
-    /// Something was written, and may not have reached the socket wholly.
+    /// hyper has written since its last flush.
     unflushed: AtomicBool,
     /// Bytes written so far.
     written: AtomicU64,
@@ -48,7 +48,8 @@ impl ConnectionState {
         Arc::new(Self {
             answering: AtomicBool::new(false),
             requests: AtomicU64::new(0),
-            // Who opens a connection means to send a request.
+            // A new connection is in the phase `Head`, so that the time for a head applies and not
+            // that for keep-alive.
             received: AtomicBool::new(true),
             unflushed: AtomicBool::new(false),
             written: AtomicU64::new(0),

@@ -1,7 +1,8 @@
-//! Serving HTTP/1 on sockets: how long, how much and how many, and how it ends.
+//! An HTTP/1 server on top of hyper, with its limits.
 //!
-//! hyper parses and writes; everything that is a matter of patience or of memory is decided here,
-//! so that no client can hold the server up, and an idle stream costs little more than its socket.
+//! hyper parses requests and writes responses. This module enforces timeouts, memory and connection
+//! limits, TLS, graceful shutdown, and the handoff of long-lived streams: no client can hold the
+//! server up, and an idle stream costs little more than its socket.
 //!
 //! - [`Server`] and `listener`: accepting, the bound on connections, draining;
 //! - `connection`: one connection from its first byte to its end; `watched_socket` and

@@ -30,7 +30,8 @@ const MAX_SAID_BYTES: u32 = 16 * 1024;
 /// client that talks without end does not keep the server busy with connections.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// Writes a stream until its source ends, its client goes, or its rights do.
+/// Writes a stream until the source ends, the client disconnects, or the listener loses the right
+/// to listen.
 ///
 /// It is polled by hand because it waits for three things at once, and its size is the memory
 /// that an idle stream takes.

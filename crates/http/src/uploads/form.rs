@@ -62,8 +62,8 @@ pub(crate) async fn read_form(
     let mut files = Vec::new();
     // A text counts before it has come, since its sender may take long.
     let (mut permit, mut texts, mut texts_permit) = (None, 0, reader.count_long_body()?);
-    // Until files come, a form can keep us for no longer than any other body; who is not known yet,
-    // with no more either.
+    // Until the first file arrives, the time limit of an ordinary body applies, and for an
+    // unauthenticated sender its size limit too.
     let until = Instant::now() + shared.body.time;
     let mut unknown = if actor.is_none() {
         shared.unknown_body().bytes

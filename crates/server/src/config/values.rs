@@ -337,7 +337,7 @@ impl Value for PathPrefix {
 /// Which clients the server speaks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Profile {
-    /// The specification to the mail.
+    /// Exactly as specified.
     Spec,
     /// Header names and answers that clients of the original service know.
     Classic,
