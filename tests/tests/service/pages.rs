@@ -350,7 +350,9 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
     );
     let mut bert = tenant.server().signed_in(&blocked.email, PASSWORD).await;
     bert.get(&path).await.says(403, "You can’t open this page");
-    bert.get("/app").await.says(200, "You are in no flow yet");
+    bert.get("/app")
+        .await
+        .says(200, "You aren’t in any flow yet");
     let neighbour = tenant.neighbour();
     let mut stranger = tenant
         .server()
@@ -454,7 +456,7 @@ async fn ones_address_is_changed_and_the_old_one_can_take_it_back(tenant: Tenant
     owner
         .post(&link, &[])
         .await
-        .says(200, "on its way to your old address");
+        .says(200, "to your old address");
     let seen = tenant.ada.get(&format!("/users/{}", tenant.ben.id)).await;
     assert_eq!(seen["email"], tenant.ben.email.as_str());
     let token = tenant

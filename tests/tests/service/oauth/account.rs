@@ -192,7 +192,7 @@ async fn the_name_of_an_api_token_has_1_to_100_characters(tenant: Tenant) {
     }
     ben.post(&path, &[("do", "other")])
         .await
-        .says(400, "could not be read");
+        .says(400, "couldn’t read this form");
     ben.post(&path, &[("do", "rename"), ("name", "x")])
         .await
         .sent_on();
@@ -280,7 +280,7 @@ async fn one_sees_and_takes_back_what_one_allowed(tenant: Tenant) {
     for wrong in ["", "0", "x"] {
         ben.post("/account/applications", &[("application", wrong)])
             .await
-            .says(400, "could not be read");
+            .says(400, "couldn’t read this form");
     }
     let page = ben
         .post("/account/applications", &[("application", &id)])
@@ -433,7 +433,7 @@ async fn one_sees_and_ends_ones_sessions(tenant: Tenant) {
     ] {
         this.post("/account/sessions", wrong)
             .await
-            .says(400, "could not be read");
+            .says(400, "couldn’t read this form");
     }
     let page = this
         .post("/account/sessions", &[("do", "end"), ("session", &id)])

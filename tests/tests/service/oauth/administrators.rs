@@ -19,7 +19,7 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
     let mut ada = signed_in(&tenant, &tenant.ada.email).await;
     ada.get(&path)
         .await
-        .says(200, "has allowed an application anything.");
+        .says(200, "has given an application access.");
 
     let bens = robot.by_password(&tenant.ben, OFFLINE).await;
     let adas = robot.by_password(&tenant.ada, "flow").await;
@@ -43,7 +43,7 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
         let page = ada
             .post(&path, &[("user", wrong.0), ("application", wrong.1)])
             .await;
-        page.says(400, "could not be read");
+        page.says(400, "couldn’t read this form");
     }
     let foreigner = neighbour.ben.id.to_string();
     let page = ada

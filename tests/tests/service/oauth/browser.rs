@@ -219,7 +219,7 @@ fn one_denies_it(walk: &Walk) {
 fn one_copies_a_code(walk: &Walk) {
     let oob = ("redirect_uri", "urn:ietf:wg:oauth:2.0:oob");
     walk.begin(&[oob]);
-    walk.is_fit("you are shown a code");
+    walk.is_fit("you’ll get a code to copy");
     walk.browser.press("Allow");
     walk.is_fit("Copy this code");
     let url = walk.browser.url();

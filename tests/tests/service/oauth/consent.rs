@@ -208,7 +208,7 @@ async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
         "<li>Read your flows, and write in them as you</li>",
         "<li>Read your private conversations, and write in them as you</li>",
         &format!("<strong>ben</strong> ({})", tenant.ben.email),
-        "sent on to <strong>127.0.0.1:9</strong>",
+        "you’ll be sent to <strong>127.0.0.1:9</strong>",
         ">Allow</button>",
         ">Deny</button>",
     ] {

@@ -334,7 +334,7 @@ async fn an_application_belongs_to_one_of_ones_organizations(tenant: Tenant) {
         .await;
     }
     let page = single.get("/developer").await;
-    page.says(200, "You are in no organization.");
+    page.says(200, "you aren’t in an organization");
     assert!(!page.text.contains("Robot"), "{}", page.text);
     single.get(&told.path).await.says(404, "Page not found");
     send(&mut single, "/developer", &form(&own))

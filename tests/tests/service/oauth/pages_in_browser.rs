@@ -99,7 +99,7 @@ fn see_to_an_application(browser: &Browser, server: &Server) {
     );
     for (link, button) in [
         ("Create a new secret", "Create a new secret"),
-        ("Remove it", "Remove Robot"),
+        ("Remove the application", "Remove Robot"),
     ] {
         browser.open(&url);
         browser.press(link);

@@ -103,18 +103,18 @@ async fn a_form_has_its_type_and_its_bounds(tenant: Tenant) {
         visitor
             .send("POST", "/password", &[kind], &body)
             .await
-            .says(415, "could not be read");
+            .says(415, "couldn’t read this form");
     }
     let large = format!("{body}{}", "x".repeat(64 * 1024));
     visitor
         .send("POST", "/password", &[FORM], &large)
         .await
-        .says(413, "could not be read");
+        .says(413, "couldn’t read this form");
     for bad in ["&email=%ff", "&email=%00", "&%00=1"] {
         visitor
             .send("POST", "/password", &[FORM], &format!("{body}{bad}"))
             .await
-            .says(400, "could not be read");
+            .says(400, "couldn’t read this form");
     }
     for path in [
         "/account",

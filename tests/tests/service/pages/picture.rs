@@ -81,18 +81,18 @@ async fn what_is_no_picture_is_refused_on_the_page(tenant: Tenant) {
     }
     ben.upload(UPLOAD, "avatar", &vec![0; 5 * 1024 * 1024 + 1])
         .await
-        .says(413, "could not be read");
+        .says(413, "couldn’t read this form");
     ben.upload(UPLOAD, "other", &png(64))
         .await
-        .says(400, "could not be read");
+        .says(400, "couldn’t read this form");
     let broken = "Content-Type: multipart/form-data";
     ben.send("POST", UPLOAD, &[broken], "x")
         .await
-        .says(400, "could not be read");
+        .says(400, "couldn’t read this form");
     let plain = "Content-Type: application/x-www-form-urlencoded";
     ben.send("POST", UPLOAD, &[plain], "avatar=x")
         .await
-        .says(415, "could not be read");
+        .says(415, "couldn’t read this form");
     let page = ben.get(UPLOAD).await;
     assert_eq!((page.status, page.header("allow")), (405, "POST"));
     assert_eq!(kind(&tenant, &mut ben).await, DRAWN);

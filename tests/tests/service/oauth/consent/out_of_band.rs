@@ -40,7 +40,7 @@ async fn the_code_is_shown_on_a_page_whose_path_ends_in_it(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
     let page = ben.get(&asks(&robot, &[OOB, ("state", "s")])).await;
-    page.says(200, "you are shown a code");
+    page.says(200, "you’ll get a code to copy");
     is_hardened(&page, "");
     let answer = Consent::on(&page).send(&mut ben, "accept").await;
     let code = code_of(answer.sent_on());

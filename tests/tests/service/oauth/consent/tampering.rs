@@ -85,7 +85,7 @@ async fn a_decision_is_made_by_a_button_only(tenant: Tenant) {
     );
     for none in ["", "yes", "ACCEPT", "accept "] {
         let page = form.send(&mut ben, &none.replace(' ', "+")).await;
-        page.says(400, "could not be read");
+        page.says(400, "couldn’t read this form");
     }
     let mut by_address = form.with("none", None);
     by_address.action += "?decision=accept";
@@ -142,7 +142,7 @@ async fn a_form_from_another_site_does_nothing(tenant: Tenant) {
     let json = ["Content-Type: application/json"];
     ben.send("POST", "/oauth/authorize", &json, "{}")
         .await
-        .says(415, "could not be read");
+        .says(415, "couldn’t read this form");
     let own = format!("Origin: {}", tenant.server().base_url());
     let page = ben
         .send("POST", "/oauth/authorize", &[FORM, &own], &body)
