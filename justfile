@@ -18,6 +18,10 @@ chaos minutes="10" *arguments:
 record folder *arguments:
     EDDYLINE_TEST_RECORD={{ folder }} cargo test -p eddyline-tests --test service {{ arguments }}
 
+# Write docs/conformance.md anew, from the marks of the tests
+conformance:
+    EDDYLINE_TEST_UPDATE=1 cargo test -p eddyline-tests --test house conformance
+
 # Look for mistakes, and for dependencies that break the rules
 lint:
     cargo fmt --all --check

@@ -151,6 +151,7 @@ mod tests {
         );
     }
 
+    /// Shows: 5.3
     #[test]
     fn any_other_user_is_an_api_token_whatever_the_password() {
         assert_eq!(token("0123abcd:"), "0123abcd");

@@ -191,6 +191,7 @@ async fn a_stream_remembers_its_last_id_and_ends_with_the_connection() {
     );
 }
 
+/// Shows: 4.49
 #[tokio::test]
 async fn a_stream_that_is_refused_is_an_error() {
     let (client, _server) = answering(

@@ -170,6 +170,7 @@ mod tests {
         assert!(Scopes::ALL.allows_any(Scopes::of(&[Scope::Integration])));
     }
 
+    /// Shows: 5.9
     #[test]
     fn a_set_is_read_from_names_in_any_order() {
         let both = Scopes::of(&[Scope::Flow, Scope::OfflineAccess]);

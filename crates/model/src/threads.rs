@@ -150,6 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Shows: 2.28
         #[test]
         fn a_thread_id_names_its_room_and_first_message(room in 1..=i64::from(u32::MAX), root in 1..=i64::from(u32::MAX)) {
             let ids = ThreadIds::new(b"key");
@@ -165,6 +166,7 @@ mod tests {
         }
     }
 
+    /// Shows: 2.29
     #[test]
     fn a_title_is_the_first_line_with_html_escaped() {
         assert_eq!(

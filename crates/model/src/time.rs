@@ -79,6 +79,7 @@ impl fmt::Display for Day {
 mod tests {
     use super::*;
 
+    /// Shows: 2.2
     #[test]
     fn a_timestamp_is_written_with_milliseconds_and_z() {
         assert_eq!(

@@ -130,6 +130,7 @@ mod tests {
         }
     }
 
+    /// Shows: 2.32
     #[test]
     fn a_whole_item_comes_back_as_it_was_written() {
         let written = json!({
@@ -175,6 +176,7 @@ mod tests {
         assert_eq!(labels, (0..12).map(|n| n.to_string()).collect::<Vec<_>>());
     }
 
+    /// Shows: 2.30
     #[test]
     fn each_mistake_is_named() {
         let target =

@@ -78,6 +78,7 @@ async fn status(client: &Client, method: Method, path: &str, body: &Json) -> u16
         .as_u16()
 }
 
+/// Shows: 4.28, 7.1, 7.8
 async fn the_table_of_callers_and_messages_holds(tenant: Tenant) {
     let cast = Cast::of(&tenant).await;
     // Columns: list, get, edit the content, edit the tags, comment, delete.
@@ -114,6 +115,7 @@ async fn the_table_of_callers_and_messages_holds(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.8, 2.12
 async fn the_table_of_callers_and_flows_holds(tenant: Tenant) {
     let cast = Cast::of(&tenant).await;
     let id = tenant.ben.get(&tenant.path("")).await["id"].clone();
@@ -151,6 +153,7 @@ async fn the_table_of_callers_and_flows_holds(tenant: Tenant) {
     }
 }
 
+/// Shows: 3.11
 async fn a_blocked_user_is_out_until_unblocked(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     let message = cleo.say(&tenant.main, "hello").await;
@@ -184,6 +187,7 @@ async fn a_blocked_user_is_out_until_unblocked(tenant: Tenant) {
     assert_eq!(cleo.get("/flows").await.as_array().unwrap().len(), 1);
 }
 
+/// Shows: 3.9, 3.10
 async fn an_archived_flow_is_there_for_administrators_only(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "hello").await;
     let archived: Json = tenant
@@ -305,6 +309,7 @@ async fn a_flow_of_another_organization_is_not_found(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.9, 2.12, 3.8
 async fn an_organization_flow_is_seen_but_not_read_before_joining(tenant: Tenant) {
     let olga = tenant.user("olga");
     tenant.ben.say(&tenant.main, "hello").await;
@@ -338,6 +343,7 @@ async fn an_organization_flow_is_seen_but_not_read_before_joining(tenant: Tenant
     );
 }
 
+/// Shows: 2.12
 async fn a_flow_with_a_link_is_not_seen_without_it(tenant: Tenant) {
     let olga = tenant.user("olga");
     tenant

@@ -144,6 +144,7 @@ fn is_done(answer: &RawResponse) {
     );
 }
 
+/// Shows: 2.32
 async fn an_integration_is_asked_with_the_action_and_who_triggered_it(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
@@ -179,6 +180,7 @@ async fn an_integration_is_asked_with_the_action_and_who_triggered_it(server: Se
     );
 }
 
+/// Shows: 5.13, 6.6
 async fn every_method_is_sent_with_a_body_that_is_signed(server: Server) {
     let stage = Stage::set(server).await;
     for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
@@ -225,6 +227,7 @@ async fn the_action_that_is_triggered_is_that_of_the_last_state(server: Server) 
     assert_eq!(receiver.asked_once().path, "/reopen");
 }
 
+/// Shows: 5.13
 async fn an_old_integration_finds_the_token_in_the_old_header(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;

@@ -148,6 +148,7 @@ fn width_of_jpeg(file: &[u8]) -> u16 {
     u16::from_be_bytes([file[frame + 7], file[frame + 8]])
 }
 
+/// Shows: 2.16
 async fn a_picture_is_drawn_until_one_is_uploaded(tenant: Tenant) {
     let answer = fetch(&tenant.ben.client, &picture_of(&tenant.ben).await).await;
     assert_eq!(

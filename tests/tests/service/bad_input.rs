@@ -103,6 +103,7 @@ async fn a_body_that_is_no_object_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.1
 async fn a_kind_of_body_that_is_not_known_is_refused(tenant: Tenant) {
     let body = "{\"event\":\"message\",\"content\":\"x\"}";
     for kind in [
@@ -506,6 +507,7 @@ async fn nul_is_refused_wherever_it_stands(tenant: Tenant) {
     }
 }
 
+/// Shows: 8.1
 async fn text_is_counted_in_characters_not_bytes(tenant: Tenant) {
     for character in ["x", "ü", "漢", "🍵", "\u{301}"] {
         let long = json!({"event": "message", "content": character.repeat(8097)});
@@ -517,6 +519,7 @@ async fn text_is_counted_in_characters_not_bytes(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.12
 async fn empty_content_is_refused(tenant: Tenant) {
     for content in [json!(""), json!(" "), json!("\n\t\u{a0}"), json!(null)] {
         for event in ["message", "status"] {
@@ -531,6 +534,7 @@ async fn empty_content_is_refused(tenant: Tenant) {
     refused_json(&tenant, &json!({"event": "message"}), "content").await;
 }
 
+/// Shows: 4.12
 async fn content_of_another_type_is_refused(tenant: Tenant) {
     for content in [json!({"text": "x"}), json!(["x"]), json!(true)] {
         refused_json(

@@ -34,6 +34,7 @@ async fn whoami(client: &Client, authorization: &str) -> RawResponse {
         .unwrap()
 }
 
+/// Shows: 5.2, 5.3
 async fn a_user_shows_a_password_or_an_api_token(tenant: Tenant) {
     let (ben, client) = (&tenant.ben, &tenant.ben.client);
     for authorization in [
@@ -50,6 +51,7 @@ async fn a_user_shows_a_password_or_an_api_token(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.11, 5.2
 async fn a_password_is_taken_with_every_form_of_the_address(tenant: Tenant) {
     let answer = whoami(
         &tenant.ben.client,
@@ -104,6 +106,7 @@ async fn without_credentials_the_answer_names_the_way_in(tenant: Tenant) {
     }
 }
 
+/// Shows: 5.1
 async fn wrong_credentials_are_refused(tenant: Tenant) {
     let (ben, client) = (&tenant.ben, &tenant.ben.client);
     for authorization in [
@@ -175,6 +178,7 @@ async fn the_first_credentials_decide_also_when_they_are_bad(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.3
 async fn the_answer_names_the_user_also_on_errors(tenant: Tenant) {
     let id = tenant.ben.id.to_string();
     for (path, status) in [
@@ -195,6 +199,7 @@ async fn the_answer_names_the_user_also_on_errors(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.11, 4.20, 5.4
 async fn a_flow_token_posts_anonymously_to_its_flow(tenant: Tenant) {
     let client = tenant.client(Credentials::FlowToken(tenant.flow_token()));
     let first = tenant.ben.say(&tenant.main, "hello").await;
@@ -241,6 +246,7 @@ async fn a_flow_token_posts_anonymously_to_its_flow(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.9, 4.20, 5.4
 async fn a_flow_token_stands_in_the_query_or_the_body(tenant: Tenant) {
     let token = tenant.flow_token();
     let post = || {
@@ -279,6 +285,7 @@ async fn a_flow_token_stands_in_the_query_or_the_body(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.4
 async fn a_flow_token_is_no_user(tenant: Tenant) {
     tenant.flow("side", &[]);
     let client = tenant.client(Credentials::FlowToken(tenant.flow_token()));

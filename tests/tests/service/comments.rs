@@ -55,6 +55,7 @@ fn ids(messages: &Json) -> Vec<i64> {
         .collect()
 }
 
+/// Shows: 2.21
 async fn a_comment_holds_the_text_of_its_parent(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?\nAt noon.").await;
     let posted = comment(&tenant, &parent, "Yes!").await;
@@ -83,6 +84,7 @@ async fn a_comment_holds_the_text_of_its_parent(tenant: Tenant) {
     assert_eq!(now["content"], json!({"title": "Dinner?", "text": "Yes!"}));
 }
 
+/// Shows: 4.13
 async fn both_paths_make_the_same_comment(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?").await;
     let id = parent["id"].clone();
@@ -146,6 +148,7 @@ async fn the_event_of_a_comment_may_be_left_out(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.13
 async fn a_comment_on_a_comment_is_refused(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?").await;
     let posted = comment(&tenant, &parent, "Yes").await;
@@ -162,6 +165,7 @@ async fn a_comment_on_a_comment_is_refused(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.13
 async fn a_comment_needs_a_parent_that_is_there(tenant: Tenant) {
     let text = json!({"content": "Yes"});
     for id in [
@@ -251,6 +255,7 @@ async fn the_comments_of_a_message_are_listed(tenant: Tenant) {
     assert_eq!(request.send().await.unwrap().status, 404);
 }
 
+/// Shows: 2.28
 async fn a_message_begins_its_own_thread(tenant: Tenant) {
     let one = tenant.ben.say(&tenant.main, "one").await;
     let two = tenant.ben.say(&tenant.main, "two").await;
@@ -264,6 +269,7 @@ async fn a_message_begins_its_own_thread(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.16, 4.19
 async fn a_message_goes_into_a_thread_by_path_or_parameter(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "one").await;
     let thread = &first["thread_id"];
@@ -303,6 +309,7 @@ async fn a_comment_belongs_to_the_thread_of_its_parent(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.16
 async fn a_thread_that_is_not_there_is_refused(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     let side = format!("{}/side", tenant.name);
@@ -345,6 +352,7 @@ async fn a_thread_that_is_not_there_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.26
 async fn the_messages_of_a_thread_are_listed(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "one #tea").await;
     tenant.ben.say(&tenant.main, "outside #tea").await;
@@ -380,11 +388,13 @@ async fn the_messages_of_a_thread_are_listed(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.28
 async fn the_title_of_a_thread_is_the_first_line_in_html(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "Is 1 < 2 & 3?\nSurely.").await;
     assert_eq!(first["thread"]["title"], "Is 1 &lt; 2 &amp; 3?");
 }
 
+/// Shows: 2.31
 async fn a_thread_counts_what_is_said_in_it(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "one").await;
     let counts = |message: &Value| {

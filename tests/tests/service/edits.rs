@@ -52,6 +52,7 @@ async fn comment(tenant: &Tenant, parent: &Json, text: &str) -> Json {
         .unwrap()
 }
 
+/// Shows: 1.3, 4.27
 async fn a_message_is_read_by_its_number(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "hello").await;
     assert_eq!(
@@ -60,6 +61,7 @@ async fn a_message_is_read_by_its_number(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.27
 async fn a_number_that_names_nothing_is_not_found(tenant: Tenant) {
     for id in [
         "0",
@@ -132,6 +134,7 @@ async fn an_edit_reads_the_tags_of_the_text_again(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.28
 async fn a_comment_is_edited_by_its_text(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?").await;
     let posted = comment(&tenant, &parent, "Yes #hungry").await;
@@ -146,6 +149,7 @@ async fn a_comment_is_edited_by_its_text(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.28
 async fn only_own_messages_and_comments_have_their_text_edited(tenant: Tenant) {
     let others = tenant.ada.say(&tenant.main, "mine").await;
     let status = tenant
@@ -176,6 +180,7 @@ async fn only_own_messages_and_comments_have_their_text_edited(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.28
 async fn tags_are_replaced_as_a_whole(tenant: Tenant) {
     let body = json!({"event": "message", "content": "#one", "tags": ["given", "other"]});
     let message = tenant.ben.post(&tenant.main, &body).await;
@@ -197,6 +202,7 @@ async fn tags_are_replaced_as_a_whole(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.3, 4.28
 async fn tags_are_anybodys_who_sees_the_message(tenant: Tenant) {
     let message = tenant.ada.say(&tenant.main, "mine").await;
     let edited = edit(&tenant, &message, json!({"tags": ["yours", "@ada"]})).await;
@@ -208,6 +214,7 @@ async fn tags_are_anybodys_who_sees_the_message(tenant: Tenant) {
     assert_eq!(edited["user"], ada.to_string());
 }
 
+/// Shows: 4.5
 async fn content_and_tags_are_edited_in_one_go(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "#one").await;
     let edited = edit(
@@ -292,6 +299,7 @@ async fn delete(tenant: &Tenant, message: &Json) -> u16 {
     request.send().await.unwrap().status.as_u16()
 }
 
+/// Shows: 3.14, 4.29, 7.1
 async fn a_deleted_message_stays_empty(tenant: Tenant) {
     let message = tenant
         .ben
@@ -318,6 +326,7 @@ async fn a_deleted_message_stays_empty(tenant: Tenant) {
     assert_eq!(tenant.ada.get(&tenant.path("")).await["unread_mentions"], 0);
 }
 
+/// Shows: 3.14, 4.29, 7.1
 async fn a_deleted_comment_stays_a_comment(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "Lunch?").await;
     let posted = comment(&tenant, &parent, "Yes").await;
@@ -348,6 +357,7 @@ async fn deleting_again_changes_nothing(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.message_path(&message)).await, left);
 }
 
+/// Shows: 4.29, 7.8
 async fn other_messages_are_not_deleted(tenant: Tenant) {
     let others = tenant.ada.say(&tenant.main, "mine").await;
     let status = tenant
@@ -365,6 +375,7 @@ async fn other_messages_are_not_deleted(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.7
 async fn a_mention_is_counted_until_it_is_read_or_gone(tenant: Tenant) {
     let unread = async || tenant.ada.get(&tenant.path("")).await["unread_mentions"].clone();
     assert_eq!(unread().await, 0);

@@ -63,6 +63,7 @@ fn names(flows: &Json) -> Vec<&str> {
     names
 }
 
+/// Shows: 2.3, 2.4, 2.6, 2.10, 2.13, 2.15, 2.17, 4.7
 async fn a_flow_has_every_field_of_the_specification(tenant: Tenant) {
     let flow = tenant.ben.get(&tenant.path("")).await;
     let base = tenant.server().base_url();
@@ -116,6 +117,7 @@ async fn a_flow_has_every_field_of_the_specification(tenant: Tenant) {
     assert_eq!(users.len(), 2);
 }
 
+/// Shows: 2.13, 4.6
 async fn lists_hold_the_users_only_when_asked(tenant: Tenant) {
     for path in ["/flows", "/flows/all"] {
         for (query, there) in [
@@ -139,6 +141,7 @@ async fn lists_hold_the_users_only_when_asked(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.9, 4.6
 async fn a_list_has_the_flows_one_is_in_and_all_has_those_to_join_too(tenant: Tenant) {
     for name in ["side", "lobby", "gate"] {
         tenant.flow(name, &[&tenant.ada]);
@@ -196,6 +199,7 @@ async fn a_list_goes_on_behind_a_flow(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.4, 4.7
 async fn a_flow_is_found_by_its_id(tenant: Tenant) {
     let flow = tenant.ben.get(&tenant.path("")).await;
     let id = flow["id"].as_str().unwrap();
@@ -220,6 +224,7 @@ async fn a_flow_is_found_by_its_id(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.14
 async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
     let olga = tenant.user("olga");
     change(
@@ -273,6 +278,7 @@ async fn links_name_the_methods_of_this_very_caller(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.2, 4.8, 7.2
 async fn a_new_flow_is_by_invitation_and_has_its_creator(tenant: Tenant) {
     let path = format!("/flows/{}", tenant.name);
     let answer = tenant
@@ -300,6 +306,7 @@ async fn a_new_flow_is_by_invitation_and_has_its_creator(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.5, 8.2
 async fn a_name_has_1_to_100_characters(tenant: Tenant) {
     let path = format!("/flows/{}", tenant.name);
     for name in [
@@ -341,6 +348,7 @@ async fn a_name_has_1_to_100_characters(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.1, 2.10
 async fn the_name_in_urls_is_made_of_the_name(tenant: Tenant) {
     for (name, expected) in [
         ("Hello, World!", "hello-world"),
@@ -367,6 +375,7 @@ async fn the_name_in_urls_is_made_of_the_name(tenant: Tenant) {
     assert!(random.starts_with("flow-"), "{random}");
 }
 
+/// Shows: 2.1
 async fn a_taken_or_reserved_name_gets_a_number(tenant: Tenant) {
     let parameterized =
         async |name: &str| create(&tenant, name).await["parameterized_name"].clone();
@@ -380,6 +389,7 @@ async fn a_taken_or_reserved_name_gets_a_number(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.2, 4.8
 async fn a_flow_is_made_in_ones_own_organization(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     for organization in [neighbour.name.as_str(), "nowhere"] {
@@ -392,6 +402,7 @@ async fn a_flow_is_made_in_ones_own_organization(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.9
 async fn a_name_changes_but_not_the_addresses(tenant: Tenant) {
     let before = tenant.ada.get(&tenant.path("")).await;
     let after = change(
@@ -417,6 +428,7 @@ async fn a_name_changes_but_not_the_addresses(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("")).await["name"], "Parlour");
 }
 
+/// Shows: 2.11, 4.9
 async fn access_is_set_and_shows_where_one_joins(tenant: Tenant) {
     for (mode, joins) in [
         ("link", true),
@@ -452,6 +464,7 @@ async fn access_is_set_and_shows_where_one_joins(tenant: Tenant) {
     assert_eq!(answer.status, 400);
 }
 
+/// Shows: 1.8, 4.9
 async fn who_may_change_a_flow_is_told(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("")).await["flow_admin"], false);
     assert_eq!(tenant.ada.get(&tenant.path("")).await["flow_admin"], true);
@@ -493,6 +506,7 @@ async fn who_may_change_a_flow_is_told(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.8, 4.9
 async fn open_is_everybodys_own(tenant: Tenant) {
     for open in [
         json!(false),
@@ -517,6 +531,7 @@ async fn open_is_everybodys_own(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.9
 async fn a_change_that_cannot_be_read_changes_nothing(tenant: Tenant) {
     let before = tenant.ada.get(&tenant.path("")).await;
     for body in [

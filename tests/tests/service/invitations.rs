@@ -85,6 +85,7 @@ async fn told(tenant: &Tenant) -> Vec<Json> {
         .collect()
 }
 
+/// Shows: 2.27, 3.1, 4.35, 7.2
 async fn invitation_none_post_create_makes_it_pending(tenant: Tenant) {
     let email = format!("new@{}.example", tenant.name);
     let made = create(
@@ -123,6 +124,7 @@ async fn invitation_none_post_create_makes_it_pending(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.1, 4.35
 async fn inviting_again_sends_the_same_invitation_again(tenant: Tenant) {
     let email = format!("again@{}.example", tenant.name);
     let first = create(&tenant, &json!({"email": email})).await;
@@ -147,6 +149,7 @@ async fn inviting_again_sends_the_same_invitation_again(tenant: Tenant) {
     assert_eq!(told(&tenant).await.len(), 1);
 }
 
+/// Shows: 3.2, 4.35, 7.4
 async fn invitation_pending_delete_removes_it(tenant: Tenant) {
     let email = format!("gone@{}.example", tenant.name);
     let made = create(&tenant, &json!({"email": email})).await;
@@ -163,6 +166,7 @@ async fn invitation_pending_delete_removes_it(tenant: Tenant) {
     assert_ne!(anew["id"], made["id"]);
 }
 
+/// Shows: 3.2, 6.2
 async fn invitation_pending_delete_by_the_guest_declines_it(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     assert_eq!(guest.caller.get(&guest.path).await, guest.invitation);
@@ -180,6 +184,7 @@ async fn invitation_pending_delete_by_the_guest_declines_it(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.1
 async fn invitation_pending_put_accepted_by_the_guest_makes_it_accepted(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     assert_eq!(
@@ -211,6 +216,7 @@ async fn invitation_pending_put_accepted_by_the_guest_makes_it_accepted(tenant: 
     assert_eq!(told(&tenant).await.len(), 2);
 }
 
+/// Shows: 3.3
 async fn invitation_accepted_delete_is_refused(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     assert_eq!(guest.accept().await.status, 200);
@@ -249,6 +255,7 @@ async fn who_is_removed_does_not_come_back_by_an_old_invitation(tenant: Tenant) 
     assert_eq!(accepted.status, 404);
 }
 
+/// Shows: 3.1
 async fn an_accepted_invitation_lets_nobody_in_again(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     assert_eq!(guest.accept().await.status, 200);
@@ -261,6 +268,7 @@ async fn an_accepted_invitation_lets_nobody_in_again(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.8
 async fn only_the_guest_accepts(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     let accepted = json!({"state": "accepted"});
@@ -299,6 +307,7 @@ async fn only_the_guest_accepts(tenant: Tenant) {
     assert_eq!(guest.caller.get(&guest.path).await["state"], "pending");
 }
 
+/// Shows: 4.35
 async fn whoever_may_not_know_of_invitations_cannot_probe_their_numbers(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     let (olga, stranger) = (
@@ -366,6 +375,7 @@ async fn who_is_in_the_flow_or_blocked_is_not_invited(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.35
 async fn what_is_no_invitation_is_refused(tenant: Tenant) {
     let email = "new@example.org";
     for (body, field) in [
@@ -476,6 +486,7 @@ async fn an_inactive_organization_changes_no_invitations(tenant: Tenant) {
     }
 }
 
+/// Shows: 8.4
 async fn a_full_organization_takes_no_guest(tenant: Tenant) {
     let guest = Stranger::invited(&tenant).await;
     tenant

@@ -20,6 +20,7 @@ struct Names {
     created: u16,
 }
 
+/// Shows: 1.9, 9.1
 async fn an_old_client_does_its_work(server: Server) {
     let names = Names {
         user: "service-user",

@@ -112,6 +112,7 @@ async fn pages(client: &Client, path: &str) -> Vec<Vec<i64>> {
     pages
 }
 
+/// Shows: 4.26
 async fn skip_is_at_most_ten_thousand(tenant: Tenant) {
     fill(&tenant, 1).await;
     for more in ["", "&search=number", "&tags=x"] {
@@ -120,6 +121,7 @@ async fn skip_is_at_most_ten_thousand(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.26
 async fn the_link_leads_to_every_message_once(tenant: Tenant) {
     fill(&tenant, 12).await;
     let first = tenant.ben.get(&tenant.path("/messages/1")).await;
@@ -175,6 +177,7 @@ async fn large_thread(source: &Source, number: usize) -> Json {
         .await
 }
 
+/// Shows: 4.26
 async fn a_list_ends_at_its_bytes_and_the_link_leads_on(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let thread = large_thread(&source, 1).await["thread_id"].clone();
@@ -223,6 +226,7 @@ async fn threads_end_at_their_bytes_and_the_link_leads_on(tenant: Tenant) {
     assert_eq!(ids.len(), 30);
 }
 
+/// Shows: 4.26
 async fn a_list_is_ascending_whichever_end_it_comes_from(tenant: Tenant) {
     fill(&tenant, 7).await;
     assert_eq!(list(&tenant, "limit=3").await, [5, 6, 7]);
@@ -231,6 +235,7 @@ async fn a_list_is_ascending_whichever_end_it_comes_from(tenant: Tenant) {
     refused(&tenant, "sort=up", "sort").await;
 }
 
+/// Shows: 8.3
 async fn without_a_limit_there_are_thirty(tenant: Tenant) {
     fill(&tenant, 32).await;
     assert_eq!(list(&tenant, "").await, (3..=32).collect::<Vec<_>>());
@@ -240,6 +245,7 @@ async fn without_a_limit_there_are_thirty(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.26, 8.3
 async fn a_limit_is_from_1_to_100(tenant: Tenant) {
     fill(&tenant, 103).await;
     assert_eq!(list(&tenant, "limit=1").await, [103]);
@@ -283,6 +289,7 @@ async fn numbers_that_are_none_are_refused(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.26
 async fn since_and_until_leave_the_named_message_out(tenant: Tenant) {
     fill(&tenant, 9).await;
     assert_eq!(list(&tenant, "since_id=6").await, [7, 8, 9]);
@@ -301,6 +308,7 @@ async fn since_and_until_leave_the_named_message_out(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.26
 async fn skip_counts_from_the_end_that_sort_chooses(tenant: Tenant) {
     fill(&tenant, 9).await;
     assert_eq!(list(&tenant, "skip=2&limit=3").await, [5, 6, 7]);
@@ -331,6 +339,7 @@ async fn paging_back_and_forth_meets_every_message_once(tenant: Tenant) {
     assert_eq!(forth, back);
 }
 
+/// Shows: 4.26, 6.1, 6.2
 async fn events_are_chosen_by_name(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "hello").await;
     tenant
@@ -372,6 +381,7 @@ async fn an_event_that_does_not_exist_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.26
 async fn tags_are_all_wanted_unless_one_suffices(tenant: Tenant) {
     for text in ["#one", "#two", "#one and #two", "#three", "none"] {
         tenant.ben.say(&tenant.main, text).await;
@@ -398,6 +408,7 @@ async fn tags_are_all_wanted_unless_one_suffices(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.23
 async fn tags_are_found_in_every_form(tenant: Tenant) {
     tenant
         .ben
@@ -416,6 +427,7 @@ async fn tags_are_found_in_every_form(tenant: Tenant) {
     assert!(list(&tenant, "tags=:file").await.is_empty());
 }
 
+/// Shows: 2.22
 async fn a_mention_is_found_by_nick_or_number(tenant: Tenant) {
     let parent = tenant.ben.say(&tenant.main, "@ada hello").await;
     let path = format!("{}/comments", tenant.message_path(&parent));

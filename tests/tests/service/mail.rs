@@ -127,6 +127,7 @@ pub(crate) fn with_mail(backend: Backend, test: impl AsyncFnOnce(Server, SmtpSer
     });
 }
 
+/// Shows: 4.35
 fn mail_goes_to_the_mail_server_encrypted_and_signed_in(backend: Backend) {
     with_mail(backend, async |server, mail| {
         let Acme { ada, .. } = server.acme();

@@ -46,6 +46,7 @@ fn somebody(caller: &Caller, name: &str, admin: bool) -> Json {
     json!({"id": caller.id, "name": name, "email": caller.email, "admin": admin})
 }
 
+/// Shows: 2.6, 2.17, 4.34
 async fn an_organization_has_every_field_of_the_specification(tenant: Tenant) {
     let organization = tenant.ben.get(&path(&tenant, "")).await;
     let expected = json!({
@@ -75,6 +76,7 @@ async fn an_organization_has_every_field_of_the_specification(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.34
 async fn the_organizations_of_a_caller_are_listed(tenant: Tenant) {
     let (neighbour, cleo) = (tenant.neighbour(), tenant.user("cleo"));
     let own = tenant.ben.get(&path(&tenant, "")).await;
@@ -101,6 +103,7 @@ async fn the_organizations_of_a_caller_are_listed(tenant: Tenant) {
     assert_eq!(cleo.get("/organizations").await, json!([own, other]));
 }
 
+/// Shows: 4.34
 async fn a_strangers_organization_is_not_found(tenant: Tenant) {
     let stranger = &tenant.neighbour().ada;
     let id = tenant.ben.get(&path(&tenant, "")).await["id"].clone();
@@ -139,6 +142,7 @@ async fn a_strangers_organization_is_not_found(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.8, 4.34
 async fn administrators_rename_their_organization(tenant: Tenant) {
     // What a flow says of its organization is remembered by now.
     tenant.ben.say(&tenant.main, "hello").await;
@@ -201,6 +205,7 @@ async fn a_name_that_cannot_be_read_changes_nothing(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.16, 4.33
 async fn the_users_of_an_organization_say_who_administers(tenant: Tenant) {
     let olga = tenant.user("olga");
     let users = olga.get(&path(&tenant, "/users")).await;

@@ -152,6 +152,7 @@ async fn the_table_holds_for_messages(tenant: Tenant) {
     check(&tenant, "messages").await;
 }
 
+/// Shows: 4.39
 async fn the_table_holds_for_sources(tenant: Tenant) {
     check(&tenant, "sources").await;
 }
@@ -164,6 +165,7 @@ async fn the_table_holds_for_organizations(tenant: Tenant) {
     check(&tenant, "organizations").await;
 }
 
+/// Shows: 1.8
 async fn the_table_holds_for_invitations(tenant: Tenant) {
     check(&tenant, "invitations").await;
 }
@@ -172,6 +174,7 @@ async fn the_table_holds_for_private_conversations(tenant: Tenant) {
     check(&tenant, "private").await;
 }
 
+/// Shows: 5.12
 async fn the_table_holds_for_identity_providers(tenant: Tenant) {
     check(&tenant, "providers").await;
 }

@@ -26,6 +26,7 @@ fn waiting(request: RequestBuilder) -> RequestBuilder {
     request.header("X-service-wait-for-message", "true")
 }
 
+/// Shows: 1.3, 4.10, 4.11, 6.1
 async fn every_sending_path_takes_a_message(tenant: Tenant) {
     let ben = &tenant.ben;
     let first = ben.say(&tenant.main, "begins a thread").await;
@@ -60,6 +61,7 @@ async fn every_sending_path_takes_a_message(tenant: Tenant) {
     assert_eq!(messages.as_array().unwrap().len(), 6);
 }
 
+/// Shows: 4.2, 4.18, 7.3
 async fn without_the_wait_header_the_answer_is_202_and_empty(tenant: Tenant) {
     let message = json!({"event": "message", "content": "hello"});
     let answer = tenant
@@ -82,6 +84,7 @@ async fn without_the_wait_header_the_answer_is_202_and_empty(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.18
 async fn with_the_wait_header_the_answer_is_the_message_and_where_its_comments_are(tenant: Tenant) {
     for value in ["true", "1", "false", ""] {
         let request = tenant
@@ -109,6 +112,7 @@ async fn with_the_wait_header_the_answer_is_the_message_and_where_its_comments_a
     }
 }
 
+/// Shows: 2.2, 2.18, 2.20
 async fn a_message_has_every_field_of_the_specification(tenant: Tenant) {
     let body =
         json!({"event": "message", "content": "See #Coffee", "uuid": "u-1", "tags": ["Todo"]});
@@ -149,6 +153,7 @@ async fn a_message_has_every_field_of_the_specification(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.19
 async fn ids_count_up_in_each_flow_of_its_own(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     let side = format!("{}/side", tenant.name);
@@ -158,6 +163,7 @@ async fn ids_count_up_in_each_flow_of_its_own(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.1
 async fn a_body_may_be_json_or_a_form(tenant: Tenant) {
     let post = || {
         waiting(
@@ -186,6 +192,7 @@ async fn a_body_may_be_json_or_a_form(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.1
 async fn parameters_may_stand_in_the_query_and_the_body_wins(tenant: Tenant) {
     let post = || {
         waiting(
@@ -223,6 +230,7 @@ async fn parameters_may_stand_in_the_query_and_the_body_wins(tenant: Tenant) {
     assert_eq!(found.as_array().unwrap().len(), 1);
 }
 
+/// Shows: 4.23
 async fn brackets_in_a_form_make_arrays(tenant: Tenant) {
     let post = waiting(
         tenant
@@ -255,6 +263,7 @@ async fn a_flow_is_named_by_its_id_or_its_names(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.12
 async fn a_flow_that_is_not_named_is_a_mistake(tenant: Tenant) {
     let message = json!({"event": "message", "content": "hello"});
     let answer = tenant.ben.send(Method::POST, "/messages", &message).await;
@@ -278,6 +287,7 @@ async fn a_flow_that_is_not_named_is_a_mistake(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.15
 async fn a_name_given_makes_a_users_message_anonymous(tenant: Tenant) {
     let body =
         json!({"event": "message", "content": "deployed", "external_user_name": "Deploy Bot"});
@@ -307,6 +317,7 @@ async fn a_name_given_makes_a_users_message_anonymous(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.15, 6.1
 async fn a_status_is_a_message_and_the_users_status(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     let status = json!({"event": "status", "content": "Gone for #lunch"});
@@ -343,6 +354,7 @@ async fn a_status_is_a_message_and_the_users_status(tenant: Tenant) {
     assert!(statuses.clone().all(|status| status != "On fire"));
 }
 
+/// Shows: 4.19
 async fn applications_messages_are_not_for_users(tenant: Tenant) {
     for event in ["activity", "discussion"] {
         let body =
@@ -358,6 +370,7 @@ async fn applications_messages_are_not_for_users(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.12
 async fn kinds_that_only_the_server_posts_are_refused(tenant: Tenant) {
     for event in [
         "action",
@@ -394,6 +407,7 @@ async fn kinds_that_only_the_server_posts_are_refused(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("/messages")).await, json!([]));
 }
 
+/// Shows: 4.2
 async fn text_is_kept_to_the_last_byte(tenant: Tenant) {
     for text in [
         "  spaces around  ",

@@ -19,6 +19,7 @@ on_both_databases![&["--profile", "classic"]; an_old_client_is_told_numbers_and_
 
 const MAIN: &str = "acme/main";
 
+/// Shows: 6.8
 async fn that_somebody_posted_is_told_after_the_post_and_once_a_minute(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut stream = Listener::to(&ada.client, &[MAIN]).await;
@@ -53,6 +54,7 @@ async fn an_active_stream_is_a_sign_of_activity(server: Server) {
     );
 }
 
+/// Shows: 4.43, 6.8
 async fn who_comes_and_goes_is_told_to_those_who_ask(server: Server) {
     let Acme { ada, ben } = server.acme();
     let asks = StreamRequest {
@@ -122,6 +124,7 @@ async fn presence_is_not_kept(server: Server) {
     assert_eq!(events, ["message", "message"]);
 }
 
+/// Shows: 2.15
 async fn a_flow_shows_when_its_people_were_last_there(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     assert_eq!(place_of(&ben, &ada).await["last_ping"], 0);
@@ -155,6 +158,7 @@ async fn a_flow_shows_when_its_people_were_last_there(mut server: Server) {
     );
 }
 
+/// Shows: 4.43
 async fn a_stream_that_shows_nobody_leaves_no_trace(server: Server) {
     let Acme { ada, ben } = server.acme();
     for request in [

@@ -152,6 +152,7 @@ async fn comment_on(server: &Server, tag: &str) -> (Caller, Json) {
     (ada, told)
 }
 
+/// Shows: 4.3
 async fn the_specification_names_its_own_headers(server: Server) {
     let Acme { ada, .. } = server.acme();
     let answer = ada.send(Method::GET, "/flows", &Json::Null).await;

@@ -47,6 +47,7 @@ async fn write(from: &Caller, to: &Caller, text: &str) {
         .await;
 }
 
+/// Shows: 2.7
 async fn a_flow_is_read_up_to_a_message(tenant: Tenant) {
     for text in ["@ada one", "two", "@ada three", "@everyone four"] {
         tenant.ben.say(&tenant.main, text).await;
@@ -170,6 +171,7 @@ async fn a_message_that_is_not_there_cannot_be_read(tenant: Tenant) {
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
 }
 
+/// Shows: 6.8
 async fn reading_is_told_to_ones_own_streams_only(tenant: Tenant) {
     tenant.ben.say(&tenant.main, "@ada one").await;
     write(&tenant.ben, &tenant.ada, "one").await;
@@ -245,6 +247,7 @@ async fn tags_stay_as_they_were_sent(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.7
 async fn what_one_device_reads_the_other_has_read(tenant: Tenant) {
     for text in ["@ada one", "@ada two", "@ada three"] {
         tenant.ben.say(&tenant.main, text).await;
@@ -302,6 +305,7 @@ fn copy(caller: &Caller) -> Caller {
     }
 }
 
+/// Shows: 2.7
 async fn a_deleted_message_is_not_unread(tenant: Tenant) {
     let named = tenant.ben.say(&tenant.main, "@ada one").await;
     let all = tenant.ben.say(&tenant.main, "@everyone two").await;
@@ -325,6 +329,7 @@ async fn a_deleted_message_is_not_unread(tenant: Tenant) {
     assert_eq!(unread(&tenant.ada, &tenant).await, 1);
 }
 
+/// Shows: 2.7
 async fn an_edit_changes_what_is_unread(tenant: Tenant) {
     let first = tenant.ben.say(&tenant.main, "one").await;
     let second = tenant.ben.say(&tenant.main, "@ada two").await;

@@ -31,6 +31,7 @@ async fn count(tenant: &Tenant) -> usize {
         .len()
 }
 
+/// Shows: 2.20
 async fn a_repeat_gives_the_first_message(tenant: Tenant) {
     let first = tenant.ben.post(&tenant.main, &message("hello")).await;
     tenant.ben.say(&tenant.main, "something between").await;
@@ -42,6 +43,7 @@ async fn a_repeat_gives_the_first_message(tenant: Tenant) {
     assert_eq!(count(&tenant).await, 2);
 }
 
+/// Shows: 4.18
 async fn a_repeat_is_answered_by_its_own_wait_header(tenant: Tenant) {
     let post = async |body: &Json| {
         tenant
@@ -107,6 +109,7 @@ async fn a_repeat_is_known_also_when_the_message_was_changed(tenant: Tenant) {
     assert_eq!(count(&tenant).await, 1);
 }
 
+/// Shows: 2.20
 async fn a_uuid_belongs_to_one_flow(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     tenant.ben.post(&tenant.main, &message("hello")).await;

@@ -63,6 +63,7 @@ async fn old_forms_of_a_path_mean_the_same(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.4
 async fn patch_does_what_put_does(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "hello").await;
     let path = tenant.message_path(&message);
@@ -78,6 +79,7 @@ async fn patch_does_what_put_does(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("")).await["name"], "Changed");
 }
 
+/// Shows: 2.1
 async fn names_in_a_path_are_not_case_sensitive(tenant: Tenant) {
     let path = format!("/flows/{}/MAIN", tenant.name.to_uppercase());
     assert_eq!(
@@ -115,6 +117,7 @@ async fn head_answers_like_get_without_the_body(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.2
 async fn what_is_not_there_is_told_in_json(tenant: Tenant) {
     // The root is a page.
     for path in [
@@ -135,6 +138,7 @@ async fn what_is_not_there_is_told_in_json(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.4
 async fn a_method_that_does_not_fit_is_told_with_those_that_do(tenant: Tenant) {
     let message = tenant.path("/messages/1");
     for (method, path, allowed) in [
@@ -365,6 +369,7 @@ async fn thread_with_an_action(tenant: &Tenant) -> Json {
     posted["thread_id"].clone()
 }
 
+/// Shows: 4.4, 9.1
 async fn every_path_of_the_description_is_served(tenant: Tenant) {
     let message = tenant.ben.say(&tenant.main, "hello").await;
     let document = tenant

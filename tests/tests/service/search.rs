@@ -44,6 +44,7 @@ async fn search_with(tenant: &Tenant, words: &str, more: &[(&str, &str)]) -> Vec
         .collect()
 }
 
+/// Shows: 4.26
 async fn a_search_has_at_most_twenty_words(tenant: Tenant) {
     let words = |count: usize| {
         (1..=count)
@@ -83,6 +84,7 @@ async fn say_all(tenant: &Tenant, texts: &[&str]) {
     }
 }
 
+/// Shows: 4.26
 async fn all_words_must_be_there(tenant: Tenant) {
     say_all(
         &tenant,
@@ -194,6 +196,7 @@ async fn the_newest_are_found_first(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.26
 async fn since_and_until_do_not_count_in_a_search(tenant: Tenant) {
     say_all(&tenant, &["tea", "tea", "tea"]).await;
     assert_eq!(

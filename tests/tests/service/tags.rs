@@ -29,6 +29,7 @@ async fn given(tenant: &Tenant, tags: Value) -> Value {
     tenant.ben.post(&tenant.main, &body).await["tags"].clone()
 }
 
+/// Shows: 4.14
 async fn tags_come_as_an_array_or_with_commas(tenant: Tenant) {
     assert_eq!(
         given(&tenant, json!(["one", "two"])).await,
@@ -50,6 +51,7 @@ async fn tags_come_as_an_array_or_with_commas(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.23
 async fn tags_are_kept_in_lower_case_without_their_number_sign(tenant: Tenant) {
     let tags = json!(["#ToDo", "TODO", "ÄÖÜ", "#Ωμέγα", "with space"]);
     assert_eq!(
@@ -78,6 +80,7 @@ async fn hashtags_in_links_and_code_are_none(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.21
 async fn a_mention_is_a_tag_and_unread(tenant: Tenant) {
     let ada = tenant.ada.id;
     let both = json!([format!(":user:{ada}"), format!(":unread:{ada}")]);
@@ -97,6 +100,7 @@ async fn a_mention_is_a_tag_and_unread(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.22
 async fn a_mention_is_written_in_either_form(tenant: Tenant) {
     let ada = tenant.ada.id;
     let both = json!([format!(":user:{ada}"), format!(":unread:{ada}")]);
@@ -116,6 +120,7 @@ async fn a_nick_as_a_word_is_a_highlight(tenant: Tenant) {
     assert_eq!(tags_of(&tenant, "canada and adapters").await, json!([]));
 }
 
+/// Shows: 2.21
 async fn everyone_is_everybody_but_the_sender(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     let mut others = [tenant.ada.id, cleo.id];
@@ -161,6 +166,7 @@ async fn who_is_not_in_the_flow_is_not_mentioned(tenant: Tenant) {
     assert_eq!(given(&tenant, ids).await, json!([]));
 }
 
+/// Shows: 2.21
 async fn a_link_makes_a_tag(tenant: Tenant) {
     for text in [
         "see https://example.org/a?b=c",

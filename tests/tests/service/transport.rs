@@ -30,6 +30,7 @@ on_both_databases![
     both_addresses_say_whether_the_server_is_well,
 ];
 
+/// Shows: 1.1
 #[test]
 fn both_addresses_speak_https_with_a_certificate() {
     let files = TempDir::new().unwrap();

@@ -100,6 +100,7 @@ async fn a_bound_is_the_same_in_the_document_the_server_and_the_client(tenant: T
     assert_eq!(sent.unwrap_err().api().unwrap().errors["description"], told);
 }
 
+/// Shows: 1.3
 async fn messages_are_posted_and_found(tenant: Tenant) {
     let flow = tenant.ben.client.flow(&tenant.name, "main");
     let post = NewMessage::chat("Lunch? #food")

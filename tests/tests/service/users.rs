@@ -46,6 +46,7 @@ async fn status(caller: &Caller, method: Method, path: &str, body: Json) -> u16 
     caller.send(method, path, &body).await.status.as_u16()
 }
 
+/// Shows: 2.16
 async fn a_caller_sees_themselves(tenant: Tenant) {
     let me = tenant.ben.get("/user").await;
     assert_eq!(me["id"], tenant.ben.id);
@@ -70,6 +71,7 @@ async fn a_caller_sees_themselves(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.33
 async fn a_user_is_seen_from_the_same_organization_only(tenant: Tenant) {
     let olga = tenant.user("olga");
     let path = format!("/users/{}", olga.id);
@@ -85,6 +87,7 @@ async fn a_user_is_seen_from_the_same_organization_only(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.16, 4.33
 async fn the_users_of_a_flow_are_listed(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     tenant.user("olga");
@@ -102,6 +105,7 @@ async fn the_users_of_a_flow_are_listed(tenant: Tenant) {
     assert!(users.as_array().unwrap().contains(&cleo.get("/user").await));
 }
 
+/// Shows: 4.5, 4.33, 6.2
 async fn a_member_adds_a_user_of_the_organization(tenant: Tenant) {
     let olga = tenant.user("olga");
     let body = json!({"id": olga.id});
@@ -146,6 +150,7 @@ async fn only_users_of_the_organization_are_added(tenant: Tenant) {
     assert_eq!(count(&tenant).await, 0);
 }
 
+/// Shows: 2.15, 3.11, 4.5, 4.33, 6.2
 async fn a_member_blocks_and_unblocks_members(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     let path = tenant.path(&format!("/users/{}", cleo.id));
@@ -194,6 +199,7 @@ async fn a_member_blocks_and_unblocks_members(tenant: Tenant) {
     }
 }
 
+/// Shows: 1.8, 3.11
 async fn only_administrators_block_administrators(tenant: Tenant) {
     let block = json!({"disabled": true});
     let ada = tenant.path(&format!("/users/{}", tenant.ada.id));
@@ -252,6 +258,7 @@ async fn doing_it_twice_does_nothing(tenant: Tenant) {
     assert_eq!(count(&tenant).await, 1);
 }
 
+/// Shows: 2.9, 3.8, 6.2, 7.4
 async fn joining_and_leaving_is_told(tenant: Tenant) {
     tenant
         .ada
@@ -296,6 +303,7 @@ async fn joining_and_leaving_is_told(tenant: Tenant) {
     assert_eq!(olga.get("/flows").await, json!([]));
 }
 
+/// Shows: 2.12
 async fn one_leaves_oneself_only(tenant: Tenant) {
     let ben = tenant.path(&format!("/users/{}", tenant.ben.id));
     assert_eq!(
@@ -339,6 +347,7 @@ async fn what_an_operator_does_is_not_told(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.2
 async fn a_user_in_two_organizations_is_seen_from_both(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let cleo = tenant.member("cleo");

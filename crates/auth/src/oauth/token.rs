@@ -131,6 +131,7 @@ mod tests {
         TokenRequest::read(&Parameters::new(pairs))
     }
 
+    /// Shows: 5.7
     #[test]
     fn each_grant_type_has_its_fields() {
         let code = read(&[

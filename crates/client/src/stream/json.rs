@@ -76,6 +76,7 @@ mod tests {
             .collect())
     }
 
+    /// Shows: 4.47
     #[test]
     fn keep_alive_line_feeds_are_no_events() {
         assert_eq!(

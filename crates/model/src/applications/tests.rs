@@ -27,6 +27,7 @@ fn application(redirect_uris: &[&str]) -> Application {
     }
 }
 
+/// Shows: 5.5
 #[test]
 fn a_redirect_uri_is_compared_character_by_character() {
     let robot = application(&["https://robot.example/back", "https://robot.example/other"]);
@@ -203,6 +204,7 @@ fn people_are_told_where_they_are_sent() {
     }
 }
 
+/// Shows: 4.40
 #[test]
 fn links_carry_the_flow() {
     let robot = application(&[]);

@@ -259,6 +259,7 @@ mod tests {
         }
     }
 
+    /// Shows: 2.5
     #[test]
     fn a_flow_name_has_1_to_100_characters_of_any_script() {
         for good in [

@@ -152,6 +152,7 @@ mod tests {
     }
 
     proptest! {
+        /// Shows: 2.1
         #[test]
         fn every_candidate_can_stand_in_a_path(name: String, random in "[0-9a-f]{8}") {
             for candidate in parameterized_candidates(&name, &random).take(12) {

@@ -201,6 +201,7 @@ pub(in crate::policy) mod tests {
 
     /// One row for each kind of caller, one column for each action: `+` yes, `-` denied, `.` not
     /// found.
+    /// Shows: 2.12
     #[test]
     fn the_table_of_callers_and_actions_holds() {
         use FlowAction::*;
@@ -297,6 +298,7 @@ pub(in crate::policy) mod tests {
         }
     }
 
+    /// Shows: 3.11
     #[test]
     fn members_block_regular_members_and_administrators_block_anyone() {
         let member = user(2, Some(Member), MembershipState::Inside);
@@ -312,6 +314,7 @@ pub(in crate::policy) mod tests {
         );
     }
 
+    /// Shows: 2.12
     #[test]
     fn a_link_leads_into_flows_that_take_people_by_it() {
         for (mode, archived, place, expected) in [

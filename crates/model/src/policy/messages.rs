@@ -52,6 +52,7 @@ mod tests {
     use crate::messages::Author;
     use crate::{MessageId, RoomId, Timestamp};
 
+    /// Shows: 3.13, 4.29
     #[test]
     fn deletion_removes_inbox_messages_and_own_files_and_truncates_own_chat() {
         let message = |event, user| Message {

@@ -45,6 +45,7 @@ mod tests {
     use super::*;
 
     /// `+` yes, `-` denied, `.` not found; reading first, writing second.
+    /// Shows: 4.31
     #[test]
     fn private_conversations_are_for_those_who_share_an_organization() {
         let who = |same, share_organization, share_active, conversation| Acquaintance {

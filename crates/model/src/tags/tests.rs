@@ -62,6 +62,7 @@ fn of_tags(explicit: &[&str]) -> Vec<String> {
 
 const NONE: [&str; 0] = [];
 
+/// Shows: 2.23
 #[test]
 fn a_tag_has_one_form() {
     for (tag, form) in [
@@ -82,6 +83,7 @@ fn a_tag_has_one_form() {
     }
 }
 
+/// Shows: 4.14
 #[test]
 fn the_comma_form_is_a_list() {
     assert_eq!(parse_list("a, #b ,,c d,"), ["a", "#b", "c d"]);

@@ -246,6 +246,7 @@ async fn an_edit_shows_in_comments_and_threads(home: Arc<Home>) {
     );
 }
 
+/// Shows: 3.13
 async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, bob) = (world.main, world.bob);
@@ -429,6 +430,7 @@ async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {
     assert_eq!(world.view(more.message.id).await, *more);
 }
 
+/// Shows: 2.7
 async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (room, ann, bob, cid) = (world.main, world.ann, world.bob, world.cid);

@@ -205,6 +205,7 @@ async fn a_user_can_be_changed(home: Arc<Home>) {
     );
 }
 
+/// Shows: 2.6
 async fn an_organization_is_found_by_its_name_and_counts_its_people(home: Arc<Home>) {
     let world = World::new(&home).await;
     let id = world.organization;
@@ -256,6 +257,7 @@ async fn an_organization_is_found_by_its_name_and_counts_its_people(home: Arc<Ho
     assert!(matches!(taken, Err(Error::Exists(_))), "{taken:?}");
 }
 
+/// Shows: 8.4
 async fn an_organization_takes_no_more_than_its_limit(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob) = (world.ann, world.bob);

@@ -89,6 +89,7 @@ async fn each_room_counts_its_messages_from_one(home: Arc<Home>) {
     );
 }
 
+/// Shows: 2.19
 async fn many_at_once_get_numbers_without_gaps(home: Arc<Home>) {
     let world = World::new(&home).await;
     let mut posts = tokio::task::JoinSet::new();
@@ -395,6 +396,7 @@ async fn a_comment_can_be_answered_only_by_its_parent(home: Arc<Home>) {
     );
 }
 
+/// Shows: 2.31
 async fn a_thread_counts_what_it_holds(home: Arc<Home>) {
     let world = World::new(&home).await;
     let at = |event, placement, sent| Draft {

@@ -114,6 +114,7 @@ async fn a_conversation_with_oneself_has_one_participant(home: Arc<Home>) {
     );
 }
 
+/// Shows: 3.6
 async fn a_conversation_begins_closed_and_opens_for_who_is_written_to(home: Arc<Home>) {
     let world = World::new(&home).await;
     let (ann, bob, cid) = (world.ann, world.bob, world.cid);

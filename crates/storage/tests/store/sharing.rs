@@ -297,6 +297,7 @@ async fn people_who_come_and_go_through_several_processes_are_all_counted(home: 
     assert_eq!((count, people), (3 + 20, 3 + 20));
 }
 
+/// Shows: 8.4
 async fn an_organization_takes_no_more_than_its_limit_from_all_processes(home: Arc<Home>) {
     let world = World::new(&home).await;
     let other = home.open();

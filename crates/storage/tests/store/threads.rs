@@ -85,6 +85,7 @@ fn shown(view: &MessageView) -> (i64, String, i64) {
     (state.root.0, title, state.counts.activities)
 }
 
+/// Shows: 4.24
 async fn a_mirror_begins_once_and_goes_on(home: Arc<Home>) {
     let world = World::new(&home).await;
     let first = world
@@ -125,6 +126,7 @@ async fn each_keeper_has_ids_of_its_own(home: Arc<Home>) {
     assert_eq!(shown(&said), (1, "made".to_owned(), 1));
 }
 
+/// Shows: 2.31
 async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
     let world = World::new(&home).await;
     let drafts = vec![
@@ -194,6 +196,7 @@ async fn a_message_without_an_item_leaves_it(home: Arc<Home>) {
     );
 }
 
+/// Shows: 3.18
 async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
     let world = World::new(&home).await;
     world
@@ -334,6 +337,7 @@ async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
     }
 }
 
+/// Shows: 4.36
 async fn pages_go_on_within_one_moment(home: Arc<Home>) {
     let world = World::new(&home).await;
     for number in 0..20 {

@@ -56,6 +56,7 @@ fn named_brackets_make_an_object() {
     );
 }
 
+/// Shows: 4.23
 #[test]
 fn a_repeated_name_starts_the_next_object_of_a_list() {
     assert_eq!(
@@ -72,6 +73,7 @@ fn a_repeated_name_starts_the_next_object_of_a_list() {
     );
 }
 
+/// Shows: 4.23
 #[test]
 fn an_action_of_a_thread_can_be_written_as_a_form() {
     assert_eq!(
@@ -286,6 +288,7 @@ proptest! {
         let _ = parse(text.as_bytes(), Bounds::CHANGE);
     }
 
+    /// Shows: 4.23
     #[test]
     fn an_object_written_as_a_form_comes_back(
         map in btree_map("[^\\[\\]]{1,8}", any_form_value(), 0..6),

@@ -24,6 +24,7 @@ async fn failure(stage: &Stage, thread: &str, answer: String) -> Json {
     answered.json()
 }
 
+/// Shows: 5.14, 7.7
 async fn an_integration_may_want_the_user_to_sign_in_first(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
@@ -48,6 +49,7 @@ async fn an_integration_may_want_the_user_to_sign_in_first(server: Server) {
     is_done(&stage.trigger(&stage.acme.ben, &thread, "0").await);
 }
 
+/// Shows: 5.14
 async fn a_challenge_that_leads_nowhere_is_not_passed_on(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
@@ -71,6 +73,7 @@ async fn a_challenge_that_leads_nowhere_is_not_passed_on(server: Server) {
     }
 }
 
+/// Shows: 6.6
 async fn an_answer_other_than_200_is_told_with_its_status(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
@@ -96,6 +99,7 @@ async fn an_answer_other_than_200_is_told_with_its_status(server: Server) {
     assert!(!line.contains("/close"), "{line}");
 }
 
+/// Shows: 6.6
 async fn a_redirect_is_not_followed(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;
@@ -114,6 +118,7 @@ async fn a_redirect_is_not_followed(server: Server) {
     }
 }
 
+/// Shows: 6.6
 async fn an_integration_that_does_not_answer_well_is_told(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;

@@ -107,6 +107,7 @@ async fn an_application_triggers_actions_with_the_scope_for_flows(server: Server
     }
 }
 
+/// Shows: 2.32
 async fn only_what_a_thread_offers_is_triggered(server: Server) {
     let stage = Stage::set(server).await;
     let ben = &stage.acme.ben;

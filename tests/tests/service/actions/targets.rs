@@ -21,6 +21,7 @@ async fn refusal(stage: &Stage, thread: &str) -> Json {
     answer.json()
 }
 
+/// Shows: 6.6
 async fn addresses_of_the_servers_own_networks_are_not_asked(server: Server) {
     let stage = Stage::set(server).await;
     let port = stage.receiver.port();
@@ -75,6 +76,7 @@ async fn what_no_request_can_go_to_is_not_asked(server: Server) {
     assert_eq!(refusal(&stage, &thread).await, expected);
 }
 
+/// Shows: 5.13
 async fn nobody_else_says_where_an_action_leads(server: Server) {
     let stage = Stage::set(server).await;
     let thread = stage.thread().await;

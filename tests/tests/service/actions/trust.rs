@@ -15,6 +15,7 @@ on_both_databases![crate::actions::OPTIONS;
 
 const SCRIPT: &str = include_str!("verify.py");
 
+/// Shows: 5.13
 async fn an_integration_trusts_only_what_was_signed_for_it(server: Server) {
     let Some(python) = Python::with("authlib", &["authlib"]) else {
         return;

@@ -25,6 +25,7 @@ fn inbox(event: &str) -> Form {
         .text("author[name]", "Tracker")
 }
 
+/// Shows: 2.25, 4.21
 async fn a_body_refers_to_its_attachments(tenant: Tenant) {
     let body = "<p>See <img src=\"cid:shot\"> and <a href=\"cid:log\">the log</a>, not <img src=\"cid:none\"></p>";
     let form = inbox("discussion").text("body", body);
@@ -55,6 +56,7 @@ async fn a_body_refers_to_its_attachments(tenant: Tenant) {
     assert_eq!(&file.body[..], b"it works");
 }
 
+/// Shows: 4.22
 async fn attachments_without_ids_come_along(tenant: Tenant) {
     let form = inbox("activity");
     let form = form
@@ -76,6 +78,7 @@ async fn attachments_without_ids_come_along(tenant: Tenant) {
     assert!(message["attachments"][0]["content_id"].is_null());
 }
 
+/// Shows: 4.17
 async fn an_activity_has_attachments_and_a_thread(tenant: Tenant) {
     let form = inbox("activity")
         .text("thread[title]", "Ticket")
@@ -103,6 +106,7 @@ async fn an_activity_has_attachments_and_a_thread(tenant: Tenant) {
     assert_eq!(listed[0]["id"], message["id"]);
 }
 
+/// Shows: 4.22
 async fn attachments_that_make_no_sense_are_refused(tenant: Tenant) {
     let client = pusher(&tenant);
     let one = |form: Form, name: &str| form.file(name, "a.txt", "text/plain", b"a");
@@ -142,6 +146,7 @@ async fn attachments_that_make_no_sense_are_refused(tenant: Tenant) {
     assert!(answer["errors"]["content"].is_array(), "{answer}");
 }
 
+/// Shows: 4.17
 async fn chat_has_no_attachments(tenant: Tenant) {
     for event in ["message", "file", "status"] {
         let form = Form::of(event).file("attachments[a]", "a.txt", "text/plain", b"a");

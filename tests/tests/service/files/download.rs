@@ -40,6 +40,7 @@ async fn sent(tenant: &Tenant) -> String {
     text(&message["content"]["path"]).to_owned()
 }
 
+/// Shows: 4.41
 async fn a_link_needs_no_credentials_and_is_bound_to_its_file(tenant: Tenant) {
     let (server, path) = (tenant.server(), sent(&tenant).await);
     let link = link(&tenant.ada.client, &path).await;
@@ -84,6 +85,7 @@ async fn a_link_needs_no_credentials_and_is_bound_to_its_file(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.41, 8.6
 async fn a_link_ends(server: Server) {
     let acme = server.acme();
     let file = Form::of("file").file("content", "a.txt", "text/plain", b"hello");
@@ -104,6 +106,7 @@ async fn a_link_ends(server: Server) {
     );
 }
 
+/// Shows: 4.41, 7.5
 async fn only_who_reads_the_flow_is_given_a_link(tenant: Tenant) {
     let path = sent(&tenant).await;
     let answer = |client: eddyline_client::Client, path: String| async move {

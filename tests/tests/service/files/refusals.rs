@@ -17,6 +17,7 @@ on_both_databases![
     a_file_that_is_too_large_is_refused_and_leaves_nothing
 ];
 
+/// Shows: 4.30
 async fn broken_forms_are_refused(tenant: Tenant) {
     let (client, path) = (&tenant.ben.client, tenant.path("/messages"));
     let file = || Form::of("file").file("content", "a.txt", "text/plain", b"a");
@@ -88,6 +89,7 @@ async fn broken_forms_are_refused(tenant: Tenant) {
     assert_eq!(elsewhere.send().await.unwrap().status, 415);
 }
 
+/// Shows: 4.30
 async fn a_file_in_json_is_checked_field_by_field(tenant: Tenant) {
     let path = tenant.path("/messages");
     for (content, field) in [

@@ -20,6 +20,7 @@ on_shared_servers![
 ];
 on_both_databases![equal_bytes_are_kept_once_and_as_long_as_somebody_has_them];
 
+/// Shows: 1.3, 2.25, 4.1, 4.30, 6.1, 7.5
 async fn a_file_is_a_message_in_both_ways(tenant: Tenant) {
     let path = tenant.path("/messages");
     let by_form = upload(&tenant, "notes.txt", "text/plain", b"hello").await;
@@ -59,6 +60,7 @@ async fn a_file_is_a_message_in_both_ways(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.1, 4.30
 async fn everybody_who_posts_sends_files(tenant: Tenant) {
     let flow_token = tenant.flow_token();
     let robot = tenant.server().robot(&tenant.name, &[]);
@@ -109,6 +111,7 @@ async fn everybody_who_posts_sends_files(tenant: Tenant) {
     late.refused(&nobody, "/messages", 401).await;
 }
 
+/// Shows: 4.42
 async fn a_file_goes_into_a_thread(tenant: Tenant) {
     let first = tenant.ada.say(&tenant.main, "look").await;
     let thread = text(&first["thread_id"]);
@@ -132,6 +135,7 @@ async fn a_file_goes_into_a_thread(tenant: Tenant) {
     assert_eq!(state["thread"]["internal_comments"], 4);
 }
 
+/// Shows: 2.21, 4.42
 async fn files_are_found_and_told(tenant: Tenant) {
     let mut stream = Listener::to(&tenant.ada.client, &[&tenant.main]).await;
     tenant.ben.say(&tenant.main, "no file").await;
@@ -153,6 +157,7 @@ async fn files_are_found_and_told(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.25
 async fn a_picture_has_a_size_and_a_small_picture(tenant: Tenant) {
     let message = upload(&tenant, "dot.png", "application/octet-stream", PIXEL).await;
     let content = &message["content"];
@@ -261,6 +266,7 @@ async fn names_and_types_are_kept(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.30
 async fn base64_is_read_in_every_form(tenant: Tenant) {
     for data in [
         "+/+/aGk=",
@@ -326,6 +332,7 @@ async fn other_tags_leave_it_a_file(tenant: Tenant) {
     }
 }
 
+/// Shows: 3.13
 async fn equal_bytes_are_kept_once_and_as_long_as_somebody_has_them(server: Server) {
     let acme = server.acme();
     let path = "/flows/acme/main/messages";

@@ -129,6 +129,7 @@ async fn a_group_is_made_shown_changed_and_removed(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&path(&tenant, "")).await, json!([other]));
 }
 
+/// Shows: 2.17
 async fn an_organization_shows_its_groups(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let olga = tenant.user("olga");

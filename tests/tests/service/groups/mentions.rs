@@ -30,6 +30,7 @@ async fn given(tenant: &Tenant, tags: Value) -> Value {
     tenant.ben.post(&tenant.main, &body).await["tags"].clone()
 }
 
+/// Shows: 2.21
 async fn a_mention_of_a_group_is_unread_for_its_members_in_the_flow(tenant: Tenant) {
     let (cleo, outside, blocked) = (
         tenant.member("cleo"),
@@ -79,6 +80,7 @@ async fn a_mention_of_a_group_is_unread_for_its_members_in_the_flow(tenant: Tena
     );
 }
 
+/// Shows: 2.22
 async fn a_group_is_given_as_a_tag_in_either_form(tenant: Tenant) {
     group(&tenant, "Team", &[&tenant.ada, &tenant.ben]).await;
     for tag in ["@team", "@TEAM", ":user:team", ":User:Team"] {

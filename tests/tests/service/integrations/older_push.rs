@@ -54,6 +54,7 @@ fn mail() -> Json {
     })
 }
 
+/// Shows: 4.20
 async fn chat_is_pushed_under_its_old_address(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     for (token, base) in [
@@ -117,6 +118,7 @@ async fn a_comment_is_pushed_by_the_number_of_a_message(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.20
 async fn a_mail_is_pushed_under_both_its_names(tenant: Tenant) {
     let token = tenant.flow_token();
     let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
@@ -342,6 +344,7 @@ async fn mistakes_are_named_by_their_fields(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("/messages")).await, json!([]));
 }
 
+/// Shows: 7.10
 async fn a_wrong_token_among_good_ones_is_refused(tenant: Tenant) {
     let (good, gone) = (tenant.flow_token(), Source::new(&tenant).await);
     gone.push(&activity("1", "x")).await;

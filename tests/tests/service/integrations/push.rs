@@ -30,6 +30,7 @@ on_shared_servers![
     a_pushed_message_is_removed_by_deleting,
 ];
 
+/// Shows: 1.2, 2.28, 2.32, 4.20, 6.1
 async fn an_activity_has_every_field_of_the_specification(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let author = json!({"name": "Zoë", "avatar": "https://tracker.example/zoe.png"});
@@ -98,6 +99,7 @@ async fn an_activity_has_every_field_of_the_specification(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.20, 6.1
 async fn a_discussion_is_mostly_its_body(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let pushed = source
@@ -121,6 +123,7 @@ async fn a_discussion_is_mostly_its_body(tenant: Tenant) {
     assert_eq!(pushed["thread"]["external_comments"], 1);
 }
 
+/// Shows: 4.24
 async fn a_message_is_told_as_it_is_listed(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;
@@ -145,6 +148,7 @@ async fn a_message_is_told_as_it_is_listed(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.4, 1.5, 4.24
 async fn an_id_of_the_tools_own_is_one_thread(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let first = source.push(&activity("ä/7?#", "opened")).await;
@@ -171,6 +175,7 @@ async fn an_id_of_the_tools_own_is_one_thread(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.16
 async fn two_sources_have_ids_of_their_own(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let one = Source::of(&robot, &tenant.ben, &tenant.main, "one").await;
@@ -204,6 +209,7 @@ async fn two_sources_have_ids_of_their_own(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.16
 async fn the_flows_own_token_has_ids_of_its_own(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let of_source = source.push(&activity("7", "of a source")).await;
@@ -219,6 +225,7 @@ async fn the_flows_own_token_has_ids_of_its_own(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.16
 async fn a_thread_is_reached_by_its_id_too(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let first = source.push(&activity("7", "opened")).await;
@@ -260,6 +267,7 @@ async fn a_thread_is_reached_by_its_id_too(tenant: Tenant) {
     assert_eq!(posted["thread"]["source"], Json::Null);
 }
 
+/// Shows: 4.16, 4.25
 async fn chat_answers_in_a_thread_by_either_id(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let id = source.push(&activity("7", "opened")).await["thread_id"].clone();
@@ -290,6 +298,7 @@ async fn chat_answers_in_a_thread_by_either_id(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.25
 async fn comments_go_into_the_thread_of_what_they_answer(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let title = r#"closed <a href="https://tracker.example/7">#7</a>"#;
@@ -334,6 +343,7 @@ async fn comments_go_into_the_thread_of_what_they_answer(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.19
 async fn a_users_application_posts_for_its_one_source(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ben, "flow integration").await;
@@ -393,6 +403,7 @@ async fn a_users_application_posts_for_its_one_source(tenant: Tenant) {
     assert_eq!(own.status, 403);
 }
 
+/// Shows: 4.19
 async fn an_application_of_several_sources_names_the_thread_by_its_id(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ben, "flow").await;
@@ -514,6 +525,7 @@ async fn words_of_title_and_body_are_found_and_markup_is_not(tenant: Tenant) {
     }
 }
 
+/// Shows: 3.13, 4.29, 7.4
 async fn a_pushed_message_is_removed_by_deleting(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let first = source.push(&activity("7", "opened needlessly")).await;

@@ -26,6 +26,7 @@ fn path(tenant: &Tenant, source: &Source) -> String {
     tenant.path(&format!("/sources/{}", source.id))
 }
 
+/// Shows: 2.33
 async fn a_source_has_every_field_of_the_specification(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets of <Acme>").await;
@@ -54,6 +55,7 @@ async fn a_source_has_every_field_of_the_specification(tenant: Tenant) {
     assert!(time.len() == 24 && time.ends_with('Z'), "{time}");
 }
 
+/// Shows: 2.33
 async fn the_token_is_shown_once(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut expected = source.shown.clone();
@@ -88,6 +90,7 @@ async fn the_token_is_shown_once(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.39
 async fn the_sources_of_a_flow_are_listed_in_the_order_of_their_making(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("/sources")).await, json!([]));
     let robot = tenant.server().robot(&tenant.name, &[]);
@@ -128,6 +131,7 @@ async fn everybody_sees_the_sources_of_their_flows_at_one_address(tenant: Tenant
     assert_eq!(own, json!([]), "the flow's own token is of no source");
 }
 
+/// Shows: 2.33
 async fn an_error_message_is_set_and_taken_away_by_an_empty_text(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     for (client, path) in [
@@ -154,6 +158,7 @@ async fn an_error_message_is_set_and_taken_away_by_an_empty_text(tenant: Tenant)
     }
 }
 
+/// Shows: 4.39
 async fn name_and_addresses_are_changed(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let change = json!({
@@ -187,6 +192,7 @@ async fn name_and_addresses_are_changed(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&path).await, changed);
 }
 
+/// Shows: 4.40
 async fn a_source_is_configured_where_its_application_says(tenant: Tenant) {
     let uri = "https://tracker.example/configure?from=flow";
     let robot = tenant
@@ -300,6 +306,7 @@ async fn what_is_too_long_or_no_address_is_refused(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.39, 5.4
 async fn a_source_sees_and_changes_itself(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let (own, other) = (

@@ -53,6 +53,7 @@ async fn talk(tenant: &Tenant, text: &str) -> Json {
     tenant.ada.post(&tenant.main, &answer).await
 }
 
+/// Shows: 4.36
 async fn what_changed_last_comes_first(tenant: Tenant) {
     assert_eq!(tenant.ben.get(&tenant.path("/threads")).await, json!([]));
     let source = Source::new(&tenant).await;
@@ -85,6 +86,7 @@ async fn what_changed_last_comes_first(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.36
 async fn since_and_until_leave_the_named_moment_out(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut threads = Vec::new();
@@ -121,6 +123,7 @@ async fn since_and_until_leave_the_named_moment_out(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.25, 4.36
 async fn an_application_shows_its_own_threads(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let one = Source::of(&robot, &tenant.ben, &tenant.main, "one").await;
@@ -160,6 +163,7 @@ async fn an_application_shows_its_own_threads(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.36
 async fn threads_that_nobody_answered_are_shown_when_asked(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let alone = tenant.ben.say(&tenant.main, "anybody?").await;
@@ -239,6 +243,7 @@ async fn a_question_that_cannot_be_read_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.28, 4.37
 async fn a_thread_is_shown_by_its_id(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let pushed = source
@@ -259,6 +264,7 @@ async fn a_thread_is_shown_by_its_id(tenant: Tenant) {
     assert_eq!(said["thread"]["title"], "a &lt; b");
 }
 
+/// Shows: 4.37
 async fn a_thread_that_is_not_there_is_not_found(tenant: Tenant) {
     tenant.flow("side", &[&tenant.ben]);
     let here = tenant.ben.say(&tenant.main, "hello").await;
@@ -289,6 +295,7 @@ async fn a_thread_that_is_not_there_is_not_found(tenant: Tenant) {
     }
 }
 
+/// Shows: 2.31
 async fn a_removed_message_is_counted_no_more(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let first = source

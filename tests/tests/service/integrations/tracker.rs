@@ -19,6 +19,7 @@ const TICKETS: usize = 50;
 const CONNECTIONS: usize = 8;
 const COLORS: [&str; 4] = ["red", "green", "yellow", "grey"];
 
+/// Shows: 4.24, 6.5
 async fn who_only_listens_has_the_picture_that_is_listed(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;

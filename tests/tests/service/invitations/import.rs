@@ -68,6 +68,7 @@ fn errors(answer: &Json) -> BTreeMap<&str, &str> {
     errors
 }
 
+/// Shows: 3.4
 async fn invitation_pending_import_of_an_organization_user_adds_them_at_once(tenant: Tenant) {
     let olga = tenant.user("olga");
     let invitation = create(&tenant, &json!({"email": olga.email})).await;
@@ -105,6 +106,7 @@ async fn invitation_pending_import_of_an_organization_user_adds_them_at_once(ten
     assert_eq!(tenant.ben.get(&path).await["state"], "accepted");
 }
 
+/// Shows: 4.35
 async fn each_entry_of_a_list_is_in_one_part_of_the_answer(tenant: Tenant) {
     let (olga, cleo) = (tenant.user("olga"), tenant.member("cleo"));
     let block = tenant.path(&format!("/users/{}", cleo.id));
@@ -186,6 +188,7 @@ async fn a_list_that_was_imported_is_sent_again_and_nothing_is_told(tenant: Tena
     assert_eq!(told(&tenant).await.len(), 1, "nothing happened");
 }
 
+/// Shows: 6.2
 async fn an_import_is_told_once_and_names_the_first_fifty(tenant: Tenant) {
     let addresses: Vec<String> = (1..=52)
         .map(|n| format!("p{n}@{}.example", tenant.name))
@@ -305,6 +308,7 @@ fn crowd(known: &[(String, bool)]) -> Crowd {
     crowd
 }
 
+/// Shows: 4.35
 async fn five_thousand_mixed_addresses_are_each_accounted_for_once(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut known = vec![(ada.email.clone(), true), (ben.email.clone(), true)];

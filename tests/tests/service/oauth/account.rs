@@ -122,6 +122,7 @@ async fn make(visitor: &mut Visitor, name: &str) -> String {
     secret.to_owned()
 }
 
+/// Shows: 5.3
 async fn an_api_token_is_shown_once_renamed_and_ended(tenant: Tenant) {
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;
     let secret = make(&mut ben, " Build <server> ").await;

@@ -181,6 +181,7 @@ impl Walk {
     }
 }
 
+/// Shows: 5.5
 fn one_signs_in_and_allows_it(walk: &Walk) {
     walk.begin(&[("state", STATE), ("scope", "flow profile offline_access")]);
     walk.is_asked();

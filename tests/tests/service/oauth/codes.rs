@@ -39,6 +39,7 @@ fn exchange<'a>(code: &'a str, more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a
     .concat()
 }
 
+/// Shows: 5.5
 async fn a_code_is_exchanged_for_what_was_consented_to(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
@@ -100,6 +101,7 @@ async fn a_code_is_good_for_its_own_client_only(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.7
 async fn a_code_is_presented_with_the_place_it_was_sent_to(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let code = robot

@@ -194,6 +194,7 @@ fn is_hardened(page: &Page, forms: &str) {
     }
 }
 
+/// Shows: 5.5
 async fn one_is_told_who_asks_for_what_and_who_is_asked(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let robot = tenant.server().robot(&neighbour.name, &[]);

@@ -471,6 +471,7 @@ async fn a_removed_application_is_shut_out(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.40
 async fn an_application_is_set_up_for_a_flow(tenant: Tenant) {
     let side = tenant.flow("side", &[&tenant.ben]);
     let mut ben = signed_in(&tenant, &tenant.ben.email).await;

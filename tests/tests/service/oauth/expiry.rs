@@ -52,6 +52,7 @@ fn check_ended(answer: &RawResponse) {
     assert_eq!(answer.header("service-user"), None, "nobody is known by it");
 }
 
+/// Shows: 3.15, 5.10
 async fn an_access_token_that_has_ended_is_refused_wherever_it_is_shown(server: Server) {
     let scene = Scene::set(&server);
     let tokens = scene.tokens().await;
@@ -88,6 +89,7 @@ async fn open(scene: &Scene, requests: &[StreamRequest]) -> (Vec<Listener>, Json
     }
 }
 
+/// Shows: 5.10
 async fn a_stream_ends_with_the_access_token_that_opened_it(server: Server) {
     let scene = Scene::set(&server);
     let mut lasting = Listener::to(&scene.acme.ben.client, &["acme/main"]).await;
@@ -110,6 +112,7 @@ async fn a_stream_ends_with_the_access_token_that_opened_it(server: Server) {
     );
 }
 
+/// Shows: 3.15
 async fn a_new_token_goes_on_where_the_stream_of_the_last_one_ended(server: Server) {
     let scene = Scene::set(&server);
     let mut lasting = Listener::to(&scene.acme.ben.client, &["acme/main"]).await;

@@ -31,6 +31,7 @@ fn number(variable: &str, default: usize) -> usize {
     std::env::var(variable).map_or(default, |text| text.parse().expect("a number"))
 }
 
+/// Shows: 5.8
 async fn a_token_lives_until_it_must_end_and_no_longer(first: Server) {
     let mut more = Vec::new();
     for _ in 1..HISTORIES {

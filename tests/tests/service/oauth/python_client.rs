@@ -12,12 +12,14 @@ on_shared_servers![
 
 const SCRIPT: &str = include_str!("python_client.py");
 
+/// Shows: 5.5
 async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_header(
     tenant: Tenant,
 ) {
     drive(&tenant, "client_secret_basic", &[]).await;
 }
 
+/// Shows: 5.6
 async fn authlib_gets_uses_refreshes_and_revokes_tokens_with_a_secret_in_the_body(tenant: Tenant) {
     drive(&tenant, "client_secret_post", &[]).await;
 }

@@ -15,6 +15,7 @@ on_shared_servers![
 
 pub(super) const OFFLINE: &str = "flow private offline_access";
 
+/// Shows: 5.8
 async fn only_offline_access_gives_a_refresh_token(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     for scope in ["flow", "flow private manage profile integration"] {
@@ -35,6 +36,7 @@ async fn only_offline_access_gives_a_refresh_token(tenant: Tenant) {
     }
 }
 
+/// Shows: 3.15, 5.8
 async fn a_refresh_token_is_replaced_each_time(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut tokens = robot.by_password(&tenant.ben, OFFLINE).await;
@@ -62,6 +64,7 @@ pub(super) fn replay(token: &Value) -> [(&str, &str); 2] {
     ]
 }
 
+/// Shows: 5.8
 async fn a_replaced_refresh_token_is_refused_and_ends_nothing(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let first = robot.by_password(&tenant.ben, OFFLINE).await;
@@ -77,6 +80,7 @@ async fn a_replaced_refresh_token_is_refused_and_ends_nothing(tenant: Tenant) {
     robot.refresh(&second["refresh_token"]).await;
 }
 
+/// Shows: 5.8
 async fn a_replaced_refresh_token_ends_its_family_once_its_successor_was_used(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let other_family = robot.by_password(&tenant.ben, OFFLINE).await;

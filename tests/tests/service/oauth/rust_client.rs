@@ -189,6 +189,7 @@ fn error_of<T: std::fmt::Debug>(outcome: Result<T, Failed>) -> BasicErrorRespons
     }
 }
 
+/// Shows: 5.5
 async fn a_code_becomes_tokens_which_are_used_refreshed_looked_into_and_revoked(tenant: Tenant) {
     for auth_type in [AuthType::BasicAuth, AuthType::RequestBody] {
         let application = Application::register(&tenant, &[], auth_type).await;
@@ -298,6 +299,7 @@ async fn an_application_without_a_secret_does_the_same_by_pkce_alone(tenant: Ten
     );
 }
 
+/// Shows: 5.7
 async fn a_stolen_code_is_worth_nothing_without_its_verifier(tenant: Tenant) {
     for options in [&[][..], &["--public"]] {
         let application = Application::register(&tenant, options, AuthType::RequestBody).await;
@@ -316,6 +318,7 @@ async fn a_stolen_code_is_worth_nothing_without_its_verifier(tenant: Tenant) {
     }
 }
 
+/// Shows: 5.8
 async fn a_code_or_refresh_token_of_the_past_is_an_invalid_grant(tenant: Tenant) {
     let application = Application::register(&tenant, &[], AuthType::BasicAuth).await;
     let (code, verifier) = application.code(&tenant, &["flow", "offline_access"]).await;
@@ -342,6 +345,7 @@ async fn a_code_or_refresh_token_of_the_past_is_an_invalid_grant(tenant: Tenant)
     );
 }
 
+/// Shows: 5.7
 async fn every_error_is_one_that_the_crate_knows(tenant: Tenant) {
     let application = Application::register(&tenant, &[], AuthType::BasicAuth).await;
     let strict =

@@ -58,6 +58,7 @@ fn covers(held: &[&str], wanted: &str) -> bool {
     wanted.split(' ').any(|scope| held.contains(&scope))
 }
 
+/// Shows: 5.11
 async fn every_endpoint_names_the_scopes_of_its_row(tenant: Tenant) {
     let document: Json = tenant
         .ben
@@ -206,30 +207,37 @@ fn refused(found: &Answered, scopes: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_flows(tenant: Tenant) {
     check(&tenant, "flows").await;
 }
 
+/// Shows: 4.11, 5.11
 async fn the_table_holds_for_messages(tenant: Tenant) {
     check(&tenant, "messages").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_sources(tenant: Tenant) {
     check(&tenant, "sources").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_people(tenant: Tenant) {
     check(&tenant, "people").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_organizations(tenant: Tenant) {
     check(&tenant, "organizations").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_invitations(tenant: Tenant) {
     check(&tenant, "invitations").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_private_conversations(tenant: Tenant) {
     check(&tenant, "private").await;
 }
@@ -238,6 +246,7 @@ async fn the_table_holds_for_identity_providers(tenant: Tenant) {
     check(&tenant, "providers").await;
 }
 
+/// Shows: 5.11
 async fn the_table_holds_for_streams_and_the_rest(tenant: Tenant) {
     check(&tenant, "rest").await;
 }

@@ -36,6 +36,7 @@ on_both_databases![
     tokens_live_as_long_as_they_are_told
 ];
 
+/// Shows: 5.9
 async fn a_password_gets_an_access_token(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ben, "").await;
@@ -76,6 +77,7 @@ fn password_form(tenant: &Tenant) -> Vec<(&str, &str)> {
     ]
 }
 
+/// Shows: 5.6
 async fn an_answer_is_a_form_unless_json_is_asked_for(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let secret = robot.client_secret.as_deref().unwrap();
@@ -141,6 +143,7 @@ async fn an_answer_is_a_form_unless_json_is_asked_for(tenant: Tenant) {
     assert_eq!(refused.header("cache-control"), Some("no-store"));
 }
 
+/// Shows: 5.6
 async fn a_request_is_a_form_or_json(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let client = tenant.server().client().build().unwrap();
@@ -250,6 +253,7 @@ async fn a_client_that_is_not_who_it_says_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 5.7
 async fn what_is_wrong_is_told_as_the_rfc_says(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     robot.refused(&[], "invalid_request").await;
@@ -439,6 +443,7 @@ async fn a_changed_password_gets_nothing(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.1
 async fn an_access_token_stands_in_the_header_or_among_the_parameters(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ben, "").await;
@@ -481,6 +486,7 @@ async fn an_access_token_stands_in_the_header_or_among_the_parameters(tenant: Te
     );
 }
 
+/// Shows: 5.1
 async fn an_access_token_opens_streams_which_end_with_it(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let (kept, ended) = (
@@ -576,6 +582,7 @@ async fn what_is_switched_off_is_gone(server: Server) {
     );
 }
 
+/// Shows: 3.15, 5.10
 async fn tokens_live_as_long_as_they_are_told(server: Server) {
     server.organization("acme");
     let ben = server.user("acme", "ben");

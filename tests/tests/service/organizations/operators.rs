@@ -16,6 +16,7 @@ on_shared_servers![
     an_organization_may_belong_to_another,
 ];
 
+/// Shows: 2.17
 async fn a_new_name_in_urls_leads_to_the_organization_and_so_do_the_old_ones(tenant: Tenant) {
     let (new, newer) = (
         format!("{}-new", tenant.name),
@@ -115,6 +116,7 @@ async fn a_name_that_was_ever_anothers_cannot_be_had(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.17
 async fn a_subscription_is_a_trial_or_paid(tenant: Tenant) {
     let shown = async || tenant.ben.get(&path(&tenant, "")).await["subscription"].clone();
     update(&tenant, &["--trial-ends", "2027-01-31"]);
@@ -136,6 +138,7 @@ async fn a_subscription_is_a_trial_or_paid(tenant: Tenant) {
     assert_eq!(shown().await, json!({"trial": false, "billing_date": null}));
 }
 
+/// Shows: 8.4
 async fn nobody_new_comes_in_above_the_limit(tenant: Tenant) {
     let create = |nick: &str| {
         let email = format!("{nick}@{}.example", tenant.name);

@@ -14,6 +14,7 @@ on_shared_servers![
     an_organization_that_is_active_again_is_as_before,
 ];
 
+/// Shows: 2.17
 async fn nothing_is_written_in_an_inactive_organization(tenant: Tenant) {
     let olga = tenant.user("olga");
     let message = tenant.ada.say(&tenant.main, "hello").await;

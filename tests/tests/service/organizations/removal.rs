@@ -45,6 +45,7 @@ fn bring_back(tenant: &Tenant, user: &Caller, nick: &str) {
         .admin(&[&line[..], &["--nick", nick]].concat());
 }
 
+/// Shows: 4.33, 7.4
 async fn who_is_removed_is_out_of_every_flow_and_the_messages_stay(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     tenant.flow("lab", &[&tenant.ada, &cleo]);
@@ -298,6 +299,7 @@ async fn a_nick_is_free_when_its_bearer_is_removed(tenant: Tenant) {
     assert_eq!(message["tags"][0], format!(":user:{}", olga.id));
 }
 
+/// Shows: 4.33
 async fn the_last_administrator_stays(tenant: Tenant) {
     let answer = tenant
         .ada
@@ -322,6 +324,7 @@ async fn the_last_administrator_stays(tenant: Tenant) {
     assert_eq!(remove(&otto, &tenant, &otto).await, 409);
 }
 
+/// Shows: 1.8
 async fn only_administrators_remove(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     assert_eq!(remove(&tenant.ben, &tenant, &cleo).await, 403);

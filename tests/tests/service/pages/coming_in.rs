@@ -64,6 +64,7 @@ fn flow_page(tenant: &Tenant) -> String {
     format!("/app/{}", tenant.main)
 }
 
+/// Shows: 3.1
 async fn a_newcomer_signs_up_by_an_invitation(tenant: Tenant) {
     let email = format!("grace@{}.example", tenant.name);
     let link = invite(&tenant, &email).await;
@@ -121,6 +122,7 @@ async fn a_newcomer_is_told_what_is_wrong(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.1
 async fn whoever_is_signed_in_joins_with_one_click(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let zoe = neighbour.user("zoe");
@@ -174,6 +176,7 @@ async fn somebody_with_an_account_signs_in_first(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.2
 async fn an_invitation_is_declined(tenant: Tenant) {
     let email = format!("grace@{}.example", tenant.name);
     let link = invite(&tenant, &email).await;
@@ -194,6 +197,7 @@ async fn an_invitation_is_declined(tenant: Tenant) {
     grace.get(&link).await.says(404, "This link doesn’t work");
 }
 
+/// Shows: 8.4
 async fn a_full_organization_takes_nobody_in(tenant: Tenant) {
     let email = format!("grace@{}.example", tenant.name);
     let link = invite(&tenant, &email).await;
@@ -228,6 +232,7 @@ async fn a_full_organization_takes_nobody_in(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.12
 async fn a_member_of_another_organization_joins_by_the_flows_link(tenant: Tenant) {
     let link = join_link(&tenant, "link").await;
     let neighbour = tenant.neighbour();
@@ -261,6 +266,7 @@ async fn a_member_of_another_organization_joins_by_the_flows_link(tenant: Tenant
         .says(400, "choose another nick first");
 }
 
+/// Shows: 2.12
 async fn a_newcomer_proves_an_address_at_the_flows_link(tenant: Tenant) {
     let link = join_link(&tenant, "organization").await;
     let email = format!("grace@{}.example", tenant.name);
@@ -299,6 +305,7 @@ async fn a_newcomer_proves_an_address_at_the_flows_link(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.12
 async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Tenant) {
     let link = join_link(&tenant, "link").await;
     let neighbour = tenant.neighbour();

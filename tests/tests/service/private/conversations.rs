@@ -17,6 +17,7 @@ on_shared_servers![
     what_is_unread_is_counted_for_its_reader,
 ];
 
+/// Shows: 3.7
 async fn private_conversation_absent_get_creates_it_closed(tenant: Tenant) {
     assert_eq!(tenant.ben.get("/private").await, json!([]));
     let conversation = tenant.ben.get(&path(&tenant.ada)).await;
@@ -34,6 +35,7 @@ async fn private_conversation_absent_get_creates_it_closed(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.5
 async fn private_conversation_any_put_open_sets_open(tenant: Tenant) {
     let set = async |open: Json| {
         let answer = tenant
@@ -69,6 +71,7 @@ async fn private_conversation_any_put_open_sets_open(tenant: Tenant) {
     }
 }
 
+/// Shows: 3.6
 async fn private_conversation_open_false_new_unread_message_opens(tenant: Tenant) {
     let open = async |who: &Caller, with: &Caller| who.get(&path(with)).await["open"].clone();
     for _ in 0..2 {
@@ -98,6 +101,7 @@ async fn private_conversation_open_false_new_unread_message_opens(tenant: Tenant
     assert_eq!(open(&tenant.ben, &tenant.ada).await, false);
 }
 
+/// Shows: 2.26
 async fn a_conversation_has_every_field_of_the_specification(tenant: Tenant) {
     write_all(&tenant.ada, &tenant.ben, &["hello", "are you there?"]).await;
     let conversation = tenant.ben.get(&path(&tenant.ada)).await;
@@ -122,6 +126,7 @@ async fn a_conversation_has_every_field_of_the_specification(tenant: Tenant) {
     assert_eq!(conversation, expected);
 }
 
+/// Shows: 1.2
 async fn the_first_message_begins_the_conversation(tenant: Tenant) {
     assert_eq!(
         tenant.ben.get(&messages(&tenant.ada)).await,
@@ -142,6 +147,7 @@ async fn the_first_message_begins_the_conversation(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.7
 async fn first_messages_sent_at_once_begin_one_conversation(tenant: Tenant) {
     let post = |from: &Caller, to: &Caller| {
         let body = json!({"event": "message", "content": "hello"});
@@ -170,6 +176,7 @@ async fn first_messages_sent_at_once_begin_one_conversation(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.26
 async fn one_can_write_to_oneself(tenant: Tenant) {
     let own = path(&tenant.ben);
     let conversation = tenant.ben.get(&own).await;
@@ -197,6 +204,7 @@ async fn one_can_write_to_oneself(tenant: Tenant) {
     assert_eq!(tenant.ada.get("/private").await, json!([]));
 }
 
+/// Shows: 2.26
 async fn what_is_unread_is_counted_for_its_reader(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     write_all(&tenant.ben, &tenant.ada, &["one", "two", "three"]).await;

@@ -20,6 +20,7 @@ on_shared_servers![
     private_messages_are_deleted_by_their_author,
 ];
 
+/// Shows: 2.24
 async fn a_private_message_has_every_field_of_the_specification(tenant: Tenant) {
     let body = json!({"event": "message", "content": "hello\nthere", "uuid": "u-1"});
     tenant
@@ -67,6 +68,7 @@ async fn a_private_message_has_every_field_of_the_specification(tenant: Tenant) 
     }
 }
 
+/// Shows: 4.31
 async fn a_private_post_is_answered_by_an_empty_object(tenant: Tenant) {
     let answer = write(&tenant.ben, &tenant.ada, "hello").await;
     assert_eq!(
@@ -101,6 +103,7 @@ async fn a_private_post_is_answered_by_an_empty_object(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.32
 async fn only_chat_is_taken_and_needs_its_text(tenant: Tenant) {
     for (body, field) in [
         (json!({"content": "hello"}), "event"),
@@ -136,6 +139,7 @@ async fn only_chat_is_taken_and_needs_its_text(tenant: Tenant) {
     );
 }
 
+/// Shows: 8.1
 async fn a_private_message_has_8096_characters_at_most(tenant: Tenant) {
     assert_eq!(
         write(&tenant.ben, &tenant.ada, &"ä".repeat(8096))
@@ -151,6 +155,7 @@ async fn a_private_message_has_8096_characters_at_most(tenant: Tenant) {
     assert_eq!(status(&tenant.ben, Method::PUT, &own, longer).await, 400);
 }
 
+/// Shows: 2.24
 async fn a_private_message_bears_no_tags(tenant: Tenant) {
     let body =
         json!({"event": "message", "content": "@ada #tea http://example.org", "tags": ["given"]});
@@ -170,6 +175,7 @@ async fn a_private_message_bears_no_tags(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.24
 async fn ids_count_up_in_each_conversation_of_its_own(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     write_all(&tenant.ben, &tenant.ada, &["one", "two"]).await;
@@ -197,6 +203,7 @@ async fn ids_count_up_in_each_conversation_of_its_own(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.3, 4.31, 8.3
 async fn private_messages_are_listed_as_in_a_flow(tenant: Tenant) {
     for number in 1..=35 {
         let (from, to) = if number % 2 == 0 {
@@ -233,6 +240,7 @@ async fn private_messages_are_listed_as_in_a_flow(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.31
 async fn private_messages_are_searched_as_in_a_flow(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     write_all(
@@ -273,6 +281,7 @@ async fn private_messages_are_searched_as_in_a_flow(tenant: Tenant) {
     assert_eq!(search("yellow").await, Vec::<i64>::new());
 }
 
+/// Shows: 4.31
 async fn a_repeat_in_private_gives_the_first_message(tenant: Tenant) {
     let post = async |from: &Caller, to: &Caller, text: &str| {
         let body = json!({"event": "message", "content": text, "uuid": "2f1c"});

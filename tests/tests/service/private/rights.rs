@@ -14,6 +14,7 @@ on_shared_servers![
     a_flow_token_has_no_conversations,
 ];
 
+/// Shows: 4.31
 async fn strangers_are_not_found(tenant: Tenant) {
     let stranger = &tenant.neighbour().ben;
     let chat = json!({"event": "message", "content": "hello"});
@@ -40,6 +41,7 @@ async fn strangers_are_not_found(tenant: Tenant) {
     assert_eq!(tenant.ben.get("/private").await, json!([]));
 }
 
+/// Shows: 4.31
 async fn who_has_left_is_denied_and_off_the_list(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     write_all(&tenant.ben, &cleo, &["hello"]).await;
@@ -88,6 +90,7 @@ async fn who_has_left_is_denied_and_off_the_list(tenant: Tenant) {
     write_all(&cleo, &cleo, &["note to self"]).await;
 }
 
+/// Shows: 4.31
 async fn an_inactive_organization_is_only_read(tenant: Tenant) {
     write_all(&tenant.ben, &tenant.ada, &["hello"]).await;
     let set = |active: &str| {
@@ -149,6 +152,7 @@ async fn a_second_common_organization_keeps_the_conversation(tenant: Tenant) {
     assert_eq!(listed(&cleo, &dora, "").await, [1, 2]);
 }
 
+/// Shows: 4.31
 async fn a_flow_token_has_no_conversations(tenant: Tenant) {
     let client = tenant.client(Credentials::FlowToken(tenant.flow_token()));
     let with = path(&tenant.ada);

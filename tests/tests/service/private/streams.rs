@@ -23,6 +23,7 @@ mod what_is_private_on_one_server_is_so_on_the_other {
     }
 }
 
+/// Shows: 6.4
 async fn private_messages_come_to_all_streams_of_both(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     let (mut ada_one, mut ada_two) = (own_stream(&tenant.ada).await, own_stream(&tenant.ada).await);
@@ -46,6 +47,7 @@ async fn private_messages_come_to_all_streams_of_both(tenant: Tenant) {
     }
 }
 
+/// Shows: 6.4
 async fn a_stream_goes_on_with_the_private_messages_missed(tenant: Tenant) {
     let cleo = tenant.member("cleo");
     write_all(&tenant.ben, &tenant.ada, &["heard"]).await;
@@ -73,6 +75,7 @@ async fn a_stream_goes_on_with_the_private_messages_missed(tenant: Tenant) {
     );
 }
 
+/// Shows: 6.4
 async fn a_stream_goes_on_without_what_may_not_be_read_any_more(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     let (mut ben, mut gone) = (own_stream(&tenant.ben).await, own_stream(&cleo).await);
@@ -96,6 +99,7 @@ async fn a_stream_goes_on_without_what_may_not_be_read_any_more(tenant: Tenant) 
     assert_eq!(cleo.texts_through("end").await, ["note to self", "end"]);
 }
 
+/// Shows: 6.4
 async fn changes_of_private_messages_are_told_to_both(tenant: Tenant) {
     let cleo = tenant.user("cleo");
     let mut third = own_stream(&cleo).await;
@@ -136,6 +140,7 @@ async fn changes_of_private_messages_are_told_to_both(tenant: Tenant) {
     );
 }
 
+/// Shows: 6.4
 async fn what_is_private_on_one_server_is_so_on_the_other(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let there = |caller: &Caller| Caller {

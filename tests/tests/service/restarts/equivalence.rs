@@ -208,6 +208,7 @@ async fn everything(callers: &[&Caller]) -> Vec<(String, Json)> {
     seen
 }
 
+/// Shows: 4.48
 async fn a_stream_goes_on_where_it_was_when_the_server_is_back(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     let request = StreamRequest::new().flow("acme/main");

@@ -70,6 +70,7 @@ async fn a_new_user_belongs_to_the_organization_and_has_no_password(tenant: Tena
     assert_eq!(organization["user_count"], 3);
 }
 
+/// Shows: 7.9
 async fn who_is_there_is_not_made_again(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("zoe@{}.example", tenant.name);
@@ -101,6 +102,7 @@ async fn who_is_there_is_not_made_again(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.50
 async fn a_nick_is_made_from_the_name_and_kept_unique(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let mut nicks = Vec::new();
@@ -126,6 +128,7 @@ async fn a_nick_is_made_from_the_name_and_kept_unique(tenant: Tenant) {
     assert_eq!(create(&provider, &body).await["nickName"], "ben.new");
 }
 
+/// Shows: 4.52
 async fn names_are_put_together_and_taken_apart(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     for (number, (given, family, then)) in [
@@ -317,6 +320,7 @@ async fn what_is_asked_wrongly_makes_nobody(tenant: Tenant) {
     assert_eq!(provider.get("/Users").await["totalResults"], 0);
 }
 
+/// Shows: 7.9
 async fn what_is_made_at_once_is_made_once(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let body = person(&format!("zoe@{}.example", tenant.name), "Zoe", "King");

@@ -38,6 +38,7 @@ async fn set_active(provider: &Provider, user: &Json, active: bool) {
     assert_eq!(changed["active"], active);
 }
 
+/// Shows: 3.16
 async fn all_that_lets_in_ends_before_the_answer(tenant: Tenant) {
     let server = tenant.server();
     let (provider, ben) = link(&tenant).await;
@@ -166,6 +167,7 @@ async fn nobody_comes_in_as_an_inactive_user(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.16
 async fn an_active_user_signs_in_again(tenant: Tenant) {
     let (provider, ben) = link(&tenant).await;
     set_active(&provider, &ben, false).await;

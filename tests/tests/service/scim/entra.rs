@@ -39,6 +39,7 @@ async fn entra_tests_the_connection(tenant: Tenant) {
     assert_eq!(none, expected);
 }
 
+/// Shows: 1.7
 async fn entra_provisions_changes_and_removes_somebody(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let (name, email) = (

@@ -33,6 +33,7 @@ async fn found(provider: &Provider, filter: &str) -> Vec<String> {
         .collect()
 }
 
+/// Shows: 4.50
 async fn a_filter_finds_a_user(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let (zoe, max) = (
@@ -123,6 +124,7 @@ async fn a_search_is_a_list(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.50
 async fn other_filters_are_refused(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     for filter in [

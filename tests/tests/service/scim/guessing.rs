@@ -20,6 +20,7 @@ async fn ask(client: &eddyline_client::Client, uid: &str, headers: &[(&str, &str
     request.send().await.unwrap()
 }
 
+/// Shows: 5.12, 7.7, 7.8
 async fn only_the_providers_token_lets_in(tenant: Tenant) {
     let server = tenant.server();
     let (provider, other) = (
@@ -82,6 +83,7 @@ async fn only_the_providers_token_lets_in(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.12, 7.11, 8.5
 async fn wrong_tokens_slow_down_nobody_but_whoever_shows_them(server: Server) {
     let acme = server.acme();
     let provider = server.provider("acme");

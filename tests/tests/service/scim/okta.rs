@@ -42,6 +42,7 @@ fn new_user(email: &str) -> Json {
     })
 }
 
+/// Shows: 1.7
 async fn okta_tests_the_server(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     // It wants somebody to be there.

@@ -24,6 +24,7 @@ fn keys(value: &Json) -> Vec<&str> {
         .collect()
 }
 
+/// Shows: 1.9, 4.50
 async fn a_right_token_is_told_so(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let answer = provider.plain(Method::GET, "", None).await;
@@ -31,6 +32,7 @@ async fn a_right_token_is_told_so(tenant: Tenant) {
     assert_eq!(keys(&answer.json()), ["message"]);
 }
 
+/// Shows: 2.34, 7.2
 async fn a_user_has_exactly_the_fields_of_the_specification(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("zoe@{}.example", tenant.name);
@@ -97,6 +99,7 @@ async fn a_user_has_exactly_the_fields_of_the_specification(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.50, 4.51
 async fn a_list_holds_all_users_that_are_linked(tenant: Tenant) {
     let (server, organization) = (tenant.server(), tenant.name.as_str());
     let provider = server.provider(organization);
@@ -183,6 +186,7 @@ async fn a_list_holds_all_users_that_are_linked(tenant: Tenant) {
     );
 }
 
+/// Shows: 1.7, 4.50
 async fn a_user_is_made_changed_and_removed(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("cleo@{}.example", tenant.name);
@@ -226,6 +230,7 @@ async fn a_user_is_made_changed_and_removed(tenant: Tenant) {
     }
 }
 
+/// Shows: 7.6
 async fn a_mistake_names_the_attribute(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     for (body, attribute) in [

@@ -17,6 +17,7 @@ on_shared_servers![
     an_inactive_administrator_is_none,
 ];
 
+/// Shows: 3.17
 async fn who_is_removed_has_lost_the_organization_and_those_below(tenant: Tenant) {
     let server = tenant.server();
     let provider = server.provider(&tenant.name);
@@ -407,6 +408,7 @@ async fn who_was_removed_comes_back_with_the_same_account(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.51
 async fn who_was_removed_by_an_administrator_is_not_seen(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let user = provider

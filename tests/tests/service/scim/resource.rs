@@ -17,6 +17,7 @@ on_shared_servers![
     the_server_describes_itself,
 ];
 
+/// Shows: 2.34
 async fn a_user_is_a_resource(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let email = format!("zoe@{}.example", tenant.name);

@@ -240,6 +240,7 @@ async fn organizations(caller: &Caller) -> Vec<String> {
     listed.as_array().unwrap().iter().map(name).collect()
 }
 
+/// Shows: 3.16
 async fn active_false_ends_the_membership_and_all_access_but_not_the_account(tenant: Tenant) {
     let server = tenant.server();
     let (elsewhere, provider, ben) = ben_of_two(&tenant).await;
@@ -601,6 +602,7 @@ async fn an_unlinked_user_of_one_organization_is_made_anew(tenant: Tenant) {
     assert_eq!(made["id"], tenant.ben.id.to_string());
 }
 
+/// Shows: 3.17
 async fn delete_leaves_a_shared_account_alone(tenant: Tenant) {
     let server = tenant.server();
     let (elsewhere, provider, ben) = ben_of_two(&tenant).await;

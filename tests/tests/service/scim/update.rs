@@ -22,6 +22,7 @@ async fn put(provider: &Provider, user: &Json, body: &Json) -> Json {
     answer.json()
 }
 
+/// Shows: 4.50
 async fn what_is_not_said_stays(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let user = provider
@@ -83,6 +84,7 @@ async fn a_change_is_everybodys_at_once(tenant: Tenant) {
     );
 }
 
+/// Shows: 7.6
 async fn what_others_have_is_refused(tenant: Tenant) {
     let provider = tenant.server().provider(&tenant.name);
     let first = provider
@@ -216,6 +218,7 @@ async fn what_was_read_in_plain_json_may_be_sent_back(tenant: Tenant) {
     assert_eq!(provider.get(&at(&made)).await, made, "nothing is different");
 }
 
+/// Shows: 4.51
 async fn a_linked_user_is_the_providers(tenant: Tenant) {
     let server = tenant.server();
     let provider = server.provider(&tenant.name);

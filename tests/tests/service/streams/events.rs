@@ -16,6 +16,7 @@ on_both_databases![
 
 const FLOW: &str = "/flows/acme/main";
 
+/// Shows: 1.6, 6.3
 async fn every_kind_of_message_is_told_as_it_is_listed(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut events = Listener::to(&ada.client, &["acme/main"]).await;
@@ -51,6 +52,7 @@ async fn every_kind_of_message_is_told_as_it_is_listed(server: Server) {
     }
 }
 
+/// Shows: 6.8
 async fn an_edit_is_told_with_the_new_text(server: Server) {
     let Acme { ada, ben } = server.acme();
     let message = ben.say("acme/main", "helo").await;
@@ -71,6 +73,7 @@ async fn an_edit_is_told_with_the_new_text(server: Server) {
     );
 }
 
+/// Shows: 6.8
 async fn a_change_of_tags_is_told_as_a_difference(server: Server) {
     let Acme { ada, ben } = server.acme();
     let message = ben.say("acme/main", "tea time #tea #old").await;
@@ -86,6 +89,7 @@ async fn a_change_of_tags_is_told_as_a_difference(server: Server) {
     assert_eq!(told["user"], ada.id.to_string());
 }
 
+/// Shows: 3.14
 async fn a_deleted_chat_message_is_told_as_an_empty_one(server: Server) {
     let Acme { ada, ben } = server.acme();
     let message = ben.say("acme/main", "never mind").await;
@@ -99,6 +103,7 @@ async fn a_deleted_chat_message_is_told_as_an_empty_one(server: Server) {
     );
 }
 
+/// Shows: 6.8
 async fn who_comes_and_who_is_shut_out_is_told_to_the_flow(server: Server) {
     let Acme { ada, ben } = server.acme();
     let cyd = server.user("acme", "cyd");
@@ -135,6 +140,7 @@ async fn who_comes_and_who_is_shut_out_is_told_to_the_flow(server: Server) {
     );
 }
 
+/// Shows: 6.8
 async fn a_change_of_the_flow_is_told(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut stream = Listener::to(&ben.client, &["acme/main"]).await;
@@ -146,6 +152,7 @@ async fn a_change_of_the_flow_is_told(server: Server) {
     assert_eq!(changed["flow"], ada.get(FLOW).await["id"]);
 }
 
+/// Shows: 6.5
 async fn a_comment_brings_the_state_of_its_thread(server: Server) {
     let Acme { ada, ben } = server.acme();
     let parent = ben.say("acme/main", "who is in?").await;

@@ -14,6 +14,7 @@ on_both_databases![
     a_stream_of_oneself_is_there_before_the_first_flow,
 ];
 
+/// Shows: 4.43, 4.45
 async fn a_flow_is_named_by_its_id_or_by_its_path(server: Server) {
     let Acme { ada, ben } = server.acme();
     let id = ada.get("/flows/acme/main").await["id"]
@@ -30,6 +31,7 @@ async fn a_flow_is_named_by_its_id_or_by_its_path(server: Server) {
     assert_eq!(stream.json().await, message);
 }
 
+/// Shows: 4.43
 async fn a_stream_holds_the_flows_it_names_and_no_other(server: Server) {
     let Acme { ada, ben } = server.acme();
     for name in ["lab", "pub"] {
@@ -49,6 +51,7 @@ async fn a_stream_holds_the_flows_it_names_and_no_other(server: Server) {
     assert_eq!(one.texts_through("4").await, ["1", "4"]);
 }
 
+/// Shows: 1.9
 async fn one_port_serves_both_the_api_and_the_stream(server: Server) {
     let Acme { ada, ben } = server.acme();
     let one_port = format!("{}/stream", server.base_url());
@@ -70,6 +73,7 @@ async fn one_port_serves_both_the_api_and_the_stream(server: Server) {
     }
 }
 
+/// Shows: 4.44
 async fn a_stream_of_nothing_is_refused(server: Server) {
     let Acme { ada, .. } = server.acme();
     for request in [StreamRequest::new(), StreamRequest::new().json()] {
@@ -131,6 +135,7 @@ async fn a_stream_needs_credentials(server: Server) {
     );
 }
 
+/// Shows: 4.43, 4.44, 6.8
 async fn a_stream_of_oneself_is_there_before_the_first_flow(server: Server) {
     let Acme { ada, ben } = server.acme();
     let new = server.user("acme", "cyd");

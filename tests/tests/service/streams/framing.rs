@@ -15,6 +15,7 @@ on_both_databases![
 const JSON: &str = "Accept: application/json";
 const EVENTS: &str = "Accept: text/event-stream";
 
+/// Shows: 4.47
 async fn objects_of_the_json_stream_end_with_cr_lf(server: Server) {
     let acme = server.acme();
     let mut stream = Raw::get(
@@ -47,6 +48,7 @@ async fn objects_of_the_json_stream_end_with_cr_lf(server: Server) {
     assert_eq!(told, [first, second]);
 }
 
+/// Shows: 4.48
 async fn events_have_an_id_line_and_a_data_line_and_nothing_else(server: Server) {
     let acme = server.acme();
     let mut stream = Raw::get(
@@ -77,6 +79,7 @@ async fn events_have_an_id_line_and_a_data_line_and_nothing_else(server: Server)
     assert_eq!(serde_json::from_str::<Json>(data).unwrap(), message);
 }
 
+/// Shows: 4.43
 async fn the_parameter_decides_over_the_header(server: Server) {
     let acme = server.acme();
     let cases = [
@@ -108,6 +111,7 @@ async fn the_parameter_decides_over_the_header(server: Server) {
     }
 }
 
+/// Shows: 4.46
 async fn every_script_comes_in_utf_8(server: Server) {
     let acme = server.acme();
     let text = "Größe, Κόσμε, 漢字, 👩‍👩‍👧‍👦";
@@ -152,6 +156,7 @@ async fn no_proxy_holds_a_stream_back(server: Server) {
     }
 }
 
+/// Shows: 4.46, 4.47
 async fn a_quiet_stream_is_kept_alive(server: Server) {
     let acme = server.acme();
     for (accept, keep_alive) in [(JSON, "\n"), (EVENTS, ":\n\n")] {

@@ -11,6 +11,7 @@ on_both_databases![
 const SENDERS: usize = 4;
 const EACH: usize = 25;
 
+/// Shows: 1.6, 2.19
 async fn messages_of_many_senders_come_once_each_and_in_the_order_of_their_ids(server: Server) {
     let Acme { ada, ben } = server.acme();
     let flow = ["acme/main"];

@@ -29,6 +29,7 @@ async fn first_event(listening: &Caller, speaking: &Caller) -> String {
     stream.next().await.id.expect("a message has an event id")
 }
 
+/// Shows: 4.48
 async fn what_was_missed_follows_once_each_and_in_order(server: Server) {
     let Acme { ada, ben } = server.acme();
     let id = first_event(&ada, &ben).await;
@@ -79,6 +80,7 @@ async fn objects_of_the_json_stream_bear_the_id_to_come_back_with(server: Server
     );
 }
 
+/// Shows: 4.48
 async fn every_event_is_a_place_to_come_back_to(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut stream = Listener::to(&ada.client, &[MAIN]).await;
@@ -95,6 +97,7 @@ async fn every_event_is_a_place_to_come_back_to(server: Server) {
     }
 }
 
+/// Shows: 6.3
 async fn what_was_missed_is_told_as_it_is_now_listed(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     let id = first_event(&ada, &ben).await;
@@ -116,6 +119,7 @@ async fn what_was_missed_is_told_as_it_is_now_listed(mut server: Server) {
     assert_eq!(stream.json().await["event"], "message-edit");
 }
 
+/// Shows: 6.8
 async fn an_unknown_event_is_answered_by_one_reset(server: Server) {
     let Acme { ada, ben } = server.acme();
     let known = first_event(&ada, &ben).await;
@@ -154,6 +158,7 @@ async fn an_unknown_event_is_answered_by_one_reset(server: Server) {
 /// More than the server keeps in memory when it starts.
 const MANY: usize = 2500;
 
+/// Shows: 4.48
 async fn thousands_of_missed_messages_come_from_the_log(mut server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut whole = Listener::to(&ada.client, &[MAIN]).await;

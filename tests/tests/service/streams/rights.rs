@@ -53,6 +53,7 @@ async fn block(by: &Caller, user: &Caller, blocked: bool) {
     .await;
 }
 
+/// Shows: 3.11
 async fn a_blocked_user_hears_nothing_more(server: Server) {
     let Acme { ada, ben } = server.acme();
     let streams = streams(&server, &ben, &[&ada, &ben]).await;
@@ -72,6 +73,7 @@ async fn who_left_hears_nothing_more(server: Server) {
     heard_no_secret(&ada, streams).await;
 }
 
+/// Shows: 3.9
 async fn an_archived_flow_falls_silent_for_everybody(server: Server) {
     let Acme { ada, ben } = server.acme();
     let of_ada = streams(&server, &ada, &[&ada, &ben]).await;

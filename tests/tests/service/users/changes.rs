@@ -32,6 +32,7 @@ fn moving(email: &str) -> Json {
     json!({"email": email, "current_password": PASSWORD})
 }
 
+/// Shows: 2.16, 4.33
 async fn a_user_changes_their_own_account(tenant: Tenant) {
     let before = tenant.ben.get("/user").await;
     let email = format!("benjamin@{}.example", tenant.name);
@@ -78,6 +79,7 @@ async fn a_user_changes_their_own_account(tenant: Tenant) {
     assert_eq!(tenant.ben.get("/user").await, after);
 }
 
+/// Shows: 4.33
 async fn nobody_changes_anybody_else(tenant: Tenant) {
     let ben = format!("/users/{}", tenant.ben.id);
     let before = tenant.ben.get("/user").await;

@@ -23,6 +23,7 @@ async fn seen_by(caller: &Caller) -> Vec<i64> {
         .collect()
 }
 
+/// Shows: 4.33
 async fn a_member_sees_those_in_a_flow_with_them(tenant: Tenant) {
     let (olga, cleo, dora) = (
         tenant.user("olga"),
@@ -53,6 +54,7 @@ async fn a_member_sees_those_in_a_flow_with_them(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.33
 async fn an_administrator_sees_everybody_of_the_organization(tenant: Tenant) {
     let (olga, otto) = (tenant.user("olga"), tenant.administrator("otto"));
     let everybody = [tenant.ada.id, tenant.ben.id, olga.id, otto.id];

@@ -92,6 +92,7 @@ fn without_a_scope_flow_and_private_are_asked_for() {
     }
 }
 
+/// Shows: 5.5
 #[test]
 fn nobody_is_sent_to_a_place_that_is_not_known_good() {
     for bad in [
@@ -118,6 +119,7 @@ fn nobody_is_sent_to_a_place_that_is_not_known_good() {
     ));
 }
 
+/// Shows: 5.5
 #[test]
 fn what_else_is_wrong_is_sent_back_with_the_state() {
     let long = "x".repeat(MAX_STATE + 1);

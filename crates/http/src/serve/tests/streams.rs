@@ -173,6 +173,7 @@ async fn lost_rights_end_a_stream_that_waits_and_one_whose_client_does_not_read(
     );
 }
 
+/// Shows: 5.10
 #[tokio::test]
 async fn a_stream_ends_when_its_time_is_over_also_when_its_client_does_not_read() {
     let server = Running::start(patient()).await;

@@ -74,6 +74,7 @@ impl Files {
     }
 }
 
+/// Shows: 1.1
 #[tokio::test]
 async fn requests_and_streams_are_served_encrypted() {
     let files = Files::new();

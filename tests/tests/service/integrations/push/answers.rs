@@ -19,6 +19,7 @@ async fn send(client: &eddyline_client::Client, message: &Json, header: &str) ->
     request.header(header, "1").send().await.unwrap()
 }
 
+/// Shows: 4.18
 async fn a_push_is_answered_as_its_wait_header_asks(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let without = send(&source.client, &activity("7", "opened"), "x-none").await;
@@ -145,6 +146,7 @@ async fn a_sender_has_a_name_if_it_gives_one(tenant: Tenant) {
     assert_eq!(posted["author"], Json::Null);
 }
 
+/// Shows: 4.18
 async fn an_old_tool_gets_the_message_when_it_waits(server: Server) {
     let acme = server.acme();
     let robot = server.robot("acme", &[]);

@@ -87,6 +87,7 @@ fn tells_the_same(heard: &[Json], posted: &[Json]) {
     }
 }
 
+/// Shows: 2.31, 6.5
 async fn messages_pushed_at_once_count_up_one_by_one(tenant: Tenant) {
     const COUNT: usize = 300;
     let source = Source::new(&tenant).await;
@@ -115,6 +116,7 @@ async fn messages_pushed_at_once_count_up_one_by_one(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.24
 async fn threads_begun_by_many_at_once_are_one_each(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let one = Source::of(&robot, &tenant.ben, &tenant.main, "one").await;
@@ -144,6 +146,7 @@ mod one_thread_pushed_to_on_two_servers_has_one_order {
     }
 }
 
+/// Shows: 6.5
 async fn one_thread_pushed_to_on_two_servers_has_one_order(one: Server, other: Server) {
     const COUNT: usize = 200;
     let acme = one.acme();

@@ -14,6 +14,7 @@ on_shared_servers![
     a_user_of_a_token_is_nobody,
 ];
 
+/// Shows: 4.20, 5.4
 async fn the_token_stands_in_the_query_or_the_body(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let message = json!({"event": "activity", "title": "x", "external_thread_id": "7"});
@@ -124,6 +125,7 @@ fn item() -> Vec<(&'static str, &'static str)> {
     item
 }
 
+/// Shows: 2.32, 4.23
 async fn a_whole_item_comes_as_a_form(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let request = source
@@ -152,6 +154,7 @@ async fn a_whole_item_comes_in_the_query(tenant: Tenant) {
     is_the_item(&posted);
 }
 
+/// Shows: 5.4
 async fn a_user_of_a_token_is_nobody(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     // The token decides, no matter who else is named.

@@ -15,6 +15,7 @@ on_shared_servers![
 
 const REL: &str = "rel=\"nofollow noopener noreferrer\"";
 
+/// Shows: 2.29
 async fn bodies_keep_what_mail_programs_show(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let kept = "<h1>A</h1><p>b <b>c</b> <i>d</i> <code>e</code></p><ul><li>f</li></ul><blockquote>g</blockquote><pre>h</pre>";
@@ -36,6 +37,7 @@ async fn bodies_keep_what_mail_programs_show(tenant: Tenant) {
     assert_eq!(pushed["body"], expected);
 }
 
+/// Shows: 2.29
 async fn titles_and_values_keep_links_and_nothing_else(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let written =
@@ -103,6 +105,7 @@ fn is_harmless(html: &str) -> bool {
     }) && !lower.contains("<!--")
 }
 
+/// Shows: 2.29
 async fn hostile_html_comes_back_harmless(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut stream = Listener::to(&tenant.ben.client, &[&tenant.main]).await;

@@ -21,6 +21,7 @@ fn with_thread(thread: &Json) -> Json {
     json!({"event": "activity", "title": "x", "external_thread_id": "7", "thread": thread})
 }
 
+/// Shows: 2.30, 4.17
 async fn each_mistake_is_named_by_its_field(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let with = |name: &str, value: Json| {
@@ -149,6 +150,7 @@ async fn mistakes_are_told_all_at_once(tenant: Tenant) {
     );
 }
 
+/// Shows: 2.30
 async fn limits_hold_at_their_edge(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let fields = vec![json!({"label": "l".repeat(200), "value": "ä".repeat(1000)}); 50];
@@ -206,6 +208,7 @@ async fn an_unknown_token_is_refused(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.19
 async fn people_without_an_application_post_no_activities(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let thread = source.push(&activity("7", "opened")).await["thread_id"].clone();
@@ -226,6 +229,7 @@ async fn people_without_an_application_post_no_activities(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.19
 async fn a_token_posts_to_its_own_flow_only(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     tenant.flow("side", &[&tenant.ben]);

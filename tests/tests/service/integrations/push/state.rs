@@ -21,6 +21,7 @@ fn in_thread(id: &Json, title: &str) -> Json {
     json!({"event": "activity", "title": "x", "thread_id": id, "thread": {"title": title}})
 }
 
+/// Shows: 1.4
 async fn a_new_state_takes_the_place_of_the_old_as_a_whole(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let whole = json!({
@@ -43,6 +44,7 @@ async fn a_new_state_takes_the_place_of_the_old_as_a_whole(tenant: Tenant) {
     assert_eq!(left["created_at"], first["thread"]["created_at"]);
 }
 
+/// Shows: 2.31
 async fn a_message_without_a_state_leaves_it(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let state = json!({"title": "Crash", "status": {"value": "open", "color": "red"}});
@@ -78,6 +80,7 @@ async fn an_older_message_shows_the_thread_as_it_is_now(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.18
 async fn a_foreign_source_speaks_but_changes_nothing(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let id = source
@@ -179,6 +182,7 @@ async fn sources_of_one_application_keep_each_others_threads(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.18
 async fn a_thread_of_the_chat_takes_no_state(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let chat = tenant.ben.say(&tenant.main, "Lunch?").await["thread_id"].clone();
@@ -198,6 +202,7 @@ async fn a_thread_of_the_chat_takes_no_state(tenant: Tenant) {
     );
 }
 
+/// Shows: 3.18
 async fn nothing_else_changes_a_thread(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let pushed = source

@@ -15,6 +15,7 @@ on_shared_servers![
     a_new_source_is_told_in_the_flow,
 ];
 
+/// Shows: 1.5, 4.38
 async fn an_application_makes_a_source_with_the_integration_scope(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ben, "integration").await;
@@ -50,6 +51,7 @@ async fn an_application_makes_a_source_with_the_integration_scope(tenant: Tenant
     assert_eq!(list[0]["id"], made.json()["id"]);
 }
 
+/// Shows: 4.38
 async fn callers_without_an_application_make_none(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot
@@ -87,6 +89,7 @@ async fn callers_without_an_application_make_none(tenant: Tenant) {
     );
 }
 
+/// Shows: 4.38
 async fn an_operator_makes_a_source_for_scripts(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     for (app, name) in [(&robot.id, "by number"), (&robot.client_id, "by client id")] {
@@ -222,6 +225,7 @@ async fn a_flow_has_200_sources_at_most(tenant: Tenant) {
     note_secret(made.json()["flow_token"].as_str().unwrap());
 }
 
+/// Shows: 6.2
 async fn a_new_source_is_told_in_the_flow(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let told = tenant.ada.get(&tenant.path("/messages?event=action")).await[0].clone();

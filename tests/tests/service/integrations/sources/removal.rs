@@ -72,6 +72,7 @@ async fn is_gone(source: &Source) {
     }
 }
 
+/// Shows: 3.12, 6.7, 7.10
 async fn source_active_removed_by_the_end_user_is_gone(tenant: Tenant) {
     let (source, other) = (Source::new(&tenant).await, Source::new(&tenant).await);
     source.push(&activity("1", "in time")).await;
@@ -98,6 +99,7 @@ async fn source_active_removed_by_the_end_user_is_gone(tenant: Tenant) {
     other.push(&activity("1", "not concerned")).await;
 }
 
+/// Shows: 4.39
 async fn its_application_removes_a_source(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets").await;
@@ -117,6 +119,7 @@ async fn its_application_removes_a_source(tenant: Tenant) {
     is_gone(&source).await;
 }
 
+/// Shows: 4.39
 async fn a_source_removes_itself(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     assert_eq!(
@@ -132,6 +135,7 @@ async fn a_source_removes_itself(tenant: Tenant) {
     );
 }
 
+/// Shows: 6.2
 async fn the_removal_is_told_in_the_flow(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut stream = eddyline_tests::Listener::to(&tenant.ada.client, &[&tenant.main]).await;
@@ -146,6 +150,7 @@ async fn the_removal_is_told_in_the_flow(tenant: Tenant) {
     assert_eq!(tenant.ada.get(&tenant.message_path(&told)).await, told);
 }
 
+/// Shows: 3.12
 async fn a_removed_application_takes_its_sources_along(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets").await;
@@ -264,6 +269,7 @@ async fn what_ends_while_a_body_comes_is_worth_nothing_after_it(tenant: Tenant) 
     assert_eq!(end(posting).await, "401");
 }
 
+/// Shows: 5.4
 async fn a_source_outlasts_the_removal_of_its_maker(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let membership = format!("/organizations/{}/users/{}", tenant.name, tenant.ben.id);
@@ -315,6 +321,7 @@ mod a_source_that_one_server_removes_is_gone_at_the_other {
     }
 }
 
+/// Shows: 3.12
 async fn a_source_that_one_server_removes_is_gone_at_the_other(one: Server, other: Server) {
     let Acme { ada, ben } = one.acme();
     let robot = one.robot("acme", &[]);

@@ -25,6 +25,7 @@ fn ways(tenant: &Tenant, source: &Source) -> [(Method, String, Json); 4] {
     ]
 }
 
+/// Shows: 4.39
 async fn a_source_is_the_matter_of_those_in_the_flow(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let blocked = tenant.member("bert");
@@ -63,6 +64,7 @@ async fn a_source_is_the_matter_of_those_in_the_flow(tenant: Tenant) {
     source.push(&activity("1", "still there")).await;
 }
 
+/// Shows: 4.39
 async fn an_application_manages_its_own_sources_only(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let another = tenant.server().robot(&tenant.name, &[]);

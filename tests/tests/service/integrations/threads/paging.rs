@@ -44,6 +44,7 @@ fn times(threads: &[Json]) -> Vec<&str> {
         .collect()
 }
 
+/// Shows: 4.36
 async fn the_pages_have_each_thread_once(tenant: Tenant) {
     let source = Source::new(&tenant).await;
     let mut begun = Vec::new();
@@ -72,6 +73,7 @@ async fn the_pages_have_each_thread_once(tenant: Tenant) {
     }
 }
 
+/// Shows: 4.36
 async fn threads_that_changed_in_one_moment_are_shown_once_each(tenant: Tenant) {
     const THREADS: usize = 120;
     let source = Source::new(&tenant).await;
@@ -125,6 +127,7 @@ async fn a_page_that_is_not_full_is_the_last(tenant: Tenant) {
     assert_eq!(lengths("?application=chat").await, [0]);
 }
 
+/// Shows: 4.36
 async fn the_link_asks_what_was_asked(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let source = Source::of(&robot, &tenant.ben, &tenant.main, "Tickets").await;

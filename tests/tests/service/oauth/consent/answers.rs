@@ -61,6 +61,7 @@ async fn saying_yes_brings_the_application_a_code(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.5
 async fn saying_no_brings_it_an_error(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;
@@ -78,6 +79,7 @@ async fn saying_no_brings_it_an_error(tenant: Tenant) {
     );
 }
 
+/// Shows: 5.5
 async fn the_state_comes_back_byte_for_byte(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;

@@ -12,6 +12,7 @@ on_shared_servers![
     an_address_may_be_long_but_not_endless,
 ];
 
+/// Shows: 5.5
 async fn an_application_is_told_what_it_asks_wrongly(tenant: Tenant) {
     let server = tenant.server();
     let (robot, public) = (
@@ -76,6 +77,7 @@ fn goes_nowhere(page: &Page, why: &str) {
     assert!(!page.text.contains("evil"), "{}", page.text);
 }
 
+/// Shows: 5.5
 async fn nobody_is_sent_where_an_application_may_not_be(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let (mut ben, mut stranger) = (ben(&tenant).await, tenant.server().visitor());

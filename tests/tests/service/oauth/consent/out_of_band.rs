@@ -36,6 +36,7 @@ fn is_gone(page: &Page, code: &str) {
     assert!(!page.text.contains(code), "{}", page.text);
 }
 
+/// Shows: 5.5
 async fn the_code_is_shown_on_a_page_whose_path_ends_in_it(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut ben = ben(&tenant).await;

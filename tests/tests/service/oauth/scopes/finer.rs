@@ -78,6 +78,7 @@ fn change(tenant: &Tenant, client: &Client, change: &Json) -> Asking {
     ask(client, Method::PUT, &tenant.path(""), change)
 }
 
+/// Shows: 5.11
 async fn a_tab_is_the_matter_of_those_who_read_and_the_rest_of_those_who_manage(tenant: Tenant) {
     check(
         &tenant,
@@ -119,6 +120,7 @@ async fn a_tab_is_the_matter_of_those_who_read_and_the_rest_of_those_who_manage(
     .await;
 }
 
+/// Shows: 5.11
 async fn an_application_that_sees_the_profile_sees_no_other(tenant: Tenant) {
     check(
         &tenant,
@@ -152,6 +154,7 @@ async fn an_application_that_sees_the_profile_sees_no_other(tenant: Tenant) {
     .await;
 }
 
+/// Shows: 5.11
 async fn a_stream_needs_a_scope_for_each_part_of_what_it_tells(tenant: Tenant) {
     check(
         &tenant,
