@@ -6,6 +6,7 @@ mod areas;
 mod arrows;
 mod circles;
 mod conformance;
+mod dependencies;
 mod marks;
 mod migrations;
 mod packages;

@@ -66,7 +66,7 @@ fn defines(line: &str, name: &str) -> bool {
 }
 
 /// Whether a text has a word with no letter, digit or `_` beside it.
-fn has_word(text: &str, word: &str) -> bool {
+pub(super) fn has_word(text: &str, word: &str) -> bool {
     let is_part = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {
         !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
