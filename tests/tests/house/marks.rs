@@ -145,19 +145,38 @@ fn is_test(attribute: &Meta) -> bool {
     last.is_some_and(|segment| segment.ident == "test")
 }
 
-/// The names that macros of a module are given: `on_both_databases![a_test, another]` makes tests
-/// of the functions `a_test` and `another`.
+/// The functions of a module that other code runs as tests: those that macros are given, such as
+/// `on_both_databases![a_test, another]`, and those that the tests of a submodule call, as
+/// `super::a_test`.
 fn registered(tokens: &[TokenTree]) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for (at, token) in tokens.iter().enumerate() {
-        if let Group(group) = token
-            && is_call(&tokens[..at])
-        {
-            names.extend(group.stream().into_iter().filter_map(|token| match token {
-                Ident(name) => Some(name.to_string()),
-                _ => None,
-            }));
+        match (&tokens[..at], token) {
+            (before, Group(given)) if is_call(before) => {
+                names.extend(given.stream().into_iter().filter_map(|token| match token {
+                    Ident(name) => Some(name.to_string()),
+                    _ => None,
+                }));
+            }
+            ([.., Ident(word), Ident(_)], Group(body)) if word == "mod" => {
+                called(body.stream(), &mut names);
+            }
+            _ => {}
         }
     }
     names
+}
+
+/// Collects what stands after `super::` in the code of a submodule.
+fn called(code: TokenStream, names: &mut BTreeSet<String>) {
+    let tokens: Vec<TokenTree> = code.into_iter().collect();
+    for (at, token) in tokens.iter().enumerate() {
+        match (&tokens[..at], token) {
+            ([.., Ident(word), Punct(_), Punct(_)], Ident(name)) if word == "super" => {
+                names.insert(name.to_string());
+            }
+            (_, Group(inner)) => called(inner.stream(), names),
+            _ => {}
+        }
+    }
 }
