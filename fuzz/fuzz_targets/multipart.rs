@@ -13,7 +13,7 @@ use bytes::Bytes;
 use futures_util::{FutureExt as _, stream};
 use libfuzzer_sys::fuzz_target;
 
-use multipart::{Error, MAX_PARTS, MAX_TEXT_BYTES, Multipart};
+use multipart::{MAX_PARTS, MAX_TEXT_BYTES, Multipart, MultipartError};
 
 const KIND: &str = "multipart/form-data; boundary=e";
 
@@ -36,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
     }
 });
 
-fn read(body: &[u8], size: usize) -> Result<Parts, Error> {
+fn read(body: &[u8], size: usize) -> Result<Parts, MultipartError> {
     let pieces: Vec<_> = body
         .chunks(size)
         .map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece)))

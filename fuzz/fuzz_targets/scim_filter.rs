@@ -36,11 +36,7 @@ fuzz_target!(|text: &str| {
 });
 
 fn check(error: &ScimError, kinds: &[ScimType]) {
-    assert_eq!(error.status, 400);
-    assert!(
-        error.scim_type.is_some_and(|kind| kinds.contains(&kind)),
-        "{error:?}"
-    );
+    assert!(kinds.contains(&error.scim_type), "{error:?}");
     // Names of a text are repeated, and escaped when they are odd, but never the whole text.
     assert!(error.detail.chars().count() <= 2_000, "{error}");
 }

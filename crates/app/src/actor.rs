@@ -118,11 +118,11 @@ impl Actor {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, which cannot act as a user.
+    /// [`Error::denied`] for flow tokens, which cannot act as a user.
     pub fn user(&self) -> Result<&Arc<Caller>> {
         match self {
             Self::User { caller, .. } => Ok(caller),
-            Self::FlowToken { .. } => Err(Error::Denied),
+            Self::FlowToken { .. } => Err(Error::denied()),
         }
     }
 
@@ -184,13 +184,13 @@ impl Actor {
     ///
     /// # Errors
     ///
-    /// [`Error::MissingScope`].
+    /// [`Error::missing_scope`].
     pub fn require_any(&self, wanted: &[Scope]) -> Result<()> {
         match self {
             Self::User { scopes, .. }
                 if !wanted.is_empty() && !scopes.allows_any(Scopes::of(wanted)) =>
             {
-                Err(Error::MissingScope(Scopes::of(wanted)))
+                Err(Error::missing_scope(Scopes::of(wanted)))
             }
             Self::User { .. } | Self::FlowToken { .. } => Ok(()),
         }
@@ -245,15 +245,15 @@ impl Actor {
         match self {
             Self::FlowToken {
                 source: Some(_), ..
-            } => Error::Gone,
+            } => Error::source_removed(),
             Self::FlowToken { source: None, .. } => {
-                Error::Unauthenticated("The flow token is not valid")
+                Error::unauthenticated("The flow token is not valid")
             }
             Self::User {
                 credential: Credential::AccessToken(_),
                 ..
-            } => Error::InvalidToken,
-            Self::User { .. } => Error::Unauthenticated("The credentials are not valid"),
+            } => Error::invalid_token(),
+            Self::User { .. } => Error::unauthenticated("The credentials are not valid"),
         }
     }
 

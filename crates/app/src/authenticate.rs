@@ -21,7 +21,7 @@ use crate::core::Core;
 use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
 use crate::quota::QuotaSubject;
-use crate::{Error, Limit, Profile, Result};
+use crate::{Error, ErrorKind, Limit, Profile, Result};
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
@@ -42,7 +42,7 @@ impl KnownAccess {
     /// Who asks with the token now; nobody once it has ended.
     fn actor(self, now: Timestamp, epoch: Option<u64>) -> Result<Actor> {
         if self.credential.expires_at <= now {
-            return Err(Error::InvalidToken);
+            return Err(Error::invalid_token());
         }
         let credential = Credential::AccessToken(self.credential);
         Ok(Actor::User {
@@ -203,7 +203,7 @@ impl Authentication {
     pub(crate) fn new(core: Core) -> Result<Self> {
         let config = core.config();
         let hasher =
-            Hasher::new(config.passwords).map_err(|error| Error::Internal(error.to_string()))?;
+            Hasher::new(config.passwords).map_err(|error| Error::internal(error.to_string()))?;
         Ok(Self {
             callers: Arc::new(CallerCache::new(core.store().credential_epoch().clone())),
             hasher,
@@ -218,8 +218,8 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], [`Error::InvalidToken`] for a bearer token, [`Error::TooMany`]
-    /// after too many wrong passwords.
+    /// [`Error::unauthenticated`], [`Error::invalid_token`] for a bearer token,
+    /// [`Error::too_many_attempts`] after too many wrong passwords.
     pub async fn authenticate(&self, credentials: Credentials, address: IpAddr) -> Result<Actor> {
         match credentials {
             Credentials::Token(token) => self.by_api_token(&token).await,
@@ -235,7 +235,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`].
+    /// [`Error::too_many_requests`].
     pub fn count_request(&self, actor: &Actor) -> Result<()> {
         if self.core.config().requests_per_minute == 0 {
             return Ok(());
@@ -247,10 +247,7 @@ impl Authentication {
         let (requests, now) = (&self.requests, self.core.now());
         requests
             .check(&key, now)
-            .map_err(|wait| Error::TooManyRequests {
-                retry_after: wait.seconds,
-                limit: Limit::Requests,
-            })?;
+            .map_err(|wait| Error::too_many_requests(Limit::Requests, wait.seconds))?;
         requests.failed(&key, now);
         Ok(())
     }
@@ -259,7 +256,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidToken`].
+    /// [`Error::invalid_token`].
     pub async fn by_access_token(&self, token: &Secret) -> Result<Actor> {
         self.by_access_hash(token.hash()).await
     }
@@ -269,7 +266,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::InvalidToken`].
+    /// [`Error::invalid_token`].
     pub async fn by_parameter_token(&self, token: &Secret) -> Result<Actor> {
         let hash = token.hash();
         if self.core.config().profile == Profile::Spec {
@@ -278,14 +275,16 @@ impl Authentication {
         // One that is cached costs no query for the other kind.
         if !(self.core.caches_current() && self.callers.users.holds(&hash)) {
             match self.by_access_hash(hash).await {
-                Err(Error::InvalidToken) => {}
+                Err(error) if error.kind() == ErrorKind::InvalidToken => {}
                 known => return known,
             }
         }
-        self.by_api_hash(hash).await.map_err(|error| match error {
-            Error::Unauthenticated(_) => Error::InvalidToken,
-            other => other,
-        })
+        self.by_api_hash(hash)
+            .await
+            .map_err(|error| match error.kind() {
+                ErrorKind::Unauthenticated => Error::invalid_token(),
+                _ => error,
+            })
     }
 
     async fn by_access_hash(&self, hash: TokenHash) -> Result<Actor> {
@@ -318,7 +317,7 @@ impl Authentication {
             .find(self.core.caches_current(), hash, load)
             .await?;
         known
-            .ok_or(Error::InvalidToken)?
+            .ok_or_else(Error::invalid_token)?
             .actor(self.core.now(), epoch)
             .inspect(charge)
     }
@@ -370,7 +369,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], and [`Error::Gone`] for the token of a source that was removed.
+    /// [`Error::unauthenticated`], and [`Error::gone`] for the token of a source that was removed.
     pub async fn by_flow_token(&self, token: &Secret) -> Result<Actor> {
         let (hash, epoch) = (token.hash(), self.credential_epoch());
         let load = || {
@@ -387,8 +386,8 @@ impl Authentication {
             .flow_tokens
             .find(self.core.caches_current(), hash, load)
             .await?;
-        let known = known.ok_or(Error::Unauthenticated("The flow token is not valid"))?;
-        Ok(known.ok_or(Error::Gone)?.checked_in(epoch)).inspect(charge)
+        let known = known.ok_or_else(|| Error::unauthenticated("The flow token is not valid"))?;
+        Ok(known.ok_or_else(Error::source_removed)?.checked_in(epoch)).inspect(charge)
     }
 
     async fn by_api_token(&self, token: &Secret) -> Result<Actor> {
@@ -410,7 +409,8 @@ impl Authentication {
             .users
             .find(self.core.caches_current(), hash, load)
             .await?;
-        let caller = caller.ok_or(Error::Unauthenticated("The credentials are not valid"))?;
+        let caller =
+            caller.ok_or_else(|| Error::unauthenticated("The credentials are not valid"))?;
         Ok(Actor::User {
             caller,
             scopes: Scopes::ALL,
@@ -442,15 +442,15 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a password that is empty or too long.
+    /// [`Error::invalid`] for a password that is empty or too long.
     pub(crate) async fn hash_password(&self, password: &Password) -> Result<String> {
         if !password.is_acceptable() {
-            return Err(Error::field("password", "must have 1 to 1024 bytes"));
+            return Err(Error::invalid("password", "must have 1 to 1024 bytes"));
         }
         self.hasher
             .hash(password)
             .await
-            .map_err(|error| Error::Internal(error.to_string()))
+            .map_err(|error| Error::internal(error.to_string()))
     }
 
     /// The account of this address, if the password is its own. The request counts for its user
@@ -458,7 +458,7 @@ impl Authentication {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], [`Error::TooMany`].
+    /// [`Error::unauthenticated`], [`Error::too_many_attempts`].
     pub(crate) async fn check_password(
         &self,
         email: &str,
@@ -508,7 +508,7 @@ impl Authentication {
                 // which the client chooses, stands last, and as a text, which the log puts in
                 // quotes and escapes.
                 tracing::info!(%address, account = account.as_str(), "sign-in failed");
-                Err(Error::Unauthenticated("The credentials are not valid"))
+                Err(Error::unauthenticated("The credentials are not valid"))
             }
         }
     }
@@ -516,12 +516,12 @@ impl Authentication {
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {
         self.guard
             .check(account, address, self.core.now())
-            .map_err(|refused| Error::TooMany {
-                retry_after: refused.wait.seconds,
-                limit: match refused.limit {
+            .map_err(|refused| {
+                let limit = match refused.limit {
                     SignInLimit::Account => Limit::AccountPasswords,
                     SignInLimit::Address => Limit::AddressPasswords,
-                },
+                };
+                Error::too_many_attempts(limit, refused.wait.seconds)
             })
     }
 

@@ -119,10 +119,10 @@ impl Avatars {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when no user's picture has that name now.
+    /// [`Error::not_found`] when no user's picture has that name now.
     pub async fn get(&self, name: &str, side: Option<u32>) -> Result<Avatar> {
         if !is_hex(name, 32) {
-            return Err(Error::NotFound);
+            return Err(Error::not_found());
         }
         let wanted = name.to_owned();
         let found = self
@@ -130,7 +130,7 @@ impl Avatars {
             .store()
             .read(move |reader| reader.users().find_avatar(&wanted))
             .await?;
-        match found.ok_or(Error::NotFound)? {
+        match found.ok_or_else(Error::not_found)? {
             AvatarOf { uploaded: true, .. } => self.uploaded(name, side).await,
             AvatarOf { user, name, .. } => {
                 let drawing = eddyline_avatars::draw(&name, &user.to_string(), side);
@@ -190,7 +190,7 @@ impl Avatars {
             .store()
             .read(move |reader| reader.users().find_uploaded_avatar(&name))
             .await?;
-        let (content_type, bytes) = stored.ok_or(Error::NotFound)?;
+        let (content_type, bytes) = stored.ok_or_else(Error::not_found)?;
         Ok(Scaled {
             content_type,
             bytes: bytes.into(),
@@ -206,7 +206,7 @@ impl Avatars {
             ..
         } = aside(permit, move || eddyline_avatars::scale(&bytes, side))
             .await?
-            .map_err(|refused| Error::Internal(format!("a stored picture {refused}")))?;
+            .map_err(|refused| Error::internal(format!("a stored picture {refused}")))?;
         Ok(Scaled {
             content_type: content_type.to_owned(),
             bytes: bytes.into(),
@@ -218,11 +218,11 @@ impl Avatars {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for what is no picture or too large a one, [`Error::TooManyRequests`] and
-    /// [`Error::Unavailable`] when too many pictures are being unpacked.
+    /// [`Error::invalid`] for what is no picture or too large a one, [`Error::too_many_requests`]
+    /// and [`Error::unavailable`] when too many pictures are being unpacked.
     pub async fn set(&self, actor: &Actor, file: Bytes) -> Result<User> {
         let id = actor.user()?.user.id;
-        let invalid = |refused: Refused| Error::field("avatar", refused.to_string());
+        let invalid = |refused: Refused| Error::invalid("avatar", refused.to_string());
         let needed =
             eddyline_avatars::memory_needed(&file).map_err(invalid)? + COPIES * file.len() as u64;
         let reserved = self
@@ -240,7 +240,7 @@ impl Avatars {
                 tx.users()
                     .set_avatar(id, &name, picture.content_type, &picture.bytes)?;
                 tx.record_event(Control::UserEdit { user: id });
-                Ok(tx.users().find(id)?.ok_or(Error::NotFound)?)
+                Ok(tx.users().find(id)?.ok_or_else(Error::not_found)?)
             })
             .await?;
         self.core.wait_until_applied(event).await;
@@ -251,7 +251,7 @@ impl Avatars {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn has_uploaded(&self, actor: &Actor) -> Result<bool> {
         let name = actor.user()?.user.avatar.clone();
         let found = self
@@ -266,7 +266,7 @@ impl Avatars {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn delete(&self, actor: &Actor) -> Result<()> {
         let id = actor.user()?.user.id;
         let name = new_name();
@@ -295,7 +295,7 @@ async fn aside<T: Send + 'static>(
         work()
     });
     task.await
-        .map_err(|error| Error::Internal(error.to_string()))
+        .map_err(|error| Error::internal(error.to_string()))
 }
 
 /// A name that no picture had before, so that a cache of pictures by their address shows no old

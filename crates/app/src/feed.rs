@@ -111,7 +111,7 @@ impl App {
     pub async fn start(&self) -> Result<Background> {
         let jobs = self.core().jobs();
         if jobs.stopped().is_cancelled() {
-            return Err(Error::Unavailable("the application was stopped".into()));
+            return Err(Error::unavailable("the application was stopped"));
         }
         let control_seen = Arc::new(Notify::new());
         let mut feed = Feed {
@@ -188,7 +188,7 @@ impl Feed {
         let reading = AssertUnwindSafe(self.read_until(&stop))
             .catch_unwind()
             .await;
-        let outcome = reading.unwrap_or_else(|_| Err(Error::Internal("the feed panicked".into())));
+        let outcome = reading.unwrap_or_else(|_| Err(Error::internal("the feed panicked")));
         self.app.end_streams();
         if outcome.is_err() {
             // The heartbeat ends with the feed, so that others do not wait any more for this

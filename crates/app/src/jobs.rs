@@ -103,7 +103,7 @@ impl Jobs {
             let _registered = registered;
             let outcome = AssertUnwindSafe(job).catch_unwind().await;
             let outcome = outcome
-                .unwrap_or_else(|_| Err(Error::Internal(format!("the job {name} panicked"))));
+                .unwrap_or_else(|_| Err(Error::internal(format!("the job {name} panicked"))));
             if let Err(error) = outcome {
                 failure.send_replace(Some(Arc::new(error)));
             }
@@ -116,7 +116,7 @@ impl Jobs {
     ///
     /// # Errors
     ///
-    /// Those of the work, and [`Error::Internal`] when it panicked.
+    /// Those of the work, and [`Error::internal`] when it panicked.
     pub(crate) async fn finish<T: Send + 'static>(
         &self,
         name: &'static str,
@@ -129,7 +129,7 @@ impl Jobs {
         };
         let task = self.requests.spawn(task.in_current_span());
         task.await
-            .map_err(|error| Error::Internal(format!("{name}: {error}")))?
+            .map_err(|error| Error::internal(format!("{name}: {error}")))?
     }
 
     /// Cancelled when the jobs are to stop.
@@ -252,6 +252,7 @@ mod tests {
     use tokio::sync::Notify;
 
     use super::*;
+    use crate::ErrorKind;
 
     #[tokio::test(start_paused = true)]
     async fn a_job_that_panicked_is_run_again() {
@@ -294,8 +295,8 @@ mod tests {
     async fn an_error_of_an_essential_job_is_a_failure() {
         let jobs = Jobs::default();
         let background = jobs.background();
-        jobs.spawn_essential("feed", async { Err(Error::NotFound) });
-        assert!(matches!(&*background.failed().await, Error::NotFound));
+        jobs.spawn_essential("feed", async { Err(Error::not_found()) });
+        assert_eq!(background.failed().await.kind(), ErrorKind::NotFound);
     }
 
     #[tokio::test]
@@ -332,7 +333,9 @@ mod tests {
         let outcome = Jobs::default()
             .finish::<()>("a request", async { panic!("a mistake") })
             .await;
-        assert!(matches!(outcome, Err(Error::Internal(text)) if text.contains("a request")));
+        let error = outcome.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Internal);
+        assert!(error.to_string().contains("a request"), "{error}");
     }
 
     #[tokio::test(start_paused = true)]

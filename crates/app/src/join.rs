@@ -20,13 +20,13 @@ use crate::flows::add_joining_member;
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization
-/// is inactive, or the user is blocked, or was removed and is not invited, [`Error::Conflict`] when
-/// the organization is full, [`Error::Invalid`] when somebody there has the user's nick.
+/// [`Error::not_found`] when the flow is gone or archived, [`Error::denied`] when its organization
+/// is inactive, or the user is blocked, or was removed and is not invited, [`Error::conflict`] when
+/// the organization is full, [`Error::invalid`] when somebody there has the user's nick.
 pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
     let organization = lock_open_flow(tx, room)?;
     match tx.members().find(room, user.id)? {
-        Some(membership) if membership.blocked => return Err(Error::Denied.into()),
+        Some(membership) if membership.blocked => return Err(Error::denied().into()),
         Some(_) => return Ok(()),
         None => {}
     }
@@ -38,7 +38,7 @@ pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: boo
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone or archived, [`Error::Denied`] when its organization
+/// [`Error::not_found`] when the flow is gone or archived, [`Error::denied`] when its organization
 /// is inactive.
 pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<OrganizationId> {
     tx.rooms().lock(room)?;
@@ -46,11 +46,11 @@ pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<Organiza
         .flows()
         .find(room)?
         .filter(|flow| !flow.disabled)
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     let organization = tx
         .organizations()
         .find(flow.organization)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     policy::write(&organization).map_err(Error::from)?;
     Ok(organization.id)
 }
@@ -60,7 +60,7 @@ pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<Organiza
 ///
 /// # Errors
 ///
-/// [`Error::Invalid`] when somebody there has the nick, [`Error::Conflict`] when it is full.
+/// [`Error::invalid`] when somebody there has the nick, [`Error::conflict`] when it is full.
 pub(crate) fn has_place(
     tx: &mut Tx<'_>,
     organization: &Organization,
@@ -76,10 +76,10 @@ pub(crate) fn has_place(
             Some(_) => format!("{nick} is taken in this organization; choose another nick first"),
             None => "is taken in this organization".to_owned(),
         };
-        return Err(Error::field("nick", text).into());
+        return Err(Error::invalid("nick", text).into());
     }
     if organization.user_count >= organization.user_limit {
-        return Err(Error::Conflict("the organization's user limit is reached".into()).into());
+        return Err(Error::conflict("the organization's user limit is reached").into());
     }
     Ok(())
 }
@@ -99,17 +99,17 @@ fn join_organization(
         return Ok(());
     }
     // Held, and looked at again: the nick may be changing on another node.
-    let organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+    let organization = tx.organizations().lock(id)?.ok_or_else(Error::not_found)?;
     tx.users().lock(user.id)?;
-    let user = tx.users().find(user.id)?.ok_or(Error::NotFound)?;
+    let user = tx.users().find(user.id)?.ok_or_else(Error::not_found)?;
     // The identity provider may have taken the access away since the request began, or before.
     if !user.active || is_suspended(tx, id, user.id)? {
-        return Err(Error::Denied.into());
+        return Err(Error::denied().into());
     }
     // Asked first: a statement that fails would end the transaction on PostgreSQL.
     has_place(tx, &organization, &user.nick, Some(user.id))?;
     if !invited && tx.organization_members().is_removed(id, user.id)? {
-        return Err(Error::Denied.into());
+        return Err(Error::denied().into());
     }
     Ok(enter(tx, id, &user, OrganizationRole::Member)?)
 }

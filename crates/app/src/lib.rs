@@ -94,9 +94,8 @@ pub use eddyline_auth::{
 pub use eddyline_model::audit::AuditEntry;
 pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
-pub use eddyline_scim::ScimError;
 pub use eddyline_storage::ReadBudgetKey;
-pub use error::{Error, FieldErrors, IntegrationFailed, MailQuota, MailQuotaExceeded, Result};
+pub use error::{Error, ErrorKind, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
@@ -110,7 +109,7 @@ pub use messages::{
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
-    AuthorizedByMember, ClientFailure, Introspection, NewApplication, OAuth, RenewedSecret, Tokens,
+    AuthorizedByMember, Introspection, NewApplication, OAuth, RenewedSecret, Tokens,
     renew_secret_key, what_is_sealed,
 };
 pub use operator::{
@@ -362,11 +361,11 @@ impl App {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] when it does not.
+    /// [`Error::unavailable`] when it does not.
     pub async fn ready(&self) -> Result<()> {
         let store = self.core().store();
         if !store.takes_writes() {
-            return Err(Error::Unavailable("nothing can be written".into()));
+            return Err(Error::unavailable("nothing can be written"));
         }
         store.read(|reader| reader.log().find_head()).await?;
         Ok(())

@@ -9,7 +9,70 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::config::MailQuotas;
 use crate::core::transaction::TxResult;
-use crate::error::{MailQuota, MailQuotaExceeded};
+use crate::{Error, Limit};
+
+const MINUTE_MILLIS: i64 = 60_000;
+
+/// Whose quota on mail is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MailQuota {
+    /// That of the address it goes to.
+    Recipient,
+    /// That of the user who causes it.
+    Sender,
+    /// That of the organization.
+    Organization,
+}
+
+/// Why mail is not sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}; try again in {retry_after} seconds", self.reason())]
+pub(crate) struct MailQuotaExceeded {
+    /// Whose quota it is.
+    pub(crate) quota: MailQuota,
+    /// The same, and whether it is that of a minute or of a day.
+    pub(crate) limit: Limit,
+    /// Seconds to wait.
+    pub(crate) retry_after: u64,
+}
+
+impl MailQuotaExceeded {
+    /// The bound of a quota within `window` milliseconds.
+    fn new(quota: MailQuota, window: i64, until: Timestamp, now: Timestamp) -> Self {
+        let millis = u64::try_from(until.0 - now.0).unwrap_or_default();
+        let limit = match (quota, window > MINUTE_MILLIS) {
+            (MailQuota::Recipient, false) => Limit::RecipientMinute,
+            (MailQuota::Recipient, true) => Limit::RecipientDay,
+            (MailQuota::Sender, false) => Limit::SenderMinute,
+            (MailQuota::Sender, true) => Limit::SenderDay,
+            (MailQuota::Organization, false) => Limit::OrganizationMinute,
+            (MailQuota::Organization, true) => Limit::OrganizationDay,
+        };
+        Self {
+            quota,
+            limit,
+            retry_after: millis.div_ceil(1000).max(1),
+        }
+    }
+
+    /// Which quota is used up, in a sentence for the user without a full stop.
+    fn reason(&self) -> &'static str {
+        match self.quota {
+            MailQuota::Recipient => "too much mail has gone to this address",
+            MailQuota::Sender => "you have sent too much mail",
+            MailQuota::Organization => "the organization has sent too much mail",
+        }
+    }
+}
+
+impl From<MailQuotaExceeded> for Error {
+    fn from(exceeded: MailQuotaExceeded) -> Self {
+        let MailQuotaExceeded {
+            limit, retry_after, ..
+        } = exceeded;
+        Self::mail_quota(limit, retry_after, exceeded.reason())
+    }
+}
 
 /// Who causes mail, and of which kind it is.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +87,7 @@ impl MailQuotas {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::MailQuota`].
+    /// [`Error::mail_quota`].
     pub(crate) fn record_one(
         &self,
         tx: &mut Tx<'_>,
@@ -32,7 +95,7 @@ impl MailQuotas {
         recipient: &str,
     ) -> TxResult<()> {
         match self.record(tx, cause, &[recipient])?.pop().flatten() {
-            Some(exceeded) => Err(crate::Error::MailQuota(exceeded).into()),
+            Some(exceeded) => Err(Error::from(exceeded).into()),
             None => Ok(()),
         }
     }

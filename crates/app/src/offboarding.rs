@@ -38,7 +38,7 @@ pub(crate) enum Leaving {
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] when they are the last to administer one of them.
+/// [`Error::conflict`] when they are the last to administer one of them.
 pub(crate) fn offboard(
     tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
@@ -62,7 +62,7 @@ pub(crate) fn offboard(
         {
             let text = "the last administrator of an organization cannot be removed; \
                         let somebody else administer it first";
-            return Err(Error::Conflict(text.into()).into());
+            return Err(Error::conflict(text).into());
         }
     }
     end_memberships(tx, &memberships, user, leaving)?;

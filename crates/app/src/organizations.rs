@@ -42,7 +42,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn list_own(&self, actor: &Actor) -> Result<Vec<OwnOrganization>> {
         let memberships = actor.user()?.organizations.clone();
         let found = self.core.store().read(move |reader| {
@@ -76,7 +76,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn list(&self, actor: &Actor) -> Result<Vec<Organization>> {
         let user = actor.user()?.user.id;
         let found = self.core.store().read(move |reader| {
@@ -103,7 +103,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or it is not the caller's, [`Error::Denied`].
+    /// [`Error::not_found`] when there is none or it is not the caller's, [`Error::denied`].
     pub async fn find(
         &self,
         actor: &Actor,
@@ -117,7 +117,7 @@ impl Organizations {
             .store()
             .read(move |reader| reader.organizations().find_id_by_name(&name))
             .await?;
-        let id = found.ok_or(Error::NotFound)?;
+        let id = found.ok_or_else(Error::not_found)?;
         policy::organization(caller.role_in(id), action)?;
         Ok(id)
     }
@@ -126,7 +126,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or it is not the caller's.
+    /// [`Error::not_found`] when there is none or it is not the caller's.
     pub async fn get(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let found =
@@ -140,7 +140,7 @@ impl Organizations {
                     ))),
                     None => Ok(None),
                 });
-        let (organization, people, groups) = found.await?.ok_or(Error::NotFound)?;
+        let (organization, people, groups) = found.await?.ok_or_else(Error::not_found)?;
         Ok(Organization::of(
             &organization,
             &people,
@@ -153,8 +153,8 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] when the caller does not
-    /// administer it or it is inactive, [`Error::Invalid`].
+    /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
+    /// administer it or it is inactive, [`Error::invalid`].
     pub async fn rename(
         &self,
         actor: &Actor,
@@ -163,12 +163,12 @@ impl Organizations {
     ) -> Result<Organization> {
         let (caller, name) = (
             actor.user()?.user.id,
-            display_name(name).map_err(Error::wrong_name)?,
+            display_name(name).map_err(Error::invalid_name)?,
         );
         let ((), event) = self
             .core
             .transaction_as(actor, move |tx, _| {
-                let mut organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+                let mut organization = tx.organizations().lock(id)?.ok_or_else(Error::not_found)?;
                 let role = role_in(&tx.organization_members().list_of_user(caller)?, id);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed
@@ -190,7 +190,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it is not the caller's.
+    /// [`Error::not_found`] when it is not the caller's.
     pub async fn users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let people = self
@@ -209,7 +209,7 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it.
+    /// [`Error::not_found`] when it is not the caller's, or the user does not belong to it.
     pub async fn user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
         policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
         let found = self
@@ -217,7 +217,7 @@ impl Organizations {
             .store()
             .read(move |reader| reader.organization_members().find_user(id, user))
             .await?;
-        let (user, admin) = found.ok_or(Error::NotFound)?;
+        let (user, admin) = found.ok_or_else(Error::not_found)?;
         Ok(User::of_organization(
             &user,
             admin,
@@ -230,8 +230,8 @@ impl Organizations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it is not the caller's, or the user does not belong to it;
-    /// [`Error::Denied`] when the caller does not administer it; [`Error::Conflict`] for the last
+    /// [`Error::not_found`] when it is not the caller's, or the user does not belong to it;
+    /// [`Error::denied`] when the caller does not administer it; [`Error::conflict`] for the last
     /// administrator.
     pub async fn remove_user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<()> {
         let caller = actor.user()?.user.id;
@@ -245,7 +245,7 @@ impl Organizations {
                 let (user, _) = tx
                     .organization_members()
                     .find_user(id, user)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 match offboard(
                     tx,
                     &[id],
@@ -254,7 +254,7 @@ impl Organizations {
                     Leaving::Announced,
                 )? {
                     true => Ok(()),
-                    false => Err(Error::NotFound.into()),
+                    false => Err(Error::not_found().into()),
                 }
             })
             .await?;

@@ -8,7 +8,7 @@ use crate::presence::PresenceTracker;
 use crate::quota::KeyedSemaphore;
 use crate::quota::Permit;
 use crate::rooms::Rooms;
-use crate::{Error, Limit, Result};
+use crate::{Error, ErrorKind, Limit, Result};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
@@ -19,6 +19,8 @@ use eddyline_streaming::{
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
+/// The most characters of a flow's name in an error. No flow has a longer one.
+const MAX_NAME: usize = 200;
 
 /// Where a client says it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,17 +91,17 @@ impl Streams {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`] when the caller or the caller's organization has as many streams
-    /// as it may; [`Error::NoSuchFlow`] or [`Error::FlowDenied`] for a flow that the caller cannot
-    /// read; [`Error::Invalid`] for a request that names nothing to listen to;
-    /// [`Error::Unavailable`].
+    /// [`Error::too_many_requests`] when the caller or the caller's organization has as many streams
+    /// as it may; [`Error::not_found`] or [`Error::denied`] for a flow that the caller cannot
+    /// read; [`Error::invalid`] for a request that names nothing to listen to;
+    /// [`Error::unavailable`].
     pub async fn listen(
         &self,
         actor: &Actor,
         listen: &Listen,
     ) -> Result<(Subscription, Listening)> {
         if listen.flows.is_empty() && !listen.user {
-            return Err(Error::field("filter", "is required unless user=1"));
+            return Err(Error::invalid("filter", "is required unless user=1"));
         }
         if listen.user {
             actor.user()?;
@@ -147,10 +149,10 @@ impl Streams {
                     ));
                 }
                 Err(SubscribeError::RightsChanged) => {}
-                Err(error) => return Err(Error::Unavailable(error.to_string())),
+                Err(error) => return Err(Error::unavailable(error.to_string())),
             }
         }
-        Err(Error::Unavailable("rights keep changing".into()))
+        Err(Error::unavailable("rights keep changing"))
     }
 
     async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
@@ -160,17 +162,26 @@ impl Streams {
                 .rooms
                 .find_named(actor, name, FlowAction::Read)
                 .await
-                .map_err(|error| match error {
-                    Error::NotFound => Error::NoSuchFlow(name.clone()),
-                    Error::Denied => Error::FlowDenied(name.clone()),
-                    other => other,
-                })?;
+                .map_err(|error| naming(error, name))?;
             self.core
                 .entry_encoder
                 .learn_flow_id(room.id(), &room.flow.id);
             rooms.push(room.id());
         }
         Ok(rooms)
+    }
+}
+
+/// Which of several flows cannot be read.
+fn naming(error: Error, flow: &str) -> Error {
+    let flow = match flow.char_indices().nth(MAX_NAME) {
+        Some((end, _)) => format!("{}…", &flow[..end]),
+        None => flow.to_owned(),
+    };
+    match error.kind() {
+        ErrorKind::NotFound => error.with_message(format!("not found: {flow}")),
+        ErrorKind::Denied => error.with_message(format!("Access denied: {flow}")),
+        _ => error,
     }
 }
 

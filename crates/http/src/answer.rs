@@ -3,20 +3,20 @@
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use eddyline_app::Error;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::error::{self, ApiFailure};
+use crate::error;
 use crate::response::uncounted;
 use crate::response_budget;
 
 /// What an endpoint answers.
-pub(crate) type Answer = Result<Response, ApiFailure>;
+pub(crate) type Answer = Result<Response, Error>;
 
 /// A JSON answer of something.
 pub(crate) fn json<T: Serialize>(status: StatusCode, value: &T) -> Answer {
-    let bytes =
-        serde_json::to_vec(value).map_err(|error| ApiFailure::internal(error.to_string()))?;
+    let bytes = serde_json::to_vec(value).map_err(|error| Error::internal(error.to_string()))?;
     Ok(encoded(status, bytes))
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn encoded(status: StatusCode, bytes: impl Into<Bytes>) -> Response {
         Err(_) if response_budget::changes() => {
             uncounted(StatusCode::ACCEPTED, Bytes::from_static(b"{}"))
         }
-        Err(exceeded) => error::response(exceeded.into()),
+        Err(exceeded) => error::response(&exceeded),
     }
 }
 

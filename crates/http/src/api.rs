@@ -25,7 +25,6 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::access::Access;
 use crate::endpoint::Endpoint;
-use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
 use crate::request_envelope::{Answerable, RequestEnvelope};
@@ -77,7 +76,7 @@ impl Answerable for Api {
     }
 
     async fn internal_error(&self) -> Response {
-        internal_error()
+        error::panicked()
     }
 }
 
@@ -124,7 +123,7 @@ impl Inner {
                 return wrong_method(response_format_at(&path, &request), &allowed);
             }
             RouteMatch::Nothing => {
-                return response_format_at(&path, &request).failed(Error::NotFound.into());
+                return response_format_at(&path, &request).failed(&Error::not_found());
             }
         };
         let head = request.method() == Method::HEAD;
@@ -154,8 +153,8 @@ impl Inner {
                 Ok::<_, Infallible>(match once {
                     Some((endpoint, segments)) => self.answer(&endpoint, segments, request).await,
                     None => {
-                        tracing::error!("an answer to be compressed was asked for twice");
-                        internal_error()
+                        let why = "an answer to be compressed was asked for twice";
+                        error::response(&Error::internal(why))
                     }
                 })
             }
@@ -180,9 +179,9 @@ impl Inner {
         let outcome = match read_request(&self.shared, endpoint, segments, request, &mut seen).await
         {
             Ok((ctx, params)) => (endpoint.handler)(ctx, params).await,
-            Err(failure) => Err(failure),
+            Err(error) => Err(error),
         };
-        let mut response = outcome.unwrap_or_else(|failure| format.failed(failure));
+        let mut response = outcome.unwrap_or_else(|error| format.failed(&error));
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response
                 .headers_mut()
@@ -190,13 +189,6 @@ impl Inner {
         }
         response
     }
-}
-
-fn internal_error() -> Response {
-    error::plain(
-        StatusCode::INTERNAL_SERVER_ERROR,
-        "Something went wrong on our side",
-    )
 }
 
 /// In which shape a refusal is told where no endpoint says so.
@@ -209,8 +201,7 @@ fn response_format_at(path: &str, request: &Request<Body>) -> scim::ResponseForm
 
 /// Something is there, but not for that method (RFC 9110, section 15.5.6).
 fn wrong_method(format: scim::ResponseFormat, allowed: &str) -> Response {
-    let text = "Method not allowed".to_owned();
-    let mut response = format.failed(ApiFailure::Request(StatusCode::METHOD_NOT_ALLOWED, text));
+    let mut response = format.refuse(StatusCode::METHOD_NOT_ALLOWED, "Method not allowed");
     if let Ok(allowed) = HeaderValue::from_str(allowed) {
         response.headers_mut().insert(ALLOW, allowed);
     }

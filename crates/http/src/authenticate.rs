@@ -2,13 +2,12 @@
 
 use std::net::IpAddr;
 
-use eddyline_app::{Actor, Credentials, ScimProvider, Secret};
+use eddyline_app::{Actor, Credentials, Error, ScimProvider, Secret};
 use eddyline_wire::params::Params;
 use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use crate::Shared;
-use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::serve::mark_authenticated;
 
@@ -18,7 +17,7 @@ pub(crate) async fn authenticate(
     shared: &Shared,
     parts: &Parts,
     params: &Params,
-) -> Result<Option<Actor>, ApiFailure> {
+) -> Result<Option<Actor>, Error> {
     let app = &shared.app;
     let mut reader = params.reader();
     let flow_token = reader.opt_text("flow_token", 0..=1000);
@@ -55,7 +54,7 @@ pub(crate) async fn scim_provider(
     shared: &Shared,
     parts: &Parts,
     segments: &PathParams,
-) -> Result<ScimProvider, ApiFailure> {
+) -> Result<ScimProvider, Error> {
     let header = parts
         .headers
         .get(AUTHORIZATION)

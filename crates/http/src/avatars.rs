@@ -14,7 +14,6 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Media, One};
 use crate::endpoint::{self, Endpoint};
-use crate::error::ApiFailure;
 use crate::requester::Anybody;
 use crate::response::with_header;
 use crate::response_budget;
@@ -79,7 +78,7 @@ async fn get(ctx: RequestContext<Anybody>) -> Answer {
             size.parse::<u32>()
                 .ok()
                 .filter(|side| *side > 0)
-                .ok_or(Error::NotFound)?,
+                .ok_or_else(Error::not_found)?,
         ),
     };
     let avatar = ctx.app().avatars().get(ctx.segment("avatar"), side).await?;
@@ -128,7 +127,7 @@ async fn upload(ctx: RequestContext) -> Answer {
         .own(ctx.actor(), ctx.id::<UserId>("user")?)
         .await?;
     if ctx.raw.is_empty() {
-        return Err(ApiFailure::invalid("avatar", "can't be blank"));
+        return Err(Error::invalid("avatar", "can't be blank"));
     }
     json(
         StatusCode::OK,

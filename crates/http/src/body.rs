@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Limit, Permit, QuotaSubject};
+use eddyline_app::{Error, Limit, Permit, QuotaSubject};
 use eddyline_model::scopes::Scope;
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use eddyline_wire::params::Params;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, StatusCode, request::Parts};
+use http::{HeaderMap, request::Parts};
 use serde_json::{Map, Value};
 
 use crate::Shared;
 use crate::body_kind::BodyKind;
-use crate::error::ApiFailure;
 use crate::json;
 use crate::media;
 use crate::path_params::PathParams;
@@ -64,7 +63,7 @@ pub(crate) enum Fields {
 
 impl Fields {
     /// The [`EAGER_PARAMETERS`] of them.
-    pub(crate) fn eager(&self) -> Result<Map<String, Value>, ApiFailure> {
+    pub(crate) fn eager(&self) -> Result<Map<String, Value>, Error> {
         let named = |(name, value): (&&str, &Value)| (name.to_string(), value.clone());
         Ok(match self {
             Self::None => Map::new(),
@@ -80,7 +79,7 @@ impl Fields {
     }
 
     /// All of them, within these bounds.
-    pub(crate) fn read(self, bounds: Bounds) -> Result<Map<String, Value>, ApiFailure> {
+    pub(crate) fn read(self, bounds: Bounds) -> Result<Map<String, Value>, Error> {
         Ok(match self {
             Self::None => Map::new(),
             Self::Form(text) => forms::parse(&text, bounds)?,
@@ -113,15 +112,12 @@ pub(crate) fn form(
 
 impl BodyReader<'_> {
     /// Reads a body without files. A long one counts for its sender, where that is known.
-    pub(crate) async fn read_counted(
-        self,
-        body: Body,
-    ) -> Result<(Bytes, Option<Permit>), ApiFailure> {
+    pub(crate) async fn read_counted(self, body: Body) -> Result<(Bytes, Option<Permit>), Error> {
         let mut permit = None;
         let longer = || match permit {
             None if self.sender.is_some() => {
                 permit = self.count_body()?;
-                Ok::<_, ApiFailure>(self.limit.bytes)
+                Ok::<_, Error>(self.limit.bytes)
             }
             _ => Err(BodyError::TooLarge(self.limit.limit).into()),
         };
@@ -143,7 +139,7 @@ impl BodyReader<'_> {
     }
 
     /// Counts a body for its sender before it has come, unless it was announced to be short.
-    pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, ApiFailure> {
+    pub(crate) fn count_long_body(&self) -> Result<Option<Permit>, Error> {
         let bytes = quota::body(&self.parts.headers, self.limit.bytes);
         if bytes > UNCOUNTED_BODY as u64 {
             self.count_body()
@@ -153,7 +149,7 @@ impl BodyReader<'_> {
     }
 
     /// Counts a long body without files for its sender.
-    pub(crate) fn count_body(&self) -> Result<Option<Permit>, ApiFailure> {
+    pub(crate) fn count_body(&self) -> Result<Option<Permit>, Error> {
         let Some(sender) = self.sender else {
             return Ok(None);
         };
@@ -166,7 +162,7 @@ impl BodyReader<'_> {
 }
 
 /// Checks that a body of text comes as it is, and in UTF-8.
-pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), ApiFailure> {
+pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), Error> {
     check_coding(headers)?;
     let kind = headers
         .get(CONTENT_TYPE)
@@ -176,25 +172,19 @@ pub(crate) fn check_encoding(headers: &HeaderMap) -> Result<(), ApiFailure> {
 }
 
 /// Checks that a content type names no other charset than UTF-8.
-pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), ApiFailure> {
+pub(crate) fn check_charset(content_type: &[u8]) -> Result<(), Error> {
     if media::is_utf8(content_type) {
         return Ok(());
     }
-    let text = "A charset other than UTF-8 is not supported".to_owned();
-    Err(ApiFailure::Request(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        text,
-    ))
+    let text = "A charset other than UTF-8 is not supported";
+    Err(Error::unsupported_type(text))
 }
 
-pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), ApiFailure> {
+pub(crate) fn check_coding(headers: &HeaderMap) -> Result<(), Error> {
     let plain = |coding: &http::HeaderValue| coding.as_bytes().eq_ignore_ascii_case(b"identity");
     if headers.get(CONTENT_ENCODING).is_none_or(plain) {
         return Ok(());
     }
     let text = "Content-Encoding is not supported; send the body as it is";
-    Err(ApiFailure::Request(
-        StatusCode::UNSUPPORTED_MEDIA_TYPE,
-        text.to_owned(),
-    ))
+    Err(Error::unsupported_type(text))
 }

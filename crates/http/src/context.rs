@@ -9,7 +9,6 @@ use eddyline_model::policy::FlowAction;
 use http::{Extensions, HeaderMap};
 
 use crate::Shared;
-use crate::error::ApiFailure;
 use crate::path_params::PathParams;
 use crate::requester::{Requester, ResolvedRequester};
 use crate::serve::{BodyReservation, mark_authenticated};
@@ -34,7 +33,7 @@ pub(crate) struct RequestContext<S = Actor> {
 
 impl RequestContext<ResolvedRequester> {
     /// The request with the sender that its handler takes.
-    pub(crate) fn for_requester<S: Requester>(self) -> Result<RequestContext<S>, ApiFailure> {
+    pub(crate) fn for_requester<S: Requester>(self) -> Result<RequestContext<S>, Error> {
         let Self {
             shared,
             sender,
@@ -68,13 +67,12 @@ impl RequestContext {
     }
 
     /// The flow that the path names, if the caller may do `action` there.
-    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, ApiFailure> {
+    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Error> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
-        Ok(self
-            .app()
+        self.app()
             .rooms()
             .find(self.actor(), organization, flow, action)
-            .await?)
+            .await
     }
 }
 
@@ -110,9 +108,7 @@ impl<S> RequestContext<S> {
     }
 
     /// A number in the path. Anything else is the number of nothing.
-    pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, ApiFailure> {
-        self.segment(name)
-            .parse()
-            .map_err(|_| Error::NotFound.into())
+    pub(crate) fn id<T: std::str::FromStr>(&self, name: &str) -> Result<T, Error> {
+        self.segment(name).parse().map_err(|_| Error::not_found())
     }
 }

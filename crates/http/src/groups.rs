@@ -1,6 +1,6 @@
 //! Groups of users within organizations.
 
-use eddyline_app::{GroupChanges, NewGroup};
+use eddyline_app::{Error, GroupChanges, NewGroup};
 use eddyline_model::GroupId;
 use eddyline_model::policy::OrganizationAction::{Administer, See};
 use eddyline_model::scopes::Scope::{Flow, Manage};
@@ -11,7 +11,6 @@ use crate::answer::{Answer, done, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 use crate::organizations::named;
 
@@ -134,6 +133,6 @@ async fn leave(ctx: RequestContext) -> Answer {
     Ok(nothing())
 }
 
-fn id(ctx: &RequestContext) -> Result<GroupId, ApiFailure> {
+fn id(ctx: &RequestContext) -> Result<GroupId, Error> {
     ctx.id("group")
 }

@@ -1,6 +1,7 @@
 //! What answers the requests of an endpoint. The type of a handler says who may call it and what it
 //! takes, so that neither can be left out of the table.
 
+use eddyline_app::Error;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -10,7 +11,6 @@ use eddyline_wire::{Parameters, Request};
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::error::ApiFailure;
 use crate::requester::{Requester, ResolvedRequester};
 
 /// A handler whose type is forgotten, so that handlers can stand in one table.
@@ -117,7 +117,7 @@ impl<P> UnparsedParams<P> {
 impl<P: Request> UnparsedParams<P> {
     /// Reads the parameters, and tells of all mistakes at once. What was sent is dropped then,
     /// because many requests of one caller may wait.
-    pub(crate) fn read(self) -> Result<P, ApiFailure> {
+    pub(crate) fn read(self) -> Result<P, Error> {
         self.read_checked(|_, _| {})
     }
 
@@ -125,15 +125,14 @@ impl<P: Request> UnparsedParams<P> {
     pub(crate) fn read_checked(
         self,
         check: impl FnOnce(&mut P, &mut Reader<'_>),
-    ) -> Result<P, ApiFailure> {
+    ) -> Result<P, Error> {
         let mut reader = self.params.reader();
         let mut request = P::read(&mut reader);
         if let Some(request) = &mut request {
             check(request, &mut reader);
         }
         reader.finish()?;
-        request.ok_or_else(|| {
-            ApiFailure::internal("a parameter is missing and nobody noticed".to_owned())
-        })
+        request
+            .ok_or_else(|| Error::internal("a parameter is missing and nobody noticed".to_owned()))
     }
 }

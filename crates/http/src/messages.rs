@@ -21,7 +21,6 @@ use http::header::LINK;
 
 use crate::answer::{Answer, done, encoded, nothing};
 use crate::context::RequestContext;
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget::expect_response_bytes;
@@ -123,7 +122,7 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
     CommentEvent::read(&mut reader);
     let parent = match ctx.segment("message") {
         "" => CommentParent::read(&mut reader).map(|parent| parent.message),
-        segment => Some(segment.parse().map_err(|_| Error::NotFound)?),
+        segment => Some(segment.parse().map_err(|_| Error::not_found())?),
     };
     let mut new = new_post(&ctx, &mut reader, MessageKind::Comment);
     reader.finish()?;
@@ -136,7 +135,7 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
 }
 
 /// The kinds that can be posted, and who may post which.
-fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<MessageKind, ApiFailure> {
+fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<MessageKind, Error> {
     let name = PostEvent::read(reader)
         .and_then(|post| post.event)
         .unwrap_or_default();
@@ -151,7 +150,7 @@ fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Message
             return if ctx.actor().may_integrate() {
                 Ok(event)
             } else {
-                Err(Error::Denied.into())
+                Err(Error::denied())
             };
         }
         Some(_) => reader.error("event", format!("{name} can't be posted here")),
@@ -217,23 +216,22 @@ fn inbox(reader: &mut Reader<'_>) -> NewInbox {
 }
 
 /// The flow a message goes to: the path's, the flow token's own, or the one named.
-async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, ApiFailure> {
+async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, Error> {
     if !ctx.segment("flow").is_empty() {
         return ctx.room(FlowAction::Post).await;
     }
     let actor = ctx.actor();
     if let Actor::FlowToken { room, .. } = actor {
-        return Ok(ctx.app().rooms().of_flow_token(actor, *room).await?);
+        return ctx.app().rooms().of_flow_token(actor, *room).await;
     }
     let mut reader = params.reader();
     reader.require("flow");
     let named = ToFlow::read(&mut reader).unwrap_or_default();
     reader.finish()?;
-    Ok(ctx
-        .app()
+    ctx.app()
         .rooms()
         .find_named(actor, &named.flow.unwrap_or_default(), FlowAction::Post)
-        .await?)
+        .await
 }
 
 async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer {

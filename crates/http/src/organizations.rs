@@ -1,5 +1,6 @@
 //! Organizations (specification, section 4, Organizations), and who belongs to them.
 
+use eddyline_app::Error;
 use eddyline_model::OrganizationId;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
@@ -10,7 +11,6 @@ use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Many, One};
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 
 const ORGANIZATION: &str = "/organizations/{organization}";
@@ -80,12 +80,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 pub(crate) async fn named(
     ctx: &RequestContext,
     action: OrganizationAction,
-) -> Result<OrganizationId, ApiFailure> {
-    Ok(ctx
-        .app()
+) -> Result<OrganizationId, Error> {
+    ctx.app()
         .organizations()
         .find(ctx.actor(), ctx.segment("organization"), action)
-        .await?)
+        .await
 }
 
 async fn list(ctx: RequestContext) -> Answer {

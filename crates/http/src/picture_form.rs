@@ -5,12 +5,12 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, Error, KeyedSemaphore, Limit, Permit, QuotaKeys};
 use futures_util::stream;
+use http::HeaderMap;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, StatusCode};
 
 use crate::avatars::MAX_BYTES;
 use crate::media::BodyType;
-use crate::multipart::{self, Multipart};
+use crate::multipart::{Multipart, MultipartError};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body};
 
@@ -49,17 +49,6 @@ pub struct PictureForm {
     _permit: Permit,
 }
 
-/// Why a form could not be read.
-#[derive(Debug)]
-pub enum PictureFormError {
-    /// It does not come whole within its bounds.
-    Body(BodyError),
-    /// It is no such form; with the status to answer.
-    Unreadable(StatusCode),
-    /// Its sender has too much under way.
-    App(Error),
-}
-
 impl PictureForm {
     /// A text of the form; empty when there is none of this name.
     #[must_use]
@@ -82,24 +71,24 @@ impl PictureForm {
 ///
 /// # Errors
 ///
-/// [`PictureFormError`].
+/// [`Error::unsupported_type`] for another form; [`Error::malformed`], [`Error::invalid`] and
+/// [`Error::timed_out`] for one that cannot be read; [`Error::too_large`];
+/// [`Error::too_many_requests`] and [`Error::unavailable`] when too much is under way.
 pub async fn read_picture_form(
     headers: &HeaderMap,
     body: Body,
     sender: &Actor,
     limit: BodyLimit,
     bodies: &FileBodies,
-) -> Result<PictureForm, PictureFormError> {
+) -> Result<PictureForm, Error> {
     if BodyType::of(headers) != BodyType::Multipart {
-        return Err(PictureFormError::Unreadable(
-            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        return Err(Error::unsupported_type(
+            "The form must be sent as multipart/form-data",
         ));
     }
     let most = MAX_BYTES + REST_BYTES;
     let bytes = quota::file_body(headers, most, COPIES);
-    let permit = bodies
-        .acquire(sender.quota_keys(), bytes)
-        .map_err(PictureFormError::App)?;
+    let permit = bodies.acquire(sender.quota_keys(), bytes)?;
     let body = read_body(
         body,
         BodyLimit {
@@ -128,7 +117,7 @@ pub async fn read_picture_form(
 async fn parse(
     body: Bytes,
     content_type: &str,
-) -> Result<(Vec<(String, String)>, Vec<u8>), multipart::Error> {
+) -> Result<(Vec<(String, String)>, Vec<u8>), MultipartError> {
     let length = body.len();
     let mut form = Multipart::new(stream::iter([Ok::<_, BodyError>(body)]), content_type)?;
     let (mut texts, mut picture) = (Vec::new(), None);
@@ -144,22 +133,6 @@ async fn parse(
         }
     }
     Ok((texts, picture.unwrap_or_default()))
-}
-
-impl From<BodyError> for PictureFormError {
-    fn from(error: BodyError) -> Self {
-        Self::Body(error)
-    }
-}
-
-impl From<multipart::Error> for PictureFormError {
-    fn from(error: multipart::Error) -> Self {
-        use multipart::Error::{LongText, TooManyParts};
-        match error {
-            LongText(_) | TooManyParts => Self::Body(BodyError::TooLarge(Limit::FixedBody)),
-            _ => Self::Unreadable(StatusCode::BAD_REQUEST),
-        }
-    }
 }
 
 #[cfg(test)]

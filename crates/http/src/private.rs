@@ -1,6 +1,6 @@
 //! Private conversations and their messages (specification, section 4).
 
-use eddyline_app::{Edit, LIST_BYTES, NewPrivateMessage, Posted};
+use eddyline_app::{Edit, Error, LIST_BYTES, NewPrivateMessage, Posted};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::Deletion;
@@ -16,7 +16,6 @@ use crate::answer::{Answer, done, encoded, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 use crate::messages::{listed, query};
 use crate::response_budget::expect_response_bytes;
@@ -267,7 +266,7 @@ async fn delete(ctx: RequestContext) -> Answer {
 }
 
 /// The user whom the path names, for callers who are users themselves.
-fn other(ctx: &RequestContext) -> Result<UserId, ApiFailure> {
+fn other(ctx: &RequestContext) -> Result<UserId, Error> {
     ctx.actor().user()?;
     ctx.id("user")
 }

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use eddyline_app::{Actor, Limit, Pushing, ScimProvider};
+use eddyline_app::{Actor, Error, Limit, Pushing, ScimProvider};
 use eddyline_wire::forms::{self, Bounds};
 use eddyline_wire::params::Params;
 use http::{Method, Request, request::Parts};
@@ -19,7 +19,7 @@ use crate::authenticate::{authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::error::ApiFailure;
+use crate::error::anonymous;
 use crate::path_params::PathParams;
 use crate::receive_body::{ReceivedBody, receive_body};
 use crate::requester::ResolvedRequester;
@@ -37,7 +37,7 @@ pub(crate) async fn read_request(
     segments: PathParams,
     request: Request<Body>,
     actor: &mut Option<Actor>,
-) -> Result<(RequestContext<ResolvedRequester>, Params), ApiFailure> {
+) -> Result<(RequestContext<ResolvedRequester>, Params), Error> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
     let public = endpoint.access != Access::Caller;
@@ -113,7 +113,7 @@ pub(crate) async fn read_request(
         shared.app.authentication().count_request(actor)?;
         actor.require_any(endpoint.scopes)?;
     } else if !public {
-        return Err(ApiFailure::Anonymous);
+        return Err(anonymous());
     }
     let bounds = bounds(known || actor.is_some(), &parts.method);
     let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);

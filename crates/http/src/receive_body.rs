@@ -2,12 +2,12 @@
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, Limit, Permit};
-use http::{HeaderMap, StatusCode, request::Parts};
+use eddyline_app::{Actor, Error, Limit, Permit};
+use http::{HeaderMap, request::Parts};
 
 use crate::body::{BodyReader, Fields, check_coding, check_encoding};
 use crate::body_kind::{BodyKind, File};
-use crate::error::ApiFailure;
+use crate::error::anonymous;
 use crate::media::{self, BodyType};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
@@ -36,7 +36,7 @@ pub(crate) async fn receive_body(
     reader: BodyReader<'_>,
     body: Body,
     actor: &mut Option<Actor>,
-) -> Result<ReceivedBody, ApiFailure> {
+) -> Result<ReceivedBody, Error> {
     let headers = &reader.parts.headers;
     let takes = reader.takes;
     if !has_body(reader.parts) {
@@ -101,8 +101,8 @@ async fn read_file(
     wanted: File,
     body: Body,
     actor: Option<&Actor>,
-) -> Result<ReceivedBody, ApiFailure> {
-    let sender = actor.ok_or(ApiFailure::Anonymous)?;
+) -> Result<ReceivedBody, Error> {
+    let sender = actor.ok_or_else(anonymous)?;
     sender.require_any(reader.scopes)?;
     check_kind(&reader.parts.headers, wanted.kinds)?;
     let bytes = quota::file_body(&reader.parts.headers, wanted.bytes, 1);
@@ -131,7 +131,7 @@ async fn read_long_json(
     reader: BodyReader<'_>,
     body: Body,
     actor: Option<&Actor>,
-) -> Result<ReceivedBody, ApiFailure> {
+) -> Result<ReceivedBody, Error> {
     let BodyReader {
         shared,
         takes,
@@ -150,7 +150,7 @@ async fn read_long_json(
         }
         if allowed < limit.bytes {
             (permit, allowed) = (reader.count_body()?, limit.bytes);
-            return Ok::<_, ApiFailure>(allowed);
+            return Ok::<_, Error>(allowed);
         }
         sender.require_any(scopes)?;
         let bytes = quota::file_body(&reader.parts.headers, most, JSON_COPIES);
@@ -174,7 +174,7 @@ fn has_body(parts: &Parts) -> bool {
         || parts.headers.contains_key(http::header::TRANSFER_ENCODING)
 }
 
-fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields, ApiFailure> {
+fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields, Error> {
     if body.is_empty() {
         return Ok(Fields::None);
     }
@@ -192,7 +192,7 @@ fn fields_of(takes: BodyKind, headers: &HeaderMap, body: Bytes) -> Result<Fields
 }
 
 /// Checks that a file may be of a wanted kind. What it is, its content tells.
-fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), ApiFailure> {
+fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), Error> {
     check_coding(headers)?;
     let kind = BodyType::of(headers);
     match kind.name() {
@@ -203,12 +203,13 @@ fn check_kind(headers: &HeaderMap, wanted: &[&str]) -> Result<(), ApiFailure> {
 }
 
 /// The refusal of a type where these are taken.
-fn unsupported(kind: &BodyType<'_>, wanted: &[&str]) -> ApiFailure {
+fn unsupported(kind: &BodyType<'_>, wanted: &[&str]) -> Error {
     let (last, others) = wanted.split_last().unwrap_or((&"", &[]));
     not_taken(kind.name(), &format!("{} or {last}", others.join(", ")))
 }
 
-fn not_taken(kind: &str, wanted: &str) -> ApiFailure {
-    let text = format!("Content-Type {kind} is not supported; send {wanted}");
-    ApiFailure::Request(StatusCode::UNSUPPORTED_MEDIA_TYPE, text)
+fn not_taken(kind: &str, wanted: &str) -> Error {
+    Error::unsupported_type(format!(
+        "Content-Type {kind} is not supported; send {wanted}"
+    ))
 }

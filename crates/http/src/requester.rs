@@ -1,9 +1,9 @@
 //! Who sends a request, as the handler of its endpoint takes it.
 
-use eddyline_app::{Actor, ScimProvider};
+use eddyline_app::{Actor, Error, ScimProvider};
 
 use crate::access::Access;
-use crate::error::ApiFailure;
+use crate::error::anonymous;
 
 /// Who sends the requests that a handler takes.
 pub(crate) trait Requester: Send + Sized + 'static {
@@ -11,7 +11,7 @@ pub(crate) trait Requester: Send + Sized + 'static {
     const ACCESS: Access;
 
     /// The sender of a request to such an endpoint.
-    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure>;
+    fn of(known: ResolvedRequester) -> Result<Self, Error>;
 }
 
 /// What is known of the sender of a request.
@@ -23,16 +23,16 @@ pub(crate) struct ResolvedRequester {
 impl Requester for Actor {
     const ACCESS: Access = Access::Caller;
 
-    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure> {
-        known.actor.ok_or(ApiFailure::Anonymous)
+    fn of(known: ResolvedRequester) -> Result<Self, Error> {
+        known.actor.ok_or_else(anonymous)
     }
 }
 
 impl Requester for ScimProvider {
     const ACCESS: Access = Access::Provider;
 
-    fn of(known: ResolvedRequester) -> Result<Self, ApiFailure> {
-        known.provider.ok_or(ApiFailure::Anonymous)
+    fn of(known: ResolvedRequester) -> Result<Self, Error> {
+        known.provider.ok_or_else(anonymous)
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct Anybody;
 impl Requester for Anybody {
     const ACCESS: Access = Access::Public;
 
-    fn of(_: ResolvedRequester) -> Result<Self, ApiFailure> {
+    fn of(_: ResolvedRequester) -> Result<Self, Error> {
         Ok(Self)
     }
 }
@@ -53,7 +53,7 @@ pub(crate) struct TokensInPath;
 impl Requester for TokensInPath {
     const ACCESS: Access = Access::TokensInPath;
 
-    fn of(_: ResolvedRequester) -> Result<Self, ApiFailure> {
+    fn of(_: ResolvedRequester) -> Result<Self, Error> {
         Ok(Self)
     }
 }

@@ -150,9 +150,9 @@ async fn remove(ctx: RequestContext) -> Answer {
 /// The source that the path names, or the one whose token the caller shows.
 async fn target(
     ctx: &RequestContext,
-) -> Result<(eddyline_model::RoomId, SourceId), crate::error::ApiFailure> {
+) -> Result<(eddyline_model::RoomId, SourceId), eddyline_app::Error> {
     if ctx.segment("flow").is_empty() {
-        return Ok(ctx.app().sources().own(ctx.actor())?);
+        return ctx.app().sources().own(ctx.actor());
     }
     let room = ctx.room(FlowAction::ManageSources).await?;
     Ok((room.id(), ctx.id("source")?))

@@ -13,7 +13,6 @@ use crate::answer::{Answer, done, encoded};
 use crate::context::RequestContext;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::endpoint::{Endpoint, NEXT};
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget::expect_response_bytes;
@@ -95,13 +94,13 @@ async fn trigger(ctx: RequestContext, request: UnparsedParams<TriggerAction>) ->
 }
 
 /// The position that the path names, which has one spelling.
-fn position(ctx: &RequestContext) -> Result<usize, ApiFailure> {
+fn position(ctx: &RequestContext) -> Result<usize, Error> {
     let text = ctx.segment("position");
     let position = text
         .parse()
         .ok()
         .filter(|position: &usize| position.to_string() == text);
-    position.ok_or_else(|| Error::NotFound.into())
+    position.ok_or_else(Error::not_found)
 }
 
 async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answer {

@@ -44,12 +44,12 @@ pub struct Item {
     /// a comment. It has no control characters and is cut after [`MAX_TEXT`] characters.
     pub name: Option<String>,
     /// The address, or why there is none.
-    pub address: Result<Email, Problem>,
+    pub address: Result<Email, AddressError>,
 }
 
 /// Why an entry of a list has no address. The text is fit to stand after what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Problem {
+pub enum AddressError {
     /// There is no `@`.
     #[error("has no e-mail address in it")]
     NoAddress,
@@ -146,7 +146,7 @@ impl Item {
     fn from_columns(row: &str, cells: &[&str], addressed: usize) -> Self {
         // In a name in front of brackets, a tab is nothing but white space.
         let whole = Self::read(row);
-        if matches!(whole.address, Ok(_) | Err(Problem::TooLong)) {
+        if matches!(whole.address, Ok(_) | Err(AddressError::TooLong)) {
             return whole;
         }
         let mut item = Self {
@@ -169,9 +169,9 @@ fn is_too_long(text: &str) -> bool {
 }
 
 /// Reads `Name <address>`, `<address>` or `address`.
-fn mailbox(text: &str) -> Result<(Option<String>, Email), Problem> {
+fn mailbox(text: &str) -> Result<(Option<String>, Email), AddressError> {
     if is_too_long(text) {
-        return Err(Problem::TooLong);
+        return Err(AddressError::TooLong);
     }
     let pieces = without_group(pieces(text)?);
     let Some((open, close)) = brackets(&pieces)? else {
@@ -185,14 +185,14 @@ fn mailbox(text: &str) -> Result<(Option<String>, Email), Problem> {
     if after.iter().any(Piece::is_solid) {
         let several = after.iter().any(|piece| piece.written().contains('@'));
         return Err(if several {
-            Problem::SeveralAddresses
+            AddressError::SeveralAddresses
         } else {
-            Problem::Surplus
+            AddressError::Surplus
         });
     }
     let address = address(inside)?;
     if names_another(before, &address) {
-        return Err(Problem::SeveralAddresses);
+        return Err(AddressError::SeveralAddresses);
     }
     // Some programs put the address in the place of a name that they do not know.
     let name = phrase(before).filter(|name| bare(name).map(|bare| bare.key()) != Ok(address.key()));
@@ -219,7 +219,7 @@ fn without_group(mut pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 }
 
 /// The places of the only pair of angle brackets, if there is one.
-fn brackets(pieces: &[Piece<'_>]) -> Result<Option<(usize, usize)>, Problem> {
+fn brackets(pieces: &[Piece<'_>]) -> Result<Option<(usize, usize)>, AddressError> {
     let mut found = pieces
         .iter()
         .enumerate()
@@ -230,10 +230,10 @@ fn brackets(pieces: &[Piece<'_>]) -> Result<Option<(usize, usize)>, Problem> {
     match (first, second) {
         (Piece::Open, Some((close, Piece::Close))) => match found.next() {
             None => Ok(Some((open, close))),
-            Some((_, Piece::Open)) => Err(Problem::SeveralAddresses),
-            Some(_) => Err(Problem::Brackets),
+            Some((_, Piece::Open)) => Err(AddressError::SeveralAddresses),
+            Some(_) => Err(AddressError::Brackets),
         },
-        _ => Err(Problem::Brackets),
+        _ => Err(AddressError::Brackets),
     }
 }
 
@@ -254,21 +254,21 @@ fn names_another(before: &[Piece<'_>], address: &Email) -> bool {
 }
 
 /// Reads the pieces that should be an address and nothing else.
-fn address(pieces: &[Piece<'_>]) -> Result<Email, Problem> {
+fn address(pieces: &[Piece<'_>]) -> Result<Email, AddressError> {
     let mut solid = pieces.iter().filter(|piece| piece.is_solid());
     match (solid.next(), solid.next()) {
-        (None, _) => Err(Problem::NoAddress),
+        (None, _) => Err(AddressError::NoAddress),
         // Spreadsheets put quotation marks around whole cells.
         (Some(Piece::Quoted(text)), None) => bare(text),
         (Some(Piece::Quoted(_)), Some(Piece::Plain(rest))) if rest.starts_with('@') => {
-            Err(Problem::QuotedLocalPart)
+            Err(AddressError::QuotedLocalPart)
         }
         _ => bare(&pieces.iter().map(Piece::written).collect::<String>()),
     }
 }
 
 /// Reads an address without anything around it but `mailto:` or apostrophes.
-fn bare(text: &str) -> Result<Email, Problem> {
+fn bare(text: &str) -> Result<Email, AddressError> {
     let text = trim_unseen(text);
     // A host cannot end in an apostrophe.
     let text = text
@@ -281,9 +281,9 @@ fn bare(text: &str) -> Result<Email, Problem> {
             .filter(|word| word.contains('@'))
             .count()
         {
-            0 => Problem::NoAddress,
-            1 => Problem::Invalid(problem),
-            _ => Problem::SeveralAddresses,
+            0 => AddressError::NoAddress,
+            1 => AddressError::Invalid(problem),
+            _ => AddressError::SeveralAddresses,
         }
     })
 }

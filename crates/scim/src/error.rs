@@ -1,6 +1,4 @@
-//! What went wrong, in the words of RFC 7644, section 3.12.
-
-use serde_json::{Map, Value, json};
+//! What is wrong with a request, in the words of RFC 7644, section 3.12.
 
 /// The kinds of bad requests that SCIM has names for (RFC 7644, section 3.12, table 9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,14 +44,12 @@ impl ScimType {
     }
 }
 
-/// A request that fails, and why.
+/// Why a request cannot be read or applied.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{detail}")]
 pub struct ScimError {
-    /// The status of the answer.
-    pub status: u16,
-    /// Which kind of bad request it is, if SCIM has a name for it.
-    pub scim_type: Option<ScimType>,
+    /// What SCIM calls it.
+    pub scim_type: ScimType,
     /// The attribute that is wrong (`name.givenName`), if it is one.
     pub field: Option<String>,
     /// What is wrong, for people. With a `field` it goes on from its name: `is required`.
@@ -61,45 +57,14 @@ pub struct ScimError {
 }
 
 impl ScimError {
-    /// A bad request (400) because of an attribute, or of the whole when `field` is empty.
+    /// An attribute is wrong, or the whole request when `field` is empty.
     pub fn invalid(scim_type: ScimType, field: &str, detail: impl Into<String>) -> Self {
         let field = (!field.is_empty()).then(|| field.to_owned());
         Self {
-            status: 400,
-            scim_type: Some(scim_type),
+            scim_type,
             field,
             detail: detail.into(),
         }
-    }
-
-    /// A failure that SCIM has only a status for.
-    pub fn new(status: u16, detail: impl Into<String>) -> Self {
-        Self {
-            status,
-            scim_type: None,
-            field: None,
-            detail: detail.into(),
-        }
-    }
-
-    /// The body of the answer: a SCIM error message, with the status as a text.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        let mut error = Map::new();
-        error.insert(
-            "schemas".into(),
-            json!(["urn:ietf:params:scim:api:messages:2.0:Error"]),
-        );
-        error.insert("status".into(), self.status.to_string().into());
-        if let Some(scim_type) = self.scim_type {
-            error.insert("scimType".into(), scim_type.as_str().into());
-        }
-        let detail = match &self.field {
-            Some(field) => format!("{field} {}", self.detail),
-            None => self.detail.clone(),
-        };
-        error.insert("detail".into(), detail.into());
-        Value::Object(error)
     }
 }
 
@@ -108,31 +73,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bad_request_names_its_kind_and_attribute() {
+    fn an_error_names_an_attribute_or_none() {
         let error = ScimError::invalid(ScimType::InvalidValue, "name.givenName", "must be a text");
-        assert_eq!(
-            error.to_value(),
-            json!({
-                "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"],
-                "status": "400",
-                "scimType": "invalidValue",
-                "detail": "name.givenName must be a text",
-            })
-        );
+        assert_eq!(error.field.as_deref(), Some("name.givenName"));
         assert_eq!(error.to_string(), "must be a text");
-    }
-
-    #[test]
-    fn other_failures_have_a_status_and_words() {
-        let error = ScimError::new(404, "There is no such user");
-        assert_eq!(
-            error.to_value(),
-            json!({
-                "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"],
-                "status": "404",
-                "detail": "There is no such user",
-            })
-        );
         assert_eq!(ScimError::invalid(ScimType::NoTarget, "", "x").field, None);
     }
 }

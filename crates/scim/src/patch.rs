@@ -183,7 +183,7 @@ fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Resul
                 }
             }
             // What is no name at all is no name of ours; a filter means to be one.
-            Err(error) if error.scim_type == Some(ScimType::InvalidFilter) => return Err(error),
+            Err(error) if error.scim_type == ScimType::InvalidFilter => return Err(error),
             Err(_) => {}
         }
     }

@@ -347,11 +347,7 @@ mod tests {
             "urn:é:a",
         ] {
             let error = text.parse::<Path>().expect_err(text);
-            assert_eq!(
-                (error.status, error.scim_type),
-                (400, Some(ScimType::InvalidPath)),
-                "{text:?}"
-            );
+            assert_eq!(error.scim_type, ScimType::InvalidPath, "{text:?}");
         }
         let long = |bytes| "a".repeat(bytes);
         assert!(long(MAX_PATH).parse::<Path>().is_ok());
@@ -380,11 +376,7 @@ mod tests {
             "emails[value eq \"\\u0000\"]",
         ] {
             let error = text.parse::<Path>().expect_err(text);
-            assert_eq!(
-                (error.status, error.scim_type),
-                (400, Some(ScimType::InvalidFilter)),
-                "{text}"
-            );
+            assert_eq!(error.scim_type, ScimType::InvalidFilter, "{text}");
         }
     }
 

@@ -15,7 +15,7 @@ mod users;
 
 use std::fmt::Display;
 
-use eddyline_app::{App, Error, FilesConfig};
+use eddyline_app::{App, Error, ErrorKind, FilesConfig};
 use eddyline_model::names::InvalidName;
 use serde::Serialize;
 
@@ -96,16 +96,9 @@ fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandE
 /// What went wrong, in the words of the command line. `what` is what a command names and may be
 /// unknown.
 fn explain(error: Error, what: &str) -> CommandError {
-    match error {
-        Error::Invalid(errors) => {
-            let texts: Vec<String> = errors
-                .into_iter()
-                .map(|(field, texts)| format!("{field} {}", texts.join(", ")))
-                .collect();
-            texts.join("; ").into()
-        }
-        Error::NotFound => format!("{what} was not found").into(),
-        other => other.to_string().into(),
+    match error.kind() {
+        ErrorKind::NotFound => format!("{what} was not found").into(),
+        _ => error.into(),
     }
 }
 

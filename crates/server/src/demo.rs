@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use eddyline_app::{
-    Actor, App, Error, NewFlow, NewOrganization, NewPerson, NewPost, Password, Posted, Secret,
+    Actor, App, Error, ErrorKind, NewFlow, NewOrganization, NewPerson, NewPost, Password, Posted,
+    Secret,
 };
 use eddyline_app::{Credentials, Room};
 use eddyline_model::MessageId;
@@ -95,7 +96,7 @@ async fn populate(app: &App) -> Result<(), CommandError> {
     };
     match app.operator().create_organization(organization).await {
         Ok(_) => {}
-        Err(Error::Conflict(_)) => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
         Err(error) => return Err(error.into()),
     }
     for name in ["Main", "Lobby"] {

@@ -9,7 +9,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use eddyline_app::{Error, KeyMaterial, Secret, what_is_sealed};
+use eddyline_app::{Error, ErrorKind, KeyMaterial, Secret, what_is_sealed};
 use eddyline_auth::SealingKey;
 use eddyline_storage::Store;
 
@@ -94,7 +94,7 @@ pub(crate) async fn material(
 
 /// Says where the key comes from that the database was not used with.
 pub(crate) fn refused(settings: &Settings, error: Error) -> CommandError {
-    let Error::Conflict(text) = error else {
+    let (ErrorKind::Conflict, Some(text)) = (error.kind(), error.message()) else {
         return error.into();
     };
     let place = match (&settings.secret_key, &settings.secret_key_file) {

@@ -11,7 +11,7 @@ use eddyline_model::log::LogItem;
 use crate::clock::Clock;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
-use crate::transaction::{Abort, TransactionError, Tx, transact};
+use crate::transaction::{Rollback, TransactionError, Tx, transact};
 use crate::{Error, Result};
 
 /// How often a transaction is tried at most.
@@ -73,15 +73,15 @@ impl Committer {
         &mut self,
         mut work: impl FnMut(&mut Tx<'_>) -> Result<T>,
     ) -> Result<(T, Vec<LogItem>)> {
-        let done = self.commit_unless(|tx| work(tx).map_err(Abort::Store));
-        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
+        let done = self.commit_unless(|tx| work(tx).map_err(Rollback::Store));
+        done.map_err(|Rollback::Store(error): Rollback<Infallible>| error)
     }
 
     /// The same for work that may decide against itself, which is not tried again.
     pub(crate) fn commit_unless<T, E>(
         &mut self,
-        mut work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
-    ) -> std::result::Result<(T, Vec<LogItem>), Abort<E>> {
+        mut work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Rollback<E>>,
+    ) -> std::result::Result<(T, Vec<LogItem>), Rollback<E>> {
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -93,10 +93,10 @@ impl Committer {
                 Err(failure) => failure,
             };
             let (error, at_commit) = match failure {
-                TransactionError::Before(Abort::Rejected(reason)) => {
-                    return Err(Abort::Rejected(reason));
+                TransactionError::Before(Rollback::Rejected(reason)) => {
+                    return Err(Rollback::Rejected(reason));
                 }
-                TransactionError::Before(Abort::Store(error)) => (error, false),
+                TransactionError::Before(Rollback::Store(error)) => (error, false),
                 TransactionError::AtCommit(error) => (error, true),
             };
             let error = if self.is_postgres() {
@@ -121,7 +121,7 @@ impl Committer {
 
     fn attempt<T, E>(
         &mut self,
-        work: &mut impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
+        work: &mut impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Rollback<E>>,
         result: &mut Option<(T, Vec<LogItem>)>,
     ) -> std::result::Result<(), TransactionError<E>> {
         let now = (self.clock)();
@@ -233,10 +233,12 @@ fn write(
     work: impl FnOnce(&mut Tx<'_>) -> Result<()>,
 ) -> Result<()> {
     let done = transact(connection.reader(), now, |tx| {
-        work(tx).map_err(Abort::<Infallible>::Store)
+        work(tx).map_err(Rollback::<Infallible>::Store)
     });
     done.map_err(|failure| match failure {
-        TransactionError::Before(Abort::Store(error)) | TransactionError::AtCommit(error) => error,
-        TransactionError::Before(Abort::Rejected(never)) => match never {},
+        TransactionError::Before(Rollback::Store(error)) | TransactionError::AtCommit(error) => {
+            error
+        }
+        TransactionError::Before(Rollback::Rejected(never)) => match never {},
     })
 }

@@ -222,14 +222,14 @@ impl Store {
         F: FnMut(&mut Tx<'_>) -> Result<R> + Send + 'static,
     {
         let done = self
-            .transaction(move |tx| work(tx).map_err(Abort::Store))
+            .transaction(move |tx| work(tx).map_err(Abort::<Infallible>::Store))
             .await;
-        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
+        done.map_err(Abort::into_store_error)
     }
 
-    /// The same for a write that may be decided against: once the closure gives a reason
-    /// ([`Abort::Rejected`]), all that it wrote and told is taken back, and the reason is the
-    /// answer.
+    /// The same for a write that may be decided against: once the closure gives a reason, all that
+    /// it wrote and told is taken back ([`Abort::Rejected`]) or committed ([`Abort::Commit`]), and
+    /// the reason is the answer.
     ///
     /// # Errors
     ///

@@ -1,25 +1,70 @@
 //! A writing transaction: what it may do, and how it ends.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use eddyline_model::Timestamp;
-use eddyline_model::log::{Control, LogBody};
+use eddyline_model::log::{Control, EventId, LogBody};
 use eddyline_model::messages::MessageView;
 
 use crate::reader::{Access, Connected, Inner, Reader};
 use crate::{Error, Result};
 
-/// Why a write was not done. Nothing of it was kept.
+/// How a transaction ends when it does not give what it was run for. Nothing that it wrote is kept,
+/// except by [`Abort::Commit`].
 #[derive(Debug)]
 pub enum Abort<E> {
     /// The store could not do it.
     Store(Error),
     /// The closure decided against it, for this reason.
     Rejected(E),
+    /// The closure decided against it for this reason, but what it wrote is committed: a stolen
+    /// token is refused *and* its family revoked. Closures make it by [`Abort::commit`].
+    Commit {
+        /// The reason.
+        reason: E,
+        /// The position of the last event of the transaction, once it is committed.
+        event: Option<EventId>,
+    },
+}
+
+impl<E> Abort<E> {
+    /// Decides against what was asked for this reason, and commits what was written.
+    pub fn commit(reason: E) -> Self {
+        Self::Commit {
+            reason,
+            event: None,
+        }
+    }
+}
+
+impl Abort<Infallible> {
+    /// The error of the store, where there is no other reason.
+    #[must_use]
+    pub fn into_store_error(self) -> Error {
+        match self {
+            Self::Store(error) => error,
+            Self::Rejected(never) | Self::Commit { reason: never, .. } => match never {},
+        }
+    }
 }
 
 impl<E> From<Error> for Abort<E> {
+    fn from(error: Error) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// Why a transaction is rolled back.
+pub(crate) enum Rollback<E> {
+    /// The store could not do it.
+    Store(Error),
+    /// The work decided against it.
+    Rejected(E),
+}
+
+impl<E> From<Error> for Rollback<E> {
     fn from(error: Error) -> Self {
         Self::Store(error)
     }
@@ -104,7 +149,7 @@ impl<'c> std::ops::DerefMut for Tx<'c> {
 /// How a transaction failed.
 pub(crate) enum TransactionError<E> {
     /// Before the commit was sent: nothing of it is there.
-    Before(Abort<E>),
+    Before(Rollback<E>),
     /// While the commit was under way: it may be there, unless the database said otherwise.
     AtCommit(Error),
 }
@@ -113,7 +158,7 @@ pub(crate) enum TransactionError<E> {
 pub(crate) fn transact<T, E>(
     reader: Reader<'_>,
     now: Timestamp,
-    work: impl FnOnce(&mut Tx<'_>) -> std::result::Result<T, Abort<E>>,
+    work: impl FnOnce(&mut Tx<'_>) -> std::result::Result<T, Rollback<E>>,
 ) -> std::result::Result<T, TransactionError<E>> {
     let mut tx = Tx::new(reader, now);
     tx.begin()
@@ -126,9 +171,9 @@ pub(crate) fn transact<T, E>(
                 Err(TransactionError::AtCommit(error))
             }
         },
-        Err(abort) => {
+        Err(why) => {
             tx.rollback();
-            Err(TransactionError::Before(abort))
+            Err(TransactionError::Before(why))
         }
     }
 }

@@ -4,15 +4,15 @@ use eddyline_model::log::EventId;
 use tokio::sync::oneshot;
 
 use crate::Error;
-use crate::transaction::{Abort, Tx};
+use crate::transaction::{Abort, Rollback, Tx};
 
 /// A write that is not a post: runs in a transaction of its own.
 pub(crate) trait Work: Send {
-    /// Does it. May be called again when nothing of the first call was kept. Keeps the reason of a
-    /// refusal to itself.
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Abort<()>>;
+    /// Does it, and says whether the transaction is committed. May be called again when nothing of
+    /// the first call was kept.
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Rollback<()>>;
     /// Answers the caller.
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>);
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Rollback<()>>);
 }
 
 /// What a closure answers, with the position of the last log entry that it told.
@@ -32,22 +32,24 @@ where
     R: Send,
     E: Send,
 {
-    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Abort<()>> {
+    fn run(&mut self, tx: &mut Tx<'_>) -> Result<(), Rollback<()>> {
         let (result, outcome) = match (self.work)(tx) {
             Ok(result) => (Ok(result), Ok(())),
-            Err(Abort::Rejected(reason)) => (Err(reason), Err(Abort::Rejected(()))),
-            Err(Abort::Store(error)) => return Err(Abort::Store(error)),
+            Err(Abort::Commit { reason, .. }) => (Err(reason), Ok(())),
+            Err(Abort::Rejected(reason)) => (Err(reason), Err(Rollback::Rejected(()))),
+            Err(Abort::Store(error)) => return Err(Rollback::Store(error)),
         };
         self.result = Some(result);
         outcome
     }
 
-    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Abort<()>>) {
+    fn done(self: Box<Self>, outcome: Result<Option<EventId>, Rollback<()>>) {
         let answer = match (outcome, self.result) {
             (Ok(event), Some(Ok(result))) => Ok((result, event)),
-            (Err(Abort::Rejected(())), Some(Err(reason))) => Err(Abort::Rejected(reason)),
-            (Err(Abort::Store(error)), _) => Err(Abort::Store(error)),
-            (Ok(_) | Err(Abort::Rejected(())), _) => {
+            (Ok(event), Some(Err(reason))) => Err(Abort::Commit { reason, event }),
+            (Err(Rollback::Rejected(())), Some(Err(reason))) => Err(Abort::Rejected(reason)),
+            (Err(Rollback::Store(error)), _) => Err(Abort::Store(error)),
+            (Ok(_), None) | (Err(Rollback::Rejected(())), _) => {
                 Err(Error::Corrupt("a write without a result").into())
             }
         };

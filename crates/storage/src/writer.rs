@@ -15,7 +15,7 @@ use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
 use crate::credential_epoch::CredentialEpoch;
-use crate::transaction::Abort;
+use crate::transaction::Rollback;
 use crate::work::Work;
 use crate::{Error, Result};
 
@@ -277,7 +277,7 @@ impl Writer {
         // caught inside the transaction, which is rolled back: a connection dropped while a panic
         // unwinds is closed, and with it a database in memory would end.
         let outcome = self.committer.commit_unless(|tx| {
-            let panicked = || Err(Abort::Store(Error::Panicked("a write")));
+            let panicked = || Err(Rollback::Store(Error::Panicked("a write")));
             catch_unwind(AssertUnwindSafe(|| work.run(tx))).unwrap_or_else(|_| panicked())
         });
         let outcome = outcome.map(|((), items)| {

@@ -1,13 +1,12 @@
 //! Pages as responses: their headers are the same everywhere.
 
 use askama::Template;
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::Response;
-use eddyline_app::Error;
-use eddyline_http::reserve_response_bytes;
+use eddyline_http::{error_page, reserve_response_bytes};
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
-    RETRY_AFTER, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use http::{HeaderMap, StatusCode};
 
@@ -21,8 +20,6 @@ const OWN_FORMS: &str = "form-action 'self'";
 
 /// The page that is sent instead when the reader has too many bytes under way.
 const FULL: &str = "You have too many pages loading at once. Your change may already be saved. Wait a moment, then reload the page.";
-/// Seconds until then.
-const RETRY_SECONDS: u64 = 2;
 
 /// A page. It counts for its reader until it is sent, and no cache may store it.
 pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
@@ -36,28 +33,16 @@ pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
             )
         }
     };
-    let (status, text, retry) = match reserve_response_bytes(text.into()) {
-        Ok(text) => (status, text, None),
-        Err(Error::Unavailable(_)) => (
-            StatusCode::SERVICE_UNAVAILABLE,
-            FULL.into(),
-            Some(RETRY_SECONDS),
-        ),
-        Err(error) => {
-            if let Some(limit) = error.limit() {
-                limit.log_refusal();
-            }
-            (
-                StatusCode::TOO_MANY_REQUESTS,
-                FULL.into(),
-                Some(RETRY_SECONDS),
-            )
-        }
-    };
+    match reserve_response_bytes(text.into()) {
+        Ok(text) => html(status, text),
+        Err(error) => error_page(&error, |status| html(status, FULL.into())),
+    }
+}
+
+fn html(status: StatusCode, text: Bytes) -> Response {
     let mut response = Response::new(Body::from(text));
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    headers.extend(retry.map(|seconds| (RETRY_AFTER, HeaderValue::from(seconds))));
     headers.insert(
         CONTENT_TYPE,
         HeaderValue::from_static("text/html; charset=utf-8"),

@@ -1,7 +1,9 @@
 //! Forms as they are shown.
 
 use askama::Template;
-use eddyline_app::FieldErrors;
+use eddyline_app::{Error, ErrorKind, FieldErrors};
+
+use crate::error::sentence;
 
 /// One field of a form.
 pub(crate) struct Field {
@@ -189,6 +191,16 @@ impl FormView {
             }
         }
         self
+    }
+
+    /// Says what is wrong with the form, for an error that is about what it says. Others are given
+    /// back.
+    pub(crate) fn with_error(self, error: Error) -> Result<Self, Error> {
+        match (error.kind(), error.message()) {
+            (ErrorKind::Invalid, _) => Ok(self.errors(error.into_fields())),
+            (ErrorKind::Conflict, Some(text)) => Ok(self.problem(sentence(text))),
+            _ => Err(error),
+        }
     }
 
     /// Whether something is wrong.

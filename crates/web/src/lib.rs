@@ -10,7 +10,7 @@
 mod answer;
 mod browser;
 mod cookies;
-mod failure;
+mod error;
 mod field;
 mod form;
 mod local_path;

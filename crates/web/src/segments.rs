@@ -6,18 +6,18 @@ use axum::extract::{FromRequestParts, Path};
 use http::request::Parts;
 
 use crate::Site;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 
 /// The last segment of a link that was mailed or handed on.
 pub(crate) struct LinkSegment(pub(crate) String);
 
 impl FromRequestParts<Site> for LinkSegment {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         match Path::<String>::from_request_parts(parts, site).await {
             Ok(Path(text)) if is_well_formed(&text) => Ok(Self(text)),
-            _ => Err(PageFailure::LinkGone),
+            _ => Err(PageError::InvalidLink),
         }
     }
 }
@@ -26,16 +26,16 @@ impl FromRequestParts<Site> for LinkSegment {
 pub(crate) struct FlowNames(pub(crate) String, pub(crate) String);
 
 impl FromRequestParts<Site> for FlowNames {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         match Path::<(String, String)>::from_request_parts(parts, site).await {
             Ok(Path((organization, flow)))
                 if is_well_formed(&organization) && is_well_formed(&flow) =>
             {
                 Ok(Self(organization, flow))
             }
-            _ => Err(PageFailure::NoPage),
+            _ => Err(PageError::not_found()),
         }
     }
 }
@@ -44,12 +44,12 @@ impl FromRequestParts<Site> for FlowNames {
 pub(crate) struct OrganizationName(pub(crate) String);
 
 impl FromRequestParts<Site> for OrganizationName {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         match Path::<String>::from_request_parts(parts, site).await {
             Ok(Path(name)) if is_well_formed(&name) => Ok(Self(name)),
-            _ => Err(PageFailure::NoPage),
+            _ => Err(PageError::not_found()),
         }
     }
 }
@@ -58,13 +58,13 @@ impl FromRequestParts<Site> for OrganizationName {
 pub(crate) struct Numbered<T>(pub(crate) T);
 
 impl<T: FromStr + Send> FromRequestParts<Site> for Numbered<T> {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         let Path(text) = Path::<String>::from_request_parts(parts, site)
             .await
-            .map_err(|_| PageFailure::NoPage)?;
-        text.parse().map(Self).map_err(|_| PageFailure::NoPage)
+            .map_err(|_| PageError::not_found())?;
+        text.parse().map(Self).map_err(|_| PageError::not_found())
     }
 }
 

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 
 use axum::Router;
 use axum::body::Body;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use eddyline_http::request_envelope::{Answerable, RequestEnvelope};
 use http::Request;
 use tower::ServiceExt as _;
 
 use crate::Site;
-use crate::failure::PageFailure;
+use crate::error::panicked;
 use crate::root::Root;
 
 /// The pages, as a service for any server. Clones share them.
@@ -47,9 +47,7 @@ impl Answerable for Rooted {
     }
 
     async fn internal_error(&self) -> Response {
-        self.root
-            .put_back(PageFailure::Broken.into_response())
-            .await
+        self.root.put_back(panicked()).await
     }
 
     fn client_address(&self, request: &Request<Body>) -> IpAddr {

@@ -3,14 +3,14 @@
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts as _};
-use eddyline_app::Limit;
+use eddyline_app::{Error, Limit};
 use eddyline_http::check_response_budget;
 use eddyline_http::media::is_form;
 use eddyline_http::serve::{BodyLimit, read_body};
-use http::{Request, StatusCode};
+use http::Request;
 
 use crate::Site;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::form::Form;
 use crate::visit::Visit;
 
@@ -36,16 +36,19 @@ impl Submission {
 }
 
 impl FromRequest<Site> for Submission {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         if !is_form(&parts.headers) {
-            return Err(PageFailure::Unreadable(StatusCode::UNSUPPORTED_MEDIA_TYPE));
+            return Err(Error::unsupported_type(
+                "The form must be sent as application/x-www-form-urlencoded",
+            )
+            .into());
         }
         let mut visit = Visit::from_request_parts(&mut parts, site).await?;
         if visit.is_foreign(&parts.headers) {
-            return Err(PageFailure::Forged);
+            return Err(PageError::Forged);
         }
         // Once something is done, its page cannot be refused.
         check_response_budget()?;
@@ -63,10 +66,10 @@ impl FromRequest<Site> for Submission {
             limit: Limit::FixedBody,
             ..BodyLimit::default()
         };
-        let body = read_body(body, limit).await?;
-        let form = Form::parse(&body).ok_or(PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
+        let body = read_body(body, limit).await.map_err(Error::from)?;
+        let form = Form::parse(&body).ok_or_else(PageError::unreadable)?;
         if !visit.is_own_form(form.get("csrf")) {
-            return Err(PageFailure::Forged);
+            return Err(PageError::Forged);
         }
         // The session may have ended while the body came.
         visit.look_up_again().await?;

@@ -8,7 +8,7 @@ use eddyline_http::{PictureForm, check_response_budget, read_picture_form};
 use http::Request;
 
 use crate::Site;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::visit::Visit;
 
 /// The page that has the form. A visitor who is not signed in returns here after signing in.
@@ -28,13 +28,13 @@ impl Upload {
 }
 
 impl FromRequest<Site> for Upload {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
         let mut visit = Visit::from_request_parts(&mut parts, site).await?;
         if visit.is_foreign(&parts.headers) {
-            return Err(PageFailure::Forged);
+            return Err(PageError::Forged);
         }
         let sender = visit.signed_in_for(PAGE)?;
         // Once something is done, its page cannot be refused.
@@ -46,7 +46,7 @@ impl FromRequest<Site> for Upload {
         let form =
             read_picture_form(&parts.headers, body, sender, limit, &site.file_bodies).await?;
         if !visit.is_own_form(form.text("csrf")) {
-            return Err(PageFailure::Forged);
+            return Err(PageError::Forged);
         }
         // The session may have ended while the body came.
         visit.look_up_again().await?;

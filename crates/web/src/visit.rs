@@ -13,7 +13,7 @@ use http::{StatusCode, request::Parts};
 use crate::Site;
 use crate::answer::{page, see_other};
 use crate::cookies::CookieNames;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::form::Form;
 
 /// A request for a page.
@@ -38,9 +38,9 @@ pub(crate) struct Inside {
 }
 
 impl FromRequestParts<Site> for Visit {
-    type Rejection = PageFailure;
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageFailure> {
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         let client = site.proxies.client(&parts.headers, &parts.extensions);
         // A proxy may do the encryption, and say so.
         let cookies = CookieNames::new(site.secure || client.secure == Some(true));
@@ -66,7 +66,7 @@ impl FromRequestParts<Site> for Visit {
             csrf,
             client: client.addr,
             cookies,
-            query: Form::parse(query.as_bytes()).ok_or(PageFailure::UnreadableAddress)?,
+            query: Form::parse(query.as_bytes()).ok_or(PageError::InvalidAddress)?,
             path: parts.uri.path().to_owned(),
             agent: agent(&parts.headers),
             site: site.clone(),
@@ -80,7 +80,7 @@ impl Visit {
     }
 
     /// Looks the session up once more, after a wait.
-    pub(crate) async fn look_up_again(&mut self) -> Result<(), PageFailure> {
+    pub(crate) async fn look_up_again(&mut self) -> Result<(), PageError> {
         if let Some(session) = &self.session {
             self.actor = self.site.app.accounts().by_session(session).await?;
         }
@@ -152,15 +152,15 @@ impl Visit {
     ///
     /// # Errors
     ///
-    /// [`PageFailure::SignIn`].
-    pub(crate) fn signed_in(&self) -> Result<&Actor, PageFailure> {
+    /// [`PageError::SignIn`].
+    pub(crate) fn signed_in(&self) -> Result<&Actor, PageError> {
         self.signed_in_for(&self.path)
     }
 
     /// The same for a page that is elsewhere, or has more to its address than the path.
-    pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, PageFailure> {
+    pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, PageError> {
         self.actor()
-            .ok_or_else(|| PageFailure::SignIn(next.to_owned()))
+            .ok_or_else(|| PageError::SignIn(next.to_owned()))
     }
 
     /// The answer to the request.
@@ -185,7 +185,7 @@ impl Visit {
         &self,
         session: &Secret,
         path: &str,
-    ) -> Result<Response, PageFailure> {
+    ) -> Result<Response, PageError> {
         if let Err(error) = self
             .app()
             .accounts()
@@ -200,7 +200,7 @@ impl Visit {
     }
 
     /// Ends the session of the browser, and lets it forget it.
-    pub(crate) async fn end_session(&self, response: Response) -> Result<Response, PageFailure> {
+    pub(crate) async fn end_session(&self, response: Response) -> Result<Response, PageError> {
         self.replace_session(self.cookies.end_session(), response)
             .await
     }
@@ -209,7 +209,7 @@ impl Visit {
         &self,
         cookie: HeaderValue,
         mut response: Response,
-    ) -> Result<Response, PageFailure> {
+    ) -> Result<Response, PageError> {
         if let Some(session) = &self.session {
             self.app().accounts().sign_out(session).await?;
         }

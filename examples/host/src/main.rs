@@ -18,8 +18,8 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::{get, post};
 use axum::{Router, response::IntoResponse};
 use eddyline_app::{
-    Addresses, App, Config, Credentials, Error as ChatError, NewFlow, NewOrganization, NewPerson,
-    NewPost, Secret,
+    Addresses, App, Config, Credentials, Error as ChatError, ErrorKind, NewFlow, NewOrganization,
+    NewPerson, NewPost, Secret,
 };
 use eddyline_http::serve::{Limits, Peer, Server, bind};
 use eddyline_model::messages::MessageKind;
@@ -127,16 +127,21 @@ async fn deployed(
     let text = format!("Deployed {}", version.trim());
     match say(&chat, peer, &headers, text).await {
         Ok(()) => (StatusCode::CREATED, String::new()),
-        Err(error) => (status_of(&error), format!("{error}\n")),
+        Err(error) => {
+            // The kind, where there is no more for callers: `Display` adds what is for the log.
+            let kind = error.kind().to_string();
+            let text = error.message().unwrap_or(&kind);
+            (status_of(&error), format!("{text}\n"))
+        }
     }
 }
 
 async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Result<(), ChatError> {
     let header = headers
         .get(AUTHORIZATION)
-        .ok_or(ChatError::Unauthenticated("an API token is needed"))?;
+        .ok_or_else(|| ChatError::unauthenticated("an API token is needed"))?;
     let credentials = Credentials::parse(header.as_bytes())
-        .map_err(|_| ChatError::Unauthenticated("the credentials cannot be read"))?;
+        .map_err(|_| ChatError::unauthenticated("the credentials cannot be read"))?;
     let caller = chat
         .authentication()
         .authenticate(credentials, peer.addr.ip())
@@ -152,10 +157,10 @@ async fn say(chat: &App, peer: Peer, headers: &HeaderMap, text: String) -> Resul
 }
 
 fn status_of(error: &ChatError) -> StatusCode {
-    match error {
-        ChatError::Unauthenticated(_) => StatusCode::UNAUTHORIZED,
-        ChatError::Denied => StatusCode::FORBIDDEN,
-        ChatError::Invalid(_) => StatusCode::BAD_REQUEST,
+    match error.kind() {
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorKind::Denied => StatusCode::FORBIDDEN,
+        ErrorKind::Invalid => StatusCode::BAD_REQUEST,
         _ => StatusCode::SERVICE_UNAVAILABLE,
     }
 }

@@ -160,7 +160,7 @@ async fn a_join_link_is_replaced_on_the_page_of_its_flow(tenant: Tenant) {
     );
     ben.post(&page, &[("do", "replace")])
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
     ada.post(&page, &[("do", "nothing")])
         .await
         .says(400, "We couldn’t read this form");
@@ -211,7 +211,7 @@ async fn a_removed_user_comes_back_only_by_an_invitation_of_a_member(tenant: Ten
     browser
         .post(&link, &join)
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
     // The page also mails an invitation. Nobody of the organization vouches for it.
     let mut visitor = tenant.server().visitor();
     let asked = visitor
@@ -225,7 +225,7 @@ async fn a_removed_user_comes_back_only_by_an_invitation_of_a_member(tenant: Ten
     browser
         .post(&mailed, &join)
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
     let flows = async || mia.get("/flows").await.as_array().unwrap().len();
     assert_eq!(flows().await, 0);
     // The same invitation counts once a member has sent it.

@@ -29,7 +29,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for applications and flow tokens.
+    /// [`Error::denied`] for applications and flow tokens.
     pub async fn api_tokens(&self, actor: &Actor) -> Result<Vec<ApiToken>> {
         let user = require_first_party_user(actor)?;
         let found = self
@@ -45,13 +45,13 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for applications and flow tokens, [`Error::Invalid`] for the name,
-    /// [`Error::Conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::Unauthenticated`] when
+    /// [`Error::denied`] for applications and flow tokens, [`Error::invalid`] for the name,
+    /// [`Error::conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::unauthenticated`] when
     /// what the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
         let (user, name) = (
             require_first_party_user(actor)?,
-            display_name(name).map_err(Error::wrong_name)?,
+            display_name(name).map_err(Error::invalid_name)?,
         );
         let secret = Secret::generate();
         let hash = secret.hash();
@@ -62,7 +62,7 @@ impl Accounts {
                 if tx.api_tokens().list_of_user(user)?.len() >= MAX_API_TOKENS {
                     let text =
                         format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
-                    return Err(Error::Conflict(text).into());
+                    return Err(Error::conflict(text).into());
                 }
                 let now = tx.now();
                 Ok(tx.api_tokens().insert(&hash.0, user, &name, now)?)
@@ -75,15 +75,15 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the caller has no such token, [`Error::Invalid`] for the name,
-    /// [`Error::Denied`] for applications and flow tokens.
+    /// [`Error::not_found`] when the caller has no such token, [`Error::invalid`] for the name,
+    /// [`Error::denied`] for applications and flow tokens.
     pub async fn rename_api_token(
         &self,
         actor: &Actor,
         id: CredentialId,
         name: &str,
     ) -> Result<()> {
-        let name = display_name(name).map_err(Error::wrong_name)?;
+        let name = display_name(name).map_err(Error::invalid_name)?;
         self.with_api_token(actor, id, move |tx, hash| {
             tx.api_tokens().set_name(&hash.0, &name)
         })
@@ -95,7 +95,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the caller has no such token, [`Error::Denied`] for applications
+    /// [`Error::not_found`] when the caller has no such token, [`Error::denied`] for applications
     /// and flow tokens.
     pub async fn end_api_token(&self, actor: &Actor, id: CredentialId) -> Result<()> {
         let user = require_first_party_user(actor)?;
@@ -120,7 +120,7 @@ impl Accounts {
                 let (hash, _) = all
                     .iter()
                     .find(|(_, token)| token.id == id)
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 Ok(work(tx, hash)?)
             })
             .await?;
@@ -144,7 +144,7 @@ pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> Stor
 /// make what outlives the permission it was given.
 pub(super) fn require_first_party_user(actor: &Actor) -> Result<UserId> {
     match actor.credential() {
-        Some(Credential::AccessToken(_)) => Err(Error::Denied),
+        Some(Credential::AccessToken(_)) => Err(Error::denied()),
         _ => Ok(actor.user()?.user.id),
     }
 }

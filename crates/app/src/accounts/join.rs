@@ -36,8 +36,8 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is no such flow, it takes nobody by a link, or it is
-    /// archived; [`Error::Denied`] for one who is blocked from it, and when its organization is
+    /// [`Error::not_found`] when there is no such flow, it takes nobody by a link, or it is
+    /// archived; [`Error::denied`] for one who is blocked from it, and when its organization is
     /// inactive.
     pub async fn join_link(
         &self,
@@ -72,8 +72,8 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// As in [`Accounts::join_link`]; [`Error::Conflict`] when the organization is full,
-    /// [`Error::Invalid`] when somebody there has the user's nick.
+    /// As in [`Accounts::join_link`]; [`Error::conflict`] when the organization is full,
+    /// [`Error::invalid`] when somebody there has the user's nick.
     pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
         actor.user()?;
         let (secret, name) = (secret.to_owned(), flow.to_owned());
@@ -95,8 +95,8 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// As in [`Accounts::join_link`], and [`Error::TooManyRequests`] for a client that asks too
-    /// often, [`Error::MailQuota`] for the quota of the organization, [`Error::Conflict`] for too
+    /// As in [`Accounts::join_link`], and [`Error::too_many_requests`] for a client that asks too
+    /// often, [`Error::mail_quota`] for the quota of the organization, [`Error::conflict`] for too
     /// many pending requests.
     pub async fn request_join(
         &self,
@@ -140,15 +140,15 @@ fn find(reader: &mut Reader<'_>, secret: &str, name: &str, user: Option<UserId>)
     let room = reader
         .flows()
         .find_room_by_join_secret(secret)?
-        .ok_or(Error::NotFound)?;
-    let flow = reader.flows().find(room)?.ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
+    let flow = reader.flows().find(room)?.ok_or_else(Error::not_found)?;
     if flow.parameterized_name != name {
-        return Err(Error::NotFound.into());
+        return Err(Error::not_found().into());
     }
     let organization = reader
         .organizations()
         .find(flow.organization)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     let membership = match user {
         Some(user) => reader.members().find(room, user)?,
         None => None,

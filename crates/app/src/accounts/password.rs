@@ -43,7 +43,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] when it is easy to guess, and as [`Accounts::with_new_password`].
+    /// [`Error::invalid`] when it is easy to guess, and as [`Accounts::with_new_password`].
     pub(crate) async fn hash_new_password(
         &self,
         password: &Password,
@@ -55,7 +55,7 @@ impl Accounts {
             accounts
                 .check_strength(&password, about)
                 .await?
-                .map_err(|text| Error::field("password", text))?;
+                .map_err(|text| Error::invalid("password", text))?;
             accounts.authentication.hash_password(&password).await
         };
         self.with_new_password(hashing).await
@@ -67,7 +67,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`] when others of the caller take too long, and those of the work.
+    /// [`Error::too_many_requests`] when others of the caller take too long, and those of the work.
     pub(super) async fn with_new_password<T: Send + 'static>(
         &self,
         work: impl Future<Output = Result<T>> + Send + 'static,
@@ -110,6 +110,6 @@ impl Accounts {
         });
         checking
             .await
-            .map_err(|error| Error::Internal(error.to_string()))
+            .map_err(|error| Error::internal(error.to_string()))
     }
 }

@@ -33,7 +33,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`] for a client that asks too often.
+    /// [`Error::too_many_requests`] for a client that asks too often.
     pub async fn request_password_reset(&self, email: &str, client: IpAddr) -> Result<()> {
         let key = names::email_key(email);
         self.mail.count_mail_request(&key, client)?;
@@ -54,7 +54,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    /// [`Error::not_found`] when the link was used, has ended, or never was.
     pub async fn reset_link(&self, link: &Secret) -> Result<ResetLink> {
         let user = self.user_of_reset_link(link).await?;
         Ok(ResetLink {
@@ -68,7 +68,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::reset_link`], [`Error::Invalid`] for a password that
+    /// [`Error::not_found`] as in [`Accounts::reset_link`], [`Error::invalid`] for a password that
     /// is easy to guess.
     pub async fn reset_password(&self, link: &Secret, new: &Password) -> Result<Secret> {
         // Known before the work of hashing is done.
@@ -82,12 +82,12 @@ impl Accounts {
             .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
-                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+                let user = find(tx, &link.0, now)?.ok_or_else(Error::not_found)?;
                 tx.users().lock(user.id)?;
                 // Asked again, since another process may have let somebody use it, or ended it.
                 let user = find(tx, &link.0, now)?
                     .filter(|user| user.active)
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 password::replace(tx, user.id, &hash)?;
                 // The link came by mail and proves its own address. If that is the present address
                 // and was unproved, another person may have entered it: their credentials end. If a
@@ -120,7 +120,7 @@ impl Accounts {
             .store()
             .read(move |reader| find(reader, &hash.0, now))
             .await?
-            .ok_or(Error::NotFound)
+            .ok_or_else(Error::not_found)
     }
 }
 

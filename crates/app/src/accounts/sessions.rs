@@ -75,8 +75,8 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], and [`Error::TooMany`] after too many wrong passwords: the
-    /// limits are the same, and count together, for every way of showing a password.
+    /// [`Error::unauthenticated`], and [`Error::too_many_attempts`] after too many wrong passwords:
+    /// the limits are the same, and count together, for every way of showing a password.
     pub async fn sign_in(
         &self,
         email: &str,
@@ -97,7 +97,7 @@ impl Accounts {
                 // beginning right after such a change with the password before.
                 tx.users().lock(user)?;
                 if !still_opens(tx, &key, user, checked.as_deref())? {
-                    return Err(Error::Unauthenticated("The credentials are not valid").into());
+                    return Err(Error::unauthenticated("The credentials are not valid").into());
                 }
                 Ok(begin(tx, &hash, user)?)
             })
@@ -111,7 +111,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn by_session(&self, session: &Secret) -> Result<Option<Actor>> {
         let epoch = self.authentication.credential_epoch();
         let (hash, now) = (session.hash(), self.core.now());
@@ -165,7 +165,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn has_signed_in_lately(&self, actor: &Actor) -> Result<bool> {
         let hash = match actor.credential() {
             Some(Credential::Password(_)) => return Ok(true),
@@ -186,7 +186,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn name_session(&self, session: &Secret, agent: &str) -> Result<()> {
         let hash = session.hash();
         let agent: String = agent
@@ -208,7 +208,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn sign_out(&self, session: &Secret) -> Result<()> {
         let hash = session.hash();
         // Read first, so that invented sessions cost no transaction.
@@ -239,7 +239,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for applications and flow tokens.
+    /// [`Error::denied`] for applications and flow tokens.
     pub async fn sessions(&self, actor: &Actor) -> Result<Vec<OneSession>> {
         let (user, this) = (require_first_party_user(actor)?, session_of(actor));
         let since = self.core.now().plus_millis(-SESSION_MILLIS);
@@ -265,14 +265,14 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the caller has no such session, [`Error::Denied`] for applications
+    /// [`Error::not_found`] when the caller has no such session, [`Error::denied`] for applications
     /// and flow tokens.
     pub async fn end_session(&self, actor: &Actor, id: CredentialId) -> Result<()> {
         let ended = self
             .end_sessions(actor, move |hash| hash.credential() == id)
             .await?;
         if ended == 0 {
-            Err(Error::NotFound)
+            Err(Error::not_found())
         } else {
             Ok(())
         }
@@ -282,7 +282,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for applications and flow tokens.
+    /// [`Error::denied`] for applications and flow tokens.
     pub async fn end_other_sessions(&self, actor: &Actor) -> Result<usize> {
         let this = session_of(actor);
         self.end_sessions(actor, move |hash| this != Some(*hash))

@@ -22,7 +22,7 @@ impl Accounts {
                 let user = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 tx.users().lock(user)?;
@@ -47,7 +47,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    /// [`Error::not_found`] when the link was used, has ended, or never was.
     pub async fn sign_in_link(&self, link: &Secret) -> Result<String> {
         let (hash, now) = (link.hash(), self.core.now());
         let found = self
@@ -55,7 +55,7 @@ impl Accounts {
             .store()
             .read(move |reader| find(reader, &hash.0, now))
             .await?;
-        Ok(found.ok_or(Error::NotFound)?.name)
+        Ok(found.ok_or_else(Error::not_found)?.name)
     }
 
     /// Signs in by a link and gives the secret of the new session. The link leads nowhere
@@ -63,7 +63,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::sign_in_link`].
+    /// [`Error::not_found`] as in [`Accounts::sign_in_link`].
     pub async fn sign_in_by_link(&self, link: &Secret) -> Result<Secret> {
         // Read first, so that guesses cost no transaction.
         self.sign_in_link(link).await?;
@@ -73,10 +73,10 @@ impl Accounts {
             .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
-                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+                let user = find(tx, &link.0, now)?.ok_or_else(Error::not_found)?;
                 tx.users().lock(user.id)?;
                 // Read again under the lock: another request may have used or ended it.
-                let user = find(tx, &link.0, now)?.ok_or(Error::NotFound)?;
+                let user = find(tx, &link.0, now)?.ok_or_else(Error::not_found)?;
                 tx.mails().delete_links(Purpose::SignIn(user.id))?;
                 Ok(sessions::begin(tx, &session, user.id)?)
             })

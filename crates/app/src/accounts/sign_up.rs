@@ -53,7 +53,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the invitation was accepted, declined or cancelled, its link has
+    /// [`Error::not_found`] when the invitation was accepted, declined or cancelled, its link has
     /// ended, or never was.
     pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
         let (hash, now) = (link.hash(), self.core.now());
@@ -75,7 +75,7 @@ impl Accounts {
                 has_account,
             }))
         });
-        found.await?.ok_or(Error::NotFound)
+        found.await?.ok_or_else(Error::not_found)
     }
 
     /// Makes an account for the address of an invitation, which its link has proved, and brings it
@@ -83,16 +83,16 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Invalid`] naming `name`,
-    /// `nick` or `password`; [`Error::Conflict`] when the address has an account or the
-    /// organization is full; [`Error::Denied`] when it is inactive.
+    /// [`Error::not_found`] as in [`Accounts::invitation_link`]; [`Error::invalid`] naming `name`,
+    /// `nick` or `password`; [`Error::conflict`] when the address has an account or the
+    /// organization is full; [`Error::denied`] when it is inactive.
     pub async fn sign_up(&self, link: &Secret, new: NewAccount) -> Result<(Secret, FlowPath)> {
         // Known before the work of hashing is done.
         let invited = self.invitation_link(link).await?;
         let email: Email = invited
             .email
             .parse()
-            .map_err(|_| Error::Internal("an invited address".into()))?;
+            .map_err(|_| Error::internal("an invited address"))?;
         let accounts = self.clone();
         let checking = async move {
             let (name, nick) = accounts.check_newcomer(&new, &invited).await?;
@@ -138,9 +138,9 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::invitation_link`]; [`Error::Denied`] when the user is
-    /// blocked or the organization inactive; [`Error::Conflict`] when it is full;
-    /// [`Error::Invalid`] when somebody there has the user's nick.
+    /// [`Error::not_found`] as in [`Accounts::invitation_link`]; [`Error::denied`] when the user is
+    /// blocked or the organization inactive; [`Error::conflict`] when it is full;
+    /// [`Error::invalid`] when somebody there has the user's nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
         actor.user()?;
         let hash = link.hash();
@@ -149,7 +149,7 @@ impl Accounts {
             .transaction_as(actor, move |tx, actor| {
                 let (now, user) = (tx.now(), actor.user()?.user.clone());
                 let (invitation, flow, organization, _) =
-                    invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+                    invitation_of_link(tx, &hash, now)?.ok_or_else(Error::not_found)?;
                 accept_in(tx, &invitation, &user)?;
                 Ok(FlowPath::of(&organization, &flow))
             })
@@ -181,7 +181,7 @@ impl Accounts {
         }
         match (name, nick) {
             (Ok(name), Ok(nick)) if errors.is_empty() => Ok((name, nick)),
-            _ => Err(Error::Invalid(errors)),
+            _ => Err(Error::invalid_fields(errors)),
         }
     }
 
@@ -189,7 +189,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::invitation_link`].
+    /// [`Error::not_found`] as in [`Accounts::invitation_link`].
     pub async fn decline_link(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
         self.invitation_link(link).await?;
@@ -198,7 +198,7 @@ impl Accounts {
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
                 let (invitation, _, organization, _) =
-                    invitation_of_link(tx, &hash, now)?.ok_or(Error::NotFound)?;
+                    invitation_of_link(tx, &hash, now)?.ok_or_else(Error::not_found)?;
                 let account = holder_of(tx, &names::email_key(&invitation.email), organization.id)?;
                 decline_in(tx, &invitation, account.map(|account| account.user.id))
             })
@@ -211,7 +211,7 @@ impl Accounts {
 fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitation, FlowPath)> {
     let now = tx.now();
     let (invitation, flow, organization, _) =
-        invitation_of_link(tx, link, now)?.ok_or(Error::NotFound)?;
+        invitation_of_link(tx, link, now)?.ok_or_else(Error::not_found)?;
     // In the order in which everybody takes them: the flow, then its organization.
     lock_open_flow(tx, flow.room)?;
     let holder = tx.users().find_account_by_email(&new.email_key)?;
@@ -220,15 +220,13 @@ fn admit(tx: &mut Tx<'_>, link: &TokenHash, new: &NewUser) -> TxResult<(Invitati
         None => false,
     };
     if is_kept || tx.emails().is_claimed(&new.email_key, UserId(0), now)? {
-        return Err(
-            Error::Conflict("this address has an account by now; sign in instead".into()).into(),
-        );
+        return Err(Error::conflict("this address has an account by now; sign in instead").into());
     }
     // Held, so that nobody else takes the nick or the last place.
     let organization = tx
         .organizations()
         .lock(organization.id)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     has_place(tx, &organization, &new.nick, None)?;
     if let Some(squatter) = holder {
         displace(tx, &squatter.user)?;

@@ -29,7 +29,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the link was used, has ended, or never was.
+    /// [`Error::not_found`] when the link was used, has ended, or never was.
     pub async fn undo_link(&self, link: &Secret) -> Result<UndoLink> {
         let (hash, now) = (link.hash(), self.core.now());
         let found = self
@@ -37,7 +37,7 @@ impl Accounts {
             .store()
             .read(move |reader| find(reader, &hash.0, now))
             .await?;
-        let found = found.ok_or(Error::NotFound)?;
+        let found = found.ok_or_else(Error::not_found)?;
         Ok(UndoLink {
             name: found.user.name,
             old: found.old,
@@ -53,7 +53,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Accounts::undo_link`], [`Error::Conflict`] when somebody else
+    /// [`Error::not_found`] as in [`Accounts::undo_link`], [`Error::conflict`] when somebody else
     /// has the address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.
@@ -63,10 +63,11 @@ impl Accounts {
             .core
             .transaction(NoCaller::Link, move |tx| {
                 let now = tx.now();
-                let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
+                let Undo { user, .. } = find(tx, &hash.0, now)?.ok_or_else(Error::not_found)?;
                 tx.users().lock(user.id)?;
                 // Asked again, as it is now that nobody else changes it.
-                let Undo { user, old, end } = find(tx, &hash.0, now)?.ok_or(Error::NotFound)?;
+                let Undo { user, old, end } =
+                    find(tx, &hash.0, now)?.ok_or_else(Error::not_found)?;
                 let key = names::email_key(&old);
                 if tx
                     .users()
@@ -75,7 +76,7 @@ impl Accounts {
                 {
                     let text =
                         "another account has this address by now; ask the operator of the server";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(Error::conflict(text).into());
                 }
                 let nick = names::nick_key(&user.nick);
                 tx.users()

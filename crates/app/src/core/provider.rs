@@ -3,7 +3,6 @@
 use eddyline_auth::TokenHash;
 use eddyline_model::OrganizationId;
 use eddyline_model::identities::Provider;
-use eddyline_scim::ScimError;
 use eddyline_storage::{Reader, Tx};
 
 use super::result::TxResult;
@@ -40,7 +39,7 @@ impl ScimProvider {
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 403.
+    /// [`Error::denied`].
     pub(crate) fn verify(&self, reader: &mut Reader<'_>) -> TxResult<()> {
         let provider = reader.identities().find_provider(&self.uid)?;
         let holds = provider.is_some_and(|provider| {
@@ -57,7 +56,7 @@ impl ScimProvider {
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 403.
+    /// [`Error::denied`].
     pub(crate) fn lock_credential(&self, tx: &mut Tx<'_>) -> TxResult<()> {
         let holds = tx.identities().lock_provider(&self.uid, &self.token.0)?;
         if holds {
@@ -74,7 +73,7 @@ impl ScimProvider {
 }
 
 pub(crate) fn wrong_token() -> Error {
-    ScimError::new(403, "The token is not valid").into()
+    Error::denied().with_message("The token is not valid")
 }
 
 pub(crate) fn is_token_of(provider: &Provider, shown: &TokenHash) -> bool {

@@ -20,7 +20,7 @@ impl From<Abort<Error>> for Error {
     fn from(abort: Abort<Error>) -> Self {
         match abort {
             Abort::Store(error) => error.into(),
-            Abort::Rejected(reason) => reason,
+            Abort::Rejected(reason) | Abort::Commit { reason, .. } => reason,
         }
     }
 }
@@ -34,7 +34,7 @@ impl Core {
     {
         let read = self.store().read(move |reader| match work(reader) {
             Ok(found) => Ok(Ok(found)),
-            Err(Abort::Rejected(reason)) => Ok(Err(reason)),
+            Err(Abort::Rejected(reason) | Abort::Commit { reason, .. }) => Ok(Err(reason)),
             Err(Abort::Store(error)) => Err(error),
         });
         read.await?
@@ -46,7 +46,9 @@ mod tests {
     use eddyline_storage::Store;
 
     use super::*;
+    use crate::ErrorKind;
     use crate::core::transaction::NoCaller;
+    use crate::error::kind_of;
     use crate::{App, Config};
 
     #[tokio::test]
@@ -56,15 +58,15 @@ mod tests {
         let refused = app.core().transaction(NoCaller::Operator, |tx| {
             let now = tx.now();
             tx.organizations().insert("Acme", "acme", 5, now)?;
-            Err::<(), _>(Error::Denied.into())
+            Err::<(), _>(Error::denied().into())
         });
-        assert!(matches!(refused.await, Err(Error::Denied)));
+        assert_eq!(kind_of(&refused.await), Some(ErrorKind::Denied));
         let found = app.core().read(|reader| {
             Ok(reader
                 .organizations()
                 .find_id_by_name("acme")?
-                .ok_or(Error::NotFound)?)
+                .ok_or_else(Error::not_found)?)
         });
-        assert!(matches!(found.await, Err(Error::NotFound)));
+        assert_eq!(kind_of(&found.await), Some(ErrorKind::NotFound));
     }
 }

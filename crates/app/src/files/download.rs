@@ -15,7 +15,7 @@ use futures_util::TryStreamExt as _;
 use super::{FileContent, in_path};
 use crate::actor::Actor;
 use crate::quota::QuotaSubject;
-use crate::{Error, Files, Result};
+use crate::{Error, ErrorKind, Files, Result};
 
 /// What a PNG file begins with. A thumbnail is either that or a JPEG file.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
@@ -45,7 +45,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], [`Error::MissingScope`].
+    /// [`Error::not_found`], [`Error::denied`], [`Error::missing_scope`].
     pub async fn link(&self, actor: &Actor, id: &str, variant: Variant) -> Result<String> {
         let file = self.load_file(id).await?;
         self.admit_reader(actor, file.room).await?;
@@ -78,7 +78,7 @@ impl Files {
 
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
         match self.rooms.admit(actor, room, FlowAction::Read).await {
-            Err(Error::NotFound) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             admitted => {
                 actor.require_any(&[Scope::Flow])?;
                 return admitted.map(drop);
@@ -89,11 +89,11 @@ impl Files {
             .store()
             .read(move |reader| reader.rooms().find_private_users(room))
             .await?;
-        let (one, other) = people.ok_or(Error::NotFound)?;
+        let (one, other) = people.ok_or_else(Error::not_found)?;
         let with = match actor.user()?.user.id {
             own if own == one => other,
             own if own == other => one,
-            _ => return Err(Error::NotFound),
+            _ => return Err(Error::not_found()),
         };
         actor.require_any(&[Scope::Private])?;
         self.rooms
@@ -106,15 +106,15 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::LinkEnded`], and [`Error::NotFound`] for any other text and when the file was
+    /// [`Error::gone`], and [`Error::not_found`] for any other text and when the file was
     /// deleted.
     pub async fn download(&self, token: &str) -> Result<Download> {
         let claim =
             self.links
                 .check(token, self.core.now().0)
                 .map_err(|refused| match refused {
-                    DownloadError::Expired => Error::LinkEnded,
-                    DownloadError::Forged => Error::NotFound,
+                    DownloadError::Expired => Error::gone("This link has ended"),
+                    DownloadError::Forged => Error::not_found(),
                 })?;
         let file = self.load_file(&claim.file).await?;
         let owner = QuotaSubject {
@@ -128,7 +128,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it was deleted meanwhile.
+    /// [`Error::not_found`] when it was deleted meanwhile.
     pub async fn read(
         &self,
         download: &Download,
@@ -143,7 +143,7 @@ impl Files {
             .store()
             .read(move |reader| reader.files().find(&id))
             .await?
-            .ok_or(Error::NotFound)
+            .ok_or_else(Error::not_found)
     }
 
     async fn found(&self, file: &File, variant: Variant, owner: QuotaSubject) -> Result<Download> {
@@ -151,7 +151,9 @@ impl Files {
             Variant::File => Some(&file.object),
             Variant::Thumbnail => file.thumbnail.as_ref(),
         };
-        let key = key.and_then(|key| Key::parse(key)).ok_or(Error::NotFound)?;
+        let key = key
+            .and_then(|key| Key::parse(key))
+            .ok_or_else(Error::not_found)?;
         let (content_type, size, tag) = match variant {
             Variant::File => (
                 file.content_type.clone(),

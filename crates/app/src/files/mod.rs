@@ -65,7 +65,7 @@ impl Files {
 
     fn files(&self) -> Result<&eddyline_files::Files> {
         let place = self.core.config().files.place.as_ref();
-        place.ok_or_else(|| Error::Unavailable("this process keeps no files".into()))
+        place.ok_or_else(|| Error::unavailable("this process keeps no files"))
     }
 }
 

@@ -51,7 +51,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`] where no files are kept, [`Error::DiskFull`].
+    /// [`Error::unavailable`] where no files are kept, [`Error::disk_full`].
     pub async fn begin_upload(&self, actor: &Actor, before: u64) -> Result<Upload> {
         let mut noted = PendingObjects {
             files: self.clone(),
@@ -74,7 +74,7 @@ impl Upload {
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] from the byte on that is one too many, [`Error::DiskFull`].
+    /// [`Error::too_large`] from the byte on that is one too many, [`Error::disk_full`].
     pub async fn write(&mut self, bytes: Bytes) -> Result<()> {
         Ok(self.writing.write(bytes).await?)
     }
@@ -83,7 +83,7 @@ impl Upload {
     ///
     /// # Errors
     ///
-    /// [`Error::DiskFull`], [`Error::Unavailable`].
+    /// [`Error::disk_full`], [`Error::unavailable`].
     pub async fn finish(mut self) -> Result<Uploaded> {
         let key = self.writing.key().clone();
         let (unpacking, keys) = (&self.noted.files.unpacking, self.keys);
@@ -139,7 +139,7 @@ impl Uploaded {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], about `file_name` and `content_type`.
+    /// [`Error::invalid`], about `file_name` and `content_type`.
     pub fn named(
         &self,
         name: Option<&str>,
@@ -150,11 +150,11 @@ impl Uploaded {
         file.name = clean_name(name.unwrap_or_default());
         if file.name.chars().count() > MAX_NAME_CHARS {
             let text = format!("is too long (maximum is {MAX_NAME_CHARS} characters)");
-            return Err(Error::field("file_name", text));
+            return Err(Error::invalid("file_name", text));
         }
         if let Some(told) = content_type.map(str::trim).filter(|told| !told.is_empty()) {
             if !is_media_type(told) {
-                return Err(Error::field(
+                return Err(Error::invalid(
                     "content_type",
                     "is not a media type such as image/png",
                 ));

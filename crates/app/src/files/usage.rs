@@ -96,7 +96,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::FileQuota`].
+    /// [`Error::file_quota`].
     pub async fn may_send(&self, room: &Room) -> Result<()> {
         self.check_file_quota(FilesOf::Organization(room.flow.organization), 0)
             .await
@@ -107,7 +107,7 @@ impl Files {
     ///
     /// # Errors
     ///
-    /// [`Error::FileQuota`].
+    /// [`Error::file_quota`].
     pub(crate) async fn check_file_quota(&self, of: FilesOf, bytes: u64) -> Result<()> {
         let quotas = self.core.config().files.quotas;
         let (quota, whose, limit) = match of {
@@ -141,7 +141,7 @@ impl Files {
         if kept.saturating_add(bytes.max(1)) > quota {
             let text =
                 format!("{whose} take {kept} of at most {quota} bytes; remove some to send others");
-            return Err(Error::FileQuota { limit, text });
+            return Err(Error::file_quota(limit, text));
         }
         Ok(())
     }

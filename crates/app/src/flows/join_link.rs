@@ -22,7 +22,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Denied`] when the caller may not configure the flow, or the organization is
+    /// [`crate::Error::denied`] when the caller may not configure the flow, or the organization is
     /// inactive.
     pub async fn replace_join_link(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let (id, user) = (room.id(), actor.user()?.user.id);

@@ -42,7 +42,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, [`Error::Invalid`] for an `after` that names no flow of
+    /// [`Error::denied`] for flow tokens, [`Error::invalid`] for an `after` that names no flow of
     /// the caller's organizations.
     pub async fn list(&self, actor: &Actor, wanted: FlowsWanted) -> Result<FlowList> {
         self.flows_within(actor, wanted, FLOW_LIST_BYTES).await
@@ -52,7 +52,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn all(&self, actor: &Actor) -> Result<Vec<WireFlow>> {
         Ok(self
             .flows_within(actor, FlowsWanted::default(), usize::MAX)
@@ -78,7 +78,7 @@ impl Flows {
             Ok(if passed_over { Some(listing) } else { None })
         });
         let Some(Listing { flows, next, .. }) = found.await? else {
-            return Err(Error::field("after", "names none of your flows"));
+            return Err(Error::invalid("after", "names none of your flows"));
         };
         let flows = flows
             .into_iter()

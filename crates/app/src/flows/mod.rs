@@ -81,7 +81,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn get(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
         let caller = actor.user()?;
         self.describe(room.id(), caller.user.id, CredentialScopes::by(actor))
@@ -100,15 +100,15 @@ impl Flows {
             .store()
             .read(move |reader| describe_with_users(reader, &addresses, (room, user), shown))
             .await?;
-        Ok(self.with_present_people(room, flow.ok_or(Error::NotFound)?))
+        Ok(self.with_present_people(room, flow.ok_or_else(Error::not_found)?))
     }
 
     /// Makes a flow in an organization of the caller's, with the caller in it.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the organization is not the caller's, [`Error::Denied`] when it is
-    /// inactive, [`Error::Conflict`] when it has as many flows as it may have, or the caller has
+    /// [`Error::not_found`] when the organization is not the caller's, [`Error::denied`] when it is
+    /// inactive, [`Error::conflict`] when it has as many flows as it may have, or the caller has
     /// made as many.
     pub async fn create(
         &self,
@@ -137,7 +137,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn update(
         &self,
         actor: &Actor,
@@ -169,8 +169,8 @@ fn lock_writable(tx: &mut Tx<'_>, name: &str, user: UserId) -> TxResult<Organiza
     let id = tx
         .organizations()
         .find_id_by_name(name)?
-        .ok_or(Error::NotFound)?;
-    let organization = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
+    let organization = tx.organizations().lock(id)?.ok_or_else(Error::not_found)?;
     let role = tx
         .organization_members()
         .list_of_user(user)?
@@ -202,7 +202,7 @@ fn check_flow_limits(
         if most > 0 && count >= i64::from(most) {
             let text =
                 format!("{who} {count} flows, archived ones included, and more are not allowed");
-            return Err(Error::Full { limit, text }.into());
+            return Err(Error::full(limit, text).into());
         }
     }
     Ok(())
@@ -229,7 +229,7 @@ fn allow_update(flow_caller: FlowCaller, room: &Room, changes: &FlowChanges) -> 
             policy::flow(flow_caller, &active, FlowAction::Join)?;
         }
     } else if changes.open.is_some() {
-        return Err(Error::Denied);
+        return Err(Error::denied());
     }
     Ok(())
 }

@@ -20,7 +20,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
         let id = room.id();
         let people = self
@@ -39,8 +39,8 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] when the caller is not in the flow, or the user is blocked from it;
-    /// [`Error::Invalid`] when there is no such user in the organization.
+    /// [`Error::denied`] when the caller is not in the flow, or the user is blocked from it;
+    /// [`Error::invalid`] when there is no such user in the organization.
     pub async fn add_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let (done, event) = self
             .rooms
@@ -50,7 +50,7 @@ impl Flows {
                 FlowAction::AddUser,
                 move |tx, actor, room| {
                     match room.member(user) {
-                        Some(member) if member.blocked => return Err(Error::Denied.into()),
+                        Some(member) if member.blocked => return Err(Error::denied().into()),
                         Some(_) => return Ok(()),
                         None => {}
                     }
@@ -60,7 +60,9 @@ impl Flows {
                         .iter()
                         .any(|m| m.organization == room.organization.id);
                     let (true, Some(person)) = (belongs, tx.users().find(user)?) else {
-                        return Err(Error::field("id", "is not a user of the organization").into());
+                        return Err(
+                            Error::invalid("id", "is not a user of the organization").into()
+                        );
                     };
                     admit_member(tx, room.id(), &person)?;
                     let draft = action(
@@ -83,7 +85,7 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] when the caller may not (specification, section 3), [`Error::NotFound`]
+    /// [`Error::denied`] when the caller may not (specification, section 3), [`Error::not_found`]
     /// when the user is not in the flow.
     pub async fn set_user_blocked(
         &self,
@@ -96,7 +98,7 @@ impl Flows {
             .rooms
             .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
-                let member = room.member(user).ok_or(Error::NotFound)?;
+                let member = room.member(user).ok_or_else(Error::not_found)?;
                 policy::block(actor.flow_caller(room), role_of(tx, room, user)?)
                     .map_err(Error::from)?;
                 if member.blocked == blocked {
@@ -125,11 +127,11 @@ impl Flows {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
+    /// [`Error::denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
     pub async fn leave(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
         let caller = actor.user()?.clone();
         if caller.user.id != user {
-            return Err(Error::Denied);
+            return Err(Error::denied());
         }
         let id = room.id();
         let ((), event) = self
@@ -139,8 +141,10 @@ impl Flows {
                 move |tx| tx.rooms().lock(id),
                 move |tx, _| {
                     match tx.members().find(id, user)? {
-                        None => return Err(Error::NotFound.into()),
-                        Some(membership) if membership.blocked => return Err(Error::Denied.into()),
+                        None => return Err(Error::not_found().into()),
+                        Some(membership) if membership.blocked => {
+                            return Err(Error::denied().into());
+                        }
                         Some(_) => {}
                     }
                     Ok(take_out(tx, id, user, Some(&caller.user.nick))?)

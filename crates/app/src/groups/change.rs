@@ -22,7 +22,7 @@ const NAMED: usize = 20;
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`].
+/// [`Error::not_found`].
 pub(crate) fn find(
     reader: &mut Reader<'_>,
     organization: OrganizationId,
@@ -32,14 +32,14 @@ pub(crate) fn find(
         .groups()
         .find(id)?
         .filter(|group| group.organization == organization);
-    Ok(found.ok_or(Error::NotFound)?)
+    Ok(found.ok_or_else(Error::not_found)?)
 }
 
 /// Makes a group.
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`], [`Error::Invalid`].
+/// [`Error::conflict`], [`Error::invalid`].
 pub(crate) fn create(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
@@ -48,7 +48,7 @@ pub(crate) fn create(
 ) -> TxResult<GroupId> {
     if tx.groups().count(organization)? >= MAX_GROUPS as i64 {
         return Err(
-            Error::Conflict(format!("an organization has at most {MAX_GROUPS} groups")).into(),
+            Error::conflict(format!("an organization has at most {MAX_GROUPS} groups")).into(),
         );
     }
     check_name(tx, organization, &new.name)?;
@@ -68,7 +68,7 @@ pub(crate) fn create(
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`], [`Error::Invalid`].
+/// [`Error::conflict`], [`Error::invalid`].
 pub(crate) fn change(
     tx: &mut Tx<'_>,
     group: &Group,
@@ -110,7 +110,7 @@ pub(crate) fn change(
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] when it has as many members as it may.
+/// [`Error::conflict`] when it has as many members as it may.
 pub(crate) fn set_member(
     tx: &mut Tx<'_>,
     group: &Group,
@@ -125,7 +125,7 @@ pub(crate) fn set_member(
     match is_member {
         true if wanted.len() >= MAX_GROUP_MEMBERS => {
             let text = format!("a group has at most {MAX_GROUP_MEMBERS} members");
-            return Err(Error::Conflict(text).into());
+            return Err(Error::conflict(text).into());
         }
         true => wanted.push(user),
         false => wanted.retain(|member| *member != user),
@@ -218,7 +218,7 @@ fn check_memberships(tx: &mut Tx<'_>, organization: OrganizationId, more: usize)
         let text = format!(
             "the groups of an organization have at most {MAX_GROUP_MEMBERSHIPS} members together"
         );
-        return Err(Error::Conflict(text).into());
+        return Err(Error::conflict(text).into());
     }
     Ok(())
 }
@@ -239,7 +239,7 @@ fn check_name(tx: &mut Tx<'_>, organization: OrganizationId, name: &GroupName) -
     } else {
         return Ok(());
     };
-    Err(Error::Conflict(text).into())
+    Err(Error::conflict(text).into())
 }
 
 /// The users, each once, if there are not too many and all of them belong to the organization.
@@ -251,7 +251,7 @@ fn check_users(
     let users: BTreeSet<UserId> = users.iter().copied().collect();
     if users.len() > MAX_GROUP_MEMBERS {
         return Err(
-            Error::field("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into(),
+            Error::invalid("users", format!("can't be more than {MAX_GROUP_MEMBERS}")).into(),
         );
     }
     let users: Vec<UserId> = users.into_iter().collect();
@@ -268,7 +268,7 @@ fn check_users(
     if others.is_empty() {
         return Ok(users);
     }
-    Err(Error::field(
+    Err(Error::invalid(
         "users",
         format!(
             "can't hold users of other organizations: {}",

@@ -53,7 +53,7 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when it is not the caller's, [`Error::Denied`] for flow tokens.
+    /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] for flow tokens.
     pub async fn list(&self, actor: &Actor, organization: OrganizationId) -> Result<Vec<Group>> {
         policy::organization(actor.user()?.role_in(organization), OrganizationAction::See)?;
         let found = self.core.store().read(move |reader| {
@@ -65,7 +65,7 @@ impl Groups {
         });
         let (shown, groups) = found.await?;
         let (shown, base) = (
-            shown.ok_or(Error::NotFound)?,
+            shown.ok_or_else(Error::not_found)?,
             &self.core.config().addresses.base,
         );
         Ok(groups
@@ -78,8 +78,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or the organization is not the caller's,
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::not_found`] when there is none or the organization is not the caller's,
+    /// [`Error::denied`] for flow tokens.
     pub async fn get(
         &self,
         actor: &Actor,
@@ -91,7 +91,7 @@ impl Groups {
             let shown = reader
                 .organizations()
                 .find(organization)?
-                .ok_or(Error::NotFound)?;
+                .ok_or_else(Error::not_found)?;
             Ok((shown, change::find(reader, organization, id)?))
         });
         let (shown, group) = found.await?;
@@ -106,8 +106,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for users who do not belong to the organization and for too many of them,
-    /// [`Error::Conflict`] when a user or a group of the organization has the name, or there are as
+    /// [`Error::invalid`] for users who do not belong to the organization and for too many of them,
+    /// [`Error::conflict`] when a user or a group of the organization has the name, or there are as
     /// many groups as may be; and as [`Groups::remove`].
     pub async fn create(
         &self,
@@ -147,7 +147,7 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the user does not belong to the organization, [`Error::Conflict`]
+    /// [`Error::not_found`] when the user does not belong to the organization, [`Error::conflict`]
     /// when the group has as many members as it may; and as [`Groups::remove`].
     pub async fn set_member(
         &self,
@@ -164,7 +164,7 @@ impl Groups {
                 .list_among(organization, &[user])?
                 .is_empty()
             {
-                return Err(Error::NotFound.into());
+                return Err(Error::not_found().into());
             }
             change::set_member(tx, &group, user, is_member, by)
         })
@@ -175,8 +175,8 @@ impl Groups {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when there is none or the organization is not the caller's,
-    /// [`Error::Denied`] when the caller does not administer it or it is inactive.
+    /// [`Error::not_found`] when there is none or the organization is not the caller's,
+    /// [`Error::denied`] when the caller does not administer it or it is inactive.
     pub async fn remove(
         &self,
         actor: &Actor,
@@ -211,7 +211,7 @@ impl Groups {
                 let held = tx
                     .organizations()
                     .find(organization)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 let role = caller.role_in(organization);
                 let allowed = policy::organization(role, OrganizationAction::Administer);
                 allowed

@@ -27,10 +27,10 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] and [`Error::Denied`] for all other users, [`Error::NotFound`] also when
-    /// the inviter has left the organization, [`Error::Denied`] when the organization is inactive,
-    /// [`Error::Conflict`] when it is full, and [`Error::Invalid`] when another user there has the
-    /// caller's nick.
+    /// [`Error::not_found`] and [`Error::denied`] for all other users, [`Error::not_found`] also
+    /// when the inviter has left the organization, [`Error::denied`] when the organization is
+    /// inactive, [`Error::conflict`] when it is full, and [`Error::invalid`] when another user
+    /// there has the caller's nick.
     pub async fn accept(
         &self,
         actor: &Actor,
@@ -46,7 +46,7 @@ impl Invitations {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, who| {
-                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                     policy::accept_invitation(invited).map_err(Error::from)?;
                     if invitation.state == InvitationState::Pending {
@@ -70,13 +70,16 @@ impl Invitations {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the invitation was removed or is not in force any more
-/// ([`is_in_force`]), [`Error::Conflict`] when it was accepted already, and as [`join_flow`].
+/// [`Error::not_found`] when the invitation was removed or is not in force any more
+/// ([`is_in_force`]), [`Error::conflict`] when it was accepted already, and as [`join_flow`].
 pub(crate) fn accept_in(tx: &mut Tx<'_>, invitation: &Invitation, user: &User) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
-    let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
+    let flow = tx
+        .flows()
+        .find(invitation.room)?
+        .ok_or_else(Error::not_found)?;
     if !is_in_force(tx, &flow, invitation.inviter)? {
-        return Err(Error::NotFound.into());
+        return Err(Error::not_found().into());
     }
     // One without an inviter was requested on the page of a join link.
     join_flow(tx, invitation.room, user, invitation.inviter.is_some())?;

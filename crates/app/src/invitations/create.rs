@@ -12,8 +12,8 @@ use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
 use crate::email_addresses::holder_of;
-use crate::error::MailQuota;
 use crate::invitations::MailLimits;
+use crate::mail_quota::MailQuota;
 use crate::rooms::Room;
 use crate::{Error, Invitations, Result};
 
@@ -23,9 +23,9 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], also when the organization is inactive;
-    /// [`Error::Conflict`] when the address is that of somebody in the flow or blocked from it, or
-    /// the flow has as many pending invitations as it may have; [`Error::MailQuota`].
+    /// [`Error::not_found`], [`Error::denied`], also when the organization is inactive;
+    /// [`Error::conflict`] when the address is that of somebody in the flow or blocked from it, or
+    /// the flow has as many pending invitations as it may have; [`Error::mail_quota`].
     pub async fn create(
         &self,
         actor: &Actor,
@@ -42,7 +42,7 @@ impl Invitations {
                 FlowAction::Invite,
                 move |tx, actor, room| {
                     if let Some(why) = reason_against(tx, room, &email)? {
-                        return Err(Error::Conflict(why).into());
+                        return Err(Error::conflict(why).into());
                     }
                     let sending =
                         Sending::of_member(limits, room, actor.user_id(), message.as_deref());
@@ -92,9 +92,9 @@ fn reason_against(tx: &mut Tx<'_>, room: &Room, email: &Email) -> StoreResult<Op
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when the flow is gone, archived or not to be joined by a link,
-/// [`Error::Denied`] when its organization is inactive; [`Error::Conflict`] when the flow has as
-/// many pending requests as it may have, and [`Error::MailQuota`] for the quota of the
+/// [`Error::not_found`] when the flow is gone, archived or not to be joined by a link,
+/// [`Error::denied`] when its organization is inactive; [`Error::conflict`] when the flow has as
+/// many pending requests as it may have, and [`Error::mail_quota`] for the quota of the
 /// organization.
 pub(crate) fn request_join_in(
     tx: &mut Tx<'_>,
@@ -107,7 +107,7 @@ pub(crate) fn request_join_in(
         |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
     let room = Room::load(tx, room)?
         .filter(joinable)
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     policy::write(&room.organization).map_err(Error::from)?;
     if reason_against(tx, &room, email)?.is_some() {
         return Ok(());

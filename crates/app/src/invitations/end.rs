@@ -21,7 +21,7 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when it was accepted, [`Error::NotFound`], [`Error::Denied`], also when
+    /// [`Error::conflict`] when it was accepted, [`Error::not_found`], [`Error::denied`], also when
     /// the organization is inactive.
     pub async fn delete(
         &self,
@@ -36,7 +36,7 @@ impl Invitations {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, who| {
-                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
+                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                     match invited {
                         Invited::Guest => decline_in(tx, &invitation, who.user_id()),
@@ -54,8 +54,8 @@ impl Invitations {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`] when it is gone, [`Error::Conflict`] when it was accepted, [`Error::Denied`]
-/// when the organization is inactive.
+/// [`Error::not_found`] when it is gone, [`Error::conflict`] when it was accepted,
+/// [`Error::denied`] when the organization is inactive.
 pub(crate) fn decline_in(
     tx: &mut Tx<'_>,
     invitation: &Invitation,
@@ -66,11 +66,14 @@ pub(crate) fn decline_in(
 
 fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>) -> TxResult<()> {
     let invitation = lock_pending(tx, invitation.room, invitation.id)?;
-    let flow = tx.flows().find(invitation.room)?.ok_or(Error::NotFound)?;
+    let flow = tx
+        .flows()
+        .find(invitation.room)?
+        .ok_or_else(Error::not_found)?;
     let organization = tx
         .organizations()
         .find(flow.organization)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     policy::write(&organization).map_err(Error::from)?;
     revoke(tx, &[invitation.id])?;
     let draft = action(

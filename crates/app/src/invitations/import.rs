@@ -21,8 +21,8 @@ use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::NoCaller;
 use crate::email_addresses::holds_address;
-use crate::error::MailQuotaExceeded;
 use crate::invitations::MailLimits;
+use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::mark_accepted;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::Room;
@@ -108,10 +108,10 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a list without entries or with more than 10,000; [`Error::NotFound`],
-    /// [`Error::Denied`], also when the organization is inactive; [`Error::TooManyRequests`] while
-    /// too many imports are under way; [`Error::MailQuota`] when a quota on mail leaves nothing to
-    /// be done.
+    /// [`Error::invalid`] for a list without entries or with more than 10,000;
+    /// [`Error::not_found`], [`Error::denied`], also when the organization is inactive;
+    /// [`Error::too_many_requests`] while too many imports are under way; [`Error::mail_quota`]
+    /// when a quota on mail leaves nothing to be done.
     pub async fn import(
         &self,
         actor: &Actor,
@@ -169,7 +169,7 @@ impl Import {
         }
         match done.exceeded {
             Some(exceeded) if done.invitations.is_empty() && done.added.is_empty() => {
-                Err(Error::MailQuota(exceeded))
+                Err(Error::from(exceeded))
             }
             _ => Ok(ImportedInvitations {
                 invitations: done
@@ -259,10 +259,10 @@ impl Import {
 fn read(text: &str) -> Result<Vec<ImportItem>> {
     let items = address_list::parse(text);
     if items.is_empty() {
-        return Err(Error::field("list", "can't be blank"));
+        return Err(Error::invalid("list", "can't be blank"));
     }
     if items.len() > MAX_ITEMS {
-        return Err(Error::field(
+        return Err(Error::invalid(
             "list",
             format!("has too many entries (maximum is {MAX_ITEMS})"),
         ));
@@ -370,6 +370,8 @@ mod tests {
     use eddyline_model::OrganizationId;
 
     use super::*;
+    use crate::ErrorKind;
+    use crate::error::kind_of;
     use crate::quota::QuotaExceeded;
 
     #[test]
@@ -408,7 +410,7 @@ mod tests {
         let most = "a@x.org,".repeat(MAX_ITEMS);
         assert_eq!(read(&most).unwrap().len(), 1);
         for bad in ["", " ,\n; ", &format!("{most}b@x.org")] {
-            assert!(matches!(read(bad), Err(Error::Invalid(_))));
+            assert_eq!(kind_of(&read(bad)), Some(ErrorKind::Invalid));
         }
     }
 

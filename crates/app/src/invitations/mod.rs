@@ -53,7 +53,7 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn list(
         &self,
         room: &Room,
@@ -77,7 +77,7 @@ impl Invitations {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn get(
         &self,
         actor: &Actor,
@@ -123,7 +123,7 @@ fn find_invitation(
         // A caller who may not know of the flow's invitations does not learn which numbers there
         // are.
         let refusal = policy::flow(flow_caller, &room.flow, FlowAction::Invite).err();
-        return Err(refusal.map_or(Error::NotFound, Error::from).into());
+        return Err(refusal.map_or(Error::not_found(), Error::from).into());
     };
     // An address that somebody merely entered is not yet theirs; the link in the mail is good for
     // all.
@@ -137,9 +137,9 @@ fn find_invitation(
 /// The invitation as it is now, held against others, unless it is over.
 fn lock_pending(tx: &mut Tx<'_>, room: RoomId, id: InvitationId) -> TxResult<Invitation> {
     tx.rooms().lock(room)?;
-    let invitation = tx.invitations().find(id)?.ok_or(Error::NotFound)?;
+    let invitation = tx.invitations().find(id)?.ok_or_else(Error::not_found)?;
     if invitation.state != InvitationState::Pending {
-        return Err(Error::Conflict("the invitation was accepted already".into()).into());
+        return Err(Error::conflict("the invitation was accepted already").into());
     }
     Ok(invitation)
 }

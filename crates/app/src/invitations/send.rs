@@ -10,8 +10,8 @@ use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
 
 use super::accept::is_in_force;
 use crate::config::MailQuotas;
-use crate::error::MailQuotaExceeded;
 use crate::mail_quota::MailCause;
+use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::revoke;
 use crate::rooms::Room;
 use crate::{Config, Error, InvitationLimits, Limit};
@@ -44,11 +44,10 @@ pub(super) enum InvitationRefusal {
 impl From<InvitationRefusal> for Error {
     fn from(refusal: InvitationRefusal) -> Self {
         match refusal {
-            InvitationRefusal::Full(_) => Self::Full {
-                limit: Limit::PendingInvitations,
-                text: refusal.to_string(),
-            },
-            InvitationRefusal::Mail(exceeded) => Self::MailQuota(exceeded),
+            InvitationRefusal::Full(_) => {
+                Self::full(Limit::PendingInvitations, refusal.to_string())
+            }
+            InvitationRefusal::Mail(exceeded) => exceeded.into(),
         }
     }
 }

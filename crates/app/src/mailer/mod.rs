@@ -67,15 +67,13 @@ impl Mail {
     /// they have the limits of failed sign-ins.
     pub(crate) fn count_mail_request(&self, recipient: &str, client: IpAddr) -> Result<()> {
         let (requests, now) = (&self.requests, self.core.now());
-        requests
-            .check(recipient, client, now)
-            .map_err(|refused| Error::TooManyRequests {
-                retry_after: refused.wait.seconds,
-                limit: match refused.limit {
-                    SignInLimit::Account => Limit::AccountLetters,
-                    SignInLimit::Address => Limit::AddressLetters,
-                },
-            })?;
+        requests.check(recipient, client, now).map_err(|refused| {
+            let limit = match refused.limit {
+                SignInLimit::Account => Limit::AccountLetters,
+                SignInLimit::Address => Limit::AddressLetters,
+            };
+            Error::too_many_requests(limit, refused.wait.seconds)
+        })?;
         requests.failed(recipient, client, now);
         Ok(())
     }

@@ -15,7 +15,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn conversations(&self, actor: &Actor) -> Result<Vec<PrivateConversation>> {
         let own = actor.user()?.user.clone();
         let user = own.id;
@@ -34,7 +34,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for strangers, [`Error::Denied`] for those who have left.
+    /// [`Error::not_found`] for strangers, [`Error::denied`] for those who have left.
     pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
         self.rooms
             .private_room(actor, with, PrivateAction::Read)
@@ -46,7 +46,7 @@ impl Messages {
             .store()
             .read(move |reader| reader.rooms().list_conversations(user, Some(with)))
             .await?;
-        let conversation = found.first().ok_or(Error::Denied)?;
+        let conversation = found.first().ok_or_else(Error::denied)?;
         Ok(self.show_conversation(own, conversation))
     }
 
@@ -71,7 +71,7 @@ impl Messages {
                 with,
                 PrivateAction::Read,
                 move |tx, actor, _, room| {
-                    let user = actor.user_id().ok_or(Error::Denied)?;
+                    let user = actor.user_id().ok_or_else(Error::denied)?;
                     Ok(tx.members().set_open(room.id, user, open)?)
                 },
             )

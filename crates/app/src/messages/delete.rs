@@ -19,7 +19,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for every message that may not be deleted, [`Error::NotFound`].
+    /// [`Error::denied`] for every message that may not be deleted, [`Error::not_found`].
     pub async fn delete(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         let work = |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| {
             delete_in(tx, actor, &message)
@@ -36,7 +36,7 @@ impl Messages {
 
 /// Deletes a message in the way that its kind asks for, if the caller may.
 pub(crate) fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
-    let user = actor.user_id().ok_or(Error::Denied)?;
+    let user = actor.user_id().ok_or_else(Error::denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {
         Deletion::Truncate => truncate(tx, actor, message)?,

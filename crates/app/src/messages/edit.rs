@@ -25,8 +25,8 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::Denied`] for the text of anything but one's own chat,
-    /// [`Error::NotFound`].
+    /// [`Error::invalid`], [`Error::denied`] for the text of anything but one's own chat,
+    /// [`Error::not_found`].
     pub async fn edit(&self, actor: &Actor, room: &Room, id: MessageId, edit: Edit) -> Result<()> {
         if let Some(content) = &edit.content {
             check_text(content)?;
@@ -40,7 +40,7 @@ impl Messages {
             .map(search::tokens)
             .unwrap_or_default();
         self.change_message(actor, room, id, move |tx, actor, room, message| {
-            let user = actor.user_id().ok_or(Error::Denied)?;
+            let user = actor.user_id().ok_or_else(Error::denied)?;
             if edit.content.is_some() {
                 policy::edit_content(user, &message).map_err(Error::from)?;
             }

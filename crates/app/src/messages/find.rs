@@ -14,20 +14,22 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::not_found`].
     pub async fn get(&self, room: &Room, id: MessageId) -> Result<MessageView> {
-        self.load_view(room.id(), id).await?.ok_or(Error::NotFound)
+        self.load_view(room.id(), id)
+            .await?
+            .ok_or_else(Error::not_found)
     }
 
     /// The message that began a thread of a room.
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the id is not one of a thread there.
+    /// [`Error::not_found`] when the id is not one of a thread there.
     pub fn thread_root(&self, room: &Room, thread_id: &str) -> Result<MessageId> {
         match self.core.thread_ids.decode(thread_id) {
             Some((of, root)) if of == room.id() => Ok(root),
-            _ => Err(Error::NotFound),
+            _ => Err(Error::not_found()),
         }
     }
 

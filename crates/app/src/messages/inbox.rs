@@ -35,7 +35,7 @@ impl NewInbox {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`].
+    /// [`Error::invalid`].
     pub(super) fn prepare(
         &self,
         user: Option<Author>,
@@ -91,7 +91,7 @@ impl NewInbox {
             }
         }
         if !errors.is_empty() {
-            return Err(Error::Invalid(errors));
+            return Err(Error::invalid_fields(errors));
         }
         let called = if is_blank(&title) {
             first_line(&body)
@@ -105,7 +105,7 @@ impl NewInbox {
             body,
             attachments,
         })
-        .map_err(|error| Error::Internal(error.to_string()))?;
+        .map_err(|error| Error::internal(error.to_string()))?;
         Ok(Prepared {
             content,
             title: called,

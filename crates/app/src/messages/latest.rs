@@ -81,8 +81,8 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::Unavailable`], [`crate::Error::TooManyRequests`] for a search that waits too
-    /// long.
+    /// [`crate::Error::unavailable`], [`crate::Error::too_many_requests`] for a search that waits
+    /// too long.
     pub async fn list(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
         if query
             == (MessageQuery {

@@ -39,12 +39,12 @@ impl PushedMail {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`].
+    /// [`Error::invalid`].
     pub(super) fn prepare(&self) -> Result<Prepared> {
         let written = eddyline_markup::body(&self.content, |_| None);
         let errors = self.mistakes(&written);
         if !errors.is_empty() {
-            return Err(Error::Invalid(errors));
+            return Err(Error::invalid_fields(errors));
         }
         let title = eddyline_markup::escape(&self.subject);
         let item = Item {

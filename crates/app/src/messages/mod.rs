@@ -59,15 +59,15 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
     } else {
         return Ok(());
     };
-    Err(Error::field("content", trouble))
+    Err(Error::invalid("content", trouble))
 }
 
 /// Checks the tags that a client gave for a message that can have so many.
 pub(crate) fn check_tags(given: &[String], most: usize) -> Result<()> {
     if given.len() > most {
-        return Err(Error::field("tags", tags::TagError::TooMany.to_string()));
+        return Err(Error::invalid("tags", tags::TagError::TooMany.to_string()));
     }
-    tags::validate(given).map_err(|error| Error::field("tags", error.to_string()))
+    tags::validate(given).map_err(|error| Error::invalid("tags", error.to_string()))
 }
 
 /// The message that tells streams of a change to another: never listed, and in no thread.
@@ -154,7 +154,7 @@ impl Messages {
                     Some(message) if message.event.is_listed() => {
                         Ok((change(tx, actor, room, message)?, tx.now()))
                     }
-                    _ => Err(Error::NotFound.into()),
+                    _ => Err(Error::not_found().into()),
                 },
             )
             .await?;

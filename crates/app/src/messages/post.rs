@@ -90,8 +90,8 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::Denied`], [`Error::FileQuota`], [`Error::Conflict`] for a uuid
-    /// that was used for something else, [`Error::NotFound`] when the message a comment answers is
+    /// [`Error::invalid`], [`Error::denied`], [`Error::file_quota`], [`Error::conflict`] for a uuid
+    /// that was used for something else, [`Error::not_found`] when the message a comment answers is
     /// not there.
     pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
         let prepared = match &new.pushed {
@@ -174,24 +174,22 @@ impl Messages {
             }
             Outcome::Repeated(id) if new.wait => self.repeated(room.id(), id).await,
             Outcome::Repeated(_) => Ok(Posted::Accepted),
-            Outcome::UuidTaken => Err(Error::Conflict(
-                "The uuid was used for another message in this flow".into(),
+            Outcome::UuidTaken => Err(Error::conflict(
+                "The uuid was used for another message in this flow",
             )),
-            Outcome::NoParent if new.parent.is_some() => Err(Error::NotFound),
-            Outcome::NoParent if new.by_address => Err(Error::NotFound),
+            Outcome::NoParent if new.parent.is_some() => Err(Error::not_found()),
+            Outcome::NoParent if new.by_address => Err(Error::not_found()),
             Outcome::NoParent if new.thread_id.is_some() => {
-                Err(Error::field("thread_id", "is not a thread of this flow"))
+                Err(Error::invalid("thread_id", "is not a thread of this flow"))
             }
-            Outcome::NoParent => Err(Error::field(
+            Outcome::NoParent => Err(Error::invalid(
                 "external_thread_id",
                 "is not a thread of this source",
             )),
-            Outcome::ParentIsComment => Err(Error::field("message", "can't be a comment itself")),
-            Outcome::ForeignThread => Err(Error::Denied),
-            Outcome::NoRoom => Err(Error::NotFound),
-            Outcome::Stale => Err(Error::Unavailable(
-                "who may post here keeps changing".into(),
-            )),
+            Outcome::ParentIsComment => Err(Error::invalid("message", "can't be a comment itself")),
+            Outcome::ForeignThread => Err(Error::denied()),
+            Outcome::NoRoom => Err(Error::not_found()),
+            Outcome::Stale => Err(Error::unavailable("who may post here keeps changing")),
         }
     }
 
@@ -226,7 +224,7 @@ impl Messages {
             (None, None) => Ok(None),
             (None, Some(_)) if !actor.may_integrate() => {
                 let text = "is known to applications only; name the thread_id";
-                Err(Error::field("external_thread_id", text))
+                Err(Error::invalid("external_thread_id", text))
             }
             (_, own) => self
                 .posting_identity(actor, room, own.is_some())
@@ -288,7 +286,7 @@ impl Messages {
             None => Ok(Placement::StartsThread),
             Some(id) => match self.core.thread_ids.decode(id) {
                 Some((of, root)) if of == room.id() => Ok(Placement::InThread(root)),
-                _ => Err(Error::field("thread_id", "is not a thread of this flow")),
+                _ => Err(Error::invalid("thread_id", "is not a thread of this flow")),
             },
         }
     }
@@ -321,9 +319,9 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
         (Some(prepared), _) => Ok(prepared.content.clone()),
         (None, MessageKind::File) => match new.files.as_slice() {
             [file] => {
-                serde_json::to_string(&file.describe()).map_err(|e| Error::Internal(e.to_string()))
+                serde_json::to_string(&file.describe()).map_err(|e| Error::internal(e.to_string()))
             }
-            _ => Err(Error::field("content", "must be one file")),
+            _ => Err(Error::invalid("content", "must be one file")),
         },
         (None, _) => check_text(&new.content).map(|()| new.content.clone()),
     }

@@ -23,7 +23,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] without an application, [`Error::Invalid`] when the application has no
+    /// [`Error::denied`] without an application, [`Error::invalid`] when the application has no
     /// source or several.
     pub(crate) async fn posting_identity(
         &self,
@@ -42,7 +42,7 @@ impl Messages {
                 source: source.clone(),
             });
         }
-        let application = actor.application().ok_or(Error::Denied)?;
+        let application = actor.application().ok_or_else(Error::denied)?;
         let room = room.id();
         let mut own = self
             .core
@@ -61,11 +61,11 @@ impl Messages {
                     source: None,
                 })
             }
-            (None, _) => Err(Error::field(
+            (None, _) => Err(Error::invalid(
                 "external_thread_id",
                 "can't be used, because the application has no source in this flow",
             )),
-            (Some(_), false) => Err(Error::field(
+            (Some(_), false) => Err(Error::invalid(
                 "external_thread_id",
                 "can't be used, because the application has several sources in this flow; name the thread_id",
             )),

@@ -51,9 +51,9 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::FileQuota`], [`Error::NotFound`] for strangers,
-    /// [`Error::Denied`] for those who have left and where all common organizations are inactive,
-    /// [`Error::Conflict`] for a uuid that was used for something else.
+    /// [`Error::invalid`], [`Error::file_quota`], [`Error::not_found`] for strangers,
+    /// [`Error::denied`] for those who have left and where all common organizations are inactive,
+    /// [`Error::conflict`] for a uuid that was used for something else.
     pub async fn post_private(
         &self,
         actor: &Actor,
@@ -116,15 +116,13 @@ impl Messages {
             Outcome::Added(_) | Outcome::Repeated(_) => Ok(Posted::Accepted),
             Outcome::UuidTaken => {
                 let text = "The uuid was used for another message in this conversation";
-                Err(Error::Conflict(text.into()))
+                Err(Error::conflict(text))
             }
-            Outcome::Stale => Err(Error::Unavailable(
-                "who may write to whom keeps changing".into(),
-            )),
+            Outcome::Stale => Err(Error::unavailable("who may write to whom keeps changing")),
             Outcome::NoParent
             | Outcome::ParentIsComment
             | Outcome::ForeignThread
-            | Outcome::NoRoom => Err(Error::NotFound),
+            | Outcome::NoRoom => Err(Error::not_found()),
         }
     }
 
@@ -156,7 +154,7 @@ impl Messages {
                 let document = serde_json::to_string(&file.describe());
                 (
                     MessageKind::File,
-                    document.map_err(|error| Error::Internal(error.to_string()))?,
+                    document.map_err(|error| Error::internal(error.to_string()))?,
                 )
             }
         };
@@ -247,7 +245,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// As [`Messages::conversation`]; [`Error::NotFound`] when the message is not there.
+    /// As [`Messages::conversation`]; [`Error::not_found`] when the message is not there.
     pub async fn get_private(
         &self,
         actor: &Actor,
@@ -258,8 +256,10 @@ impl Messages {
             .rooms
             .admit_private(actor, with, PrivateAction::Read)
             .await?;
-        let room = pair.conversation().ok_or(Error::NotFound)?;
-        self.load_view(room.id, id).await?.ok_or(Error::NotFound)
+        let room = pair.conversation().ok_or_else(Error::not_found)?;
+        self.load_view(room.id, id)
+            .await?
+            .ok_or_else(Error::not_found)
     }
 
     /// Edits a private message and tells the streams of both: its text, if it is the caller's own,
@@ -267,7 +267,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], [`Error::Denied`], [`Error::NotFound`].
+    /// [`Error::invalid`], [`Error::denied`], [`Error::not_found`].
     pub async fn edit_private(
         &self,
         actor: &Actor,
@@ -289,7 +289,7 @@ impl Messages {
             .map(search::tokens)
             .unwrap_or_default();
         self.change_private_message(actor, with, id, move |tx, actor, pair, mut message| {
-            let user = actor.user_id().ok_or(Error::Denied)?;
+            let user = actor.user_id().ok_or_else(Error::denied)?;
             if edit.content.is_some() {
                 policy::edit_content(user, &message).map_err(Error::from)?;
             }
@@ -331,7 +331,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for the other's messages, [`Error::NotFound`].
+    /// [`Error::denied`] for the other's messages, [`Error::not_found`].
     pub async fn delete_private(
         &self,
         actor: &Actor,
@@ -368,7 +368,7 @@ impl Messages {
                 PrivateAction::Write,
                 move |tx, actor, pair, room| match tx.messages().find(room.id, id)? {
                     Some(message) if message.event.is_listed() => change(tx, actor, pair, message),
-                    _ => Err(Error::NotFound.into()),
+                    _ => Err(Error::not_found().into()),
                 },
             )
             .await

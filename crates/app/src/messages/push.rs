@@ -37,7 +37,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Unauthenticated`], [`Error::Gone`], [`Error::NotFound`] for an archived flow.
+    /// [`Error::unauthenticated`], [`Error::gone`], [`Error::not_found`] for an archived flow.
     pub async fn pushing(&self, tokens: &str) -> Result<Vec<Pushing>> {
         let mut all = Vec::new();
         let mut distinct: Vec<&str> = tokens
@@ -47,7 +47,7 @@ impl Messages {
         distinct.sort_unstable();
         distinct.dedup();
         if distinct.len() > MAX_TOKENS {
-            return Err(Error::field(
+            return Err(Error::invalid(
                 "token",
                 format!("can't be more than {MAX_TOKENS}"),
             ));
@@ -58,13 +58,13 @@ impl Messages {
                 .by_flow_token(&Secret::presented(token.to_owned()))
                 .await?;
             let Actor::FlowToken { room, .. } = &actor else {
-                return Err(Error::Denied);
+                return Err(Error::denied());
             };
             let room = self.rooms.admit(&actor, *room, FlowAction::Post).await?;
             all.push(Pushing { actor, room });
         }
         if all.is_empty() {
-            Err(Error::Unauthenticated("The flow token is not valid"))
+            Err(Error::unauthenticated("The flow token is not valid"))
         } else {
             Ok(all)
         }
@@ -82,7 +82,7 @@ impl Messages {
         parent: Option<MessageId>,
     ) -> Result<()> {
         if parent.is_some() && to.len() > 1 {
-            return Err(Error::field(
+            return Err(Error::invalid(
                 "message_id",
                 "belongs to one flow; push it there alone",
             ));
@@ -113,7 +113,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`], and as [`Messages::post`]. What was posted before the failure stays.
+    /// [`Error::invalid`], and as [`Messages::post`]. What was posted before the failure stays.
     pub async fn push_mail(
         &self,
         to: &[Pushing],

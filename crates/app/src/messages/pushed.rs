@@ -71,6 +71,6 @@ impl Messages {
         let pushed = pushed.clone();
         let prepared =
             tokio::task::spawn_blocking(move || pushed.prepare(author, attachments)).await;
-        prepared.map_err(|error| Error::Internal(error.to_string()))?
+        prepared.map_err(|error| Error::internal(error.to_string()))?
     }
 }

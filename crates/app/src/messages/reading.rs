@@ -15,7 +15,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] for a message that is not there yet, [`Error::Denied`].
+    /// [`Error::invalid`] for a message that is not there yet, [`Error::denied`].
     pub async fn mark_read(&self, actor: &Actor, room: &Room, message: MessageId) -> Result<()> {
         let user = actor.user()?.user.id;
         self.move_marker(actor, room.id(), user, message).await
@@ -26,7 +26,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// As [`Messages::mark_read`]; [`Error::NotFound`] for strangers.
+    /// As [`Messages::mark_read`]; [`Error::not_found`] for strangers.
     pub async fn mark_private_read(
         &self,
         actor: &Actor,
@@ -60,7 +60,7 @@ impl Messages {
                     .find(room, user)?
                     .is_none_or(|membership| membership.blocked)
                 {
-                    return Err(Error::Denied.into());
+                    return Err(Error::denied().into());
                 }
                 if tx
                     .rooms()
@@ -84,5 +84,5 @@ impl Messages {
 }
 
 fn beyond() -> Error {
-    Error::field("message", "is not there yet")
+    Error::invalid("message", "is not there yet")
 }

@@ -39,7 +39,7 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::TooManyRequests`] when the searches of the caller or its organization take
+    /// [`crate::Error::too_many_requests`] when the searches of the caller or its organization take
     /// too long.
     pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
         let Some(keys) = current_keys().filter(|_| query.search.is_some()) else {

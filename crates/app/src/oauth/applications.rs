@@ -51,15 +51,15 @@ pub struct NewApplication {
 impl ApplicationChanges {
     /// With a name and addresses as they are kept.
     fn checked(mut self) -> Result<Self> {
-        self.name = display_name(&self.name).map_err(Error::wrong_name)?;
+        self.name = display_name(&self.name).map_err(Error::invalid_name)?;
         let mut seen = HashSet::new();
         self.redirect_uris.retain(|uri| seen.insert(uri.clone()));
         if self.redirect_uris.is_empty() {
-            return Err(Error::field("redirect_uri", "can't be blank"));
+            return Err(Error::invalid("redirect_uri", "can't be blank"));
         }
         if self.redirect_uris.len() > MAX_REDIRECT_URIS {
             let text = format!("can't be more than {MAX_REDIRECT_URIS} addresses");
-            return Err(Error::field("redirect_uri", text));
+            return Err(Error::invalid("redirect_uri", text));
         }
         Ok(self)
     }
@@ -131,7 +131,7 @@ impl OAuth {
             .store()
             .read(move |reader| reader.organizations().find_id_by_name(&name))
             .await?;
-        self.insert_application(found.ok_or(Error::NotFound)?, new, None)
+        self.insert_application(found.ok_or_else(Error::not_found)?, new, None)
             .await
     }
 
@@ -140,9 +140,9 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an organization that is not the caller's, [`Error::Denied`] for one
-    /// that is inactive, [`Error::Conflict`] for one with a hundred applications,
-    /// [`Error::Invalid`].
+    /// [`Error::not_found`] for an organization that is not the caller's, [`Error::denied`] for one
+    /// that is inactive, [`Error::conflict`] for one with a hundred applications,
+    /// [`Error::invalid`].
     pub async fn register_application(
         &self,
         actor: &Actor,
@@ -159,11 +159,11 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, applications, and users without an organization.
+    /// [`Error::denied`] for flow tokens, applications, and users without an organization.
     pub fn registers_for(&self, actor: &Actor) -> Result<OrganizationId> {
         let caller = actor.user()?;
         match (actor.credential(), caller.organizations.first()) {
-            (Some(Credential::AccessToken(_)), _) | (_, None) => Err(Error::Denied),
+            (Some(Credential::AccessToken(_)), _) | (_, None) => Err(Error::denied()),
             (_, Some(membership)) => Ok(membership.organization),
         }
     }
@@ -194,7 +194,7 @@ impl OAuth {
             let organization = tx
                 .organizations()
                 .lock(organization)?
-                .ok_or(Error::NotFound)?;
+                .ok_or_else(Error::not_found)?;
             if let Some(creator) = creator {
                 may_register(tx, &organization, creator)?;
             }
@@ -222,7 +222,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an organization that is not the caller's.
+    /// [`Error::not_found`] for an organization that is not the caller's.
     pub async fn applications(
         &self,
         actor: &Actor,
@@ -240,7 +240,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn application(
         &self,
         actor: &Actor,
@@ -252,7 +252,7 @@ impl OAuth {
             .store()
             .read(move |reader| reader.applications().find(id))
             .await?
-            .ok_or(Error::NotFound)?;
+            .ok_or_else(Error::not_found)?;
         let caller = actor.user()?;
         policy::application(
             caller.user.id,
@@ -277,7 +277,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Invalid`].
+    /// [`Error::not_found`], [`Error::denied`], [`Error::invalid`].
     pub async fn change_application(
         &self,
         actor: &Actor,
@@ -301,7 +301,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Conflict`] for one that has no secret.
+    /// [`Error::not_found`], [`Error::denied`], [`Error::conflict`] for one that has no secret.
     pub async fn rotate_application_secret(
         &self,
         actor: &Actor,
@@ -311,7 +311,7 @@ impl OAuth {
             .application(actor, id, ApplicationAction::Change)
             .await?;
         if before.public {
-            return Err(Error::Conflict("the application has no secret".into()));
+            return Err(Error::conflict("the application has no secret"));
         }
         let secret = Secret::generate_long();
         let sealed = self.sealing.seal(&before.client_id, &secret);
@@ -329,7 +329,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn remove_application(&self, actor: &Actor, id: ApplicationId) -> Result<()> {
         let by = actor.user_id();
         // Also in an organization that can only be read: things may become fewer there. First of
@@ -381,7 +381,7 @@ impl OAuth {
         let (application, event) = self
             .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
-                let mut application = tx.applications().find(id)?.ok_or(Error::NotFound)?;
+                let mut application = tx.applications().find(id)?.ok_or_else(Error::not_found)?;
                 let (caller, change) = (actor.user()?, ApplicationAction::Change);
                 let role = caller.role_in(application.organization);
                 policy::application(caller.user.id, role, &application, change)
@@ -430,7 +430,7 @@ fn may_register(tx: &mut Tx<'_>, organization: &Organization, user: UserId) -> T
     {
         let text =
             format!("the organization has {MAX_APPLICATIONS} applications, and can't have more");
-        return Err(Error::Conflict(text).into());
+        return Err(Error::conflict(text).into());
     }
     Ok(allowed.map_err(Error::from)?)
 }

@@ -85,17 +85,17 @@ impl OAuth {
             AuthorizationError::Tell(text) => AuthorizeError::Tell(text),
             AuthorizationError::SendBack {
                 redirect_uri,
-                description,
+                error,
                 ..
-            } if redirect_uri.is_out_of_band() => AuthorizeError::TellOutOfBand(description),
+            } if redirect_uri.is_out_of_band() => AuthorizeError::TellOutOfBand(error.to_string()),
             AuthorizationError::SendBack {
                 redirect_uri,
                 state,
                 error,
-                description,
             } => {
+                let description = error.to_string();
                 let answer = [
-                    ("error", error),
+                    ("error", error.code()),
                     ("error_description", description.as_str()),
                 ];
                 let address = callback(&redirect_uri, &answer, state.as_deref(), self.issuer());
@@ -111,7 +111,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the application is gone, [`Error::Unauthenticated`] when what the
+    /// [`Error::not_found`] when the application is gone, [`Error::unauthenticated`] when what the
     /// caller has shown ended meanwhile.
     pub async fn consent(&self, actor: &Actor, asked: &AuthorizationPrompt) -> Result<Secret> {
         let code = Secret::generate_long();
@@ -138,7 +138,7 @@ impl OAuth {
                 // come after that.
                 tx.users().lock(user)?;
                 if !tx.applications().lock_shared(id)? {
-                    return Err(Error::NotFound.into());
+                    return Err(Error::not_found().into());
                 }
                 let expires_at = tx.now().plus_millis(code_millis);
                 Ok(tx.oauth_tokens().insert_code(
@@ -189,7 +189,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a code that is somebody else's, was used, has ended, or was sent
+    /// [`Error::not_found`] for a code that is somebody else's, was used, has ended, or was sent
     /// elsewhere.
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
         let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.core.now());
@@ -202,7 +202,7 @@ impl OAuth {
                 reader.applications().find(code.application)
             })
         });
-        found.await?.ok_or(Error::NotFound)
+        found.await?.ok_or_else(Error::not_found)
     }
 
     /// Who issues codes and tokens (RFC 8414, section 2; RFC 9207).

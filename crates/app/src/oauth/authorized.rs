@@ -98,7 +98,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn authorized(&self, actor: &Actor) -> Result<Vec<Authorized>> {
         let (user, now) = (actor.user()?.user.id, self.core.now());
         let found = self.core.store().read(move |reader| {
@@ -126,7 +126,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`] for others.
+    /// [`Error::not_found`], [`Error::denied`] for others.
     pub async fn authorized_by_members(
         &self,
         actor: &Actor,
@@ -165,7 +165,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn unauthorize(&self, actor: &Actor, application: ApplicationId) -> Result<()> {
         let user = actor.user()?.user.id;
         let ((), event) = self
@@ -185,7 +185,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for somebody who is not of the organization, [`Error::Denied`].
+    /// [`Error::not_found`] for somebody who is not of the organization, [`Error::denied`].
     pub async fn unauthorize_member(
         &self,
         actor: &Actor,
@@ -204,7 +204,7 @@ impl OAuth {
                     .iter()
                     .any(|membership| membership.organization == organization)
                 {
-                    return Err(Error::NotFound.into());
+                    return Err(Error::not_found().into());
                 }
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })

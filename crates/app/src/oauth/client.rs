@@ -6,8 +6,7 @@ use eddyline_auth::oauth::{ClientCredentials, OAuthError};
 use eddyline_auth::{RetryAfter, constant_time_eq};
 use eddyline_model::applications::Application;
 
-use super::ClientFailure;
-use crate::{Error, Limit, OAuth};
+use crate::{Error, Limit, OAuth, Result};
 
 /// An application that has shown who it is.
 #[derive(Clone, Debug)]
@@ -23,12 +22,12 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`OAuthError::InvalidClient`], and [`Error::TooMany`] after too many of those.
+    /// [`OAuthError::InvalidClient`], and [`Error::too_many_attempts`] after too many of those.
     pub async fn authenticate_client(
         &self,
         credentials: &ClientCredentials,
         address: IpAddr,
-    ) -> Result<AuthenticatedClient, ClientFailure> {
+    ) -> Result<AuthenticatedClient> {
         let guard = &self.client_guard;
         waits_for(guard.check(address, self.core.now()))?;
         let client_id = credentials.client_id.clone();
@@ -46,8 +45,7 @@ impl OAuth {
             None => None,
             Some(sealed) => {
                 let opened = self.sealing.open(&application.client_id, &sealed);
-                let broken =
-                    || Error::Internal("the secret of an application cannot be opened".to_owned());
+                let broken = || Error::internal("the secret of an application cannot be opened");
                 Some(opened.ok_or_else(broken)?)
             }
         };
@@ -68,19 +66,13 @@ impl OAuth {
         }
     }
 
-    fn is_no_client(&self, address: IpAddr) -> ClientFailure {
+    fn is_no_client(&self, address: IpAddr) -> Error {
         self.client_guard.failed(address, self.core.now());
         OAuthError::InvalidClient.into()
     }
 }
 
-/// Refuses those who guessed wrong too often.
-pub(super) fn waits_for(verdict: Result<(), RetryAfter>) -> Result<(), ClientFailure> {
-    verdict.map_err(|wait| {
-        let limit = Limit::ApplicationSecrets;
-        ClientFailure::App(Error::TooMany {
-            retry_after: wait.seconds,
-            limit,
-        })
-    })
+/// Refuses a client with too many wrong guesses.
+pub(super) fn waits_for(verdict: std::result::Result<(), RetryAfter>) -> Result<()> {
+    verdict.map_err(|wait| Error::too_many_attempts(Limit::ApplicationSecrets, wait.seconds))
 }

@@ -11,42 +11,58 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
 use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
 
+use super::AuthenticatedClient;
 use super::client::waits_for;
 use super::tokens::{NewTokens, TokenGrant, Tokens};
-use super::{AuthenticatedClient, ClientFailure};
 use crate::authenticate::still_opens;
 use crate::core::transaction::NoCaller;
-use crate::{Error, OAuth};
-
-/// The code or refresh token is unknown or was issued to another client. Counted as a guess.
-const UNKNOWN: ExchangeRefusal = ExchangeRefusal::Guess(OAuthError::InvalidGrant(
-    "it is not known, or was given to another client",
-));
+use crate::{Error, ErrorKind, OAuth, Result};
 
 /// How many grants of one user to one application live at once. The next ends the one that was not
 /// used for longest, so that nobody can fill the database, and no list of them grows long.
 const MAX_GRANTS: usize = 100;
 
-/// The application was removed since it showed who it is.
-const GONE: ExchangeRefusal = ExchangeRefusal::NoGuess(OAuthError::InvalidClient);
+/// The application was removed since it authenticated.
+const REMOVED: OAuthError = OAuthError::InvalidClient;
 
-/// What an exchange came to. A refusal that stands here is committed, with what it ended; one that
-/// is an [`Abort`] takes everything back.
-type ExchangeResult = std::result::Result<TokenGrant, ExchangeRefusal>;
-
-/// Why no tokens are issued.
-#[derive(Clone, Debug)]
-enum ExchangeRefusal {
-    /// It may have been a guess, which is counted.
-    Guess(OAuthError),
-    /// It was not.
-    NoGuess(OAuthError),
+/// Why an exchange gives no tokens.
+#[derive(Debug)]
+struct ExchangeError {
+    error: Error,
+    /// Whether it may have been a guess at a code or a refresh token, which is counted.
+    is_guess: bool,
 }
 
-impl From<ExchangeRefusal> for Abort<ExchangeRefusal> {
-    fn from(refused: ExchangeRefusal) -> Self {
-        Self::Rejected(refused)
+impl ExchangeError {
+    fn guess(error: OAuthError) -> Self {
+        Self {
+            error: error.into(),
+            is_guess: true,
+        }
     }
+
+    /// What the client presented is unknown, or was given to another client.
+    fn unknown() -> Self {
+        let why = "it is not known, or was given to another client";
+        Self::guess(OAuthError::InvalidGrant(why))
+    }
+}
+
+impl<E: Into<Error>> From<E> for ExchangeError {
+    fn from(error: E) -> Self {
+        Self {
+            error: error.into(),
+            is_guess: false,
+        }
+    }
+}
+
+/// What an exchange came to in its transaction.
+type Exchanged = std::result::Result<TokenGrant, Abort<ExchangeError>>;
+
+/// Decides against an exchange, and takes back what was written.
+fn rejected(error: OAuthError) -> Abort<ExchangeError> {
+    Abort::Rejected(error.into())
 }
 
 impl OAuth {
@@ -58,12 +74,13 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`ClientFailure::OAuth`]; [`Error::TooMany`] after too many wrong secrets.
+    /// [`OAuthError`] as [`Error::oauth`]; [`Error::too_many_attempts`] after too many wrong
+    /// secrets.
     pub async fn issue_tokens(
         &self,
         client: &AuthenticatedClient,
         request: TokenRequest,
-    ) -> Result<Tokens, ClientFailure> {
+    ) -> Result<Tokens> {
         let AuthenticatedClient {
             application,
             address,
@@ -78,41 +95,32 @@ impl OAuth {
                 redirect_uri,
                 verifier,
             } => {
-                self.exchange_code(
-                    application,
-                    &code,
-                    (redirect_uri, verifier),
-                    new_tokens.clone(),
-                )
-                .await?
+                let shown = (redirect_uri, verifier);
+                self.exchange_code(application, &code, shown, new_tokens.clone())
+                    .await
             }
             TokenRequest::Password {
                 username,
                 password,
                 scopes,
             } => {
-                if !(application.password_grant && self.core.config().oauth.password_grant)
-                    || application.public
-                {
-                    let why = "the application may not use passwords of users";
-                    return Err(OAuthError::UnauthorizedClient(why).into());
-                }
                 let person = (username.as_str(), &password, *address);
                 self.exchange_password(application, person, scopes, new_tokens.clone())
-                    .await?
+                    .await
             }
             TokenRequest::Refresh { token, scopes } => {
                 self.refresh(application, &token, scopes, new_tokens.clone())
-                    .await?
+                    .await
             }
         };
         match outcome {
-            Ok(share) => Ok(new_tokens.into_tokens(share)),
-            Err(ExchangeRefusal::Guess(error)) => {
-                self.code_guard.failed(*address, self.core.now());
-                Err(error.into())
+            Ok(granted) => Ok(new_tokens.into_tokens(granted)),
+            Err(ExchangeError { error, is_guess }) => {
+                if is_guess {
+                    self.code_guard.failed(*address, self.core.now());
+                }
+                Err(error)
             }
-            Err(ExchangeRefusal::NoGuess(error)) => Err(error.into()),
         }
     }
 
@@ -122,21 +130,22 @@ impl OAuth {
         code: &Secret,
         (redirect_uri, verifier): (Option<String>, Option<String>),
         new_tokens: NewTokens,
-    ) -> Result<ExchangeResult, ClientFailure> {
+    ) -> std::result::Result<TokenGrant, ExchangeError> {
         let (hash, id) = (code.hash(), application.id);
         self.exchange(move |tx| {
             // In the order in which everybody takes them: the user, the application, the code.
-            let code = tx.oauth_tokens().find_code(&hash.0)?.ok_or(UNKNOWN)?;
+            let unknown = || Abort::Rejected(ExchangeError::unknown());
+            let code = tx.oauth_tokens().find_code(&hash.0)?.ok_or_else(unknown)?;
             tx.users().lock(code.user)?;
             if !tx.applications().lock_shared(id)? {
-                return Err(GONE.into());
+                return Err(rejected(REMOVED));
             }
             let now = tx.now();
             let code = tx
                 .oauth_tokens()
                 .lock_code(&hash.0)?
                 .filter(|code| code.application == id)
-                .ok_or(UNKNOWN)?;
+                .ok_or_else(unknown)?;
             if let Some(grant) = code.grant {
                 if tx.grants().delete(grant)? {
                     tx.record_event(Control::GrantEnd {
@@ -145,10 +154,10 @@ impl OAuth {
                     });
                 }
                 let why = "the code was used before; what it gave has ended";
-                return Ok(Err(ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why))));
+                return Err(Abort::commit(OAuthError::InvalidGrant(why).into()));
             }
             check_code(&code, redirect_uri.as_deref(), verifier.as_deref(), now)
-                .map_err(ExchangeRefusal::Guess)?;
+                .map_err(|error| Abort::Rejected(ExchangeError::guess(error)))?;
             // The place may have been taken from the application since, for good reasons.
             let application = tx.applications().find(id)?;
             if application
@@ -156,11 +165,11 @@ impl OAuth {
                 .is_none()
             {
                 let why = "the application is not sent codes there any more";
-                return Err(ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why)).into());
+                return Err(rejected(OAuthError::InvalidGrant(why)));
             }
             let share = begin(tx, code.application, (code.user, code.scopes), &new_tokens)?;
             tx.oauth_tokens().set_code_used(&hash.0, share.grant)?;
-            Ok(Ok(share))
+            Ok(share)
         })
         .await
     }
@@ -171,16 +180,20 @@ impl OAuth {
         (username, password, address): (&str, &Password, IpAddr),
         scopes: Scopes,
         new_tokens: NewTokens,
-    ) -> Result<ExchangeResult, ClientFailure> {
-        const WRONG: ExchangeRefusal = ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(
-            "the address or the password is wrong",
-        ));
+    ) -> std::result::Result<TokenGrant, ExchangeError> {
+        const WRONG: OAuthError = OAuthError::InvalidGrant("the address or the password is wrong");
+        if !(application.password_grant && self.core.config().oauth.password_grant)
+            || application.public
+        {
+            let why = "the application may not use passwords of users";
+            return Err(OAuthError::UnauthorizedClient(why).into());
+        }
         let known = match self
             .authentication
             .check_password(username, password, address)
             .await
         {
-            Err(Error::Unauthenticated(_)) => return Ok(Err(WRONG)),
+            Err(error) if error.kind() == ErrorKind::Unauthenticated => return Err(WRONG.into()),
             other => other?,
         };
         let (user, checked) = (known.0.user.id, known.0.password_hash.clone());
@@ -189,12 +202,12 @@ impl OAuth {
             // As with signing in, the password must not have been changed since it was checked.
             tx.users().lock(user)?;
             if !still_opens(tx, &key, user, checked.as_deref())? {
-                return Err(WRONG.into());
+                return Err(rejected(WRONG));
             }
             if !tx.applications().lock_shared(id)? {
-                return Err(GONE.into());
+                return Err(rejected(REMOVED));
             }
-            Ok(Ok(begin(tx, id, (user, scopes), &new_tokens)?))
+            Ok(begin(tx, id, (user, scopes), &new_tokens)?)
         })
         .await
     }
@@ -205,24 +218,35 @@ impl OAuth {
         token: &Secret,
         wanted: Option<Scopes>,
         new_tokens: NewTokens,
-    ) -> Result<ExchangeResult, ClientFailure> {
+    ) -> std::result::Result<TokenGrant, ExchangeError> {
         let (hash, id) = (token.hash(), application.id);
         self.exchange(move |tx| {
-            let found = tx.oauth_tokens().find_refresh(&hash.0)?.filter(|(_, grant)| grant.application == id);
-            let (token, grant) = found.ok_or(UNKNOWN)?;
+            let unknown = || Abort::Rejected(ExchangeError::unknown());
+            let found = tx.oauth_tokens().find_refresh(&hash.0)?;
+            let (token, grant) = found
+                .filter(|(_, grant)| grant.application == id)
+                .ok_or_else(unknown)?;
             // Which token is the present one is only known while nobody else can replace it.
-            let grant = tx.grants().lock(grant.id)?.ok_or(UNKNOWN)?;
+            let grant = tx.grants().lock(grant.id)?.ok_or_else(unknown)?;
             let now = tx.now();
-            let refused = |why| ExchangeRefusal::NoGuess(OAuthError::InvalidGrant(why));
             match token.presented(grant.generation, now) {
-                Refresh::Rotate => Ok(Ok(rotate(tx, &grant, wanted, &new_tokens)?)),
-                Refresh::Refuse => Err(refused("the refresh token was replaced").into()),
-                Refresh::Expired => Err(refused("the refresh token has ended").into()),
+                Refresh::Rotate => rotate(tx, &grant, wanted, &new_tokens),
+                Refresh::Refuse => {
+                    let why = "the refresh token was replaced";
+                    Err(rejected(OAuthError::InvalidGrant(why)))
+                }
+                Refresh::Expired => {
+                    let why = "the refresh token has ended";
+                    Err(rejected(OAuthError::InvalidGrant(why)))
+                }
                 Refresh::EndFamily => {
                     tx.grants().delete(grant.id)?;
-                    tx.record_event(Control::GrantEnd { user: grant.user, grant: grant.id });
+                    tx.record_event(Control::GrantEnd {
+                        user: grant.user,
+                        grant: grant.id,
+                    });
                     let why = "the refresh token was replaced, and its successor used; all tokens have ended";
-                    Ok(Err(refused(why)))
+                    Err(Abort::commit(OAuthError::InvalidGrant(why).into()))
                 }
             }
         })
@@ -234,25 +258,20 @@ impl OAuth {
     /// maybe not for the first time.
     async fn exchange(
         &self,
-        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<ExchangeResult, Abort<ExchangeRefusal>>
-        + Send
-        + 'static,
-    ) -> Result<ExchangeResult, ClientFailure> {
-        let (outcome, event) = match self
-            .core
-            .store()
-            .transaction(NoCaller::OAuthClient, work)
-            .await
-        {
-            Ok(done) => done,
-            Err(Abort::Rejected(refused)) => (Err(refused), None),
+        work: impl FnMut(&mut Tx<'_>) -> Exchanged + Send + 'static,
+    ) -> std::result::Result<TokenGrant, ExchangeError> {
+        let store = self.core.store();
+        let (error, event) = match store.transaction(NoCaller::OAuthClient, work).await {
+            Ok((granted, event)) => {
+                self.core.wait_until_applied(event).await;
+                return Ok(granted);
+            }
             Err(Abort::Store(error)) => return Err(error.into()),
+            Err(Abort::Rejected(error)) => (error, None),
+            Err(Abort::Commit { reason, event }) => (reason, event),
         };
-        match &outcome {
-            Ok(_) => self.core.wait_until_applied(event).await,
-            Err(_) => self.core.wait_until_end_applied(event).await?,
-        }
-        Ok(outcome)
+        self.core.wait_until_end_applied(event).await?;
+        Err(error)
     }
 }
 
@@ -289,12 +308,12 @@ fn rotate(
     grant: &Grant,
     wanted: Option<Scopes>,
     new_tokens: &NewTokens,
-) -> std::result::Result<TokenGrant, Abort<ExchangeRefusal>> {
+) -> Exchanged {
     let scopes = wanted
         .filter(|scopes| !scopes.is_empty())
         .unwrap_or(grant.scopes);
     if !scopes.is_within(grant.scopes) {
-        return Err(ExchangeRefusal::NoGuess(OAuthError::InvalidScope).into());
+        return Err(rejected(OAuthError::SCOPE));
     }
     let (now, generation) = (tx.now(), grant.generation + 1);
     tx.grants().advance(grant.id, generation, now)?;

@@ -5,8 +5,8 @@ use eddyline_auth::oauth::OAuthError;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{Timestamp, UserId};
 
-use super::{AuthenticatedClient, ClientFailure};
-use crate::OAuth;
+use super::AuthenticatedClient;
+use crate::{OAuth, Result};
 
 /// A token that holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl OAuth {
         &self,
         client: &AuthenticatedClient,
         token: &Secret,
-    ) -> Result<Option<Introspection>, ClientFailure> {
+    ) -> Result<Option<Introspection>> {
         let application = &client.application;
         if application.public {
             return Err(OAuthError::InvalidClient.into());

@@ -25,7 +25,7 @@ const NAMED: usize = 5;
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] for another key otherwise.
+/// [`Error::conflict`] for another key otherwise.
 pub(crate) async fn keys(
     store: &Database,
     material: Option<&KeyMaterial>,
@@ -55,7 +55,7 @@ async fn derive(
         }
     };
     let too_short =
-        |error: eddyline_auth::seal::TooShort| Error::Conflict(format!("the secret key: {error}"));
+        |error: eddyline_auth::seal::TooShort| Error::conflict(format!("the secret key: {error}"));
     Ok((
         SealingKey::derive(&bytes).map_err(too_short)?,
         DownloadKey::derive(&bytes).map_err(too_short)?,
@@ -69,12 +69,12 @@ fn prove(key: &SealingKey) -> Vec<u8> {
 fn adopt(tx: &mut Tx<'_>, proof: &[u8]) -> TxResult<()> {
     if let Some(sealed) = sealed(tx)? {
         let text = format!("the secret key is another than the one that {sealed} were sealed with");
-        return Err(Error::Conflict(text).into());
+        return Err(Error::conflict(text).into());
     }
     if is_served(tx)? {
         let text = "the secret key is another than the one of a server that runs on this database, or was killed \
                     less than 12 seconds ago";
-        return Err(Error::Conflict(text.into()).into());
+        return Err(Error::conflict(text).into());
     }
     Ok(tx.settings().upsert(PROOF_SETTING, proof)?)
 }
@@ -121,7 +121,7 @@ fn sealed(reader: &mut Reader<'_>) -> StoreResult<Option<String>> {
 ///
 /// # Errors
 ///
-/// [`Error::Unavailable`].
+/// [`Error::unavailable`].
 pub async fn what_is_sealed(store: &Store) -> Result<Option<String>> {
     Ok(store.read(sealed).await?)
 }
@@ -165,7 +165,7 @@ pub struct RenewedSecret {
 ///
 /// # Errors
 ///
-/// [`Error::Conflict`] when nothing is lost, and while a server runs on the database.
+/// [`Error::conflict`] when nothing is lost, and while a server runs on the database.
 pub async fn renew_secret_key(
     store: &Store,
     material: Option<&KeyMaterial>,
@@ -176,11 +176,11 @@ pub async fn renew_secret_key(
         .transaction(NoCaller::Operator, move |tx| {
             if is_present(tx, &key)? {
                 let text = "this secret key opens everything that was sealed; there is nothing to reset";
-                return Err(Error::Conflict(text.into()).into());
+                return Err(Error::conflict(text).into());
             }
             if is_served(tx)? {
                 let text = "a server runs on this database, or was killed less than 12 seconds ago; stop it first, or wait";
-                return Err(Error::Conflict(text.into()).into());
+                return Err(Error::conflict(text).into());
             }
             let mut renewed = Vec::new();
             let mut after = ApplicationId(0);

@@ -17,13 +17,10 @@ mod tokens;
 
 use std::sync::Arc;
 
-use crate::Error;
 use crate::authenticate::Authentication;
 use crate::core::Core;
 use eddyline_auth::AddressGuard;
 use eddyline_auth::SealingKey;
-use eddyline_auth::oauth::OAuthError;
-use eddyline_storage::Abort;
 
 pub use applications::{ApplicationChanges, NewApplication};
 pub use authorize::{AuthorizationPrompt, AuthorizeError};
@@ -65,32 +62,6 @@ impl OAuth {
             sealing,
             client_guard: guard(),
             code_guard: guard(),
-        }
-    }
-}
-
-/// Why a client did not get what it asked for.
-#[derive(Debug, thiserror::Error)]
-pub enum ClientFailure {
-    /// What it asked for is wrong.
-    #[error(transparent)]
-    OAuth(#[from] OAuthError),
-    /// Anything else: it must wait, or the store is down.
-    #[error(transparent)]
-    App(#[from] Error),
-}
-
-impl From<eddyline_storage::Error> for ClientFailure {
-    fn from(error: eddyline_storage::Error) -> Self {
-        Self::App(error.into())
-    }
-}
-
-impl From<Abort<OAuthError>> for ClientFailure {
-    fn from(abort: Abort<OAuthError>) -> Self {
-        match abort {
-            Abort::Store(error) => error.into(),
-            Abort::Rejected(error) => error.into(),
         }
     }
 }

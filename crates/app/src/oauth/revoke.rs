@@ -3,11 +3,10 @@
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
 use eddyline_model::log::Control;
-use eddyline_storage::Abort;
 
-use super::{AuthenticatedClient, ClientFailure};
-use crate::OAuth;
+use super::AuthenticatedClient;
 use crate::core::transaction::NoCaller;
+use crate::{Error, OAuth, Result};
 
 impl OAuth {
     /// Ends a token of a client. With a refresh token, also one that was replaced, its whole family
@@ -17,15 +16,10 @@ impl OAuth {
     /// # Errors
     ///
     /// [`OAuthError::UnauthorizedClient`] for the token of another client.
-    pub async fn revoke_token(
-        &self,
-        client: &AuthenticatedClient,
-        token: &Secret,
-    ) -> Result<(), ClientFailure> {
+    pub async fn revoke_token(&self, client: &AuthenticatedClient, token: &Secret) -> Result<()> {
         let (hash, id) = (token.hash(), client.application.id);
         let ((), event) = self
             .core
-            .store()
             .transaction(NoCaller::OAuthClient, move |tx| {
                 let refresh = tx
                     .oauth_tokens()
@@ -43,7 +37,7 @@ impl OAuth {
                 };
                 if grant.application != id {
                     let why = "the token was given to another client";
-                    return Err(Abort::Rejected(OAuthError::UnauthorizedClient(why)));
+                    return Err(Error::from(OAuthError::UnauthorizedClient(why)).into());
                 }
                 let user = grant.user;
                 if family {
@@ -62,6 +56,6 @@ impl OAuth {
                 Ok(())
             })
             .await?;
-        Ok(self.core.wait_until_end_applied(event).await?)
+        self.core.wait_until_end_applied(event).await
     }
 }

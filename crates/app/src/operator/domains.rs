@@ -19,7 +19,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the domain
+    /// [`Error::not_found`] without such an organization, [`Error::conflict`] when the domain
     /// belongs to another one.
     pub async fn add_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
@@ -50,13 +50,13 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, or when the domain is not its.
+    /// [`Error::not_found`] without such an organization, or when the domain is not its.
     pub async fn remove_domain(&self, organization: &str, domain: &Domain) -> Result<usize> {
         let (name, domain) = (organization.to_owned(), domain.as_str().to_owned());
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             if !tx.organizations().delete_domain(&domain, organization)? {
-                return Err(Error::NotFound.into());
+                return Err(Error::not_found().into());
             }
             set_proved(tx, organization, &domain, false)
         };
@@ -68,7 +68,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn domains(&self, organization: &str) -> Result<Vec<String>> {
         let name = organization.to_owned();
         self.core
@@ -89,13 +89,13 @@ fn held_by(
     let name = reader
         .organizations()
         .find(holder)?
-        .ok_or(Error::NotFound)?
+        .ok_or_else(Error::not_found)?
         .parameterized_name;
     let text = format!(
         "the domain {domain} belongs to the organization {name}, and with it to all below that; remove it there \
          first"
     );
-    Ok(Error::Conflict(text).into())
+    Ok(Error::conflict(text).into())
 }
 
 /// Has the domain count for what the providers of an organization and of those below it stated, or

@@ -28,14 +28,14 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn create_flow(&self, new: NewFlow) -> Result<(String, String)> {
         let (flow, _) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &new.organization)?;
                 let room = insert_flow(tx, organization, &new.name, None)?;
-                Ok(tx.flows().find(room)?.ok_or(Error::NotFound)?)
+                Ok(tx.flows().find(room)?.ok_or_else(Error::not_found)?)
             })
             .await?;
         Ok((flow.id.0, flow.parameterized_name))
@@ -45,7 +45,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown flow or address, [`Error::Conflict`] when the person is
+    /// [`Error::not_found`] for an unknown flow or address, [`Error::conflict`] when the person is
     /// not of the organization, or has the address unproved.
     pub async fn add_flow_user(
         &self,
@@ -57,12 +57,12 @@ impl Operator {
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 tx.rooms().lock(room)?;
                 let account = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 let organization = find_organization(tx, &organization)?;
                 if !holds_address(tx, &account.user, organization)? {
                     return Err(unproved().into());
@@ -74,10 +74,9 @@ impl Operator {
                     .iter()
                     .any(|m| m.organization == organization)
                 {
-                    return Err(Error::Conflict(
-                        "the user is not a member of the organization".into(),
-                    )
-                    .into());
+                    return Err(
+                        Error::conflict("the user is not a member of the organization").into(),
+                    );
                 }
                 if tx.members().find(room, user)?.is_none() {
                     admit_member(tx, room, &account.user)?;
@@ -94,7 +93,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such a flow.
+    /// [`Error::not_found`] without such a flow.
     pub async fn archive_flow(
         &self,
         organization: &str,
@@ -105,9 +104,9 @@ impl Operator {
         let (id, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 tx.rooms().lock(room)?;
-                let before = tx.flows().find(room)?.ok_or(Error::NotFound)?;
+                let before = tx.flows().find(room)?.ok_or_else(Error::not_found)?;
                 let after = Flow {
                     disabled: archived,
                     ..before.clone()
@@ -124,13 +123,13 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::not_found`].
     pub async fn create_flow_token(&self, organization: &str, flow: &str) -> Result<Secret> {
         let token = Secret::generate();
         let (hash, organization, flow) = (token.hash(), organization.to_owned(), flow.to_owned());
         self.core
             .transaction(NoCaller::Operator, move |tx| {
-                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 let now = tx.now();
                 Ok(tx.sources().insert_token(&hash.0, room, None, now)?)
             })

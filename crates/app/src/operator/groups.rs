@@ -19,8 +19,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization; [`Error::Conflict`] when a user or a group
-    /// there has the name, or there are as many groups as may be.
+    /// [`Error::not_found`] without such an organization; [`Error::conflict`] when a user or a
+    /// group there has the name, or there are as many groups as may be.
     pub async fn create_group(&self, organization: &str, name: GroupName) -> Result<Group> {
         let new = NewGroup {
             name,
@@ -37,7 +37,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn groups(&self, organization: &str) -> Result<Vec<Group>> {
         let name = organization.to_owned();
         self.core
@@ -52,7 +52,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or group.
+    /// [`Error::not_found`] without such an organization or group.
     pub async fn group(&self, organization: &str, name: &str) -> Result<(Group, Vec<User>)> {
         let (organization, name) = (organization.to_owned(), name.to_owned());
         self.core
@@ -77,7 +77,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown organization, group or address; [`Error::Conflict`] when
+    /// [`Error::not_found`] for an unknown organization, group or address; [`Error::conflict`] when
     /// a user who is added does not belong to the organization or has not proved the address, or
     /// when the group is full.
     pub async fn set_group_member(
@@ -93,7 +93,7 @@ impl Operator {
             let user = tx
                 .users()
                 .find_account_by_email(&key)?
-                .ok_or(Error::NotFound)?
+                .ok_or_else(Error::not_found)?
                 .user;
             if is_member && !holds_address(tx, &user, organization)? {
                 return Err(unproved().into());
@@ -103,9 +103,7 @@ impl Operator {
                 .list_among(organization, &[user.id])?
                 .is_empty()
             {
-                return Err(
-                    Error::Conflict("the user is not a member of the organization".into()).into(),
-                );
+                return Err(Error::conflict("the user is not a member of the organization").into());
             }
             change::set_member(tx, &group, user.id, is_member, OPERATOR)?;
             Ok((group, user.id))
@@ -117,7 +115,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or group.
+    /// [`Error::not_found`] without such an organization or group.
     pub async fn remove_group(&self, organization: &str, name: &str) -> Result<Group> {
         let name = name.to_owned();
         self.operate_on_groups(organization, move |tx, organization| {
@@ -153,6 +151,6 @@ fn find(reader: &mut Reader<'_>, organization: OrganizationId, name: &str) -> Tx
     let id = reader
         .groups()
         .find_by_name(organization, &nick_key(name))?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     change::find(reader, organization, id)
 }

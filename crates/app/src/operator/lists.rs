@@ -57,7 +57,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn organizations(
         &self,
         after: OrganizationId,
@@ -72,13 +72,16 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn organization(&self, name: &str) -> Result<OrganizationDetails> {
         let name = name.to_owned();
         self.core
             .read(move |reader| {
                 let id = find_organization(reader, &name)?;
-                let organization = reader.organizations().find(id)?.ok_or(Error::NotFound)?;
+                let organization = reader
+                    .organizations()
+                    .find(id)?
+                    .ok_or_else(Error::not_found)?;
                 let parent = match organization.parent {
                     Some(parent) => reader
                         .organizations()
@@ -109,7 +112,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn users(
         &self,
         organization: Option<&str>,
@@ -145,7 +148,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without an account with that address.
+    /// [`Error::not_found`] without an account with that address.
     pub async fn user(&self, email: &Email) -> Result<UserDetails> {
         let key = email.key();
         self.core
@@ -153,7 +156,7 @@ impl Operator {
                 let account = reader
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 let id = account.user.id;
                 let mut organizations = Vec::new();
                 for membership in reader.organization_members().list_of_user(id)? {
@@ -197,7 +200,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without an account with that address.
+    /// [`Error::not_found`] without an account with that address.
     pub async fn administers_alone(&self, email: &Email) -> Result<Vec<String>> {
         let key = email.key();
         self.core
@@ -205,7 +208,7 @@ impl Operator {
                 let id = reader
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 let mut alone = Vec::new();
@@ -228,7 +231,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn flows(
         &self,
         organization: &str,
@@ -249,7 +252,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn applications(
         &self,
         organization: Option<&str>,
@@ -279,7 +282,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such a flow.
+    /// [`Error::not_found`] without such a flow.
     pub async fn sources(
         &self,
         organization: &str,
@@ -288,7 +291,7 @@ impl Operator {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         self.core
             .read(move |reader| {
-                let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(reader, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 let mut found = Vec::new();
                 for source in reader.sources().list_of_rooms(&[room])? {
                     let application = match source.application {
@@ -309,7 +312,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn audit(
         &self,
         organization: &str,

@@ -21,7 +21,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the
+    /// [`Error::not_found`] without such an organization or user in it, [`Error::conflict`] for the
     /// last administrator.
     pub async fn set_admin(
         &self,
@@ -34,16 +34,18 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.organizations().lock(organization)?;
-                let user = tx.users().find_account_by_email(&key)?.ok_or(Error::NotFound)?.user.id;
+                let account = tx.users().find_account_by_email(&key)?;
+                let user = account.ok_or_else(Error::not_found)?.user.id;
                 tx.users().lock(user)?;
-                let (_, before) = tx.organization_members().find_user(organization, user)?.ok_or(Error::NotFound)?;
+                let member = tx.organization_members().find_user(organization, user)?;
+                let (_, before) = member.ok_or_else(Error::not_found)?;
                 if before == admin {
                     return Ok(user);
                 }
                 if !admin && !policy::may_do_without(&tx.organization_members().list_administrators(organization)?, user) {
                     let text = "this is the last administrator of the organization; let another user administer \
                                 it first";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(Error::conflict(text).into());
                 }
                 let role = if admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
                 tx.organization_members().set_role(organization, user, role)?;
@@ -63,7 +65,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for the
+    /// [`Error::not_found`] without such an organization or user in it, [`Error::conflict`] for the
     /// last administrator of one of the organizations.
     pub async fn remove_user(&self, organization: Option<&str>, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.map(str::to_owned), email.key());
@@ -73,7 +75,7 @@ impl Operator {
                 let id = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 let known = tx
@@ -94,7 +96,7 @@ impl Operator {
                     }
                 };
                 lock_for_removal(tx, &organizations, id)?;
-                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
+                let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 let memberships = tx.organization_members().list_of_user(id)?;
                 if name.is_none()
                     && memberships
@@ -102,7 +104,7 @@ impl Operator {
                         .any(|now| !organizations.contains(&now.organization))
                 {
                     let text = "the user has just come into another organization; ask again";
-                    return Err(Error::Unavailable(text.into()).into());
+                    return Err(Error::unavailable(text).into());
                 }
                 for membership in memberships {
                     let is_noted = known
@@ -121,7 +123,7 @@ impl Operator {
                 }
                 let was_in = offboard(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
                 match name {
-                    Some(_) if !was_in => return Err(Error::NotFound.into()),
+                    Some(_) if !was_in => return Err(Error::not_found().into()),
                     Some(_) => {}
                     None => end_access(tx, id)?,
                 }
@@ -136,8 +138,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for an unknown flow, or a user who is not in it; [`Error::Conflict`] for
-    /// one who is blocked: a block outlasts leaving.
+    /// [`Error::not_found`] for an unknown flow, or a user who is not in it; [`Error::conflict`]
+    /// for one who is blocked: a block outlasts leaving.
     pub async fn remove_flow_user(
         &self,
         organization: &str,
@@ -148,19 +150,22 @@ impl Operator {
         let (user, event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 tx.rooms().lock(room)?;
                 let user = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
-                let place = tx.members().find(room, user)?.ok_or(Error::NotFound)?;
+                let place = tx
+                    .members()
+                    .find(room, user)?
+                    .ok_or_else(Error::not_found)?;
                 if place.blocked {
                     let text =
                         "the user is blocked from the flow, which is more than being out of it";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(Error::conflict(text).into());
                 }
                 take_out(tx, room, user, None)?;
                 Ok(user)

@@ -66,7 +66,7 @@ fn find_organization(reader: &mut Reader<'_>, name: &str) -> TxResult<Organizati
     Ok(reader
         .organizations()
         .find_id_by_name(name)?
-        .ok_or(Error::NotFound)?)
+        .ok_or_else(Error::not_found)?)
 }
 
 /// Who it is in records of what was done.
@@ -75,7 +75,7 @@ const OPERATOR: &str = "operator";
 /// Says what it is that exists already.
 fn taken(abort: Abort<Error>, what: &str) -> Error {
     match abort {
-        Abort::Store(StoreError::Exists(_)) => Error::Conflict(what.to_owned()),
+        Abort::Store(StoreError::Exists(_)) => Error::conflict(what.to_owned()),
         other => other.into(),
     }
 }

@@ -44,8 +44,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when the name is or was another's, [`Error::NotFound`] without such a
-    /// parent, [`Error::Invalid`].
+    /// [`Error::conflict`] when the name is or was another's, [`Error::not_found`] without such a
+    /// parent, [`Error::invalid`].
     pub async fn create_organization(&self, new: NewOrganization) -> Result<Organization> {
         let wanted = new.parameterized_name.as_deref().unwrap_or(&new.name);
         let random = Secret::generate_hex::<4>();
@@ -55,7 +55,7 @@ impl Operator {
         if let Some(given) = &new.parameterized_name {
             check_parameterized(given)?;
         }
-        let display = display_name(&new.name).map_err(Error::wrong_name)?;
+        let display = display_name(&new.name).map_err(Error::invalid_name)?;
         check_limit(new.user_limit)?;
         let conflict = format!("the name {name} is taken");
         let text = conflict.clone();
@@ -68,7 +68,7 @@ impl Operator {
                     None => None,
                 };
                 if tx.organizations().find_id_by_name(&name)?.is_some() {
-                    return Err(Error::Conflict(text.clone()).into());
+                    return Err(Error::conflict(text.clone()).into());
                 }
                 let now = tx.now();
                 let id = tx
@@ -93,8 +93,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] when the new name in
-    /// URLs is or was another's, [`Error::Invalid`].
+    /// [`Error::not_found`] without such an organization, [`Error::conflict`] when the new name in
+    /// URLs is or was another's, [`Error::invalid`].
     pub async fn update_organization(
         &self,
         organization: &str,
@@ -111,7 +111,7 @@ impl Operator {
             .as_deref()
             .map(display_name)
             .transpose()
-            .map_err(Error::wrong_name)?;
+            .map_err(Error::invalid_name)?;
         let changes = OrganizationChanges { name, ..changes };
         let organization = organization.to_owned();
         let (changed, event) = self
@@ -129,7 +129,7 @@ impl Operator {
                         .collect();
                     tx.rooms().lock_of_organizations(&[id], &people)?;
                 }
-                let before = tx.organizations().lock(id)?.ok_or(Error::NotFound)?;
+                let before = tx.organizations().lock(id)?.ok_or_else(Error::not_found)?;
                 let after = changes.applied_to(&before);
                 if let Some(owner) = tx
                     .organizations()
@@ -137,7 +137,7 @@ impl Operator {
                     && owner != id
                 {
                     let text = format!("the name {} is taken", after.parameterized_name);
-                    return Err(Error::Conflict(text).into());
+                    return Err(Error::conflict(text).into());
                 }
                 if after != before {
                     apply(tx, &before, &after)?;
@@ -186,7 +186,7 @@ fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreR
 
 fn check_limit(limit: i64) -> Result<()> {
     if limit < 1 {
-        Err(Error::field("user_limit", "must be at least 1"))
+        Err(Error::invalid("user_limit", "must be at least 1"))
     } else {
         Ok(())
     }
@@ -201,7 +201,7 @@ fn check_parameterized(given: &str) -> Result<()> {
     if given == name {
         return Ok(());
     }
-    Err(Error::field(
+    Err(Error::invalid(
         "parameterized_name",
         format!("is not a name for URLs; {name:?} would be"),
     ))

@@ -53,7 +53,7 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where one is let in
+    /// [`Error::not_found`] without such an organization, [`Error::conflict`] where one is let in
     /// already and its token is not to be replaced.
     pub async fn enable(
         &self,
@@ -74,7 +74,7 @@ impl Provisioning {
                 if !rotate && has_token {
                     let text = "an identity provider is let in already; --rotate gives it another token, and the \
                                 present one is refused then";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(Error::conflict(text).into());
                 }
                 let action = if has_token { "scim.rotate" } else { "scim.enable" };
                 let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
@@ -92,7 +92,7 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization.
+    /// [`Error::not_found`] without such an organization.
     pub async fn get(&self, organization: &str) -> Result<Option<ScimDetails>> {
         let name = organization.to_owned();
         let found = self.core.read(move |reader| {
@@ -116,7 +116,7 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization, [`Error::Conflict`] where no provider is
+    /// [`Error::not_found`] without such an organization, [`Error::conflict`] where no provider is
     /// let in.
     pub async fn disable(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
@@ -129,7 +129,7 @@ impl Provisioning {
                     .identities()
                     .find_provider_details(organization)?
                     .filter(|known| known.enabled);
-                let none = || Error::Conflict("no identity provider is let in".into());
+                let none = || Error::conflict("no identity provider is let in");
                 let uid = known.ok_or_else(none)?.uid;
                 let now = tx.now();
                 tx.identities().clear_provider_token(organization, now)?;
@@ -151,7 +151,7 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user in it, [`Error::Conflict`] for a
+    /// [`Error::not_found`] without such an organization or user in it, [`Error::conflict`] for a
     /// bot, for somebody whom the provider of another organization knows, and where there is no
     /// provider.
     pub async fn link_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
@@ -164,25 +164,26 @@ impl Provisioning {
                 if tx.identities().find_provider_of_organization(organization)?.is_none() {
                     let text =
                         "the organization has no identity provider; let one in first with `scim enable`";
-                    return Err(Error::Conflict(text.into()).into());
+                    return Err(Error::conflict(text).into());
                 }
-                let account = tx.users().find_account_by_email(&email.key())?.ok_or(Error::NotFound)?;
+                let account = tx.users().find_account_by_email(&email.key())?;
+                let account = account.ok_or_else(Error::not_found)?;
                 tx.users().lock(account.user.id)?;
                 let (user, _) = tx
                     .organization_members()
                     .find_user(organization, account.user.id)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 if !user.email_proved {
                     return Err(unproved().into());
                 }
                 if user.bot {
-                    return Err(Error::Conflict("identity providers do not see bots".into()).into());
+                    return Err(Error::conflict("identity providers do not see bots").into());
                 }
                 let known = tx.identities().find(user.id)?;
                 if known.as_ref().is_some_and(|known| known.removed_at.is_none()) {
                     return match known.is_some_and(|known| known.organization == organization) {
                         true => Ok(user.id),
-                        false => Err(Error::Conflict("another provider knows this user".into()).into()),
+                        false => Err(Error::conflict("another provider knows this user").into()),
                     };
                 }
                 link(tx, organization, user.id, &user.email)?;
@@ -199,8 +200,8 @@ impl Provisioning {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such an organization or user, or when the provider does not know
-    /// the user.
+    /// [`Error::not_found`] without such an organization or user, or when the provider does not
+    /// know the user.
     pub async fn unlink_identity(&self, organization: &str, email: &Email) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
         let work = move |tx: &mut Tx<'_>| {
@@ -208,13 +209,13 @@ impl Provisioning {
             let user = tx
                 .users()
                 .find_account_by_email(&key)?
-                .ok_or(Error::NotFound)?
+                .ok_or_else(Error::not_found)?
                 .user
                 .id;
             tx.users().lock(user)?;
             match unlink_scim_identity(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
                 true => Ok(user),
-                false => Err(Error::NotFound.into()),
+                false => Err(Error::not_found().into()),
             }
         };
         let (user, _) = self.core.transaction(NoCaller::Operator, work).await?;
@@ -230,7 +231,7 @@ fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str
     {
         Some(other) if other.user != user && other.removed_at.is_none() => {
             let text = "the provider knows somebody else by this address";
-            return Err(Error::Conflict(text.into()).into());
+            return Err(Error::conflict(text).into());
         }
         Some(other) => {
             tx.users().lock(other.user)?;

@@ -15,7 +15,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) when no account has this address.
+    /// [`Error::not_found`](crate::Error::not_found) when no account has this address.
     pub async fn create_sign_in_link(&self, email: &Email) -> Result<String> {
         self.accounts.create_sign_in_link(email).await
     }
@@ -25,8 +25,8 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) without such an organization,
-    /// [`Error::Invalid`](crate::Error::Invalid).
+    /// [`Error::not_found`](crate::Error::not_found) without such an organization,
+    /// [`Error::invalid`](crate::Error::invalid).
     pub async fn create_application(
         &self,
         organization: &str,
@@ -39,9 +39,9 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`](crate::Error::NotFound) without such a flow or application, which is
-    /// named by its number or its `client_id`; [`Error::Invalid`](crate::Error::Invalid),
-    /// [`Error::Conflict`](crate::Error::Conflict) when the flow has too many.
+    /// [`Error::not_found`](crate::Error::not_found) without such a flow or application, which is
+    /// named by its number or its `client_id`; [`Error::invalid`](crate::Error::invalid),
+    /// [`Error::conflict`](crate::Error::conflict) when the flow has too many.
     pub async fn create_source(
         &self,
         organization: &str,

@@ -26,7 +26,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without an account with that address.
+    /// [`Error::not_found`] without an account with that address.
     pub async fn user_tokens(&self, email: &Email) -> Result<Vec<ApiToken>> {
         let key = email.key();
         self.core
@@ -34,7 +34,7 @@ impl Operator {
                 let user = reader
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 Ok(tokens_of(reader, user)?
@@ -50,7 +50,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without an account with that address, or the user has no such token.
+    /// [`Error::not_found`] without an account with that address, or the user has no such token.
     pub async fn end_user_token(&self, email: &Email, id: CredentialId) -> Result<()> {
         let key = email.key();
         let ((), event) = self
@@ -59,7 +59,7 @@ impl Operator {
                 let user = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 tx.users().lock(user)?;
@@ -67,7 +67,7 @@ impl Operator {
                 let (hash, _) = all
                     .iter()
                     .find(|(_, token)| token.id == id)
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 Ok(end_token(tx, user, hash)?)
             })
             .await?;
@@ -79,12 +79,12 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such a flow.
+    /// [`Error::not_found`] without such a flow.
     pub async fn flow_tokens(&self, organization: &str, flow: &str) -> Result<Vec<FlowToken>> {
         let (organization, flow) = (organization.to_owned(), flow.to_owned());
         self.core
             .read(move |reader| {
-                let room = find_flow(reader, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(reader, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 let mut found = Vec::new();
                 for token in reader.sources().list_tokens(room)? {
                     let Some(hash) = TokenHash::from_bytes(&token.hash) else {
@@ -118,7 +118,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] without such a flow, or when the flow has no such token.
+    /// [`Error::not_found`] without such a flow, or when the flow has no such token.
     pub async fn end_flow_token(
         &self,
         organization: &str,
@@ -129,7 +129,7 @@ impl Operator {
         let ((), event) = self
             .core
             .transaction(NoCaller::Operator, move |tx| {
-                let room = find_flow(tx, &organization, &flow)?.ok_or(Error::NotFound)?;
+                let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 tx.rooms().lock(room)?;
                 let named = |hash: &[u8]| {
                     TokenHash::from_bytes(hash).is_some_and(|hash| hash.credential() == id)
@@ -138,7 +138,7 @@ impl Operator {
                 let token = all
                     .iter()
                     .find(|token| named(&token.hash))
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 tx.sources().delete_token(&token.hash)?;
                 // Posts that were let in before are looked at again.
                 tx.rooms().advance_access(room)?;

@@ -50,12 +50,12 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::Conflict`] when the organization is full, the person is in it, the nick or the
-    /// number is taken, or a known account is given a password; [`Error::NotFound`] without such an
-    /// organization.
+    /// [`Error::conflict`] when the organization is full, the person is in it, the nick or the
+    /// number is taken, or a known account is given a password; [`Error::not_found`] without such
+    /// an organization.
     pub async fn create_user(&self, new: NewPerson) -> Result<(User, Secret)> {
         let new = NewPerson {
-            name: names::display_name(&new.name).map_err(Error::wrong_name)?,
+            name: names::display_name(&new.name).map_err(Error::invalid_name)?,
             ..new
         };
         let password_hash = match &new.password {
@@ -80,14 +80,14 @@ impl Operator {
                     .any(|member| member.organization == organization)
                 {
                     let text = format!("{} is in the organization already", new.email.as_str());
-                    return Err(Error::Conflict(text).into());
+                    return Err(Error::conflict(text).into());
                 }
                 let role = if new.admin {
                     OrganizationRole::Administrator
                 } else {
                     OrganizationRole::Member
                 };
-                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
+                let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 if !user.active {
                     return Err(inactive().into());
                 }
@@ -106,7 +106,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when nobody has that address.
+    /// [`Error::not_found`] when nobody has that address.
     pub async fn create_user_token(&self, email: &Email) -> Result<(UserId, Secret)> {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
@@ -116,7 +116,7 @@ impl Operator {
                 let account = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 tx.users().lock(account.user.id)?;
                 if !tx
                     .users()
@@ -139,7 +139,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Invalid`].
+    /// [`Error::not_found`], [`Error::invalid`].
     pub async fn set_password(&self, email: &Email, password: &Password) -> Result<User> {
         let hash = self.authentication.hash_password(password).await?;
         let key = email.key();
@@ -149,7 +149,7 @@ impl Operator {
                 let account = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?;
+                    .ok_or_else(Error::not_found)?;
                 replace(tx, account.user.id, &hash)?;
                 Ok(account.user)
             })
@@ -163,7 +163,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when nobody has that address.
+    /// [`Error::not_found`] when nobody has that address.
     pub async fn set_active(&self, email: &Email, active: bool) -> Result<UserId> {
         let key = email.key();
         let (id, event) = self
@@ -172,7 +172,7 @@ impl Operator {
                 let id = tx
                     .users()
                     .find_account_by_email(&key)?
-                    .ok_or(Error::NotFound)?
+                    .ok_or_else(Error::not_found)?
                     .user
                     .id;
                 if !active {
@@ -182,7 +182,7 @@ impl Operator {
                     lock_for_removal(tx, &organizations, id)?;
                 }
                 tx.users().lock(id)?;
-                let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
+                let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 if user.active != active {
                     set_active(tx, id, active)?;
                 }
@@ -231,11 +231,11 @@ fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Re
 pub(super) fn unproved() -> Error {
     let text = "an account has this address without having proved it; its owner must follow a link in a \
                 mail first, to a new password for instance";
-    Error::Conflict(text.into())
+    Error::conflict(text)
 }
 
 fn inactive() -> Error {
-    Error::Conflict("this user is inactive; `user set-active` lets them in again".into())
+    Error::conflict("this user is inactive; `user set-active` lets them in again")
 }
 
 fn find_or_insert_user(
@@ -255,12 +255,12 @@ fn find_or_insert_user(
                 "the user with this address has the number {}",
                 account.user.id.0
             );
-            return Err(Error::Conflict(text).into());
+            return Err(Error::conflict(text).into());
         }
         if new.password.is_some() {
             let text = "an account has this address and keeps its password; leave the password out, or use \
                         `user set-password`";
-            return Err(Error::Conflict(text.into()).into());
+            return Err(Error::conflict(text).into());
         }
         return Ok(account.user.id);
     }
@@ -270,12 +270,12 @@ fn find_or_insert_user(
         .is_claimed(&new.email.key(), UserId(0), created_at)?
     {
         let text = "the address was given up lately by a user who may still take it back";
-        return Err(Error::Conflict(text.into()).into());
+        return Err(Error::conflict(text).into());
     }
     if let Some(id) = new.id
         && tx.users().find(id)?.is_some()
     {
-        return Err(Error::Conflict(format!("another user has the number {}", id.0)).into());
+        return Err(Error::conflict(format!("another user has the number {}", id.0)).into());
     }
     Ok(tx.users().insert(&NewUser {
         id: new.id,

@@ -32,11 +32,8 @@ impl QuotaExceeded {
     #[must_use]
     pub fn of(self, limit: Limit) -> Error {
         match self {
-            Self::Share(_) => Error::TooManyRequests {
-                retry_after: RETRY_SECONDS,
-                limit,
-            },
-            Self::Total => Error::Unavailable(format!("the process is at its bound: {limit}")),
+            Self::Share(_) => Error::too_many_requests(limit, RETRY_SECONDS),
+            Self::Total => Error::unavailable(format!("the process is at its bound: {limit}")),
         }
     }
 }

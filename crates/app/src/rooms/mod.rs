@@ -236,7 +236,7 @@ impl Rooms {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn find(
         &self,
         actor: &Actor,
@@ -253,7 +253,7 @@ impl Rooms {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn find_named(
         &self,
         actor: &Actor,
@@ -271,7 +271,7 @@ impl Rooms {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] when the flow is archived.
+    /// [`Error::not_found`] when the flow is archived.
     pub async fn of_flow_token(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
         self.admit(actor, id, FlowAction::Post).await
     }
@@ -309,7 +309,7 @@ impl Rooms {
         let lock = move |tx: &mut Tx<'_>| tx.rooms().lock(id);
         self.core
             .locked_transaction_as(actor, lock, move |tx, actor| {
-                let loaded = Room::load(tx, id)?.ok_or(Error::NotFound)?;
+                let loaded = Room::load(tx, id)?.ok_or_else(Error::not_found)?;
                 let room = Room {
                     groups: groups.clone(),
                     ..loaded
@@ -344,7 +344,7 @@ impl Rooms {
             .by_id
             .find(self.core.caches_current(), id, load)
             .await?;
-        room.ok_or(Error::NotFound)
+        room.ok_or_else(Error::not_found)
     }
 
     /// The groups that can be mentioned in the flows of an organization.
@@ -378,7 +378,7 @@ impl Rooms {
             .by_name
             .find(true, key, load)
             .await?
-            .ok_or(Error::NotFound)
+            .ok_or_else(Error::not_found)
     }
 
     pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
@@ -392,7 +392,7 @@ impl Rooms {
             .by_public_id
             .find(true, public_id.to_owned(), load)
             .await?
-            .ok_or(Error::NotFound)
+            .ok_or_else(Error::not_found)
     }
 }
 

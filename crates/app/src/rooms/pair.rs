@@ -137,7 +137,7 @@ impl Rooms {
         action: PrivateAction,
     ) -> Result<Arc<Pair>> {
         let own = actor.user()?.user.id;
-        let pair = self.pair(own, other).await?.ok_or(Error::NotFound)?;
+        let pair = self.pair(own, other).await?.ok_or_else(Error::not_found)?;
         pair.allow(action)?;
         Ok(pair)
     }
@@ -176,7 +176,7 @@ impl Rooms {
                     for (organization, _) in tx.organization_members().list_common(own, other)? {
                         tx.organizations().lock(organization)?;
                     }
-                    let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
+                    let pair = Pair::load(tx, own, other)?.ok_or_else(Error::not_found)?;
                     pair.allow(action)?;
                     if pair.room.is_none() {
                         tx.rooms().insert_private(own, other)?;
@@ -186,7 +186,7 @@ impl Rooms {
                 .await?;
             pair = self.admit_private(actor, other, action).await?;
         }
-        let room = pair.room.ok_or(Error::NotFound)?;
+        let room = pair.room.ok_or_else(Error::not_found)?;
         Ok((pair, room))
     }
 
@@ -211,9 +211,9 @@ impl Rooms {
         let (changed, _) = self
             .core
             .locked_transaction_as(actor, lock, move |tx, actor| {
-                let pair = Pair::load(tx, own, other)?.ok_or(Error::NotFound)?;
+                let pair = Pair::load(tx, own, other)?.ok_or_else(Error::not_found)?;
                 pair.allow(action)?;
-                let room = pair.room.ok_or(Error::NotFound)?;
+                let room = pair.room.ok_or_else(Error::not_found)?;
                 change(tx, actor, &pair, room)
             })
             .await?;

@@ -16,7 +16,7 @@ use crate::email_addresses::{displace, follow_up_change};
 ///
 /// # Errors
 ///
-/// [`crate::Error::Scim`] with status 409.
+/// [`crate::Error::conflict`].
 pub(super) fn reserve_email(
     tx: &mut Tx<'_>,
     organization: OrganizationId,

@@ -46,7 +46,7 @@ pub(super) fn bring_back(
     random: &str,
 ) -> TxResult<(User, Identity)> {
     let id = identity.user;
-    let user = tx.users().find(id)?.ok_or(Error::NotFound)?;
+    let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
     let everywhere = everywhere(tx, id, identity.organization)?;
     // Where the provider asks for no nick, the user has the old one again if it is free.
     let mut nick = wanted.nick.clone();
@@ -60,7 +60,7 @@ pub(super) fn bring_back(
     let organization = tx
         .organizations()
         .find(identity.organization)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     if !tx
         .organization_members()
         .list_of_user(id)?

@@ -33,7 +33,7 @@ impl ValidUser {
 ///
 /// # Errors
 ///
-/// [`Error::Scim`] with status 400 that names the attribute.
+/// [`Error::invalid`], naming the attribute.
 pub(super) fn check(state: State) -> Result<ValidUser> {
     let user_name = named(&state.user_name, "userName")?;
     let external_id = state
@@ -96,11 +96,7 @@ pub(super) fn full() -> Error {
 
 /// Somebody else has what must be unique.
 pub(super) fn taken(text: &str) -> Error {
-    ScimError {
-        scim_type: Some(ScimType::Uniqueness),
-        ..ScimError::new(409, text)
-    }
-    .into()
+    Error::conflict(text.to_owned()).with_scim_type(ScimType::Uniqueness)
 }
 
 /// The nick for a user, which must be free in all of these organizations: the one that is wanted,
@@ -108,7 +104,7 @@ pub(super) fn taken(text: &str) -> Error {
 ///
 /// # Errors
 ///
-/// [`Error::Scim`] with status 409 when somebody has it.
+/// [`Error::conflict`] when another user has it.
 pub(super) fn nick_for(
     tx: &mut Tx<'_>,
     organizations: &[OrganizationId],

@@ -29,8 +29,8 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 400 that names the attribute, also when the organization is
-    /// full, and with 409 when somebody has the `userName`, the address or the nick.
+    /// [`Error::invalid`] that names the attribute, also when the organization is full, and
+    /// [`Error::conflict`] when somebody has the `userName`, the address or the nick.
     pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<UserResource> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
@@ -99,7 +99,7 @@ fn create(
     let organization = tx
         .organizations()
         .lock(provider.organization)?
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     policy::write(&organization).map_err(Error::from)?;
     let before = match tx
         .identities()

@@ -30,7 +30,7 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn users(
         &self,
         provider: &ScimProvider,
@@ -58,7 +58,7 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for a user that the provider does not know or has removed, and for bots.
+    /// [`Error::not_found`] for a user that the provider does not know or has removed, and for bots.
     pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<UserResource> {
         let who = provider.clone();
         let (user, identity) = self
@@ -73,7 +73,7 @@ impl Scim {
 ///
 /// # Errors
 ///
-/// [`Error::NotFound`].
+/// [`Error::not_found`].
 pub(super) fn provided(
     reader: &mut Reader<'_>,
     provider: &ScimProvider,
@@ -82,7 +82,7 @@ pub(super) fn provided(
     Ok(reader
         .identities()
         .find_user(provider.organization, id)?
-        .ok_or(Error::NotFound)?)
+        .ok_or_else(Error::not_found)?)
 }
 
 /// The query of a filter; `None` for one that nobody can meet.

@@ -25,7 +25,7 @@ use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
-use eddyline_scim::{ScimError, State, UserResource};
+use eddyline_scim::{ScimType, State, UserResource};
 
 pub use find::UsersWanted;
 
@@ -33,7 +33,7 @@ use crate::charging::charge_provider;
 use crate::core::Core;
 use crate::core::provider::{ScimProvider, is_token_of, wrong_token};
 use crate::mailer::Mail;
-use crate::{Error, Limit, Result};
+use crate::{Error, ErrorKind, Limit, Result};
 
 /// What identity providers do. See [`crate::App::scim`].
 #[derive(Clone)]
@@ -63,9 +63,9 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::Scim`] with status 401 without a header, and with 403 for one that cannot be read,
-    /// a wrong token, and a provider that there is not; [`Error::TooMany`] after too many of those
-    /// for this uid from this address.
+    /// [`Error::missing_token`] without a header, and [`Error::denied`] for one that cannot be
+    /// read, a wrong token, and a provider that there is not; [`Error::too_many_attempts`] after
+    /// too many of those for this uid from this address.
     pub async fn provider(
         &self,
         uid: &str,
@@ -73,11 +73,9 @@ impl Scim {
         address: IpAddr,
     ) -> Result<ScimProvider> {
         let Some(header) = authorization else {
-            return Err(ScimError::new(
-                401,
+            return Err(Error::missing_token(
                 "Authentication is required: send the token as a Bearer",
-            )
-            .into());
+            ));
         };
         let wanted = uid.to_owned();
         let provider = self
@@ -101,9 +99,8 @@ impl Scim {
             _ => {
                 let (failures, key, now) =
                     (&self.failures, (uid, network_of(address)), self.core.now());
-                failures.check(&key, now).map_err(|wait| Error::TooMany {
-                    retry_after: wait.seconds,
-                    limit: Limit::ProviderTokens,
+                failures.check(&key, now).map_err(|wait| {
+                    Error::too_many_attempts(Limit::ProviderTokens, wait.seconds)
                 })?;
                 failures.failed(&key, now);
                 Err(wrong_token())
@@ -143,8 +140,8 @@ fn random_end() -> String {
 /// Names the attribute of a conflict: two requests may both find a name free, and the store refuses
 /// the second.
 fn raced(error: Error) -> Error {
-    match error {
-        Error::Conflict(text) => check::taken(&text),
-        other => other,
+    match error.kind() {
+        ErrorKind::Conflict => error.with_scim_type(ScimType::Uniqueness),
+        _ => error,
     }
 }

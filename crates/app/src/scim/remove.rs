@@ -20,8 +20,8 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::NotFound`] as in [`Scim::user`], [`crate::Error::Conflict`] when nobody else
-    /// administers one of these organizations, [`crate::Error::Scim`] with status 412 for another
+    /// [`crate::Error::not_found`] as in [`Scim::user`], [`crate::Error::conflict`] when nobody
+    /// else administers one of these organizations, [`crate::Error::version_mismatch`] for another
     /// version.
     pub async fn remove(
         &self,

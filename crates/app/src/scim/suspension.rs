@@ -99,7 +99,7 @@ fn to_restore(
 ///
 /// # Errors
 ///
-/// [`crate::Error::Scim`] with status 400 when one of them is full, and with 409 when another user
+/// [`crate::Error::invalid`] when one of them is full, [`crate::Error::conflict`] when another user
 /// there has the same nick.
 pub(super) fn restore(tx: &mut Tx<'_>, user: &User, identity: &Identity) -> TxResult<()> {
     let (now, nick) = (tx.now(), nick_key(&user.nick));

@@ -5,7 +5,7 @@ use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_scim::{Patch, ScimError, State, UserResource, Wanted};
+use eddyline_scim::{Patch, State, UserResource, Wanted};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
@@ -49,9 +49,9 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] as in [`Scim::user`]; [`Error::Scim`] with status 400 that names the
-    /// attribute, with 409 when somebody else has the `userName`, address or nick, and with 412 for
-    /// another version.
+    /// [`Error::not_found`] as in [`Scim::user`]; [`Error::invalid`], naming the attribute;
+    /// [`Error::conflict`] when another user has the `userName`, address or nick;
+    /// [`Error::version_mismatch`].
     pub async fn replace(
         &self,
         provider: &ScimProvider,
@@ -67,7 +67,7 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// As [`Scim::replace`], and with status 400 for changes that cannot be made.
+    /// As [`Scim::replace`], and [`Error::invalid`] for changes that cannot be made.
     pub async fn patch(
         &self,
         provider: &ScimProvider,
@@ -141,7 +141,7 @@ fn update(
     if change != Change::Nothing && expected == Change::Nothing {
         let text =
             "the user joined another organization, or was changed, at the same moment; ask again";
-        return Err(Error::Unavailable(text.into()).into());
+        return Err(Error::unavailable(text).into());
     }
     apply(
         tx,
@@ -157,12 +157,14 @@ fn update(
 ///
 /// # Errors
 ///
-/// [`Error::Scim`] with status 412.
+/// [`Error::version_mismatch`].
 pub(super) fn check_version(version: i64, matches: impl Fn(i64) -> bool) -> Result<()> {
     if matches(version) {
         return Ok(());
     }
-    Err(ScimError::new(412, "the user was changed since; read it again").into())
+    Err(Error::version_mismatch(
+        "the user was changed since; read it again",
+    ))
 }
 
 /// The organizations in which somebody's nick is to be unique, this one among them.

@@ -70,12 +70,12 @@ impl SourceChanges {
             check_name(name)?;
         }
         match &self.error_message {
-            Some(text) if text.chars().count() > MAX_ERROR_CHARS => Err(Error::field(
+            Some(text) if text.chars().count() > MAX_ERROR_CHARS => Err(Error::invalid(
                 "error_message",
                 format!("is too long (maximum is {MAX_ERROR_CHARS} characters)"),
             )),
             // It may have several lines.
-            Some(text) if text.chars().any(|c| is_unseen(c) && c != '\n') => Err(Error::field(
+            Some(text) if text.chars().any(|c| is_unseen(c) && c != '\n') => Err(Error::invalid(
                 "error_message",
                 "can't contain control characters",
             )),
@@ -86,13 +86,13 @@ impl SourceChanges {
 
 fn check_name(name: &str) -> Result<()> {
     match name.chars().count() {
-        _ if name.trim().is_empty() => Err(Error::field("name", "can't be blank")),
-        count if count > MAX_NAME_CHARS => Err(Error::field(
+        _ if name.trim().is_empty() => Err(Error::invalid("name", "can't be blank")),
+        count if count > MAX_NAME_CHARS => Err(Error::invalid(
             "name",
             format!("is too long (maximum is {MAX_NAME_CHARS} characters)"),
         )),
         _ if name.chars().any(is_unseen) => {
-            Err(Error::field("name", "can't contain control characters"))
+            Err(Error::invalid("name", "can't contain control characters"))
         }
         _ => Ok(()),
     }
@@ -117,10 +117,10 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for callers without an application, [`Error::Invalid`],
-    /// [`Error::Conflict`] when the flow has too many.
+    /// [`Error::denied`] for callers without an application, [`Error::invalid`],
+    /// [`Error::conflict`] when the flow has too many.
     pub async fn create(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
-        let application = actor.application().ok_or(Error::Denied)?;
+        let application = actor.application().ok_or_else(Error::denied)?;
         check_name(&new.name)?;
         let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
         let hash = token.hash();
@@ -169,7 +169,7 @@ impl Sources {
                         .find_by_client_id(&application)?
                         .map(|(application, _)| application),
                 };
-                let application = found.ok_or(Error::NotFound)?;
+                let application = found.ok_or_else(Error::not_found)?;
                 let source = insert(tx, room, application.id, &new, None, &hash.0)?;
                 Ok(describe(tx, &addresses, &source)?)
             })
@@ -185,7 +185,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn list_of_flow(&self, room: &Room) -> Result<Vec<WireSource>> {
         self.describe_sources(vec![room.id()]).await
     }
@@ -195,7 +195,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn list(&self, actor: &Actor) -> Result<Vec<WireSource>> {
         if let Actor::FlowToken {
             room, thread_owner, ..
@@ -241,7 +241,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::not_found`].
     pub async fn get(&self, room: &Room, id: SourceId) -> Result<WireSource> {
         let (addresses, room) = (self.core.config().addresses.clone(), room.id());
         let found = self
@@ -253,20 +253,20 @@ impl Sources {
                 }
                 _ => Ok(None),
             });
-        found.await?.ok_or(Error::NotFound)
+        found.await?.ok_or_else(Error::not_found)
     }
 
     /// The flow and the number of the source whose token the caller shows.
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for everybody else.
+    /// [`Error::denied`] for everybody else.
     pub fn own(&self, actor: &Actor) -> Result<(RoomId, SourceId)> {
         match actor {
             Actor::FlowToken {
                 room, thread_owner, ..
-            } => Ok((*room, thread_owner.source.ok_or(Error::Denied)?)),
-            Actor::User { .. } => Err(Error::Denied),
+            } => Ok((*room, thread_owner.source.ok_or_else(Error::denied)?)),
+            Actor::User { .. } => Err(Error::denied()),
         }
     }
 
@@ -274,7 +274,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`], [`Error::Invalid`].
+    /// [`Error::not_found`], [`Error::denied`], [`Error::invalid`].
     pub async fn update(
         &self,
         actor: &Actor,
@@ -304,7 +304,7 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`], [`Error::Denied`].
+    /// [`Error::not_found`], [`Error::denied`].
     pub async fn remove(&self, actor: &Actor, (room, id): (RoomId, SourceId)) -> Result<()> {
         self.with_source(actor, room, id, move |tx, actor, source| {
             let now = tx.now();
@@ -337,15 +337,15 @@ impl Sources {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, actor| {
-                    let room = Room::load(tx, room)?.ok_or(Error::NotFound)?;
-                    let source = tx.sources().find(id)?.ok_or(Error::NotFound)?;
+                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
+                    let source = tx.sources().find(id)?.ok_or_else(Error::not_found)?;
                     let thread_owner = match &**actor {
                         Actor::FlowToken { thread_owner, .. } => Some(*thread_owner),
                         Actor::User { .. } => None,
                     };
                     // Somebody else may have removed it since the token was looked at.
                     if thread_owner.is_some() && source.removed_at.is_some() {
-                        return Err(Error::Gone.into());
+                        return Err(Error::source_removed().into());
                     }
                     let allowed = policy::source(
                         actor.flow_caller(&room),
@@ -376,11 +376,11 @@ fn insert(
     hash: &[u8],
 ) -> TxResult<Source> {
     if !tx.applications().lock_shared(application)? {
-        return Err(Error::NotFound.into());
+        return Err(Error::not_found().into());
     }
     if tx.sources().list_of_rooms(&[room])?.len() >= MAX_SOURCES {
         let text = format!("the flow has {MAX_SOURCES} sources, and can't have more");
-        return Err(Error::Conflict(text).into());
+        return Err(Error::conflict(text).into());
     }
     let now = tx.now();
     let id = tx.sources().insert(&NewSourceRow {
@@ -394,5 +394,5 @@ fn insert(
     tx.sources().insert_token(hash, room, Some(id), now)?;
     // An application's posts may go to another source now, or to none.
     tx.rooms().advance_access(room)?;
-    Ok(tx.sources().find(id)?.ok_or(Error::NotFound)?)
+    Ok(tx.sources().find(id)?.ok_or_else(Error::not_found)?)
 }

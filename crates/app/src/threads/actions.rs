@@ -35,11 +35,11 @@ impl Threads {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens, [`Error::NotFound`], [`Error::Conflict`] when the action
-    /// has another name, [`Error::Invalid`] when it is a link only, [`Error::Gone`] when the
-    /// thread's source was removed, [`Error::Integration`] when the integration cannot be asked or
-    /// does not agree, [`Error::TooManyRequests`] when the caller or the application has too many
-    /// actions under way, and [`Error::Unavailable`] when all together have.
+    /// [`Error::denied`] for flow tokens, [`Error::not_found`], [`Error::conflict`] when the action
+    /// has another name, [`Error::invalid`] when it is a link only, [`Error::gone`] when the
+    /// thread's source was removed, [`Error::integration`] when the integration cannot be asked or
+    /// does not agree, [`Error::too_many_requests`] when the caller or the application has too many
+    /// actions under way, and [`Error::unavailable`] when all together have.
     pub async fn trigger_action(
         &self,
         actor: &Actor,
@@ -90,7 +90,7 @@ impl Threads {
                 let (action, thread_owner) = chosen(reader, room, root, position, name.as_deref())?;
                 let Action::Update { target, .. } = &action else {
                     let text = "is that of a link, which there is nothing to be asked for";
-                    return Err(Error::field("position", text).into());
+                    return Err(Error::invalid("position", text).into());
                 };
                 let target = target.clone();
                 let (of, secret) = signed_with(reader, thread_owner, &sealing)?;
@@ -120,9 +120,9 @@ fn chosen(
         .and_then(|thread| thread.item);
     let action = item
         .and_then(|item| item.actions.get(position).cloned())
-        .ok_or(Error::NotFound)?;
+        .ok_or_else(Error::not_found)?;
     if name.is_some_and(|name| name != action.name()) {
-        return Err(Error::Conflict("The thread has changed".into()).into());
+        return Err(Error::conflict("The thread has changed").into());
     }
     Ok((action, reader.threads().find_owner(room, root)?))
 }
@@ -143,7 +143,7 @@ fn signed_with(
             .find(source)?
             .is_none_or(|source| source.removed_at.is_some())
     {
-        return Err(Error::Gone.into());
+        return Err(Error::source_removed().into());
     }
     let unsigned = "No application keeps this thread, so its requests cannot be signed";
     let application = thread_owner.application.ok_or_else(|| cannot(unsigned))?;
@@ -160,7 +160,7 @@ fn signed_with(
         .ok_or_else(|| cannot(without))?;
     let secret = sealing
         .open(&application.client_id, &sealed)
-        .ok_or_else(|| Error::Internal("the secret of an application cannot be opened".into()))?;
+        .ok_or_else(|| Error::internal("the secret of an application cannot be opened"))?;
     Ok((application, secret))
 }
 

@@ -58,7 +58,7 @@ impl Threads {
     ///
     /// # Errors
     ///
-    /// [`Error::Unavailable`].
+    /// [`Error::unavailable`].
     pub async fn list(
         &self,
         room: &Room,
@@ -88,13 +88,13 @@ impl Threads {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`].
+    /// [`Error::not_found`].
     pub async fn get(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
         let (root, room) = (self.messages.thread_root(room, thread_id)?, room.id());
         let found = self
             .core
             .store()
             .read(move |reader| reader.threads().find(room, root));
-        found.await?.ok_or(Error::NotFound)
+        found.await?.ok_or_else(Error::not_found)
     }
 }

@@ -16,7 +16,7 @@ use crate::core::transaction::TxResult;
 use crate::email_addresses::follow_up_change;
 use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
-use crate::{Error, Limit, Result, Users};
+use crate::{Error, ErrorKind, Limit, Result, Users};
 
 /// What a user changes about themselves; what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -56,24 +56,24 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::Invalid`] naming what is wrong, a missing or wrong `current_password` among it;
-    /// [`Error::TooMany`] after too many wrong ones, and [`Error::TooManyRequests`] for a user who
-    /// tries too many addresses; [`Error::Conflict`] for a nick or an address that is somebody
-    /// else's; [`Error::Denied`] when an application asks for another address or password.
+    /// [`Error::invalid`] naming what is wrong, a missing or wrong `current_password` among it;
+    /// [`Error::too_many_attempts`] after too many wrong ones, and [`Error::too_many_requests`] for
+    /// a user who tries too many addresses; [`Error::conflict`] for a nick or an address that is
+    /// somebody else's; [`Error::denied`] when an application asks for another address or password.
     pub async fn update(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
         // With another address comes another password: an application would have the whole account.
         if matches!(actor.credential(), Some(Credential::AccessToken(_)))
             && (changes.email.is_some() || changes.password.is_some())
         {
-            return Err(Error::Denied);
+            return Err(Error::denied());
         }
         let name = changes
             .name
             .as_deref()
             .map(display_name)
             .transpose()
-            .map_err(Error::wrong_name)?;
+            .map_err(Error::invalid_name)?;
         let changes = UserChanges { name, ..changes };
         let (id, quotas) = (caller.user.id, self.core.config().mail_quotas);
         let moves = changes
@@ -95,7 +95,7 @@ impl Users {
                 tx.users().lock(id)?;
                 // It may end with the password.
                 actor.lock_credential(tx)?;
-                let before = tx.users().find(id)?.ok_or(Error::NotFound)?;
+                let before = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 let after = changed(&before, &changes);
                 check(tx, &before, &after, evidence.checked.as_deref())?;
                 if email_key(&before.email) != email_key(&after.email) && before.email_proved {
@@ -139,15 +139,15 @@ impl Users {
                      right after signing in"
                 }
             };
-            Error::field("current_password", text)
+            Error::invalid("current_password", text)
         })?;
         let known = match self
             .authentication
             .check_password(&user.email, present, address)
             .await
         {
-            Err(Error::Unauthenticated(_)) => {
-                return Err(Error::field(
+            Err(error) if error.kind() == ErrorKind::Unauthenticated => {
+                return Err(Error::invalid(
                     "current_password",
                     "is not your present password",
                 ));
@@ -173,10 +173,7 @@ impl Users {
         let (tried, now) = (&self.new_addresses, self.core.now());
         tried
             .check(&user, now)
-            .map_err(|wait| Error::TooManyRequests {
-                retry_after: wait.seconds,
-                limit: Limit::NewAddresses,
-            })?;
+            .map_err(|wait| Error::too_many_requests(Limit::NewAddresses, wait.seconds))?;
         tried.failed(&user, now);
         Ok(())
     }
@@ -186,7 +183,7 @@ impl Users {
 /// same nick or address.
 fn taken(error: StoreError) -> Abort<Error> {
     match error {
-        StoreError::Exists(_) => Error::Conflict("the nick or the address is taken".into()).into(),
+        StoreError::Exists(_) => Error::conflict("the nick or the address is taken").into(),
         other => other.into(),
     }
 }
@@ -217,7 +214,7 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
                 .has_nick(membership.organization, &nick, before.id)?
             {
                 let text = format!("the nick {} is taken in your organization", after.nick);
-                return Err(Error::Conflict(text).into());
+                return Err(Error::conflict(text).into());
             }
         }
     }
@@ -229,7 +226,7 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
         .is_some_and(|account| account.user.id != before.id)
         || tx.emails().is_claimed(&email, before.id, now)?
     {
-        return Err(Error::Conflict("the email is the address of another account".into()).into());
+        return Err(Error::conflict("the email is the address of another account").into());
     }
     if checked.is_some() {
         let account = tx
@@ -238,7 +235,7 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
         if !account
             .is_some_and(|now| now.user.id == before.id && now.password_hash.as_deref() == checked)
         {
-            return Err(Error::Conflict("the password was changed meanwhile".into()).into());
+            return Err(Error::conflict("the password was changed meanwhile").into());
         }
     }
     Ok(())

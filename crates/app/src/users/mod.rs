@@ -55,7 +55,7 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub fn me(&self, actor: &Actor) -> Result<User> {
         Ok(User::of(
             &actor.user()?.user,
@@ -68,7 +68,7 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for flow tokens.
+    /// [`Error::denied`] for flow tokens.
     pub async fn list(&self, actor: &Actor) -> Result<Vec<User>> {
         let own = actor.user()?.user.id;
         let found = self
@@ -84,7 +84,7 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::NotFound`] for everybody else, [`Error::MissingScope`] when the caller's token
+    /// [`Error::not_found`] for everybody else, [`Error::missing_scope`] when the caller's token
     /// covers no other user.
     pub async fn get(&self, actor: &Actor, id: UserId) -> Result<User> {
         let own = actor.user()?.user.id;
@@ -98,7 +98,7 @@ impl Users {
                 Ok(None)
             }
         });
-        let user = user.await?.ok_or(Error::NotFound)?;
+        let user = user.await?.ok_or_else(Error::not_found)?;
         Ok(User::of(&user, &self.core.config().addresses.base))
     }
 
@@ -106,7 +106,7 @@ impl Users {
     ///
     /// # Errors
     ///
-    /// [`Error::Denied`] for an account that the caller may see, [`Error::NotFound`] for others.
+    /// [`Error::denied`] for an account that the caller may see, [`Error::not_found`] for others.
     pub async fn own(&self, actor: &Actor, id: UserId) -> Result<()> {
         let own = actor.user()?.user.id;
         if own == id {
@@ -118,9 +118,9 @@ impl Users {
             .read(move |reader| reader.organization_members().have_common(own, id))
             .await?;
         Err(if known {
-            Error::Denied
+            Error::denied()
         } else {
-            Error::NotFound
+            Error::not_found()
         })
     }
 }

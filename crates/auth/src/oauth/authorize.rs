@@ -3,7 +3,8 @@
 use eddyline_model::applications::{Application, RedirectUri, with_query};
 use eddyline_model::scopes::Scopes;
 
-use super::parameters::{Parameters, RepeatedParameter};
+use super::error::OAuthError;
+use super::parameters::Parameters;
 use super::pkce::Challenge;
 
 /// The longest `state`, in bytes: it comes back in an address.
@@ -40,10 +41,8 @@ pub enum AuthorizationError {
         redirect_uri: RedirectUri,
         /// What comes back unchanged.
         state: Option<String>,
-        /// The error code of RFC 6749, section 4.1.2.1.
-        error: &'static str,
-        /// What is wrong, for the application's developer.
-        description: String,
+        /// What is wrong.
+        error: OAuthError,
     },
 }
 
@@ -112,55 +111,49 @@ impl AuthorizationParameters {
                     challenge,
                 })
             }
-            Err(Wrong { error, description }) => Err(AuthorizationError::SendBack {
+            Err(error) => Err(AuthorizationError::SendBack {
                 redirect_uri,
                 state,
                 error,
-                description,
             }),
         }
     }
 
     /// What is asked for, once it is known where to say that something is wrong with it.
-    fn rest(&self, application: &Application) -> Result<(Scopes, Option<Challenge>), Wrong> {
+    fn rest(&self, application: &Application) -> Result<(Scopes, Option<Challenge>), OAuthError> {
         if self
             .0
             .get("state")?
             .is_some_and(|state| state.len() > MAX_STATE)
         {
-            return Err(Wrong::request(format!(
+            return Err(invalid_request(format!(
                 "state is too long (maximum is {MAX_STATE} characters)"
             )));
         }
         match self.0.get("response_type")? {
             Some("code") => {}
-            None => return Err(Wrong::request("response_type is missing")),
-            Some(_) => {
-                return Err(Wrong::new(
-                    "unsupported_response_type",
-                    "response_type must be code",
-                ));
-            }
+            None => return Err(OAuthError::missing("response_type")),
+            Some(_) => return Err(OAuthError::UnsupportedResponseType),
         }
         // Only what would be answered otherwise is refused; in all else, what is not known is
         // ignored.
         match self.0.get("response_mode")? {
             None | Some("query") => {}
-            Some(_) => return Err(Wrong::request("response_mode must be query")),
+            Some(_) => return Err(invalid_request("response_mode must be query")),
         }
         let (scopes, challenge) = (self.scopes()?, self.challenge()?);
         if challenge.is_none() && application.public {
             let why = "code_challenge is missing, which applications without a secret need";
-            return Err(Wrong::request(why));
+            return Err(invalid_request(why));
         }
         Ok((scopes, challenge))
     }
 
-    fn scopes(&self) -> Result<Scopes, Wrong> {
+    fn scopes(&self) -> Result<Scopes, OAuthError> {
         let text = self.0.get("scope")?.unwrap_or_default();
         let scopes = text
             .parse::<Scopes>()
-            .map_err(|unknown| Wrong::new("invalid_scope", unknown.to_string()))?;
+            .map_err(|unknown| OAuthError::InvalidScope(unknown.to_string().into()))?;
         Ok(if scopes.is_empty() {
             Scopes::DEFAULT
         } else {
@@ -168,42 +161,22 @@ impl AuthorizationParameters {
         })
     }
 
-    fn challenge(&self) -> Result<Option<Challenge>, Wrong> {
+    fn challenge(&self) -> Result<Option<Challenge>, OAuthError> {
         let method = self.0.get("code_challenge_method")?;
         match (self.0.get("code_challenge")?, method) {
             (None, None) => Ok(None),
-            (None, Some(_)) => Err(Wrong::request("code_challenge is missing")),
+            (None, Some(_)) => Err(OAuthError::missing("code_challenge")),
             (Some(text), Some("S256")) => Challenge::parse(text)
                 .map(Some)
-                .ok_or_else(|| Wrong::request("code_challenge is not one of the method S256")),
+                .ok_or_else(|| invalid_request("code_challenge is not one of the method S256")),
             // Without a method, `plain` is meant (RFC 7636, section 4.3).
-            (Some(_), _) => Err(Wrong::request("code_challenge_method must be S256")),
+            (Some(_), _) => Err(invalid_request("code_challenge_method must be S256")),
         }
     }
 }
 
-struct Wrong {
-    error: &'static str,
-    description: String,
-}
-
-impl Wrong {
-    fn new(error: &'static str, description: impl Into<String>) -> Self {
-        Self {
-            error,
-            description: description.into(),
-        }
-    }
-
-    fn request(description: impl Into<String>) -> Self {
-        Self::new("invalid_request", description)
-    }
-}
-
-impl From<RepeatedParameter> for Wrong {
-    fn from(repeated: RepeatedParameter) -> Self {
-        Self::request(repeated.to_string())
-    }
+fn invalid_request(text: impl Into<String>) -> OAuthError {
+    OAuthError::InvalidRequest(text.into())
 }
 
 /// Where the user is sent with an answer: these parameters, the state, and who answers (RFC 9207),

@@ -1,8 +1,9 @@
-//! What the token endpoint and its neighbours say is wrong (RFC 6749, section 5.2).
+//! What is wrong with a request of a client, in the words of RFC 6749: at the token endpoint and
+//! its neighbours (section 5.2), and in an authorization request (section 4.1.2.1).
 
-use super::parameters::RepeatedParameter;
+use std::borrow::Cow;
 
-/// What is wrong with a request of a client.
+/// What is wrong with a request of a client. Its text is for the developer of the application.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OAuthError {
     /// Something is missing, comes twice, or cannot be read.
@@ -11,7 +12,7 @@ pub enum OAuthError {
     /// The client is not known, or did not show its secret.
     #[error("the client is not known, or its secret is wrong")]
     InvalidClient,
-    /// The code, the refresh token or the password is not, or no longer, good.
+    /// The code, the refresh token or the password is wrong, expired, revoked or used.
     #[error("{0}")]
     InvalidGrant(&'static str),
     /// The client may not do this.
@@ -20,13 +21,21 @@ pub enum OAuthError {
     /// There is no such grant type.
     #[error("the grant type is not supported")]
     UnsupportedGrantType,
+    /// An authorization request asks for something else than a code.
+    #[error("response_type must be code")]
+    UnsupportedResponseType,
     /// A scope is not known, or is more than was granted.
-    #[error("the scope is unknown, or more than was granted")]
-    InvalidScope,
+    #[error("{0}")]
+    InvalidScope(Cow<'static, str>),
 }
 
 impl OAuthError {
-    /// The error code of RFC 6749, section 5.2.
+    /// A scope of a token request is not known, or is more than was granted.
+    pub const SCOPE: Self = Self::InvalidScope(Cow::Borrowed(
+        "the scope is unknown, or more than was granted",
+    ));
+
+    /// The error code of RFC 6749, sections 4.1.2.1 and 5.2.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -35,7 +44,8 @@ impl OAuthError {
             Self::InvalidGrant(_) => "invalid_grant",
             Self::UnauthorizedClient(_) => "unauthorized_client",
             Self::UnsupportedGrantType => "unsupported_grant_type",
-            Self::InvalidScope => "invalid_scope",
+            Self::UnsupportedResponseType => "unsupported_response_type",
+            Self::InvalidScope(_) => "invalid_scope",
         }
     }
 
@@ -43,11 +53,5 @@ impl OAuthError {
     #[must_use]
     pub fn missing(name: &str) -> Self {
         Self::InvalidRequest(format!("{name} is missing"))
-    }
-}
-
-impl From<RepeatedParameter> for OAuthError {
-    fn from(repeated: RepeatedParameter) -> Self {
-        Self::InvalidRequest(repeated.to_string())
     }
 }

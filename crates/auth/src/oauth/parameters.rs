@@ -2,17 +2,11 @@
 
 use std::fmt;
 
+use super::error::OAuthError;
+
 /// Parameters by name. `Debug` writes the names only, since secrets are among the values.
 #[derive(Clone, Default)]
 pub struct Parameters(Vec<(String, String)>);
-
-/// A parameter that came more than once.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0} is given more than once")]
-pub struct RepeatedParameter(
-    /// Its name.
-    pub String,
-);
 
 impl Parameters {
     /// Takes parameters as they came. Those without a value count as left out (RFC 6749, section
@@ -30,8 +24,8 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// [`RepeatedParameter`].
-    pub fn get(&self, name: &str) -> Result<Option<&str>, RepeatedParameter> {
+    /// [`OAuthError::InvalidRequest`] when it is given more than once.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, OAuthError> {
         let mut values = self
             .0
             .iter()
@@ -39,7 +33,9 @@ impl Parameters {
             .map(|(_, value)| value.as_str());
         match (values.next(), values.next()) {
             (value, None) => Ok(value),
-            _ => Err(RepeatedParameter(name.to_owned())),
+            _ => Err(OAuthError::InvalidRequest(format!(
+                "{name} is given more than once"
+            ))),
         }
     }
 }

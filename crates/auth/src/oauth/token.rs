@@ -51,7 +51,7 @@ impl TokenRequest {
         let text = |name| Ok::<_, OAuthError>(body.get(name)?.map(str::to_owned));
         let scopes = || {
             let text = body.get("scope")?;
-            text.map(|text| text.parse::<Scopes>().map_err(|_| OAuthError::InvalidScope))
+            text.map(|text| text.parse::<Scopes>().map_err(|_| OAuthError::SCOPE))
                 .transpose()
         };
         match needed("grant_type")? {
@@ -211,7 +211,7 @@ mod tests {
             ("refresh_token", "r"),
             ("scope", "everything"),
         ];
-        assert_eq!(read(&scope).err(), Some(OAuthError::InvalidScope));
+        assert_eq!(read(&scope).err(), Some(OAuthError::SCOPE));
     }
 
     /// RFC 7636, appendix B.

@@ -30,7 +30,7 @@ const MAX_SHOWN: usize = 100;
 
 /// Why a form cannot be read on. The text is for the client.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Error {
+pub(crate) enum MultipartError {
     /// The header does not say what is between the parts.
     #[error("the Content-Type of a multipart/form-data body must have a boundary")]
     Boundary,
@@ -57,7 +57,7 @@ pub(crate) enum Error {
     Body(Box<dyn std::error::Error + Send + Sync>),
 }
 
-impl Error {
+impl MultipartError {
     fn of(error: multer::Error) -> Self {
         match error {
             multer::Error::StreamReadFailed(why) => match why.downcast::<Self>() {
@@ -100,15 +100,16 @@ impl Multipart {
     ///
     /// # Errors
     ///
-    /// [`Error::Boundary`].
-    pub(crate) fn new<S, E>(body: S, content_type: &str) -> Result<Self, Error>
+    /// [`MultipartError::Boundary`].
+    pub(crate) fn new<S, E>(body: S, content_type: &str) -> Result<Self, MultipartError>
     where
         S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
         E: Into<Box<dyn std::error::Error + Send + Sync>> + 'static,
     {
-        let boundary = multer::parse_boundary(content_type).map_err(|_| Error::Boundary)?;
+        let boundary =
+            multer::parse_boundary(content_type).map_err(|_| MultipartError::Boundary)?;
         if boundary.is_empty() || boundary.len() > MAX_BOUNDARY_BYTES {
-            return Err(Error::Boundary);
+            return Err(MultipartError::Boundary);
         }
         let waiting = Arc::new(AtomicUsize::new(0));
         let pieces = Pieces {
@@ -129,23 +130,23 @@ impl Multipart {
     ///
     /// # Errors
     ///
-    /// Any [`Error`].
-    pub(crate) async fn next(&mut self) -> Result<Option<Part>, Error> {
+    /// Any [`MultipartError`].
+    pub(crate) async fn next(&mut self) -> Result<Option<Part>, MultipartError> {
         self.waiting.store(0, Ordering::Relaxed);
-        let Some(field) = self.inner.next_field().await.map_err(Error::of)? else {
+        let Some(field) = self.inner.next_field().await.map_err(MultipartError::of)? else {
             return Ok(None);
         };
         self.waiting.store(0, Ordering::Relaxed);
         self.parts += 1;
         if self.parts > MAX_PARTS {
-            return Err(Error::TooManyParts);
+            return Err(MultipartError::TooManyParts);
         }
         let header = field.headers().get(CONTENT_DISPOSITION);
         let Disposition { name, file_name } = header
             .map(|value| Disposition::parse(value.as_bytes()))
             .unwrap_or_default();
         Ok(Some(Part {
-            name: name.ok_or(Error::Nameless)?,
+            name: name.ok_or(MultipartError::Nameless)?,
             file_name,
             content_type: field.content_type().map(ToString::to_string),
             field,
@@ -157,8 +158,8 @@ impl Multipart {
     ///
     /// # Errors
     ///
-    /// Any [`Error`].
-    pub(crate) async fn text(&mut self, mut part: Part) -> Result<String, Error> {
+    /// Any [`MultipartError`].
+    pub(crate) async fn text(&mut self, mut part: Part) -> Result<String, MultipartError> {
         let shown = |name: &str| name.chars().take(MAX_SHOWN).collect();
         let mut text = Vec::new();
         self.text_bytes += part.name.len();
@@ -170,9 +171,9 @@ impl Multipart {
             text.extend_from_slice(&chunk);
         }
         if self.text_bytes > MAX_TEXT_BYTES {
-            return Err(Error::LongText(shown(&part.name)));
+            return Err(MultipartError::LongText(shown(&part.name)));
         }
-        String::from_utf8(text).map_err(|_| Error::Utf8(shown(&part.name)))
+        String::from_utf8(text).map_err(|_| MultipartError::Utf8(shown(&part.name)))
     }
 }
 
@@ -181,10 +182,10 @@ impl Part {
     ///
     /// # Errors
     ///
-    /// [`Error::Broken`] and [`Error::Body`].
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, Error> {
+    /// [`MultipartError::Broken`] and [`MultipartError::Body`].
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, MultipartError> {
         self.waiting.store(0, Ordering::Relaxed);
-        self.field.chunk().await.map_err(Error::of)
+        self.field.chunk().await.map_err(MultipartError::of)
     }
 }
 
@@ -221,7 +222,7 @@ where
         let length = self.left.len().min(PIECE);
         let piece = self.left.split_to(length);
         if self.waiting.fetch_add(length, Ordering::Relaxed) > MAX_HEAD_BYTES + PIECE {
-            return Poll::Ready(Some(Err(Box::new(Error::LongHead))));
+            return Poll::Ready(Some(Err(Box::new(MultipartError::LongHead))));
         }
         self.pauses = true;
         Poll::Ready(Some(Ok(piece)))

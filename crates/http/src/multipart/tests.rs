@@ -10,7 +10,7 @@ const KIND: &str = "multipart/form-data; boundary=edge";
 type Read = Vec<(String, Option<String>, Vec<u8>)>;
 
 /// Reads a body that comes in pieces of this size.
-async fn read(body: &[u8], size: usize) -> Result<Read, Error> {
+async fn read(body: &[u8], size: usize) -> Result<Read, MultipartError> {
     let pieces: Vec<_> = body
         .chunks(size)
         .map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece)))
@@ -89,7 +89,7 @@ async fn what_is_cut_off_is_broken() {
     let body = form(&[part("name=\"content\"; filename=\"a\"", "hello")]);
     for end in 0..body.len() - 4 {
         assert!(
-            matches!(read(&body[..end], 64).await, Err(Error::Broken)),
+            matches!(read(&body[..end], 64).await, Err(MultipartError::Broken)),
             "{end}"
         );
     }
@@ -98,13 +98,22 @@ async fn what_is_cut_off_is_broken() {
 #[tokio::test]
 async fn everything_is_bounded() {
     let many = form(&vec![part("name=\"a\"", ""); MAX_PARTS + 1]);
-    assert!(matches!(read(&many, PIECE).await, Err(Error::TooManyParts)));
+    assert!(matches!(
+        read(&many, PIECE).await,
+        Err(MultipartError::TooManyParts)
+    ));
     let long = form(&[part("name=\"a\"", &"x".repeat(MAX_TEXT_BYTES + 1))]);
-    assert!(matches!(read(&long, PIECE).await, Err(Error::LongText(name)) if name == "a"));
+    assert!(matches!(read(&long, PIECE).await, Err(MultipartError::LongText(name)) if name == "a"));
     let head = form(&[part(&format!("name=\"{}\"", "x".repeat(1 << 20)), "")]);
-    assert!(matches!(read(&head, PIECE).await, Err(Error::LongHead)));
+    assert!(matches!(
+        read(&head, PIECE).await,
+        Err(MultipartError::LongHead)
+    ));
     let before = [vec![b'x'; 1 << 20], form(&[part("name=\"a\"", "")])].concat();
-    assert!(matches!(read(&before, PIECE).await, Err(Error::LongHead)));
+    assert!(matches!(
+        read(&before, PIECE).await,
+        Err(MultipartError::LongHead)
+    ));
     let headers = "X: y\r\n".repeat(100);
     let headers = form(&[format!("--edge\r\n{headers}\r\nz\r\n")]);
     assert!(read(&headers, PIECE).await.is_err());
@@ -114,12 +123,12 @@ async fn everything_is_bounded() {
 async fn a_part_has_a_name_and_a_text_is_utf8() {
     assert!(matches!(
         read(&form(&[part("filename=\"a\"", "")]), 64).await,
-        Err(Error::Nameless)
+        Err(MultipartError::Nameless)
     ));
     let body =
         [&b"--edge\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n\xff\r\n--edge--\r\n"[..]]
             .concat();
-    assert!(matches!(read(&body, 64).await, Err(Error::Utf8(name)) if name == "a"));
+    assert!(matches!(read(&body, 64).await, Err(MultipartError::Utf8(name)) if name == "a"));
     for kind in [
         "multipart/form-data",
         "multipart/form-data; boundary=",
@@ -128,7 +137,7 @@ async fn a_part_has_a_name_and_a_text_is_utf8() {
     ] {
         let nothing = stream::iter(Vec::<Result<Bytes, Infallible>>::new());
         assert!(
-            matches!(Multipart::new(nothing, kind), Err(Error::Boundary)),
+            matches!(Multipart::new(nothing, kind), Err(MultipartError::Boundary)),
             "{kind}"
         );
     }

@@ -7,14 +7,13 @@ mod metadata;
 mod request;
 pub(crate) mod wire;
 
-use eddyline_app::{ClientFailure, Secret, TokenRequest};
+use eddyline_app::{Error, Secret, TokenRequest};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, One, OneOrForm};
-use crate::error;
 use crate::oauth::request::ClientRequest;
 use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
 use crate::requester::Anybody;
@@ -170,10 +169,10 @@ async fn introspect(ctx: RequestContext<Anybody>) -> Answer {
 }
 
 /// The answer to a client. Nobody on the way keeps it (RFC 6749, section 5.1).
-async fn answer(asking: impl Future<Output = Result<Answer, ClientFailure>>) -> Answer {
-    match asking.await {
-        Ok(answer) => answer.map(never_kept),
-        Err(ClientFailure::OAuth(error)) => Ok(never_kept(client_error(&error))),
-        Err(ClientFailure::App(error)) => Ok(never_kept(error::response(error.into()))),
-    }
+async fn answer(asking: impl Future<Output = Result<Answer, Error>>) -> Answer {
+    let answer = match asking.await {
+        Ok(answer) => answer?,
+        Err(error) => client_error(&error),
+    };
+    Ok(never_kept(answer))
 }

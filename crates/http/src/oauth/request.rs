@@ -3,9 +3,7 @@
 
 use std::fmt;
 
-use eddyline_app::{
-    AuthenticatedClient, ClientCredentials, ClientFailure, OAuthError, OAuthParameters,
-};
+use eddyline_app::{AuthenticatedClient, ClientCredentials, Error, OAuthError, OAuthParameters};
 use eddyline_wire::forms::{self, Bounds, MAX_PAIRS};
 use eddyline_wire::text_of_number;
 use http::header::AUTHORIZATION;
@@ -67,7 +65,7 @@ impl ClientRequest {
     pub(super) async fn client(
         &self,
         ctx: &RequestContext<Anybody>,
-    ) -> Result<AuthenticatedClient, ClientFailure> {
+    ) -> Result<AuthenticatedClient, Error> {
         ctx.app()
             .oauth()
             .authenticate_client(&self.credentials, ctx.client_address())

@@ -2,16 +2,16 @@
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Introspection, OAuthError, Tokens};
-use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, PRAGMA, WWW_AUTHENTICATE};
+use eddyline_app::{Error, Introspection, Tokens};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, PRAGMA};
 use http::{HeaderMap, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::answer::{Answer, encoded, json};
+use crate::error;
 use crate::media;
-use crate::response::with_header;
 
 /// All but what stands as it is in a form.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
@@ -145,20 +145,18 @@ pub(crate) struct ClientErrorAnswer {
     error_description: String,
 }
 
-/// The answer to a request with something wrong. It is JSON whatever the client takes.
-pub(super) fn client_error(error: &OAuthError) -> Response {
+/// The answer to an error. What OAuth has a name for is told in its shape, which is JSON whatever
+/// the client takes; all else in that of the API.
+pub(super) fn client_error(error: &Error) -> Response {
+    let Some(named) = error.oauth() else {
+        return error::response(error);
+    };
     let body = ClientErrorAnswer {
-        error: error.code().to_owned(),
-        error_description: error.to_string(),
+        error: named.code().to_owned(),
+        error_description: named.to_string(),
     };
     let body = serde_json::to_vec(&body).unwrap_or_default();
-    match error {
-        OAuthError::InvalidClient => {
-            let response = encoded(StatusCode::UNAUTHORIZED, body);
-            with_header(response, WWW_AUTHENTICATE, "Basic realm=\"Eddyline\"")
-        }
-        _ => encoded(StatusCode::BAD_REQUEST, body),
-    }
+    error::respond(error, |status| encoded(status, body))
 }
 
 /// An answer that nobody on the way keeps.

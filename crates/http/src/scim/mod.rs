@@ -7,7 +7,7 @@ mod request;
 mod response_format;
 
 use axum::response::Response;
-use eddyline_app::{ScimError, ScimProvider, UsersWanted};
+use eddyline_app::{Error, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
 use eddyline_scim::{Patch, Projection, UserResource, Wanted, schema};
@@ -21,7 +21,6 @@ use crate::answer::{Answer, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Shape::One;
 use crate::endpoint::{self, Endpoint};
-use crate::error::ApiFailure;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget;
@@ -261,7 +260,7 @@ async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
         .find(|one| one["id"].as_str() == Some(id));
     match found {
         Some(found) => Ok(format(&ctx).answer(StatusCode::OK, &found)),
-        None => Err(eddyline_app::Error::NotFound.into()),
+        None => Err(eddyline_app::Error::not_found()),
     }
 }
 
@@ -346,7 +345,7 @@ async fn replace(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {
 
 async fn patch(ctx: ProviderContext, request: UnparsedParams<()>) -> Answer {
     let projection = projection(request)?;
-    let patch = Patch::read(&object(&ctx)?).map_err(failed)?;
+    let patch = Patch::read(&object(&ctx)?)?;
     let matches = matching(&ctx.headers, &http::header::IF_MATCH);
     let changed = ctx
         .app()
@@ -367,8 +366,8 @@ async fn remove(ctx: ProviderContext) -> Answer {
 
 /// What a whole resource says. In the plain shape the `externalId` is the `userName` once more,
 /// which a provider that sends back what they read does not mean to set.
-fn read(ctx: &ProviderContext) -> Result<Wanted, ApiFailure> {
-    let mut wanted = Wanted::read(&object(ctx)?).map_err(failed)?;
+fn read(ctx: &ProviderContext) -> Result<Wanted, Error> {
+    let mut wanted = Wanted::read(&object(ctx)?)?;
     if format(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
     }
@@ -376,16 +375,12 @@ fn read(ctx: &ProviderContext) -> Result<Wanted, ApiFailure> {
 }
 
 /// The attributes to be shown of what a request changes, whose body says nothing of them.
-fn projection(request: UnparsedParams<()>) -> Result<Projection, ApiFailure> {
+fn projection(request: UnparsedParams<()>) -> Result<Projection, Error> {
     request.reparse_as::<Attributes>().read()?.projection()
 }
 
-fn id(ctx: &ProviderContext) -> Result<UserId, ApiFailure> {
+fn id(ctx: &ProviderContext) -> Result<UserId, Error> {
     ctx.id("user")
-}
-
-fn failed(error: ScimError) -> ApiFailure {
-    ApiFailure::App(error.into())
 }
 
 fn shape(format: ResponseFormat, user: &UserResource) -> Map<String, Value> {

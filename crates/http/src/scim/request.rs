@@ -1,17 +1,17 @@
 //! What providers send beside paths.
 
+use eddyline_app::Error;
 use eddyline_scim::show::etag;
 use eddyline_scim::{Filter, Projection};
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use eddyline_wire::request;
 use eddyline_wire::request::{text, whole};
+use http::HeaderMap;
 use http::header::HeaderName;
-use http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value};
 
-use super::{ProviderContext, failed};
-use crate::error::ApiFailure;
+use super::ProviderContext;
 use crate::json;
 
 request! {
@@ -29,12 +29,8 @@ request! {
 
 impl Search {
     /// The condition, if there is one.
-    pub(super) fn filter(&self) -> Result<Option<Filter>, ApiFailure> {
-        self.filter
-            .as_deref()
-            .map(str::parse)
-            .transpose()
-            .map_err(failed)
+    pub(super) fn filter(&self) -> Result<Option<Filter>, Error> {
+        Ok(self.filter.as_deref().map(str::parse).transpose()?)
     }
 }
 
@@ -49,24 +45,22 @@ request! {
 }
 
 impl Attributes {
-    pub(super) fn projection(&self) -> Result<Projection, ApiFailure> {
-        Projection::parse(self.wanted.as_deref(), self.unwanted.as_deref()).map_err(failed)
+    pub(super) fn projection(&self) -> Result<Projection, Error> {
+        let (wanted, unwanted) = (self.wanted.as_deref(), self.unwanted.as_deref());
+        Ok(Projection::parse(wanted, unwanted)?)
     }
 }
 
 /// The resource that was sent.
-pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, ApiFailure> {
+pub(super) fn object(ctx: &ProviderContext) -> Result<Map<String, Value>, Error> {
     if ctx.raw.is_empty() {
-        return Err(ApiFailure::Request(
-            StatusCode::BAD_REQUEST,
-            "The body must be a JSON object".to_owned(),
-        ));
+        return Err(Error::malformed("The body must be a JSON object"));
     }
     Ok(json::parse_object(&ctx.raw, Bounds::CHANGE)?)
 }
 
 /// What a search asks for (RFC 7644, section 3.4.3), as the parameters that a list has for it.
-pub(super) fn search(ctx: &ProviderContext) -> Result<Params, ApiFailure> {
+pub(super) fn search(ctx: &ProviderContext) -> Result<Params, Error> {
     let mut asked = object(ctx)?;
     for name in ["attributes", "excludedAttributes"] {
         let Some(Value::Array(paths)) = asked.get(name) else {

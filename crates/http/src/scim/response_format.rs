@@ -1,15 +1,18 @@
 //! The two response formats: the specification's, and that of the RFCs.
 
+use std::borrow::Cow;
+
 use axum::response::Response;
-use eddyline_app::Error;
-use eddyline_scim::{ScimError, ScimType};
-use http::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use eddyline_app::{Error, ErrorKind};
+use eddyline_scim::ScimType;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::answer::encoded;
-use crate::error::{self, ApiFailure};
+use crate::error;
 use crate::media;
+use crate::response::uncounted;
 
 /// The most characters that say what is wrong.
 const MAX_DETAIL: usize = 1000;
@@ -35,25 +38,35 @@ impl ResponseFormat {
         self.typed(encoded(status, value.to_string()))
     }
 
-    /// The answer to a failure.
-    pub(crate) fn failed(self, failure: ApiFailure) -> Response {
-        if self == Self::Plain {
-            return error::response(failure);
+    /// The answer to an error.
+    pub(crate) fn failed(self, error: &Error) -> Response {
+        match self {
+            Self::Plain => error::response(error),
+            Self::Scim => error::respond(error, |status| {
+                self.error(status, scim_type(error), &detail(error))
+            }),
         }
-        let mut described = describe(&failure);
-        described.detail = error::shortened(&described.detail, MAX_DETAIL);
-        // Status and headers are everybody's.
-        let response = error::response(failure);
-        let status = response.status();
-        let told = ScimError {
-            status: status.as_u16(),
-            ..described
+    }
+
+    /// An answer with a status that no error has.
+    pub(crate) fn refuse(self, status: StatusCode, text: &str) -> Response {
+        match self {
+            Self::Plain => error::plain(status, text),
+            Self::Scim => self.error(status, None, text),
         }
-        .to_value()
-        .to_string();
-        let (mut parts, _) = response.into_parts();
-        parts.headers.remove(CONTENT_LENGTH);
-        self.typed(Response::from_parts(parts, told.into()))
+    }
+
+    /// A SCIM error message (RFC 7644, section 3.12). The status is a text there.
+    fn error(self, status: StatusCode, scim_type: Option<ScimType>, detail: &str) -> Response {
+        let mut error = json!({
+            "schemas": ["urn:ietf:params:scim:api:messages:2.0:Error"],
+            "status": status.as_str(),
+        });
+        if let Some(scim_type) = scim_type {
+            error["scimType"] = scim_type.as_str().into();
+        }
+        error["detail"] = error::shortened(detail, MAX_DETAIL).into();
+        self.typed(uncounted(status, error.to_string().into()))
     }
 
     fn typed(self, mut response: Response) -> Response {
@@ -65,30 +78,21 @@ impl ResponseFormat {
     }
 }
 
-/// What is wrong, in SCIM's words.
-fn describe(failure: &ApiFailure) -> ScimError {
-    let listed = |errors: &std::collections::BTreeMap<String, Vec<String>>| {
-        let texts: Vec<String> = errors
-            .iter()
-            .map(|(name, texts)| format!("{name} {}", texts.join(", ")))
-            .collect();
-        ScimError::invalid(ScimType::InvalidValue, "", texts.join("; "))
-    };
-    match failure {
-        ApiFailure::App(Error::Scim(error)) => error.clone(),
-        ApiFailure::App(Error::Invalid(errors)) => listed(errors),
-        ApiFailure::Invalid(invalid) => listed(&invalid.errors),
-        ApiFailure::Request(StatusCode::BAD_REQUEST, text) => {
-            ScimError::invalid(ScimType::InvalidSyntax, "", text.clone())
-        }
-        ApiFailure::App(Error::Conflict(text)) => ScimError::new(409, text.clone()),
-        ApiFailure::App(Error::Unavailable(_)) => {
-            ScimError::new(503, "The service is temporarily unavailable; try again")
-        }
-        ApiFailure::App(Error::Internal(_)) => {
-            ScimError::new(500, "Something went wrong on our side")
-        }
-        other => ScimError::new(500, other.to_string()),
+/// What SCIM calls an error. It has names for bad requests, and for names that are taken.
+fn scim_type(error: &Error) -> Option<ScimType> {
+    error.scim_type().or(match error.kind() {
+        ErrorKind::Invalid => Some(ScimType::InvalidValue),
+        ErrorKind::Malformed => Some(ScimType::InvalidSyntax),
+        _ => None,
+    })
+}
+
+/// What is wrong, for people.
+fn detail(error: &Error) -> Cow<'_, str> {
+    match error.log_text() {
+        // `Display` ends with it.
+        Some(_) => error::message(error),
+        None => error.to_string().into(),
     }
 }
 

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use eddyline_app::Limit;
-use http::StatusCode;
 use http_body::Body;
 use http_body_util::BodyExt;
 use tokio::time::timeout;
@@ -39,7 +38,8 @@ impl Default for BodyLimit {
     }
 }
 
-/// Why there is no body. Its text is meant for the client.
+/// Why there is no body. Its text is meant for the client. A connection on which part of a body is
+/// unread is closed after the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     /// There are more bytes than allowed.
@@ -63,18 +63,6 @@ impl BodyError {
             Self::Overloaded
         } else {
             Self::Aborted
-        }
-    }
-
-    /// The status to answer with. A connection on which part of a body is unread is closed after
-    /// the answer.
-    #[must_use]
-    pub fn status(self) -> StatusCode {
-        match self {
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
-            Self::Aborted => StatusCode::BAD_REQUEST,
-            Self::Overloaded => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }

@@ -3,10 +3,9 @@
 use base64::Engine as _;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
-use eddyline_app::Limit;
+use eddyline_app::{Error, Limit};
 use eddyline_wire::params::Params;
 
-use crate::error::ApiFailure;
 use crate::serve::BodyError;
 
 /// What the parameters say of the file that a message is.
@@ -24,7 +23,7 @@ impl FileParameters {
         params: &Params,
         is_received: bool,
         most: usize,
-    ) -> Result<Self, ApiFailure> {
+    ) -> Result<Self, Error> {
         let mut reader = params.reader();
         let mut described = Self {
             file_name: reader.opt_text("file_name", 0..=1000),
@@ -56,14 +55,13 @@ impl FileParameters {
 }
 
 /// Base64 of either alphabet, with or without padding, in lines, or as a `data:` address.
-async fn decode(text: String, most: usize) -> Result<Bytes, ApiFailure> {
+async fn decode(text: String, most: usize) -> Result<Bytes, Error> {
     if text.len() / 4 * 3 > most + most / 16 + 1024 {
         return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }
     let decoded = tokio::task::spawn_blocking(move || decode_now(&text)).await;
-    let decoded = decoded.map_err(|error| ApiFailure::internal(error.to_string()))?;
-    let bytes =
-        decoded.ok_or_else(|| ApiFailure::invalid("content[data]", "is not valid Base64"))?;
+    let decoded = decoded.map_err(|error| Error::internal(error.to_string()))?;
+    let bytes = decoded.ok_or_else(|| Error::invalid("content[data]", "is not valid Base64"))?;
     if bytes.len() > most {
         return Err(BodyError::TooLarge(Limit::JsonUpload).into());
     }

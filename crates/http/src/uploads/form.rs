@@ -11,7 +11,6 @@ use eddyline_model::policy::FlowAction;
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use futures_util::StreamExt as _;
-use http::StatusCode;
 use http::header::CONTENT_TYPE;
 use http_body_util::BodyStream;
 use serde_json::{Map, Value};
@@ -21,8 +20,8 @@ use super::{Received, Role};
 use crate::Shared;
 use crate::authenticate::authenticate;
 use crate::body::{self, BodyReader, UNCOUNTED_BODY};
-use crate::error::ApiFailure;
-use crate::multipart::{self, Multipart, Part};
+use crate::error::anonymous;
+use crate::multipart::{Multipart, Part};
 use crate::path_params::PathParams;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
 
@@ -43,7 +42,7 @@ pub(crate) async fn read_form(
     reader: BodyReader<'_>,
     body: Body,
     actor: &mut Option<Actor>,
-) -> Result<FormBody, ApiFailure> {
+) -> Result<FormBody, Error> {
     let BodyReader {
         shared,
         takes,
@@ -102,7 +101,7 @@ pub(crate) async fn read_form(
         };
         if permit.is_none() {
             if !takes.files(shared.profile.classic) {
-                return Err(ApiFailure::invalid(
+                return Err(Error::invalid(
                     "content",
                     "must be a text: private messages are no files",
                 ));
@@ -123,7 +122,7 @@ pub(crate) async fn read_form(
             .iter()
             .map(|file: &Received| file.uploaded.size())
             .sum();
-        let sender = actor.as_ref().ok_or(ApiFailure::Anonymous)?;
+        let sender = actor.as_ref().ok_or_else(anonymous)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
     Ok(FormBody {
@@ -167,7 +166,7 @@ fn is_file(so_far: &[(String, String)], query: &Params) -> bool {
 
 /// Where a part belongs if it is a file; `None` for a text. Of a message that `is_file`, the
 /// content need not be marked as one.
-fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, ApiFailure> {
+fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, Error> {
     let rest = part.name.strip_prefix("attachments");
     if let Some(rest) = rest.filter(|rest| rest.is_empty() || rest.starts_with('[')) {
         let id = match rest {
@@ -179,7 +178,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, ApiFailure> {
         };
         return match id {
             Some(id) => Ok(Some(Role::Attachment(id))),
-            None => Err(ApiFailure::invalid(
+            None => Err(Error::invalid(
                 "attachments",
                 "must be called attachments[ID] or attachments[]",
             )),
@@ -194,7 +193,7 @@ fn role_of(part: &Part, is_file: bool) -> Result<Option<Role>, ApiFailure> {
         "content" if is_marked || is_file => Ok(Some(Role::Content)),
         name if part.file_name.is_some() => {
             let shown: String = name.chars().take(100).collect();
-            Err(ApiFailure::invalid(
+            Err(Error::invalid(
                 &shown,
                 "can't be a file; files are called content or attachments[ID]",
             ))
@@ -208,7 +207,7 @@ async fn know_sender<'a>(
     reader: BodyReader<'_>,
     so_far: &Map<String, Value>,
     actor: &'a mut Option<Actor>,
-) -> Result<&'a Actor, ApiFailure> {
+) -> Result<&'a Actor, Error> {
     let BodyReader {
         shared,
         scopes,
@@ -219,7 +218,7 @@ async fn know_sender<'a>(
     if actor.is_none() || so_far.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
-    let sender = actor.as_ref().ok_or(ApiFailure::Anonymous)?;
+    let sender = actor.as_ref().ok_or_else(anonymous)?;
     sender.require_any(scopes)?;
     Ok(sender)
 }
@@ -231,10 +230,13 @@ async fn admit(
     segments: &PathParams,
     sender: &Actor,
     so_far: &Params,
-) -> Result<(), ApiFailure> {
+) -> Result<(), Error> {
     if !segments.get("user").is_empty() {
-        let to = segments.get("user").parse().map_err(|_| Error::NotFound)?;
-        return Ok(shared.app.messages().may_send_file_to(sender, to).await?);
+        let to = segments
+            .get("user")
+            .parse()
+            .map_err(|_| Error::not_found())?;
+        return shared.app.messages().may_send_file_to(sender, to).await;
     }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
@@ -267,32 +269,32 @@ async fn admit(
     }
     match event.as_deref().and_then(MessageKind::parse) {
         Some(MessageKind::Activity | MessageKind::Discussion) if !sender.may_integrate() => {
-            Err(Error::Denied.into())
+            Err(Error::denied())
         }
         _ => Ok(()),
     }
 }
 
-fn check_role(role: &Role, before: &[Received]) -> Result<(), ApiFailure> {
+fn check_role(role: &Role, before: &[Received]) -> Result<(), Error> {
     let attachments = || before.iter().filter(|file| file.role != Role::Content);
     if let Role::Attachment(Some(id)) = role
         && !is_decent_id(id)
     {
-        return Err(ApiFailure::invalid(
+        return Err(Error::invalid(
             "attachments",
             "must have ids of 1 to 255 characters without brackets",
         ));
     }
     let Role::Attachment(id) = role else {
         return match before.iter().any(|file| file.role == Role::Content) {
-            true => Err(ApiFailure::invalid("content", "must be one file")),
+            true => Err(Error::invalid("content", "must be one file")),
             false => Ok(()),
         };
     };
     if attachments().count() == MAX_ATTACHMENTS {
-        return Err(ApiFailure::invalid(
+        return Err(Error::invalid(
             "attachments",
-            &format!("can't be more than {MAX_ATTACHMENTS}"),
+            format!("can't be more than {MAX_ATTACHMENTS}"),
         ));
     }
     let ids: BTreeSet<Option<&String>> = attachments()
@@ -302,16 +304,13 @@ fn check_role(role: &Role, before: &[Received]) -> Result<(), ApiFailure> {
         })
         .collect();
     if ids.iter().any(|other| other.is_some() != id.is_some()) {
-        return Err(ApiFailure::invalid(
+        return Err(Error::invalid(
             "attachments",
             "must all have an id, or none of them",
         ));
     }
     if id.is_some() && ids.contains(&id.as_ref()) {
-        return Err(ApiFailure::invalid(
-            "attachments",
-            "must have ids that differ",
-        ));
+        return Err(Error::invalid("attachments", "must have ids that differ"));
     }
     Ok(())
 }
@@ -328,7 +327,7 @@ async fn receive(
     mut part: Part,
     role: Role,
     before: u64,
-) -> Result<Option<Received>, ApiFailure> {
+) -> Result<Option<Received>, Error> {
     let mut chunk = part.chunk().await?;
     while chunk.as_ref().is_some_and(Bytes::is_empty) {
         chunk = part.chunk().await?;
@@ -349,21 +348,4 @@ async fn receive(
         content_type,
         uploaded,
     }))
-}
-
-impl From<multipart::Error> for ApiFailure {
-    fn from(error: multipart::Error) -> Self {
-        use multipart::Error::{Body, LongText, TooManyParts, Utf8};
-        let text = error.to_string();
-        match error {
-            Utf8(name) => ApiFailure::invalid(&name, &text),
-            LongText(_) => BodyError::TooLarge(Limit::FixedBody).into(),
-            TooManyParts => Self::Request(StatusCode::PAYLOAD_TOO_LARGE, text),
-            Body(why) => why
-                .downcast::<BodyError>()
-                .map_or(BodyError::Aborted, |error| *error)
-                .into(),
-            _ => Self::Request(StatusCode::BAD_REQUEST, text),
-        }
-    }
 }

@@ -5,13 +5,12 @@ mod described;
 mod form;
 
 use bytes::Bytes;
-use eddyline_app::{Actor, App, NewAttachment, Uploaded};
+use eddyline_app::{Actor, App, Error, NewAttachment, Uploaded};
 use eddyline_wire::params::Reader;
 use http::HeaderMap;
 
 pub(crate) use self::described::FileParameters;
 pub(crate) use self::form::{FormBody, read_form};
-use crate::error::ApiFailure;
 use crate::media::BodyType;
 
 /// Where a file belongs.
@@ -38,7 +37,7 @@ pub(crate) async fn content(
     (app, sender): (&App, &Actor),
     received: Vec<Received>,
     described: FileParameters,
-) -> Result<(NewAttachment, Uploaded), ApiFailure> {
+) -> Result<(NewAttachment, Uploaded), Error> {
     let FileParameters {
         file_name,
         content_type,
@@ -47,7 +46,7 @@ pub(crate) async fn content(
     let (uploaded, told_name, told_type) = match (received.into_iter().next(), data) {
         (Some(file), _) => (file.uploaded, file.file_name, file.content_type),
         (None, Some(data)) => (keep((app, sender), data).await?, None, None),
-        (None, None) => return Err(ApiFailure::invalid("content", "is required")),
+        (None, None) => return Err(Error::invalid("content", "is required")),
     };
     let name = file_name.or(told_name);
     let attachment =
@@ -55,16 +54,16 @@ pub(crate) async fn content(
     Ok((attachment, uploaded))
 }
 
-async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, ApiFailure> {
+async fn keep((app, sender): (&App, &Actor), data: Bytes) -> Result<Uploaded, Error> {
     let mut upload = app.files().begin_upload(sender, 0).await?;
     upload.write(data).await?;
-    Ok(upload.finish().await?)
+    upload.finish().await
 }
 
 /// The attachments of a message, and what must be held until it is posted.
 pub(crate) fn attachments(
     received: Vec<Received>,
-) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), ApiFailure> {
+) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Error> {
     let mut attachments = Vec::new();
     let mut held = Vec::new();
     for Received {

@@ -1,7 +1,7 @@
 //! What a list of addresses is made of: quotation marks, comments, angle brackets and the text
 //! between them (RFC 5322, section 3.2).
 
-use super::Problem;
+use super::AddressError;
 
 /// A part of a mailbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Piece<'_> {
 }
 
 /// Takes a text to pieces. Quotation marks and parentheses must be closed.
-pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Problem> {
+pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, AddressError> {
     let mut pieces = Vec::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -49,10 +49,10 @@ pub(super) fn pieces(text: &str) -> Result<Vec<Piece<'_>>, Problem> {
         (piece, rest) = match first {
             '"' => enclosed(rest)
                 .map(|(text, rest)| (Piece::Quoted(text), rest))
-                .ok_or(Problem::UnclosedQuote)?,
+                .ok_or(AddressError::UnclosedQuote)?,
             '(' => enclosed(rest)
                 .map(|(text, rest)| (Piece::Comment(text), rest))
-                .ok_or(Problem::UnclosedComment)?,
+                .ok_or(AddressError::UnclosedComment)?,
             '<' => (Piece::Open, &rest[1..]),
             '>' => (Piece::Close, &rest[1..]),
             _ => {

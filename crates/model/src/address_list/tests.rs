@@ -4,7 +4,7 @@ use super::*;
 use crate::names::email_key;
 
 /// Name and address of an item, or what is wrong.
-type Told = (Option<String>, Result<String, Problem>);
+type Told = (Option<String>, Result<String, AddressError>);
 
 fn read(list: &str) -> Vec<Told> {
     parse(list)
@@ -33,7 +33,7 @@ fn named(name: &str, address: &str) -> (Option<String>, String) {
 }
 
 /// The problem of the only item of a list.
-fn problem(list: &str) -> Problem {
+fn problem(list: &str) -> AddressError {
     let items = parse(list);
     assert_eq!(items.len(), 1, "{list:?}");
     items[0].address.clone().expect_err(list)
@@ -138,7 +138,7 @@ fn columns_of_a_spreadsheet_may_be_names() {
     );
     assert_eq!(one("7\tBob <bob@x.org>\tBerlin"), named("Bob", "bob@x.org"));
     assert_eq!(parse("Bob \t bob@x.org")[0].text, "Bob \t bob@x.org");
-    assert_eq!(problem("Name\tE-mail"), Problem::NoAddress);
+    assert_eq!(problem("Name\tE-mail"), AddressError::NoAddress);
 }
 
 #[test]
@@ -156,11 +156,11 @@ fn links_are_taken_apart() {
     }
     assert_eq!(
         problem("mailto:a%0Db@x.org"),
-        Problem::Invalid(InvalidName::ControlCharacter)
+        AddressError::Invalid(InvalidName::ControlCharacter)
     );
     assert_eq!(
         problem("mailto:a%40b@x.org"),
-        Problem::Invalid(InvalidName::NotAnAddress)
+        AddressError::Invalid(InvalidName::NotAnAddress)
     );
     assert_eq!(
         one("50%25@x.org").1,
@@ -181,8 +181,8 @@ fn the_name_of_a_group_is_left_out() {
     );
     assert_eq!(addresses("To: mailto:a@x.org"), ["a@x.org"]);
     assert_eq!(one("Friends: B <b@x.org>"), named("B", "b@x.org"));
-    assert_eq!(problem("undisclosed-recipients:;"), Problem::NoAddress);
-    assert_eq!(problem("a@x.org: b@x.org"), Problem::SeveralAddresses);
+    assert_eq!(problem("undisclosed-recipients:;"), AddressError::NoAddress);
+    assert_eq!(problem("a@x.org: b@x.org"), AddressError::SeveralAddresses);
 }
 
 #[test]
@@ -196,13 +196,13 @@ fn international_hosts_compare_equal_in_both_spellings() {
 
 #[test]
 fn each_problem_is_told() {
-    let invalid = Problem::Invalid(InvalidName::NotAnAddress);
+    let invalid = AddressError::Invalid(InvalidName::NotAnAddress);
     for (list, expected) in [
-        ("bob", Problem::NoAddress),
-        ("Bob <>", Problem::NoAddress),
-        ("\"\"", Problem::NoAddress),
-        ("(bob@x.org)", Problem::NoAddress),
-        ("Bob <bob>", Problem::NoAddress),
+        ("bob", AddressError::NoAddress),
+        ("Bob <>", AddressError::NoAddress),
+        ("\"\"", AddressError::NoAddress),
+        ("(bob@x.org)", AddressError::NoAddress),
+        ("Bob <bob>", AddressError::NoAddress),
         ("bob@", invalid),
         ("a@b..c", invalid),
         ("Bob <.bob@x.org>", invalid),
@@ -210,33 +210,33 @@ fn each_problem_is_told() {
         ("\"Bob\" bob@x.org", invalid),
         ("bo(b)b@x.org", invalid),
         ("bob@x.org.", invalid),
-        ("a@x.org b@x.org", Problem::SeveralAddresses),
-        ("a@x.org (a) b@x.org", Problem::SeveralAddresses),
-        ("A <a@x.org> B <b@x.org>", Problem::SeveralAddresses),
-        ("a@x.org B <b@x.org>", Problem::SeveralAddresses),
-        ("B <b@x.org> a@x.org", Problem::SeveralAddresses),
-        ("<a@x.org b@x.org>", Problem::SeveralAddresses),
-        ("<b@x.org> Bob", Problem::Surplus),
-        ("\"odd local\"@x.org", Problem::QuotedLocalPart),
-        ("Odd <\"odd, local\"@x.org>", Problem::QuotedLocalPart),
-        ("\"Bob <bob@x.org>", Problem::UnclosedQuote),
-        ("Bob\" <bob@x.org>", Problem::UnclosedQuote),
-        ("\"Bob\\\" <bob@x.org>", Problem::UnclosedQuote),
-        ("(Bob <bob@x.org>", Problem::UnclosedComment),
-        ("Bob <bob@x.org", Problem::Brackets),
-        ("Bob bob@x.org>", Problem::Brackets),
-        ("Bob <<bob@x.org>>", Problem::Brackets),
-        (">bob@x.org<", Problem::Brackets),
+        ("a@x.org b@x.org", AddressError::SeveralAddresses),
+        ("a@x.org (a) b@x.org", AddressError::SeveralAddresses),
+        ("A <a@x.org> B <b@x.org>", AddressError::SeveralAddresses),
+        ("a@x.org B <b@x.org>", AddressError::SeveralAddresses),
+        ("B <b@x.org> a@x.org", AddressError::SeveralAddresses),
+        ("<a@x.org b@x.org>", AddressError::SeveralAddresses),
+        ("<b@x.org> Bob", AddressError::Surplus),
+        ("\"odd local\"@x.org", AddressError::QuotedLocalPart),
+        ("Odd <\"odd, local\"@x.org>", AddressError::QuotedLocalPart),
+        ("\"Bob <bob@x.org>", AddressError::UnclosedQuote),
+        ("Bob\" <bob@x.org>", AddressError::UnclosedQuote),
+        ("\"Bob\\\" <bob@x.org>", AddressError::UnclosedQuote),
+        ("(Bob <bob@x.org>", AddressError::UnclosedComment),
+        ("Bob <bob@x.org", AddressError::Brackets),
+        ("Bob bob@x.org>", AddressError::Brackets),
+        ("Bob <<bob@x.org>>", AddressError::Brackets),
+        (">bob@x.org<", AddressError::Brackets),
     ] {
         assert_eq!(problem(list), expected, "{list:?}");
     }
     let long = format!("{} <bob@x.org>", "é".repeat(MAX_ITEM));
-    assert_eq!(problem(&long), Problem::TooLong);
+    assert_eq!(problem(&long), AddressError::TooLong);
     assert_eq!(parse(&long)[0].text, "é".repeat(MAX_TEXT));
-    assert_eq!(problem(&format!("{long}\tBob")), Problem::TooLong);
+    assert_eq!(problem(&format!("{long}\tBob")), AddressError::TooLong);
     assert_eq!(
         problem(&format!("b@{}", "x".repeat(254))),
-        Problem::Invalid(InvalidName::TooLong(254))
+        AddressError::Invalid(InvalidName::TooLong(254))
     );
 }
 
@@ -262,7 +262,7 @@ fn a_problem_reads_well_after_what_was_written() {
         "a@b..c is not a valid e-mail address"
     );
     assert_eq!(
-        Problem::NoAddress.to_string(),
+        AddressError::NoAddress.to_string(),
         "has no e-mail address in it"
     );
 }
@@ -287,7 +287,7 @@ fn what_is_unbalanced_spoils_one_line_at_most() {
         assert_eq!(items[3].1, Ok("b@x.org".to_owned()));
     }
     let items = read("Bob <bob@x.org, ann@x.org");
-    assert_eq!(items[0].1, Err(Problem::Brackets));
+    assert_eq!(items[0].1, Err(AddressError::Brackets));
     assert_eq!(
         items[1].1,
         Ok("ann@x.org".to_owned()),
@@ -302,7 +302,7 @@ fn hostile_lists_of_a_mebibyte_are_read_in_one_pass() {
     for unit in ["\"", "(", "<", "\"\\", "(\"", "\"\"", "é@ "] {
         let items = parse(&of(unit));
         assert_eq!(items.len(), 1, "{unit:?}");
-        assert_eq!(items[0].address, Err(Problem::TooLong), "{unit:?}");
+        assert_eq!(items[0].address, Err(AddressError::TooLong), "{unit:?}");
         assert_eq!(items[0].text.chars().count(), MAX_TEXT, "{unit:?}");
     }
     for unit in [",", "\t", "\n"] {

@@ -40,8 +40,7 @@ fn removed(path: &str) -> Result<State, ScimError> {
 /// What is wrong with a PATCH, and with which attribute.
 fn wrong(result: Result<State, ScimError>) -> (ScimType, String) {
     let error = result.expect_err("this should have been refused");
-    assert_eq!(error.status, 400);
-    (error.scim_type.unwrap(), error.field.unwrap_or_default())
+    (error.scim_type, error.field.unwrap_or_default())
 }
 
 #[test]
@@ -570,11 +569,7 @@ fn a_body_that_is_no_patch_is_refused() {
         json!({"Operations": [{"op": "add", "Op": "add", "path": "active", "value": true}]}),
     ] {
         let error = Patch::read(body.as_object().unwrap()).unwrap_err();
-        assert_eq!(
-            (error.status, error.scim_type),
-            (400, Some(ScimType::InvalidSyntax)),
-            "{body}"
-        );
+        assert_eq!(error.scim_type, ScimType::InvalidSyntax, "{body}");
     }
     let refused = |operation: Value| wrong(patched(&json!([operation]))).0;
     assert_eq!(refused(json!({"op": "remove"})), ScimType::NoTarget);

@@ -25,6 +25,7 @@ on_every_database!(
     a_mention_dealt_with_is_read,
     a_failed_write_leaves_nothing,
     a_change_decided_against_leaves_nothing_and_gives_the_reason,
+    a_change_decided_against_keeps_what_it_wrote_if_it_says_so,
     a_write_tells_the_log_in_order,
 );
 
@@ -610,6 +611,35 @@ async fn a_change_decided_against_leaves_nothing_and_gives_the_reason(home: Arc<
         matches!(broken, Err(Abort::Store(Error::Exists(_)))),
         "{broken:?}"
     );
+}
+
+async fn a_change_decided_against_keeps_what_it_wrote_if_it_says_so(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mut feed = world.store.committed().expect("the feed");
+    let ann = world.ann;
+    let refused = world.store.transaction(move |tx| {
+        tx.users().set_status(ann, Some("suspicious"))?;
+        tx.record_event(Control::UserEdit { user: ann });
+        Err::<(), _>(Abort::commit("not today"))
+    });
+    let Err(Abort::Commit {
+        reason: "not today",
+        event: Some(event),
+    }) = refused.await
+    else {
+        panic!("it is refused, and committed");
+    };
+    assert_eq!(event.seq, Seq(1));
+    assert_eq!(
+        world
+            .read(move |reader| reader.users().find(ann))
+            .await
+            .and_then(|ann| ann.status)
+            .as_deref(),
+        Some("suspicious")
+    );
+    let told = feed.try_recv().expect("the feed hears of it");
+    assert_eq!(told.last().map(|item| item.id), Some(event));
 }
 
 async fn a_write_tells_the_log_in_order(home: Arc<Home>) {

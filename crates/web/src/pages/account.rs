@@ -17,7 +17,7 @@ use http::StatusCode;
 use self::picture::PictureView;
 use super::password::HINT;
 use crate::answer::see_other;
-use crate::failure::{PageFailure, sentence};
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -48,7 +48,7 @@ impl AccountPage {
     }
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
@@ -87,7 +87,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
 }
 
 /// Each of the forms changes what it shows.
-pub(super) async fn change(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn change(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let user = &visit.signed_in()?.user()?.user;
     match sent.get("part") {
@@ -95,11 +95,11 @@ pub(super) async fn change(sent: Submission) -> Result<Response, PageFailure> {
         "email" => change_email(&sent).await,
         "password" => change_password(&sent, user).await,
         "no-picture" => picture::remove(&sent).await,
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 
-async fn change_profile(sent: &Submission, user: &User) -> Result<Response, PageFailure> {
+async fn change_profile(sent: &Submission, user: &User) -> Result<Response, PageError> {
     let (name, nick, website) = (sent.get("name"), sent.get("nick"), sent.get("website"));
     let mut errors = FieldErrors::new();
     let mut changes = UserChanges::default();
@@ -116,13 +116,13 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Page
     let outcome = if errors.is_empty() {
         apply(sent, changes).await
     } else {
-        Err(Error::Invalid(errors))
+        Err(Error::invalid_fields(errors))
     };
     let form = profile(&sent.visit, name, nick, website);
     finish(&sent.visit, "profile", "Names", form, outcome)
 }
 
-async fn change_email(sent: &Submission) -> Result<Response, PageFailure> {
+async fn change_email(sent: &Submission) -> Result<Response, PageError> {
     let mut errors = FieldErrors::new();
     let address = parsed("email", sent.get("email"), &mut errors);
     let present = Some(sent.get("current_password"))
@@ -136,7 +136,7 @@ async fn change_email(sent: &Submission) -> Result<Response, PageFailure> {
     let outcome = if errors.is_empty() {
         apply(sent, changes).await
     } else {
-        Err(Error::Invalid(errors))
+        Err(Error::invalid_fields(errors))
     };
     let visit = &sent.visit;
     let fresh = visit
@@ -153,7 +153,7 @@ async fn change_email(sent: &Submission) -> Result<Response, PageFailure> {
     )
 }
 
-async fn change_password(sent: &Submission, user: &User) -> Result<Response, PageFailure> {
+async fn change_password(sent: &Submission, user: &User) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let new = Password::new(sent.get("password"));
     let changes = UserChanges {
@@ -201,7 +201,7 @@ async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
                 .update(actor, changes, visit.client())
                 .await
         }
-        None => Err(Error::Denied),
+        None => Err(Error::denied()),
     }
 }
 
@@ -212,12 +212,10 @@ fn finish(
     title: &'static str,
     form: FormView,
     outcome: AppResult<()>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let form = match outcome {
         Ok(()) => return Ok(see_other(&format!("/account?done={part}"))),
-        Err(Error::Invalid(errors)) => form.errors(errors),
-        Err(Error::Conflict(text)) => form.problem(sentence(&text)),
-        Err(error) => return Err(error.into()),
+        Err(error) => form.with_error(error)?,
     };
     let page = AccountPage {
         inside: visit.inside(),

@@ -6,14 +6,13 @@
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::{
-    Actor, AuthorizationParameters, AuthorizationPrompt, AuthorizeError, Error, OAuthParameters,
+    Actor, AuthorizationParameters, AuthorizationPrompt, AuthorizeError, ErrorKind, OAuthParameters,
 };
 use eddyline_model::applications::Destination;
-use http::StatusCode;
 
 use super::plain::Plain;
 use crate::answer::{elsewhere, let_forms_lead_to, see_other};
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::form::Form;
 use crate::local_path::local_path;
@@ -41,7 +40,7 @@ struct Consent<'a> {
     as_somebody_else: FormView,
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let asking = Asking::of(visit.whole_query().pairs())?;
     match asking.judge(&visit).await? {
         Judged::Asks(actor, asked) => asking.page(&visit, actor, &asked),
@@ -49,7 +48,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     }
 }
 
-pub(super) async fn decide(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn decide(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let asking = Asking::of(visit.whole_query().pairs().chain(sent.form().pairs()))?;
     let (actor, asked) = match asking.judge(visit).await? {
@@ -59,13 +58,13 @@ pub(super) async fn decide(sent: Submission) -> Result<Response, PageFailure> {
     match sent.get("decision") {
         "accept" => asking.accept(visit, actor, &asked).await,
         "deny" => Ok(deny(visit, &asked)),
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 
 /// The site to which signing in leads at last when one goes on to this path, if it is not ours: an
 /// application that asks for something wrong is told at once.
-pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, PageFailure> {
+pub(super) async fn way_back(visit: &Visit, next: &str) -> Result<Option<String>, PageError> {
     let query = next
         .strip_prefix(PATH)
         .and_then(|rest| rest.strip_prefix('?'));
@@ -105,13 +104,13 @@ enum Judged<'a> {
 }
 
 impl Asking {
-    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, PageFailure> {
+    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, PageError> {
         let form: Form = pairs
             .filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str()))
             .collect();
         let path = format!("{PATH}?{}", form.encoded());
         if local_path(&path).is_none() {
-            return Err(PageFailure::WrongAsking(
+            return Err(PageError::InvalidAuthorization(
                 "The address is too long.".to_owned(),
             ));
         }
@@ -124,7 +123,7 @@ impl Asking {
 
     /// Nobody is sent to another site before they have signed in, so that links to us do not lead
     /// just anybody to a site that somebody has registered (RFC 9700, section 4.11.2).
-    async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, PageFailure> {
+    async fn judge<'a>(&self, visit: &'a Visit) -> Result<Judged<'a>, PageError> {
         let asked = match visit
             .app()
             .oauth()
@@ -168,7 +167,7 @@ impl Asking {
         visit: &Visit,
         actor: &Actor,
         asked: &AuthorizationPrompt,
-    ) -> Result<Response, PageFailure> {
+    ) -> Result<Response, PageError> {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
         let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
@@ -196,12 +195,14 @@ impl Asking {
         visit: &Visit,
         actor: &Actor,
         asked: &AuthorizationPrompt,
-    ) -> Result<Response, PageFailure> {
+    ) -> Result<Response, PageError> {
         let code = match visit.app().oauth().consent(actor, asked).await {
             Ok(code) => code,
             // The session ended at this very moment.
-            Err(Error::Unauthenticated(_)) => return Ok(see_other(&sign_in_path(&self.path))),
-            Err(Error::NotFound) => {
+            Err(error) if error.kind() == ErrorKind::Unauthenticated => {
+                return Ok(see_other(&sign_in_path(&self.path)));
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
                 return Err(AuthorizeError::Tell("The application has been removed.").into());
             }
             Err(error) => return Err(error.into()),

@@ -3,9 +3,9 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, Secret};
+use eddyline_app::{ErrorKind, Secret};
 
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::segments::LinkSegment;
 use crate::visit::Visit;
 
@@ -19,7 +19,7 @@ struct Code<'a> {
 pub(super) async fn show(
     visit: Visit,
     LinkSegment(code): LinkSegment,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     match visit
         .app()
@@ -31,7 +31,7 @@ pub(super) async fn show(
             application: &application.name,
             code: &code,
         })),
-        Err(Error::NotFound) => Err(PageFailure::CodeGone),
+        Err(error) if error.kind() == ErrorKind::NotFound => Err(PageError::InvalidCode),
         Err(error) => Err(error.into()),
     }
 }

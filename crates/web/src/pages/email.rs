@@ -2,10 +2,9 @@
 
 use axum::response::Response;
 
-use super::password::gone;
 use super::plain::Plain;
 use super::secret;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
@@ -17,14 +16,14 @@ const DIGITS: usize = 64;
 pub(super) async fn show(
     visit: Visit,
     LinkSegment(link): LinkSegment,
-) -> Result<Response, PageFailure> {
-    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
+) -> Result<Response, PageError> {
+    let link = secret(&link, DIGITS).ok_or(PageError::InvalidLink)?;
     let found = visit
         .app()
         .accounts()
         .undo_link(&link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     let form = FormView::new(visit.path(), visit.csrf(), format!("Restore {}", found.old));
     let shown = Plain::new("Restore your old e-mail address")
         .text(format!(
@@ -42,15 +41,15 @@ pub(super) async fn show(
 pub(super) async fn undo(
     LinkSegment(link): LinkSegment,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
-    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
+    let link = secret(&link, DIGITS).ok_or(PageError::InvalidLink)?;
     visit
         .app()
         .accounts()
         .undo_email_change(&link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     let shown = Plain::new("Your old address is restored")
         .text("All sessions and API tokens have ended, and the password has been removed.")
         .text("We’ve sent a link to choose a new password to your old address.")

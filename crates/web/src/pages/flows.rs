@@ -4,10 +4,9 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser};
-use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
@@ -32,7 +31,7 @@ struct FlowPage {
     replace: Option<FormView>,
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response, PageFailure> {
+pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let flows = visit.app().flows().all(actor).await?;
     Ok(visit.page(&Flows {
@@ -44,7 +43,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response, PageFailure> {
 pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let room = visit
         .app()
@@ -82,11 +81,11 @@ pub(super) async fn show(
 pub(super) async fn change(
     FlowNames(organization, flow): FlowNames,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     if sent.get("do") != "replace" {
-        return Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST));
+        return Err(PageError::unreadable());
     }
     let room = visit
         .app()

@@ -5,10 +5,9 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::Source;
-use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
@@ -31,7 +30,7 @@ fn path(organization: &str, flow: &str) -> String {
 pub(super) async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let room = visit
         .app()
@@ -72,13 +71,13 @@ pub(super) async fn show(
 pub(super) async fn remove(
     FlowNames(organization, flow): FlowNames,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let source = sent
         .get("source")
         .parse()
-        .map_err(|_| PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
+        .map_err(|_| PageError::unreadable())?;
     let room = visit
         .app()
         .rooms()

@@ -2,13 +2,13 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FieldErrors, Invited, NewAccount, Password, Secret};
+use eddyline_app::{ErrorKind, Invited, NewAccount, Password, Secret};
 use http::StatusCode;
 
-use super::password::{HINT, gone};
+use super::password::HINT;
 use super::{join, page_of, secret};
 use crate::answer::see_other;
-use crate::failure::{PageFailure, sentence};
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::local_path::sign_in_path;
 use crate::segments::LinkSegment;
@@ -34,7 +34,7 @@ struct InvitationPage {
 pub(super) async fn show(
     visit: Visit,
     LinkSegment(link): LinkSegment,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::show(&visit, &link).await;
     };
@@ -43,7 +43,7 @@ pub(super) async fn show(
         .accounts()
         .invitation_link(&link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_join_link)?;
     let form = main_form(&visit, &invited, "", "");
     Ok(visit.page(&describe(&visit, invited, form)))
 }
@@ -51,7 +51,7 @@ pub(super) async fn show(
 pub(super) async fn submit(
     LinkSegment(link): LinkSegment,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let Some(link) = secret(&link, DIGITS) else {
         return join::submit(&sent, &link).await;
     };
@@ -59,11 +59,11 @@ pub(super) async fn submit(
         "join" => join_by(&sent, &link).await,
         "decline" => decline(&sent, &link).await,
         "sign-up" => sign_up(&sent, &link).await,
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 
-async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
+async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     Ok(see_other(&page_of(
@@ -72,23 +72,23 @@ async fn join_by(sent: &Submission, link: &Secret) -> Result<Response, PageFailu
             .accounts()
             .accept_link(actor, link)
             .await
-            .map_err(gone)?,
+            .map_err(PageError::of_join_link)?,
     )))
 }
 
-async fn decline(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
+async fn decline(sent: &Submission, link: &Secret) -> Result<Response, PageError> {
     sent.visit
         .app()
         .accounts()
         .decline_link(link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     let told = Plain::new("You declined")
         .text("The invitation has been deleted. You don’t need to do anything else.");
     Ok(sent.visit.page(&told))
 }
 
-async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageFailure> {
+async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let (name, nick) = (sent.get("name"), sent.get("nick"));
     let new = NewAccount {
@@ -96,23 +96,22 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageFailu
         nick: nick.to_owned(),
         password: Password::new(sent.get("password")),
     };
-    let (status, errors, text) = match visit.app().accounts().sign_up(link, new).await {
+    let error = match visit.app().accounts().sign_up(link, new).await {
         Ok((session, path)) => return visit.begin_session(&session, &page_of(&path)).await,
-        Err(Error::Invalid(errors)) => (StatusCode::BAD_REQUEST, errors, None),
-        Err(Error::Conflict(text)) => (StatusCode::CONFLICT, FieldErrors::new(), Some(text)),
-        Err(error) => return Err(gone(error)),
+        Err(error) if matches!(error.kind(), ErrorKind::Invalid | ErrorKind::Conflict) => error,
+        Err(error) => return Err(PageError::of_join_link(error)),
+    };
+    let status = match error.kind() {
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        _ => StatusCode::BAD_REQUEST,
     };
     let invited = visit
         .app()
         .accounts()
         .invitation_link(link)
         .await
-        .map_err(gone)?;
-    let form = sign_up_form(visit, &invited, name, nick).errors(errors);
-    let form = match text {
-        Some(text) => form.problem(sentence(&text)),
-        None => form,
-    };
+        .map_err(PageError::of_join_link)?;
+    let form = sign_up_form(visit, &invited, name, nick).with_error(error)?;
     Ok(visit.page_with(status, &describe(visit, invited, form)))
 }
 

@@ -6,11 +6,11 @@ use eddyline_app::JoinLink;
 use eddyline_model::names::Email;
 use http::StatusCode;
 
-use super::password::{error, gone};
+use super::password::error;
 use super::plain::Plain;
 use super::{page_of, secret};
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::local_path::sign_in_path;
 use crate::submission::Submission;
@@ -19,21 +19,21 @@ use crate::visit::Visit;
 /// Digits of the secret in a join link.
 const DIGITS: usize = 40;
 
-pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, PageFailure> {
+pub(super) async fn show(visit: &Visit, link: &str) -> Result<Response, PageError> {
     let (secret, flow) = parse(link)?;
     let found = visit
         .app()
         .accounts()
         .join_link(visit.actor(), secret, flow)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_join_link)?;
     if found.joined {
         return Ok(see_other(&page_of(&found.path)));
     }
     Ok(visit.page(&describe(visit, &found, form(visit, ""))))
 }
 
-pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, PageFailure> {
+pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, PageError> {
     let (secret, flow) = parse(link)?;
     let visit = &sent.visit;
     match sent.get("do") {
@@ -44,15 +44,15 @@ pub(super) async fn submit(sent: &Submission, link: &str) -> Result<Response, Pa
                 .accounts()
                 .join_by_link(actor, secret, flow)
                 .await
-                .map_err(gone)?;
+                .map_err(PageError::of_join_link)?;
             Ok(see_other(&page_of(&path)))
         }
         "mail" => request(sent, secret, flow).await,
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 
-async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response, PageFailure> {
+async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response, PageError> {
     let (visit, text) = (&sent.visit, sent.get("email"));
     let email = match text.parse::<Email>() {
         Ok(email) => email,
@@ -62,7 +62,7 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
                 .accounts()
                 .join_link(None, secret, flow)
                 .await
-                .map_err(gone)?;
+                .map_err(PageError::of_join_link)?;
             let form = form(visit, text).errors([error("email", &wrong.to_string())].into());
             return Ok(visit.page_with(StatusCode::BAD_REQUEST, &describe(visit, &found, form)));
         }
@@ -72,7 +72,7 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
         .accounts()
         .request_join(secret, flow, &email, visit.client())
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     let told = Plain::new("Check your e-mail")
         .text(format!(
             "We’ve sent an invitation to {email}. It may take a few minutes."
@@ -84,11 +84,11 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
 }
 
 /// The secret of a join link, and the flow's name in URLs.
-fn parse(link: &str) -> Result<(&str, &str), PageFailure> {
-    let (digits, flow) = link.split_once('-').ok_or(PageFailure::LinkGone)?;
+fn parse(link: &str) -> Result<(&str, &str), PageError> {
+    let (digits, flow) = link.split_once('-').ok_or(PageError::InvalidLink)?;
     secret(digits, DIGITS)
         .map(|_| (digits, flow))
-        .ok_or(PageFailure::LinkGone)
+        .ok_or(PageError::InvalidLink)
 }
 
 fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {

@@ -24,7 +24,7 @@ use http::{Method, Uri};
 
 use crate::Site;
 use crate::answer::moved;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::local_path::local_path;
 
 /// The router of all pages.
@@ -35,7 +35,7 @@ pub(crate) fn router(site: Site) -> Router {
             router.route(path, methods)
         })
         .fallback(elsewhere)
-        .method_not_allowed_fallback(async || PageFailure::WrongMethod)
+        .method_not_allowed_fallback(async || PageError::WrongMethod)
         .with_state(site)
 }
 
@@ -119,20 +119,22 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
 
 /// Where no page is: a browser that asks with one slash too many at the end is sent to the path
 /// without it.
-async fn elsewhere(method: Method, uri: Uri) -> Result<Response, PageFailure> {
+async fn elsewhere(method: Method, uri: Uri) -> Result<Response, PageError> {
     if !matches!(method, Method::GET | Method::HEAD) {
-        return Err(PageFailure::NoPage);
+        return Err(PageError::not_found());
     }
     let path = uri
         .path()
         .strip_suffix('/')
         .filter(|path| !path.ends_with('/'))
-        .ok_or(PageFailure::NoPage)?;
+        .ok_or_else(PageError::not_found)?;
     let path = match uri.query() {
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     };
-    local_path(&path).map(moved).ok_or(PageFailure::NoPage)
+    local_path(&path)
+        .map(moved)
+        .ok_or_else(PageError::not_found)
 }
 
 /// The secret of a link with this many hexadecimal digits.

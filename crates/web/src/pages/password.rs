@@ -1,12 +1,12 @@
 //! The way back in without the password: having a link mailed, and choosing a new one by it.
 
 use axum::response::Response;
-use eddyline_app::{Error, Password, ResetLink};
+use eddyline_app::{ErrorKind, Password, ResetLink};
 use http::StatusCode;
 
 use super::plain::Plain;
 use super::secret;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
@@ -19,7 +19,7 @@ pub(super) async fn ask(visit: Visit) -> Response {
     visit.page(&asking(asking_form(&visit, "")))
 }
 
-pub(super) async fn request(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn request(sent: Submission) -> Result<Response, PageError> {
     let (visit, email) = (&sent.visit, sent.get("email"));
     if !email.contains('@') {
         let form = asking_form(visit, email)
@@ -43,7 +43,7 @@ pub(super) async fn request(sent: Submission) -> Result<Response, PageFailure> {
 pub(super) async fn choose(
     visit: Visit,
     LinkSegment(link): LinkSegment,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let found = find(&visit, &link).await?;
     Ok(visit.page(&choosing(choosing_form(&visit, &found), &found)))
 }
@@ -51,10 +51,10 @@ pub(super) async fn choose(
 pub(super) async fn set(
     LinkSegment(link): LinkSegment,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let shown = find(visit, &link).await?;
-    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
+    let link = secret(&link, DIGITS).ok_or(PageError::InvalidLink)?;
     match visit
         .app()
         .accounts()
@@ -62,25 +62,22 @@ pub(super) async fn set(
         .await
     {
         Ok(session) => visit.begin_session(&session, "/app").await,
-        Err(Error::Invalid(errors)) => {
-            let form = choosing_form(visit, &shown).errors(errors);
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            let form = choosing_form(visit, &shown).errors(error.into_fields());
             Ok(visit.page_with(StatusCode::BAD_REQUEST, &choosing(form, &shown)))
         }
-        Err(error) => Err(gone(error)),
+        Err(error) => Err(PageError::of_link(error)),
     }
 }
 
-async fn find(visit: &Visit, link: &str) -> Result<ResetLink, PageFailure> {
-    let link = secret(link, DIGITS).ok_or(PageFailure::LinkGone)?;
-    visit.app().accounts().reset_link(&link).await.map_err(gone)
-}
-
-/// A link that is not found was one.
-pub(super) fn gone(error: Error) -> PageFailure {
-    match error {
-        Error::NotFound => PageFailure::LinkGone,
-        other => other.into(),
-    }
+async fn find(visit: &Visit, link: &str) -> Result<ResetLink, PageError> {
+    let link = secret(link, DIGITS).ok_or(PageError::InvalidLink)?;
+    visit
+        .app()
+        .accounts()
+        .reset_link(&link)
+        .await
+        .map_err(PageError::of_link)
 }
 
 pub(super) fn error(field: &str, text: &str) -> (String, Vec<String>) {

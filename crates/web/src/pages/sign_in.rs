@@ -1,14 +1,13 @@
 //! Signing in and out.
 
 use axum::response::Response;
-use eddyline_app::{Error, Password};
+use eddyline_app::{ErrorKind, Password};
 use http::StatusCode;
 
-use super::password::gone;
 use super::plain::Plain;
 use super::{authorize, secret};
 use crate::answer::{let_forms_lead_to, see_other};
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::local_path::local_path;
 use crate::local_path::sign_in_path;
@@ -31,7 +30,7 @@ pub(super) async fn first(visit: Visit) -> Response {
     })
 }
 
-pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
+pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let next = next(visit.query("next"));
     if visit.actor().is_some() {
         return Ok(see_other(next));
@@ -39,7 +38,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageFailure> {
     page(&visit, StatusCode::OK, next, form(&visit, next, "")).await
 }
 
-pub(super) async fn submit(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn submit(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let (next, email) = (next(sent.get("next")), sent.get("email"));
     let password = Password::new(sent.get("password"));
@@ -50,7 +49,7 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, PageFailure> {
         .await
     {
         Ok(session) => visit.begin_session(&session, next).await,
-        Err(Error::Unauthenticated(_)) => {
+        Err(error) if error.kind() == ErrorKind::Unauthenticated => {
             let form =
                 form(visit, next, email).problem("The e-mail address or the password is wrong.");
             page(visit, StatusCode::BAD_REQUEST, next, form).await
@@ -63,14 +62,14 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, PageFailure> {
 pub(super) async fn show_link(
     visit: Visit,
     LinkSegment(link): LinkSegment,
-) -> Result<Response, PageFailure> {
-    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
+) -> Result<Response, PageError> {
+    let link = secret(&link, DIGITS).ok_or(PageError::InvalidLink)?;
     let name = visit
         .app()
         .accounts()
         .sign_in_link(&link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     let form = FormView::new(visit.path(), visit.csrf(), format!("Sign in as {name}"));
     Ok(visit.page(
         &Plain::new("Sign in")
@@ -82,19 +81,19 @@ pub(super) async fn show_link(
 pub(super) async fn use_link(
     LinkSegment(link): LinkSegment,
     sent: Submission,
-) -> Result<Response, PageFailure> {
-    let link = secret(&link, DIGITS).ok_or(PageFailure::LinkGone)?;
+) -> Result<Response, PageError> {
+    let link = secret(&link, DIGITS).ok_or(PageError::InvalidLink)?;
     let session = sent
         .visit
         .app()
         .accounts()
         .sign_in_by_link(&link)
         .await
-        .map_err(gone)?;
+        .map_err(PageError::of_link)?;
     sent.visit.begin_session(&session, INSIDE).await
 }
 
-pub(super) async fn sign_out(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn sign_out(sent: Submission) -> Result<Response, PageError> {
     let path = local_path(sent.get("next")).map_or_else(|| "/sign-in".to_owned(), sign_in_path);
     sent.visit.end_session(see_other(&path)).await
 }
@@ -104,7 +103,7 @@ async fn page(
     status: StatusCode,
     next: &str,
     form: FormView,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let mut response = visit.page_with(status, &sign_in(form));
     if let Some(source) = authorize::way_back(visit, next).await? {
         let_forms_lead_to(&mut response, &source);

@@ -332,11 +332,11 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
     blocked
         .get(&link)
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
     blocked
         .post(&link, &[("do", "join")])
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
 
     for change in [
         json!({"access_mode": "invitation"}),
@@ -377,7 +377,7 @@ async fn a_join_link_leads_nowhere_unless_the_flow_takes_people_by_it(tenant: Te
     browser
         .post(&link, &[("do", "join")])
         .await
-        .says(403, "You can’t open this page");
+        .says(403, "You can’t join this flow");
     active("true");
     assert_eq!(
         browser.post(&link, &[("do", "join")]).await.sent_on(),

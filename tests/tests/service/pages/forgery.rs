@@ -109,7 +109,7 @@ async fn a_form_has_its_type_and_its_bounds(tenant: Tenant) {
     visitor
         .send("POST", "/password", &[FORM], &large)
         .await
-        .says(413, "couldn’t read this form");
+        .says(413, "That’s too large");
     for bad in ["&email=%ff", "&email=%00", "&%00=1"] {
         visitor
             .send("POST", "/password", &[FORM], &format!("{body}{bad}"))

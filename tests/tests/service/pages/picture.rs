@@ -81,10 +81,10 @@ async fn what_is_no_picture_is_refused_on_the_page(tenant: Tenant) {
     }
     ben.upload(UPLOAD, "avatar", &vec![0; 5 * 1024 * 1024 + 1])
         .await
-        .says(413, "couldn’t read this form");
+        .says(413, "That’s too large");
     ben.upload(UPLOAD, "other", &png(64))
         .await
-        .says(400, "couldn’t read this form");
+        .says(400, "Other is not valid UTF-8");
     let broken = "Content-Type: multipart/form-data";
     ben.send("POST", UPLOAD, &[broken], "x")
         .await

@@ -3,9 +3,10 @@
 use eddyline_model::mail::{MailKind, MailRate};
 
 use super::*;
+use crate::MailQuotas;
 use crate::core::transaction::NoCaller;
 use crate::mail_quota::MailCause;
-use crate::{MailQuota, MailQuotaExceeded, MailQuotas};
+use crate::mail_quota::{MailQuota, MailQuotaExceeded};
 
 const HOUR: i64 = 60 * MINUTE;
 

@@ -206,7 +206,7 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller
+    /// [`Error::too_many_requests`](crate::Error::too_many_requests) when too many writes of the caller
     /// wait, and as [`Store::post`].
     pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<PostResult> {
         let Some(epoch) = actor.epoch() else {
@@ -238,9 +238,9 @@ impl Database {
         F: FnMut(&mut Tx<'_>) -> StoreResult<R> + Send + 'static,
     {
         let done = self
-            .transaction(why, move |tx| work(tx).map_err(Abort::Store))
+            .transaction(why, move |tx| work(tx).map_err(Abort::<Infallible>::Store))
             .await;
-        done.map_err(|Abort::Store(error): Abort<Infallible>| error)
+        done.map_err(Abort::into_store_error)
     }
 
     /// Writes without a caller what may be decided against.
@@ -321,9 +321,11 @@ impl Database {
         E: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
-        let (done, event) = self.store.transaction(work).await?;
-        self.record_acknowledged(event);
-        Ok((done, event))
+        let done = self.store.transaction(work).await;
+        if let Ok((_, event)) | Err(Abort::Commit { event, .. }) = &done {
+            self.record_acknowledged(*event);
+        }
+        done
     }
 }
 

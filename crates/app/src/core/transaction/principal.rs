@@ -132,8 +132,8 @@ impl Core {
     /// # Errors
     ///
     /// What `work` answers, [`Actor::ended`], and
-    /// [`Error::TooManyRequests`](crate::Error::TooManyRequests) when too many writes of the caller
-    /// wait.
+    /// [`Error::too_many_requests`](crate::Error::too_many_requests) when too many writes of the
+    /// caller wait.
     pub(crate) async fn transaction_as<R, F>(
         &self,
         actor: &Actor,

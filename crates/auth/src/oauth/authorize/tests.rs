@@ -53,10 +53,9 @@ fn sent_back(
             redirect_uri,
             state,
             error,
-            ..
         }) => {
             assert_eq!(redirect_uri.as_str(), BACK);
-            (error, state)
+            (error.code(), state)
         }
         other => panic!("{other:?}"),
     }

@@ -188,7 +188,7 @@ async fn echo(State(app): State<App>, body: Body) -> Response {
     let limit = *app.0.body.lock().unwrap();
     match read_body(body, limit).await {
         Ok(bytes) => bytes.into_response(),
-        Err(error) => (error.status(), format!("{{\"message\":\"{error}\"}}")).into_response(),
+        Err(error) => crate::error::response(&error.into()),
     }
 }
 

@@ -3,10 +3,9 @@
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::Authorized;
-use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -22,7 +21,7 @@ struct Allowed {
     applications: Vec<(Authorized, FormView)>,
 }
 
-pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let allowed = visit.app().oauth().authorized(actor).await?;
     let applications = allowed.into_iter().map(|one| {
@@ -45,13 +44,13 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure
     }))
 }
 
-pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let application = sent
         .get("application")
         .parse()
-        .map_err(|_| PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
+        .map_err(|_| PageError::unreadable())?;
     visit.app().oauth().unauthorize(actor, application).await?;
     Ok(see_other(&format!("{PATH}?done=ended")))
 }

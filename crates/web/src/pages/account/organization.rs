@@ -5,10 +5,9 @@ use axum::response::Response;
 use eddyline_app::AuthorizedByMember;
 use eddyline_model::applications::Application;
 use eddyline_model::policy::OrganizationAction;
-use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::OrganizationName;
 use crate::submission::Submission;
@@ -27,24 +26,24 @@ struct Administered {
 pub(in crate::pages) async fn show(
     visit: Visit,
     OrganizationName(name): OrganizationName,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let app = visit.app();
     let id = app
         .organizations()
         .find(actor, &name, OrganizationAction::Administer)
         .await
-        .map_err(PageFailure::not_allowed)?;
+        .map_err(PageError::not_allowed)?;
     let organizations = app.organizations().list_own(actor).await?;
     let organization = organizations
         .into_iter()
         .find(|own| own.id == id)
-        .ok_or(PageFailure::NoPage)?;
+        .ok_or_else(PageError::not_found)?;
     let allowed = app
         .oauth()
         .authorized_by_members(actor, id)
         .await
-        .map_err(PageFailure::not_allowed)?;
+        .map_err(PageError::not_allowed)?;
     let own = app.oauth().applications(actor, id).await?;
     let allowed = allowed.into_iter().map(|one| {
         let (what, by) = (
@@ -76,22 +75,22 @@ pub(in crate::pages) async fn show(
 pub(in crate::pages) async fn take_back(
     OrganizationName(name): OrganizationName,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let (Ok(user), Ok(application)) = (sent.get("user").parse(), sent.get("application").parse())
     else {
-        return Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST));
+        return Err(PageError::unreadable());
     };
     let app = visit.app();
     let id = app
         .organizations()
         .find(actor, &name, OrganizationAction::Administer)
         .await
-        .map_err(PageFailure::not_allowed)?;
+        .map_err(PageError::not_allowed)?;
     app.oauth()
         .unauthorize_member(actor, id, user, application)
         .await
-        .map_err(PageFailure::not_allowed)?;
+        .map_err(PageError::not_allowed)?;
     Ok(see_other(&format!("{}?done=ended", visit.path())))
 }

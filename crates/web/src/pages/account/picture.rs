@@ -4,7 +4,7 @@ use axum::response::Response;
 use eddyline_app::{Actor, Error};
 
 use super::{finish, see_other};
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::submission::Submission;
 use crate::upload::Upload;
@@ -21,7 +21,7 @@ pub(super) struct PictureView {
 }
 
 impl PictureView {
-    pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, PageFailure> {
+    pub(super) async fn of(visit: &Visit, actor: &Actor) -> Result<Self, PageError> {
         let is_uploaded = visit.app().avatars().has_uploaded(actor).await?;
         Ok(Self {
             // Pages are served beside the API.
@@ -36,19 +36,19 @@ impl PictureView {
     }
 }
 
-pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in_for("/account")?;
     let picture = sent.picture();
     let outcome = if picture.is_empty() {
-        Err(Error::field("avatar", "can't be blank"))
+        Err(Error::invalid("avatar", "can't be blank"))
     } else {
         visit.app().avatars().set(actor, picture).await.map(drop)
     };
     finish(visit, "picture", "Picture", uploading(visit), outcome)
 }
 
-pub(super) async fn remove(sent: &Submission) -> Result<Response, PageFailure> {
+pub(super) async fn remove(sent: &Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     visit.app().avatars().delete(visit.signed_in()?).await?;
     Ok(see_other("/account?done=no-picture"))

@@ -5,11 +5,10 @@ use std::borrow::Cow;
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::OneSession;
-use http::StatusCode;
 
 use crate::answer::see_other;
 use crate::browser::short_name;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -27,7 +26,7 @@ struct Sessions {
     others: Option<FormView>,
 }
 
-pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let sessions: Vec<_> = visit.app().accounts().sessions(actor).await?;
     let sessions: Vec<_> = (1..)
@@ -57,7 +56,7 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageFailure
     }))
 }
 
-pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
@@ -65,7 +64,7 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageFail
             let id = sent
                 .get("session")
                 .parse()
-                .map_err(|_| PageFailure::Unreadable(StatusCode::BAD_REQUEST))?;
+                .map_err(|_| PageError::unreadable())?;
             visit.app().accounts().end_session(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
@@ -73,7 +72,7 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageFail
             visit.app().accounts().end_other_sessions(actor).await?;
             Ok(see_other(&format!("{PATH}?done=others")))
         }
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 

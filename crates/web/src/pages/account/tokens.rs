@@ -2,12 +2,12 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{ApiToken, Error};
+use eddyline_app::ApiToken;
 use eddyline_model::CredentialId;
 use http::StatusCode;
 
 use crate::answer::see_other;
-use crate::failure::{PageFailure, sentence};
+use crate::error::PageError;
 use crate::field::{Field, FormView};
 use crate::pages::secret_page::SecretPage;
 use crate::pages::within::Within;
@@ -27,7 +27,7 @@ struct Tokens {
     form: FormView,
 }
 
-pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageError> {
     let done = match visit.query("done") {
         "renamed" => Some("The API token has been renamed."),
         "ended" => Some("The API token has been revoked."),
@@ -36,7 +36,7 @@ pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageFailure
     listed(&visit, done, making(&visit, "")).await
 }
 
-pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageFailure> {
+pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let form = making(visit, sent.get("name"));
@@ -52,9 +52,7 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageFai
                 .text("Send it as the user name of HTTP Basic authentication, with any password.");
             return Ok(visit.page(&page));
         }
-        Err(Error::Invalid(errors)) => form.errors(errors),
-        Err(Error::Conflict(text)) => form.problem(sentence(&text)),
-        Err(error) => return Err(error.into()),
+        Err(error) => form.with_error(error)?,
     };
     listed(visit, None, form).await
 }
@@ -63,7 +61,7 @@ async fn listed(
     visit: &Visit,
     done: Option<&'static str>,
     form: FormView,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
     let status = if form.is_wrong() {
@@ -87,14 +85,14 @@ async fn listed(
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<CredentialId>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     shown(&visit, id, None).await
 }
 
 pub(in crate::pages) async fn change(
     Numbered(id): Numbered<CredentialId>,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     match sent.get("do") {
@@ -105,21 +103,16 @@ pub(in crate::pages) async fn change(
             .await
         {
             Ok(()) => Ok(see_other(&format!("{PATH}?done=renamed"))),
-            Err(Error::Invalid(errors)) => {
-                shown(
-                    visit,
-                    id,
-                    Some(renaming(visit, sent.get("name")).errors(errors)),
-                )
-                .await
+            Err(error) => {
+                let form = renaming(visit, sent.get("name")).with_error(error)?;
+                shown(visit, id, Some(form)).await
             }
-            Err(error) => Err(error.into()),
         },
         "end" => {
             visit.app().accounts().end_api_token(actor, id).await?;
             Ok(see_other(&format!("{PATH}?done=ended")))
         }
-        _ => Err(PageFailure::Unreadable(StatusCode::BAD_REQUEST)),
+        _ => Err(PageError::unreadable()),
     }
 }
 
@@ -128,13 +121,13 @@ async fn shown(
     visit: &Visit,
     id: CredentialId,
     wrong: Option<FormView>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let tokens = visit.app().accounts().api_tokens(actor).await?;
     let token = tokens
         .into_iter()
         .find(|token| token.id == id)
-        .ok_or(PageFailure::NoPage)?;
+        .ok_or_else(PageError::not_found)?;
     let status = if wrong.is_some() {
         StatusCode::BAD_REQUEST
     } else {

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::Error;
+use eddyline_app::{Error, ErrorKind};
 use eddyline_model::ApplicationId;
 use eddyline_model::applications::Application;
 use eddyline_model::policy::ApplicationAction;
@@ -10,7 +10,7 @@ use http::StatusCode;
 
 use super::form::Values;
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::Numbered;
 use crate::submission::Submission;
@@ -37,14 +37,14 @@ impl ApplicationPage {
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     shown(&visit, id, None).await
 }
 
 pub(in crate::pages) async fn change(
     Numbered(id): Numbered<ApplicationId>,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
@@ -63,15 +63,16 @@ pub(in crate::pages) async fn change(
                 .oauth()
                 .application(actor, id, ApplicationAction::Change)
                 .await;
-            allowed.and(Err(Error::Invalid(errors)))
+            allowed.and(Err(Error::invalid_fields(errors)))
         }
     };
     match outcome {
         Ok(_) => Ok(see_other(&format!("{}?done=changed", visit.path()))),
-        Err(Error::Invalid(errors)) => {
-            shown(visit, id, Some(changing(visit, &values).errors(errors))).await
+        Err(error) if error.kind() == ErrorKind::Invalid => {
+            let form = changing(visit, &values).errors(error.into_fields());
+            shown(visit, id, Some(form)).await
         }
-        Err(error) => Err(PageFailure::not_allowed(error)),
+        Err(error) => Err(PageError::not_allowed(error)),
     }
 }
 
@@ -80,7 +81,7 @@ async fn shown(
     visit: &Visit,
     id: ApplicationId,
     wrong: Option<FormView>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let app = visit.app();
     let application = app
@@ -102,7 +103,7 @@ async fn shown(
             "changed" => Some("The application has been changed."),
             _ => None,
         },
-        organization: organization.ok_or(PageFailure::NoPage)?.name,
+        organization: organization.ok_or_else(PageError::not_found)?.name,
         application,
         form,
     };

@@ -9,15 +9,14 @@ pub(super) mod setup;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, NewApplication, OwnOrganization};
+use eddyline_app::{Error, ErrorKind, NewApplication, OwnOrganization};
 use eddyline_model::applications::Application;
 use http::StatusCode;
 
 use self::form::Values;
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::{Field, FormView};
-use crate::pages::password::error;
 use crate::pages::secret_page::SecretPage;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -42,14 +41,14 @@ impl Developer {
     }
 }
 
-pub(super) async fn list(visit: Visit) -> Result<Response, PageFailure> {
+pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     listed(&visit, |own| {
         registering(&visit, own, &Values::default(), ("", false))
     })
     .await
 }
 
-pub(super) async fn register(sent: Submission) -> Result<Response, PageFailure> {
+pub(super) async fn register(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let (values, public) = (Values::sent(&sent), !sent.get("public").is_empty());
@@ -63,10 +62,8 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageFailure> 
                 .register_application(actor, organization, new)
                 .await
         }
-        (Err(errors), _) => Err(Error::Invalid(errors)),
-        (Ok(_), Err(_)) => Err(Error::Invalid(
-            [error("organization", "must be one of yours")].into(),
-        )),
+        (Err(errors), _) => Err(Error::invalid_fields(errors)),
+        (Ok(_), Err(_)) => Err(Error::invalid("organization", "must be one of yours")),
     };
     let errors = match outcome {
         Ok((application, secret)) => {
@@ -80,8 +77,8 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageFailure> 
                 .shows("Client secret", secret.expose());
             return Ok(visit.page(&page));
         }
-        Err(Error::Invalid(errors)) => errors,
-        Err(error) => return Err(PageFailure::not_allowed(error)),
+        Err(error) if error.kind() == ErrorKind::Invalid => error.into_fields(),
+        Err(error) => return Err(PageError::not_allowed(error)),
     };
     let chosen = sent.get("organization");
     listed(visit, |own| {
@@ -93,7 +90,7 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageFailure> 
 async fn listed(
     visit: &Visit,
     form: impl FnOnce(&[OwnOrganization]) -> FormView,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let own = visit.app().organizations().list_own(actor).await?;
     let mut registered = Vec::with_capacity(own.len());

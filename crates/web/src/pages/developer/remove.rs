@@ -6,7 +6,7 @@ use eddyline_model::policy::ApplicationAction;
 
 use super::PATH;
 use crate::answer::see_other;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::pages::within::Within;
 use crate::segments::Numbered;
@@ -16,14 +16,14 @@ use crate::visit::Visit;
 pub(in crate::pages) async fn ask(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let found = visit
         .app()
         .oauth()
         .application(actor, id, ApplicationAction::Change)
         .await;
-    let application = found.map_err(PageFailure::not_allowed)?;
+    let application = found.map_err(PageError::not_allowed)?;
     let page = Within::new(&visit, format!("Remove {}", application.name))
         .text("All that users have allowed it ends at once. It cannot be brought back.")
         .form(FormView::new(
@@ -41,7 +41,7 @@ pub(in crate::pages) async fn ask(
 pub(in crate::pages) async fn remove(
     Numbered(id): Numbered<ApplicationId>,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     visit
@@ -49,6 +49,6 @@ pub(in crate::pages) async fn remove(
         .oauth()
         .remove_application(actor, id)
         .await
-        .map_err(PageFailure::not_allowed)?;
+        .map_err(PageError::not_allowed)?;
     Ok(see_other(&format!("{PATH}?done=removed")))
 }

@@ -5,7 +5,7 @@ use eddyline_model::ApplicationId;
 use eddyline_model::policy::ApplicationAction;
 
 use super::PATH;
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::field::FormView;
 use crate::pages::secret_page::SecretPage;
 use crate::pages::within::Within;
@@ -16,16 +16,16 @@ use crate::visit::Visit;
 pub(in crate::pages) async fn ask(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let found = visit
         .app()
         .oauth()
         .application(actor, id, ApplicationAction::Change)
         .await;
-    let application = found.map_err(PageFailure::not_allowed)?;
+    let application = found.map_err(PageError::not_allowed)?;
     if application.public {
-        return Err(PageFailure::NoPage);
+        return Err(PageError::not_found());
     }
     let page = Within::new(&visit, format!("Another secret for {}", application.name))
         .text(
@@ -40,7 +40,7 @@ pub(in crate::pages) async fn ask(
 pub(in crate::pages) async fn renew(
     Numbered(id): Numbered<ApplicationId>,
     sent: Submission,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let renewed = visit
@@ -48,7 +48,7 @@ pub(in crate::pages) async fn renew(
         .oauth()
         .rotate_application_secret(actor, id)
         .await;
-    let secret = renewed.map_err(PageFailure::not_allowed)?;
+    let secret = renewed.map_err(PageError::not_allowed)?;
     let path = format!("{PATH}/{id}");
     let page = SecretPage::new(visit, "The new secret", (&path, "Go to the application"))
         .shows("Client secret", secret.expose())

@@ -6,7 +6,7 @@ use axum::response::Response;
 use eddyline_model::ApplicationId;
 use eddyline_model::policy::ApplicationAction;
 
-use crate::failure::PageFailure;
+use crate::error::PageError;
 use crate::segments::Numbered;
 use crate::visit::{Inside, Visit};
 
@@ -23,7 +23,7 @@ struct Setup {
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(id): Numbered<ApplicationId>,
-) -> Result<Response, PageFailure> {
+) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let application = visit
         .app()
@@ -31,7 +31,7 @@ pub(in crate::pages) async fn show(
         .application(actor, id, ApplicationAction::See)
         .await?;
     if application.setup_uri.is_none() {
-        return Err(PageFailure::NoPage);
+        return Err(PageError::not_found());
     }
     let flows = visit.app().flows().all(actor).await?;
     let flows = flows.into_iter().filter_map(|flow| {
