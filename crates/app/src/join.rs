@@ -22,7 +22,7 @@ use crate::flows::add_joining_member;
 ///
 /// [`Error::not_found`] when the flow is gone or archived, [`Error::denied`] when its organization
 /// is inactive, or the user is blocked, or was removed and is not invited, [`Error::conflict`] when
-/// the organization is full, [`Error::invalid`] when somebody there has the user's nick.
+/// the organization is full, [`Error::invalid`] when another user there has the nick.
 pub(crate) fn join_flow(tx: &mut Tx<'_>, room: RoomId, user: &User, invited: bool) -> TxResult<()> {
     let organization = lock_open_flow(tx, room)?;
     match tx.members().find(room, user.id)? {
@@ -60,7 +60,7 @@ pub(crate) fn lock_open_flow(tx: &mut Tx<'_>, room: RoomId) -> TxResult<Organiza
 ///
 /// # Errors
 ///
-/// [`Error::invalid`] when somebody there has the nick, [`Error::conflict`] when it is full.
+/// [`Error::invalid`] when another user there has the nick, [`Error::conflict`] when it is full.
 pub(crate) fn has_place(
     tx: &mut Tx<'_>,
     organization: &Organization,

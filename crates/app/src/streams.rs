@@ -19,8 +19,6 @@ use eddyline_streaming::{
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
-/// The most characters of a flow's name in an error. No flow has a longer one.
-const MAX_NAME: usize = 200;
 
 /// Where a client says it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +160,7 @@ impl Streams {
                 .rooms
                 .find_named(actor, name, FlowAction::Read)
                 .await
-                .map_err(|error| naming(error, name))?;
+                .map_err(|error| with_flow_name(error, name))?;
             self.core
                 .entry_encoder
                 .learn_flow_id(room.id(), &room.flow.id);
@@ -172,12 +170,8 @@ impl Streams {
     }
 }
 
-/// Which of several flows cannot be read.
-fn naming(error: Error, flow: &str) -> Error {
-    let flow = match flow.char_indices().nth(MAX_NAME) {
-        Some((end, _)) => format!("{}…", &flow[..end]),
-        None => flow.to_owned(),
-    };
+/// Says which of several flows cannot be read.
+fn with_flow_name(error: Error, flow: &str) -> Error {
     match error.kind() {
         ErrorKind::NotFound => error.with_message(format!("not found: {flow}")),
         ErrorKind::Denied => error.with_message(format!("Access denied: {flow}")),

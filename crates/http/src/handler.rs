@@ -132,7 +132,8 @@ impl<P: Request> UnparsedParams<P> {
             check(request, &mut reader);
         }
         reader.finish()?;
-        request
-            .ok_or_else(|| Error::internal("a parameter is missing and nobody noticed".to_owned()))
+        request.ok_or_else(|| {
+            Error::internal("a required parameter was read as missing, without an error")
+        })
     }
 }

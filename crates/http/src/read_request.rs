@@ -19,7 +19,7 @@ use crate::authenticate::{authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::error::anonymous;
+use crate::error::missing_credentials;
 use crate::path_params::PathParams;
 use crate::receive_body::{ReceivedBody, receive_body};
 use crate::requester::ResolvedRequester;
@@ -113,7 +113,7 @@ pub(crate) async fn read_request(
         shared.app.authentication().count_request(actor)?;
         actor.require_any(endpoint.scopes)?;
     } else if !public {
-        return Err(anonymous());
+        return Err(missing_credentials());
     }
     let bounds = bounds(known || actor.is_some(), &parts.method);
     let params = Params::merge(forms::parse(query, bounds)?, fields.read(bounds)?);

@@ -7,7 +7,7 @@ use http::{HeaderMap, request::Parts};
 
 use crate::body::{BodyReader, Fields, check_coding, check_encoding};
 use crate::body_kind::{BodyKind, File};
-use crate::error::anonymous;
+use crate::error::missing_credentials;
 use crate::media::{self, BodyType};
 use crate::quota;
 use crate::serve::{BodyError, BodyLimit, read_body, read_long_body};
@@ -102,7 +102,7 @@ async fn read_file(
     body: Body,
     actor: Option<&Actor>,
 ) -> Result<ReceivedBody, Error> {
-    let sender = actor.ok_or_else(anonymous)?;
+    let sender = actor.ok_or_else(missing_credentials)?;
     sender.require_any(reader.scopes)?;
     check_kind(&reader.parts.headers, wanted.kinds)?;
     let bytes = quota::file_body(&reader.parts.headers, wanted.bytes, 1);

@@ -3,7 +3,7 @@
 use eddyline_app::{Actor, Error, ScimProvider};
 
 use crate::access::Access;
-use crate::error::anonymous;
+use crate::error::missing_credentials;
 
 /// Who sends the requests that a handler takes.
 pub(crate) trait Requester: Send + Sized + 'static {
@@ -24,7 +24,7 @@ impl Requester for Actor {
     const ACCESS: Access = Access::Caller;
 
     fn of(known: ResolvedRequester) -> Result<Self, Error> {
-        known.actor.ok_or_else(anonymous)
+        known.actor.ok_or_else(missing_credentials)
     }
 }
 
@@ -32,7 +32,7 @@ impl Requester for ScimProvider {
     const ACCESS: Access = Access::Provider;
 
     fn of(known: ResolvedRequester) -> Result<Self, Error> {
-        known.provider.ok_or_else(anonymous)
+        known.provider.ok_or_else(missing_credentials)
     }
 }
 

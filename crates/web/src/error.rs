@@ -12,10 +12,10 @@ use http::StatusCode;
 use crate::answer::{page, see_other};
 use crate::local_path::sign_in_path;
 
-/// Why there is no such page, or it does not do what it was asked.
+/// Why a page is not shown, or its form has no effect.
 #[derive(Debug)]
 pub(crate) enum PageError {
-    /// The application did not do it.
+    /// The use case failed.
     App(Error),
     /// The visitor must sign in first, and goes on to this page.
     SignIn(String),
@@ -102,61 +102,61 @@ struct ErrorPage<'a> {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        match self {
-            Self::App(error) => error_page(&error, |status| {
-                let (title, text) = words(&error);
-                say(status, title, &text)
-            }),
-            Self::SignIn(next) => see_other(&sign_in_path(&next)),
-            Self::CannotJoin => say(
+        let (status, title, text) = match self {
+            Self::App(error) => {
+                return error_page(&error, |status| {
+                    let (title, text) = words(&error);
+                    say(status, title, &text)
+                });
+            }
+            Self::SignIn(next) => return see_other(&sign_in_path(&next)),
+            Self::InvalidAuthorization(text) => {
+                let text = format!(
+                    "{text} You haven’t allowed anything. Only the developers of the application can fix this."
+                );
+                let title = "This application’s request isn’t valid";
+                return say(StatusCode::BAD_REQUEST, title, &text);
+            }
+            Self::CannotJoin => (
                 StatusCode::FORBIDDEN,
                 "You can’t join this flow",
                 "You were blocked from it, or removed and not invited again, or its organization is inactive.",
             ),
-            Self::NotAllowed => say(
+            Self::NotAllowed => (
                 StatusCode::FORBIDDEN,
                 "You can’t do that",
                 "Only administrators of the organization can, and for an application also the person who \
                  registered it. While the organization is inactive, nobody can.",
             ),
-            Self::WrongMethod => say(
+            Self::WrongMethod => (
                 StatusCode::METHOD_NOT_ALLOWED,
                 "This page can’t do that",
                 "Reload the page and try again.",
             ),
-            Self::InvalidLink => say(
+            Self::InvalidLink => (
                 StatusCode::NOT_FOUND,
                 "This link doesn’t work",
                 "It was already used, has expired, or wasn’t copied completely. Ask for a new one.",
             ),
-            Self::Forged => say(
+            Self::Forged => (
                 StatusCode::FORBIDDEN,
                 "We couldn’t accept this form",
                 "The page was open for too long, or the form came from another site. \
                  Allow cookies, reload the page, and send the form again.",
             ),
-            Self::InvalidAddress => say(
+            Self::InvalidAddress => (
                 StatusCode::BAD_REQUEST,
                 "We can’t read this address",
                 "It wasn’t copied completely, or the site that sent you here got it wrong.",
             ),
-            Self::InvalidAuthorization(text) => {
-                let text = format!(
-                    "{text} You haven’t allowed anything. Only the developers of the application can fix this."
-                );
-                say(
-                    StatusCode::BAD_REQUEST,
-                    "This application’s request isn’t valid",
-                    &text,
-                )
-            }
-            Self::InvalidCode => say(
+            Self::InvalidCode => (
                 StatusCode::NOT_FOUND,
                 "This code doesn’t work any more",
                 "It was already used, has expired, or belongs to another user. \
                  Start again in the application.",
             ),
-        }
+        };
+        say(status, title, text)
     }
 }
 

@@ -193,12 +193,14 @@ impl FormView {
         self
     }
 
-    /// Says what is wrong with the form, for an error that is about what it says. Others are given
-    /// back.
+    /// Shows an error beside the fields that are wrong, or above the form. Errors that are not
+    /// about what the user entered come back.
     pub(crate) fn with_error(self, error: Error) -> Result<Self, Error> {
         match (error.kind(), error.message()) {
-            (ErrorKind::Invalid, _) => Ok(self.errors(error.into_fields())),
-            (ErrorKind::Conflict, Some(text)) => Ok(self.problem(sentence(text))),
+            (ErrorKind::Invalid, None) => Ok(self.errors(error.into_fields())),
+            (ErrorKind::Invalid | ErrorKind::Conflict, Some(text)) => {
+                Ok(self.problem(sentence(text)))
+            }
             _ => Err(error),
         }
     }

@@ -160,7 +160,7 @@ async fn a_join_link_is_replaced_on_the_page_of_its_flow(tenant: Tenant) {
     );
     ben.post(&page, &[("do", "replace")])
         .await
-        .says(403, "You can’t join this flow");
+        .says(403, "You can’t open this page");
     ada.post(&page, &[("do", "nothing")])
         .await
         .says(400, "We couldn’t read this form");

@@ -46,7 +46,7 @@ impl Accounts {
     /// # Errors
     ///
     /// [`Error::denied`] for applications and flow tokens, [`Error::invalid`] for the name,
-    /// [`Error::conflict`] for somebody who has [`MAX_API_TOKENS`], [`Error::unauthenticated`] when
+    /// [`Error::conflict`] for a user with [`MAX_API_TOKENS`], [`Error::unauthenticated`] when
     /// what the caller has shown ended meanwhile.
     pub async fn make_api_token(&self, actor: &Actor, name: &str) -> Result<Secret> {
         let (user, name) = (

@@ -36,8 +36,8 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] when there is no such flow, it takes nobody by a link, or it is
-    /// archived; [`Error::denied`] for one who is blocked from it, and when its organization is
+    /// [`Error::not_found`] when there is no such flow, it takes no members by a link, or it
+    /// is archived; [`Error::denied`] for one who is blocked from it, and when its organization is
     /// inactive.
     pub async fn join_link(
         &self,
@@ -73,7 +73,7 @@ impl Accounts {
     /// # Errors
     ///
     /// As in [`Accounts::join_link`]; [`Error::conflict`] when the organization is full,
-    /// [`Error::invalid`] when somebody there has the user's nick.
+    /// [`Error::invalid`] when another user there has the nick.
     pub async fn join_by_link(&self, actor: &Actor, secret: &str, flow: &str) -> Result<FlowPath> {
         actor.user()?;
         let (secret, name) = (secret.to_owned(), flow.to_owned());

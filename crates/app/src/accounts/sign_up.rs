@@ -140,7 +140,7 @@ impl Accounts {
     ///
     /// [`Error::not_found`] as in [`Accounts::invitation_link`]; [`Error::denied`] when the user is
     /// blocked or the organization inactive; [`Error::conflict`] when it is full;
-    /// [`Error::invalid`] when somebody there has the user's nick.
+    /// [`Error::invalid`] when another user there has the nick.
     pub async fn accept_link(&self, actor: &Actor, link: &Secret) -> Result<FlowPath> {
         actor.user()?;
         let hash = link.hash();

@@ -53,7 +53,7 @@ impl Accounts {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] as in [`Accounts::undo_link`], [`Error::conflict`] when somebody else
+    /// [`Error::not_found`] as in [`Accounts::undo_link`], [`Error::conflict`] when another user
     /// has the address meanwhile.
     pub async fn undo_email_change(&self, link: &Secret) -> Result<()> {
         // Read first, so that guesses cost no transaction.

@@ -16,6 +16,8 @@ impl From<Error> for Abort<Error> {
     }
 }
 
+/// The event of an [`Abort::Commit`] is lost here. A caller that has to wait until other processes
+/// have applied it matches on the abort, as the exchange of OAuth tokens does.
 impl From<Abort<Error>> for Error {
     fn from(abort: Abort<Error>) -> Self {
         match abort {

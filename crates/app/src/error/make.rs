@@ -1,4 +1,4 @@
-//! Making errors.
+//! Constructors of errors, one for each kind.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::limit::Limit;
 /// Seconds after which a caller may try again when the store is down or the process is busy.
 const RETRY_SECONDS: u64 = 2;
 
-/// A text that an error has.
+/// Most texts of errors are literals; those that name a value are allocated.
 type Text = Cow<'static, str>;
 
 impl Details {
@@ -81,7 +81,7 @@ impl Error {
     /// The request, or a file in it, is too large.
     #[must_use]
     pub fn too_large(limit: Limit, text: impl Into<Text>) -> Self {
-        Self::limited(ErrorKind::TooLarge, limit, text)
+        Self::with_limit(ErrorKind::TooLarge, limit, text)
     }
 }
 
@@ -150,7 +150,7 @@ impl Error {
     /// A limit on how many there may be is reached: [`ErrorKind::Conflict`].
     #[must_use]
     pub fn full(limit: Limit, text: impl Into<Text>) -> Self {
-        Self::limited(ErrorKind::Conflict, limit, text)
+        Self::with_limit(ErrorKind::Conflict, limit, text)
     }
 
     /// The caller knows another version than the present one.
@@ -165,20 +165,20 @@ impl Error {
     /// The caller has shown too many wrong secrets, and may try again after so many seconds.
     #[must_use]
     pub fn too_many_attempts(limit: Limit, retry_after: u64) -> Self {
-        Self::until(ErrorKind::TooManyAttempts, limit, retry_after)
+        Self::with_wait(ErrorKind::TooManyAttempts, limit, retry_after)
     }
 
     /// The caller asks too often or has too much under way, and may try again after so many
     /// seconds.
     #[must_use]
     pub fn too_many_requests(limit: Limit, retry_after: u64) -> Self {
-        Self::until(ErrorKind::TooManyRequests, limit, retry_after)
+        Self::with_wait(ErrorKind::TooManyRequests, limit, retry_after)
     }
 
     /// A quota on mail is used up. There is room again after so many seconds.
     #[must_use]
     pub fn mail_quota(limit: Limit, retry_after: u64, text: impl Into<Text>) -> Self {
-        Self::until(ErrorKind::MailQuota, limit, retry_after).with_message(text)
+        Self::with_wait(ErrorKind::MailQuota, limit, retry_after).with_message(text)
     }
 
     /// The store does not answer, or the process has too much to do. The text is for the log only.
@@ -195,13 +195,13 @@ impl Error {
     /// A read took longer than it may.
     #[must_use]
     pub fn deadline_exceeded() -> Self {
-        Self::until(ErrorKind::DeadlineExceeded, Limit::ReadTime, RETRY_SECONDS)
+        Self::with_wait(ErrorKind::DeadlineExceeded, Limit::ReadTime, RETRY_SECONDS)
     }
 
     /// A quota on files is used up.
     #[must_use]
     pub fn file_quota(limit: Limit, text: impl Into<Text>) -> Self {
-        Self::limited(ErrorKind::FileQuota, limit, text)
+        Self::with_limit(ErrorKind::FileQuota, limit, text)
     }
 
     /// The disk has no room for more data.
@@ -256,7 +256,7 @@ impl Error {
         .into()
     }
 
-    fn limited(kind: ErrorKind, limit: Limit, text: impl Into<Text>) -> Self {
+    fn with_limit(kind: ErrorKind, limit: Limit, text: impl Into<Text>) -> Self {
         Details {
             message: Some(text.into()),
             limit: Some(limit),
@@ -265,7 +265,7 @@ impl Error {
         .into()
     }
 
-    fn until(kind: ErrorKind, limit: Limit, retry_after: u64) -> Self {
+    fn with_wait(kind: ErrorKind, limit: Limit, retry_after: u64) -> Self {
         Details {
             limit: Some(limit),
             retry_after: Some(retry_after),

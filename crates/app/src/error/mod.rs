@@ -1,4 +1,4 @@
-//! What a use case answers when it does not do what it was asked.
+//! The error of a use case.
 
 mod from;
 mod kind;
@@ -18,8 +18,8 @@ use crate::limit::Limit;
 /// The result of a use case.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Why a use case did not do what it was asked: a [kind](ErrorKind), which decides about the
-/// answer, and what is to be said beside it.
+/// Why a use case failed: a [kind](ErrorKind), which decides the status of the answer, and the
+/// texts and limits that belong to it.
 ///
 /// `Display` is for logs and operators. It ends with the [text](Error::log_text) that callers must
 /// not see, so that answers are made of [`Error::message`] instead.
@@ -35,7 +35,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 pub struct Error(Repr);
 
-/// Most errors say nothing beside their kind, and need no memory of their own.
+/// Most errors have nothing but their kind, and allocate nothing.
 #[derive(Debug)]
 enum Repr {
     Kind(ErrorKind),
@@ -118,7 +118,7 @@ impl Error {
         self.details().map_or(&NONE, |details| &details.fields)
     }
 
-    /// As [`Error::fields`].
+    /// [`Error::fields`] by value, so that a form keeps them without a copy.
     #[must_use]
     pub fn into_fields(self) -> FieldErrors {
         match self.0 {
@@ -199,10 +199,9 @@ impl fmt::Display for Error {
                 }
             }
         }
-        match (self.kind(), self.retry_after(), self.log_text()) {
-            (ErrorKind::MailQuota, Some(wait), _) => write!(f, "; try again in {wait} seconds"),
-            (_, _, Some(text)) => write!(f, ": {text}"),
-            _ => Ok(()),
+        match self.log_text() {
+            Some(text) => write!(f, ": {text}"),
+            None => Ok(()),
         }
     }
 }

@@ -24,7 +24,7 @@ impl Invitations {
     /// # Errors
     ///
     /// [`Error::not_found`], [`Error::denied`], also when the organization is inactive;
-    /// [`Error::conflict`] when the address is that of somebody in the flow or blocked from it, or
+    /// [`Error::conflict`] when the address is that of a member of the flow, blocked or not, or
     /// the flow has as many pending invitations as it may have; [`Error::mail_quota`].
     pub async fn create(
         &self,

@@ -189,7 +189,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] for a code that is somebody else's, was used, has ended, or was sent
+    /// [`Error::not_found`] for a code that is another user's, was used, has expired, or was sent
     /// elsewhere.
     pub async fn shown_code(&self, actor: &Actor, code: &Secret) -> Result<Application> {
         let (hash, user, now) = (code.hash(), actor.user()?.user.id, self.core.now());

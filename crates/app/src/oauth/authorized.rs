@@ -185,7 +185,7 @@ impl OAuth {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] for somebody who is not of the organization, [`Error::denied`].
+    /// [`Error::not_found`] for a user outside the organization, [`Error::denied`].
     pub async fn unauthorize_member(
         &self,
         actor: &Actor,

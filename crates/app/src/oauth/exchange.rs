@@ -95,8 +95,8 @@ impl OAuth {
                 redirect_uri,
                 verifier,
             } => {
-                let shown = (redirect_uri, verifier);
-                self.exchange_code(application, &code, shown, new_tokens.clone())
+                let presented = (redirect_uri, verifier);
+                self.exchange_code(application, &code, presented, new_tokens.clone())
                     .await
             }
             TokenRequest::Password {

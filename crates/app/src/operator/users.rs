@@ -106,7 +106,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] when nobody has that address.
+    /// [`Error::not_found`] without an account with that address.
     pub async fn create_user_token(&self, email: &Email) -> Result<(UserId, Secret)> {
         let token = Secret::generate();
         let (hash, key) = (token.hash(), email.key());
@@ -163,7 +163,7 @@ impl Operator {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] when nobody has that address.
+    /// [`Error::not_found`] without an account with that address.
     pub async fn set_active(&self, email: &Email, active: bool) -> Result<UserId> {
         let key = email.key();
         let (id, event) = self

@@ -30,7 +30,7 @@ impl Scim {
     /// # Errors
     ///
     /// [`Error::invalid`] that names the attribute, also when the organization is full, and
-    /// [`Error::conflict`] when somebody has the `userName`, the address or the nick.
+    /// [`Error::conflict`] when another user has the `userName`, the address or the nick.
     pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<UserResource> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();

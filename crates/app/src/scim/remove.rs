@@ -20,8 +20,8 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::not_found`] as in [`Scim::user`], [`crate::Error::conflict`] when nobody
-    /// else administers one of these organizations, [`crate::Error::version_mismatch`] for another
+    /// [`crate::Error::not_found`] as in [`Scim::user`], [`crate::Error::conflict`] when no
+    /// other user administers one of these organizations, [`crate::Error::version_mismatch`] for another
     /// version.
     pub async fn remove(
         &self,

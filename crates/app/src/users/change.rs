@@ -59,7 +59,7 @@ impl Users {
     /// [`Error::invalid`] naming what is wrong, a missing or wrong `current_password` among it;
     /// [`Error::too_many_attempts`] after too many wrong ones, and [`Error::too_many_requests`] for
     /// a user who tries too many addresses; [`Error::conflict`] for a nick or an address that is
-    /// somebody else's; [`Error::denied`] when an application asks for another address or password.
+    /// another user's; [`Error::denied`] when an application asks for another address or password.
     pub async fn update(&self, actor: &Actor, changes: UserChanges, address: IpAddr) -> Result<()> {
         let caller = actor.user()?.clone();
         // With another address comes another password: an application would have the whole account.

@@ -1,5 +1,5 @@
-//! What the answer to an error has whichever shape its body takes: status and headers, by the kind
-//! of the error; and what of the error goes into the log.
+//! Status and headers of the answer to an error, by its kind, and its line in the log. They are
+//! the same for every shape of the body.
 
 use std::borrow::Cow;
 
@@ -105,10 +105,6 @@ fn challenge(error: &Error) -> Option<String> {
 
 /// What is wrong, in a sentence for clients.
 pub(crate) fn message(error: &Error) -> Cow<'_, str> {
-    if error.kind() == ErrorKind::MailQuota {
-        // With the time to wait.
-        return error.to_string().into();
-    }
     let message = error.message().unwrap_or(match error.kind() {
         ErrorKind::Invalid => "Validation error",
         ErrorKind::Malformed => "The request cannot be read",
@@ -132,7 +128,13 @@ pub(crate) fn message(error: &Error) -> Cow<'_, str> {
         ErrorKind::DiskFull => "The server has no room for more data",
         ErrorKind::Internal => "Something went wrong on our side",
     });
-    message.into()
+    match (error.kind(), error.retry_after()) {
+        // Clients show this text to users, who do not see the header `Retry-After`.
+        (ErrorKind::MailQuota, Some(wait)) => {
+            format!("{message}; try again in {wait} seconds").into()
+        }
+        _ => message.into(),
+    }
 }
 
 /// Writes into the log what an operator has to know of an error: the bound for which a request was

@@ -15,6 +15,6 @@ pub use self::head::error_page;
 pub(crate) use self::head::{message, respond};
 
 /// The request has no credentials.
-pub(crate) fn anonymous() -> Error {
+pub(crate) fn missing_credentials() -> Error {
     Error::unauthenticated("Authentication is required")
 }

@@ -20,7 +20,7 @@ use super::{Received, Role};
 use crate::Shared;
 use crate::authenticate::authenticate;
 use crate::body::{self, BodyReader, UNCOUNTED_BODY};
-use crate::error::anonymous;
+use crate::error::missing_credentials;
 use crate::multipart::{Multipart, Part};
 use crate::path_params::PathParams;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
@@ -122,7 +122,7 @@ pub(crate) async fn read_form(
             .iter()
             .map(|file: &Received| file.uploaded.size())
             .sum();
-        let sender = actor.as_ref().ok_or_else(anonymous)?;
+        let sender = actor.as_ref().ok_or_else(missing_credentials)?;
         files.extend(receive((&shared.app, sender), part, role, before.unsigned_abs()).await?);
     }
     Ok(FormBody {
@@ -218,7 +218,7 @@ async fn know_sender<'a>(
     if actor.is_none() || so_far.contains_key("flow_token") {
         *actor = authenticate(shared, parts, &query.clone().with_body(so_far.clone())).await?;
     }
-    let sender = actor.as_ref().ok_or_else(anonymous)?;
+    let sender = actor.as_ref().ok_or_else(missing_credentials)?;
     sender.require_any(scopes)?;
     Ok(sender)
 }
