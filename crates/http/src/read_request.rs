@@ -104,6 +104,8 @@ pub(crate) async fn read_request(
         .as_ref()
         .is_some_and(|actor| !shared.app.authentication().is_current(actor));
     if !public && (late || doubtful) {
+        // The answer to a credential that has ended names no user in `Service-User`.
+        *actor = None;
         *actor = authenticate(shared, &parts, &first).await?;
     }
     if provider.is_some() && !raw.is_empty() {
