@@ -104,8 +104,7 @@ pub use jobs::Background;
 pub use limit::Limit;
 pub(crate) use mailer::Mail;
 pub use messages::{
-    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, NewPrivateMessage, Posted, Pushed,
-    PushedMail, Pushing,
+    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail, Pushing,
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
@@ -119,7 +118,7 @@ pub use operator::{
 pub use organizations::{Organizations, OwnOrganization};
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
-pub use rooms::{Member, Room, Rooms};
+pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
 pub use scim::{Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
 pub use streams::{Listen, Listening, StreamPoint, Streams};

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Error, Permit, QuotaSubject, Room, ScimProvider};
-use eddyline_model::policy::FlowAction;
+use eddyline_app::{Actor, App, Error, FlowRoom, Permit, QuotaSubject, Room, ScimProvider};
+use eddyline_model::policy::{FlowAction, MessageAction};
 use http::{Extensions, HeaderMap};
 
 use crate::Shared;
@@ -67,12 +67,25 @@ impl RequestContext {
     }
 
     /// The flow that the path names, if the caller may do `action` there.
-    pub(crate) async fn room(&self, action: FlowAction) -> Result<Arc<Room>, Error> {
+    pub(crate) async fn flow(&self, action: FlowAction) -> Result<Arc<FlowRoom>, Error> {
         let (organization, flow) = (self.segment("organization"), self.segment("flow"));
         self.app()
             .rooms()
             .find(self.actor(), organization, flow, action)
             .await
+    }
+
+    /// The flow or the private conversation that the path names, if the caller may do `action`
+    /// there.
+    pub(crate) async fn room(&self, action: MessageAction) -> Result<Room, Error> {
+        if !self.segment("flow").is_empty() {
+            return Ok(self.flow(action.in_flow()).await?.into());
+        }
+        // Before the number is looked at: flow tokens are denied whatever it is.
+        self.actor().user()?;
+        let with = self.id("user")?;
+        let rooms = self.app().rooms();
+        Ok(rooms.private(self.actor(), with, action).await?.into())
     }
 }
 

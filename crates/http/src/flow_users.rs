@@ -9,19 +9,19 @@ use crate::context::RequestContext;
 use crate::handler::UnparsedParams;
 
 pub(crate) async fn list(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::See).await?;
+    let room = ctx.flow(FlowAction::See).await?;
     json(StatusCode::OK, &ctx.app().flows().users(&room).await?)
 }
 
 pub(crate) async fn add(ctx: RequestContext, request: UnparsedParams<AddFlowUser>) -> Answer {
-    let room = ctx.room(FlowAction::AddUser).await?;
+    let room = ctx.flow(FlowAction::AddUser).await?;
     let AddFlowUser { id } = request.read()?;
     ctx.app().flows().add_user(ctx.actor(), &room, id).await?;
     Ok(done())
 }
 
 pub(crate) async fn block(ctx: RequestContext, request: UnparsedParams<BlockFlowUser>) -> Answer {
-    let room = ctx.room(FlowAction::See).await?;
+    let room = ctx.flow(FlowAction::See).await?;
     let user = ctx.id("user")?;
     let BlockFlowUser { disabled } = request.read()?;
     ctx.app()
@@ -32,7 +32,7 @@ pub(crate) async fn block(ctx: RequestContext, request: UnparsedParams<BlockFlow
 }
 
 pub(crate) async fn leave(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::See).await?;
+    let room = ctx.flow(FlowAction::See).await?;
     ctx.app()
         .flows()
         .leave(ctx.actor(), &room, ctx.id("user")?)

@@ -43,7 +43,7 @@ async fn list(ctx: &RequestContext, ListFlows { users, after }: ListFlows, all: 
 }
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::See).await?;
+    let room = ctx.flow(FlowAction::See).await?;
     json(
         StatusCode::OK,
         &ctx.app().flows().get(ctx.actor(), &room).await?,
@@ -74,7 +74,7 @@ pub(crate) async fn create(ctx: RequestContext, request: UnparsedParams<CreateFl
 }
 
 pub(crate) async fn update(ctx: RequestContext, request: UnparsedParams<UpdateFlow>) -> Answer {
-    let room = ctx.room(FlowAction::See).await?;
+    let room = ctx.flow(FlowAction::See).await?;
     let UpdateFlow {
         name,
         description,
@@ -106,7 +106,7 @@ pub(crate) async fn update(ctx: RequestContext, request: UnparsedParams<UpdateFl
 }
 
 pub(crate) async fn replace_join_link(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::Configure).await?;
+    let room = ctx.flow(FlowAction::Configure).await?;
     json(
         StatusCode::OK,
         &ctx.app()

@@ -78,7 +78,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(ctx: RequestContext, request: UnparsedParams<ListInvitations>) -> Answer {
-    let room = ctx.room(FlowAction::Invite).await?;
+    let room = ctx.flow(FlowAction::Invite).await?;
     let ListInvitations { after, limit } = request.read()?;
     let found = ctx
         .app()
@@ -111,7 +111,7 @@ async fn get(ctx: RequestContext) -> Answer {
 }
 
 async fn create(ctx: RequestContext, request: UnparsedParams<CreateInvitation>) -> Answer {
-    let room = ctx.room(FlowAction::Invite).await?;
+    let room = ctx.flow(FlowAction::Invite).await?;
     let CreateInvitation { email, message } = request.read()?;
     let invitation = ctx
         .app()
@@ -122,7 +122,7 @@ async fn create(ctx: RequestContext, request: UnparsedParams<CreateInvitation>) 
 }
 
 async fn import(ctx: RequestContext, request: UnparsedParams<ImportInvitations>) -> Answer {
-    let room = ctx.room(FlowAction::Invite).await?;
+    let room = ctx.flow(FlowAction::Invite).await?;
     let ImportInvitations { list, message } = request.read()?;
     let imported = ctx
         .app()

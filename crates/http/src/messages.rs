@@ -1,21 +1,22 @@
-//! Messages of a flow (specification, section 4, Messages).
+//! Messages: posting into flows, and all else for flows and private conversations alike
+//! (specification, section 4, Messages).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use axum::response::Response;
 use eddyline_app::{
-    Actor, Edit, Error, LIST_BYTES, MessageList, NewInbox, NewPost, Posted, Pushed, Room,
+    Actor, Edit, Error, FlowRoom, LIST_BYTES, NewAttachment, NewInbox, NewPost, Posted, Pushed,
+    Room, Uploaded,
 };
-use eddyline_model::messages::{MessageKind, MessageQuery, MessageView, Sort};
-use eddyline_model::policy::{Deletion, FlowAction};
+use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
+use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
 use eddyline_model::{MessageId, search};
 use eddyline_wire::params::{Params, Reader};
 use eddyline_wire::requests::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
     PostEvent, PostOptions, PostThread, TagMode, ToFlow,
 };
-use eddyline_wire::{OneOf, Request, RoomRef};
+use eddyline_wire::{OneOf, Request};
 use http::StatusCode;
 use http::header::LINK;
 
@@ -24,7 +25,7 @@ use crate::context::RequestContext;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget::expect_response_bytes;
-use crate::uploads::{self, FileParameters};
+use crate::uploads::{self, FileParameters, Received};
 
 /// The order of the parameters in the link to where a list goes on.
 const IN_LINKS: [&str; 9] = [
@@ -86,30 +87,33 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
         reader.error("external_thread_id", "is required, or thread_id");
     }
     reader.finish()?;
-    let room = target(&ctx, &params).await?;
+    let flow = target(&ctx, &params).await?;
     if !segment.is_empty() {
         // Of the address, so its absence is a matter of the address.
-        ctx.app().messages().thread_root(&room, segment)?;
+        ctx.app().messages().thread_root(&flow, segment)?;
     }
     // What was taken in is held until it is posted.
-    let _held = match event {
-        MessageKind::File => {
-            let described =
-                FileParameters::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
-            let (attachment, held) =
-                uploads::content((ctx.app(), ctx.actor()), files, described).await?;
-            new.files.push(attachment);
-            vec![held]
-        }
-        _ => {
-            let (attachments, held) = uploads::attachments(files)?;
-            new.files = attachments;
-            held
-        }
+    let _held;
+    (new.files, _held) = match event {
+        MessageKind::File => file_of(&ctx, &flow.clone().into(), files, &params).await?,
+        _ => uploads::attachments(files)?,
     };
     // Many requests of one caller may wait from here on.
     drop(params);
-    post(&ctx, room, new).await
+    post(&ctx, flow, new).await
+}
+
+/// The file that a message is, whose bytes are taken once the caller may post files into the room.
+pub(crate) async fn file_of(
+    ctx: &RequestContext,
+    room: &Room,
+    files: Vec<Received>,
+    params: &Params,
+) -> Result<(Vec<NewAttachment>, Vec<Uploaded>), Error> {
+    ctx.app().files().may_send(room).await?;
+    let described = FileParameters::read(params, !files.is_empty(), ctx.shared.json_upload).await?;
+    let (attachment, held) = uploads::content((ctx.app(), ctx.actor()), files, described).await?;
+    Ok((vec![attachment], vec![held]))
 }
 
 /// Comments on the message that the path names, or that the parameters do.
@@ -129,9 +133,9 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
     new.parent = parent;
     new.thread_id = None;
     new.external_thread_id = None;
-    let room = target(&ctx, &params).await?;
+    let flow = target(&ctx, &params).await?;
     drop(params);
-    post(&ctx, room, new).await
+    post(&ctx, flow, new).await
 }
 
 /// The kinds that can be posted, and who may post which.
@@ -216,9 +220,9 @@ fn inbox(reader: &mut Reader<'_>) -> NewInbox {
 }
 
 /// The flow a message goes to: the path's, the flow token's own, or the one named.
-async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, Error> {
+async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<FlowRoom>, Error> {
     if !ctx.segment("flow").is_empty() {
-        return ctx.room(FlowAction::Post).await;
+        return ctx.flow(FlowAction::Post).await;
     }
     let actor = ctx.actor();
     if let Actor::FlowToken { room, .. } = actor {
@@ -234,10 +238,11 @@ async fn target(ctx: &RequestContext, params: &Params) -> Result<Arc<Room>, Erro
         .await
 }
 
-async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer {
+async fn post(ctx: &RequestContext, flow: Arc<FlowRoom>, mut new: NewPost) -> Answer {
     let actor = ctx.actor();
     let classic_user = ctx.shared.profile.classic && actor.user_id().is_some();
     new.wait |= classic_user;
+    let room = Room::from(flow.clone());
     match ctx.app().messages().post(actor, room.clone(), new).await? {
         Posted::Accepted => Ok(encoded(StatusCode::ACCEPTED, "{}")),
         Posted::Message(view) => {
@@ -246,12 +251,9 @@ async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer
             } else {
                 StatusCode::OK
             };
-            let bytes = ctx
-                .app()
-                .encoder()
-                .message(&view, RoomRef::Flow(&room.flow.id));
+            let bytes = ctx.app().encoder().message(&view, room.reference());
             let addresses = &ctx.app().config().addresses;
-            let comments = addresses.comments(&room.organization, &room.flow, view.message.id);
+            let comments = addresses.comments(&flow.organization, &flow.flow, view.message.id);
             Ok(with_header(
                 encoded(status, bytes),
                 LINK,
@@ -262,7 +264,7 @@ async fn post(ctx: &RequestContext, room: Arc<Room>, mut new: NewPost) -> Answer
 }
 
 pub(crate) async fn list(ctx: RequestContext, request: UnparsedParams<ListMessages>) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.room(MessageAction::Read).await?;
     let wanted = request.read()?;
     find(&ctx, &room, &wanted, query(&ctx, &wanted), "messages").await
 }
@@ -271,29 +273,23 @@ pub(crate) async fn list_thread(
     ctx: RequestContext,
     request: UnparsedParams<ListMessages>,
 ) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let flow = ctx.flow(FlowAction::Read).await?;
     let thread = ctx.segment("thread");
-    let root = ctx.app().messages().thread_root(&room, thread)?;
+    let root = ctx.app().messages().thread_root(&flow, thread)?;
     let wanted = request.read()?;
     let query = MessageQuery {
         thread_root: Some(root),
         ..query(&ctx, &wanted)
     };
-    find(
-        &ctx,
-        &room,
-        &wanted,
-        query,
-        &format!("threads/{thread}/messages"),
-    )
-    .await
+    let path = format!("threads/{thread}/messages");
+    find(&ctx, &flow.into(), &wanted, query, &path).await
 }
 
 pub(crate) async fn list_comments(
     ctx: RequestContext,
     request: UnparsedParams<ListMessages>,
 ) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.room(MessageAction::Read).await?;
     let parent = ctx.id("message")?;
     let parent = ctx.app().messages().get(&room, parent).await?.message;
     let wanted = request.read()?;
@@ -302,18 +298,12 @@ pub(crate) async fn list_comments(
         thread_root: parent.thread_root,
         ..query(&ctx, &wanted)
     };
-    find(
-        &ctx,
-        &room,
-        &wanted,
-        query,
-        &format!("messages/{}/comments", parent.id),
-    )
-    .await
+    let path = format!("messages/{}/comments", parent.id);
+    find(&ctx, &room, &wanted, query, &path).await
 }
 
 /// What a list of messages asks for.
-pub(crate) fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
+fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
     let once =
         |texts: &Option<Vec<String>>| texts.iter().flatten().cloned().collect::<BTreeSet<_>>();
     let search = wanted.search.as_deref().filter(|text| !text.is_empty());
@@ -344,7 +334,8 @@ pub(crate) fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery
     }
 }
 
-/// Answers with a list of messages, which has this path below its flow.
+/// Answers with a list of messages, which has this path below its room, and with a link to where it
+/// goes on.
 async fn find(
     ctx: &RequestContext,
     room: &Room,
@@ -354,32 +345,14 @@ async fn find(
 ) -> Answer {
     expect_response_bytes(LIST_BYTES)?;
     let list = ctx.app().messages().list(room, query.clone()).await?;
-    let flow = || {
-        ctx.app()
-            .config()
-            .addresses
-            .flow(&room.organization, &room.flow)
-    };
-    Ok(listed(list, wanted, &query, || {
-        [&flow(), "/", path].concat()
-    }))
-}
-
-/// A list of messages, with a link to where it goes on at this address.
-pub(crate) fn listed(
-    list: MessageList,
-    wanted: &ListMessages,
-    query: &MessageQuery,
-    address: impl FnOnce() -> String,
-) -> Response {
     let answer = encoded(StatusCode::OK, list.json);
-    match list.next {
-        None => answer,
-        Some(next) => {
-            let next = next_address(wanted, query, &address(), next);
-            with_header(answer, LINK, &["<", &next, ">; rel=\"next\""].concat())
-        }
-    }
+    let Some(next) = list.next else {
+        return Ok(answer);
+    };
+    let address = [&room.address(&ctx.app().config().addresses), "/", path].concat();
+    let next = next_address(wanted, &query, &address, next);
+    let link = ["<", &next, ">; rel=\"next\""].concat();
+    Ok(with_header(answer, LINK, &link))
 }
 
 /// The address of the part of a list that goes on beyond `next`.
@@ -414,23 +387,18 @@ fn next_address(
 }
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
-    let view: MessageView = ctx.app().messages().get(&room, ctx.id("message")?).await?;
-    let bytes = ctx
-        .app()
-        .encoder()
-        .message(&view, RoomRef::Flow(&room.flow.id));
+    let room = ctx.room(MessageAction::Read).await?;
+    let view = ctx.app().messages().get(&room, ctx.id("message")?).await?;
+    let bytes = ctx.app().encoder().message(&view, room.reference());
     Ok(encoded(StatusCode::OK, bytes))
 }
 
 pub(crate) async fn edit(ctx: RequestContext, request: UnparsedParams<EditMessage>) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.room(MessageAction::Read).await?;
     let id = ctx.id("message")?;
     let EditMessage { content, tags } = request.read()?;
-    let edit = Edit {
-        content,
-        tags: tags.map(|tags| ctx.shared.profile.tags(tags)),
-    };
+    let tags = tags.map(|tags| ctx.shared.profile.tags(tags));
+    let edit = Edit { content, tags };
     ctx.app()
         .messages()
         .edit(ctx.actor(), &room, id, edit)
@@ -439,7 +407,7 @@ pub(crate) async fn edit(ctx: RequestContext, request: UnparsedParams<EditMessag
 }
 
 pub(crate) async fn delete(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.room(MessageAction::Read).await?;
     let deletion = ctx
         .app()
         .messages()

@@ -1,25 +1,24 @@
-//! Private conversations and their messages (specification, section 4).
+//! Private conversations, and what posting into them has of its own (specification, section 4).
 
-use eddyline_app::{Edit, Error, LIST_BYTES, NewPrivateMessage, Posted};
+use eddyline_app::{Edit, Error, NewPost, Posted};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageKind;
-use eddyline_model::policy::Deletion;
+use eddyline_model::policy::MessageAction;
 use eddyline_model::scopes::Scope::Private;
+use eddyline_wire::Request;
+use eddyline_wire::params::Params;
 use eddyline_wire::requests::{
-    EditPrivateMessage, ListMessages, PrivateContent, PrivateEvent, PrivateTags,
-    UpdatePrivateConversation,
+    EditPrivateMessage, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,
 };
-use eddyline_wire::{Request, RoomRef};
 use http::{Method, StatusCode};
 
-use crate::answer::{Answer, done, encoded, json, nothing};
+use crate::answer::{Answer, done, encoded, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::{Empty, Many, One};
 use crate::handler::UnparsedParams;
-use crate::messages::{listed, query};
-use crate::response_budget::expect_response_bytes;
-use crate::uploads::{self, FileParameters};
+use crate::messages::{self, file_of};
+use crate::uploads::{self, Received};
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let mut all = conversation_endpoints();
@@ -57,12 +56,12 @@ fn conversation_endpoints() -> Vec<Endpoint> {
 }
 
 fn message_endpoints() -> Vec<Endpoint> {
-    let (messages, message) = (
+    let (all, one) = (
         "/private/{user}/messages",
         "/private/{user}/messages/{message}",
     );
     vec![
-        Endpoint::new(Method::POST, messages, "Send a private message", send)
+        Endpoint::new(Method::POST, all, "Send a private message", send)
             .takes_old_uploads()
             .may_conflict()
             .scopes(&[Private])
@@ -72,23 +71,23 @@ fn message_endpoints() -> Vec<Endpoint> {
             .in_classic(),
         Endpoint::new(
             Method::GET,
-            messages,
+            all,
             "List or search private messages",
-            list_messages,
+            messages::list,
         )
         .scopes(&[Private])
         .answers_messages(),
-        Endpoint::new(Method::GET, message, "A private message", get_message)
+        Endpoint::new(Method::GET, one, "A private message", messages::get)
             .scopes(&[Private])
             .answers(200, "The message", Some(One("Message"))),
-        Endpoint::new(Method::PUT, message, "Edit your private message", edit)
+        Endpoint::new(Method::PUT, one, "Edit your private message", edit)
             .scopes(&[Private])
             .answers(200, "Done", Some(Empty)),
         Endpoint::new(
             Method::DELETE,
-            message,
+            one,
             "Delete your private message",
-            delete,
+            messages::delete,
         )
         .scopes(&[Private])
         .answers(204, "The message is gone", None)
@@ -127,142 +126,79 @@ async fn send(
     mut ctx: RequestContext,
     request: UnparsedParams<(PrivateEvent, PrivateContent, PrivateTags)>,
 ) -> Answer {
-    let to = other(&ctx)?;
+    // Before the parameters are looked at: flow tokens are denied whatever they are.
+    other(&ctx)?;
     let files = std::mem::take(&mut ctx.files);
-    let classic = ctx.shared.profile.classic;
     let params = request.into_params();
-    let mut reader = params.reader();
-    let PrivateEvent { event, uuid } = PrivateEvent::read(&mut reader).unwrap_or_default();
-    let is_file = classic && event.as_deref() == Some(MessageKind::File.as_str());
-    if event.is_some_and(|event| event != MessageKind::Message.as_str()) && !is_file {
-        reader.error(
-            "event",
-            if classic {
-                "must be message or file"
-            } else {
-                "must be message"
-            },
-        );
-    }
-    let content = if is_file {
-        None
-    } else {
-        PrivateContent::read(&mut reader)
-    };
-    let tags = if classic {
-        PrivateTags::read(&mut reader)
-    } else {
-        None
-    };
-    uploads::check_places(&files, is_file, false, &mut reader);
-    reader.finish()?;
+    let mut new = new_post(&ctx, &params, &files)?;
+    let room = ctx.room(MessageAction::Post).await?;
     // What was taken in is held until it is posted.
-    let (mut file, mut _held) = (None, None);
-    if is_file {
-        ctx.app()
-            .messages()
-            .may_send_file_to(ctx.actor(), to)
-            .await?;
-        let described =
-            FileParameters::read(&params, !files.is_empty(), ctx.shared.json_upload).await?;
-        let (attachment, held) =
-            uploads::content((ctx.app(), ctx.actor()), files, described).await?;
-        (file, _held) = (Some(attachment), Some(held));
+    let mut _held = Vec::new();
+    if new.event == MessageKind::File {
+        (new.files, _held) = file_of(&ctx, &room, files, &params).await?;
     }
     drop(params);
-    let content = content.unwrap_or_default().content;
-    let tags = tags.unwrap_or_default().tags.unwrap_or_default();
-    let new = NewPrivateMessage {
-        content,
-        file,
-        tags,
-        uuid,
-        wait: classic,
-    };
-    match ctx
-        .app()
-        .messages()
-        .post_private(ctx.actor(), to, new)
-        .await?
-    {
+    let posted = ctx.app().messages().post(ctx.actor(), room.clone(), new);
+    match posted.await? {
         Posted::Message(view) => Ok(encoded(
             StatusCode::CREATED,
-            ctx.app().encoder().message(&view, RoomRef::Private),
+            ctx.app().encoder().message(&view, room.reference()),
         )),
         Posted::Accepted => Ok(done()),
     }
 }
 
-async fn list_messages(ctx: RequestContext, request: UnparsedParams<ListMessages>) -> Answer {
-    let with = other(&ctx)?;
-    let wanted = request.read()?;
-    let query = query(&ctx, &wanted);
-    expect_response_bytes(LIST_BYTES)?;
-    let list = ctx
-        .app()
-        .messages()
-        .list_private(ctx.actor(), with, query.clone())
-        .await?;
-    let conversation = || ctx.app().config().addresses.private(with);
-    Ok(listed(list, &wanted, &query, || {
-        format!("{}/messages", conversation())
-    }))
-}
-
-async fn get_message(ctx: RequestContext) -> Answer {
-    let with = other(&ctx)?;
-    let view = ctx
-        .app()
-        .messages()
-        .get_private(ctx.actor(), with, ctx.id("message")?)
-        .await?;
-    Ok(encoded(
-        StatusCode::OK,
-        ctx.app().encoder().message(&view, RoomRef::Private),
-    ))
+/// The message that the parameters ask for, without its file.
+fn new_post(ctx: &RequestContext, params: &Params, files: &[Received]) -> Result<NewPost, Error> {
+    let classic = ctx.shared.profile.classic;
+    let mut reader = params.reader();
+    let PrivateEvent { event, uuid } = PrivateEvent::read(&mut reader).unwrap_or_default();
+    let is_file = classic && event.as_deref() == Some(MessageKind::File.as_str());
+    if event.is_some_and(|event| event != MessageKind::Message.as_str()) && !is_file {
+        let text = match classic {
+            true => "must be message or file",
+            false => "must be message",
+        };
+        reader.error("event", text);
+    }
+    let (kind, content) = match is_file {
+        true => (MessageKind::File, None),
+        false => (MessageKind::Message, PrivateContent::read(&mut reader)),
+    };
+    let tags = classic.then(|| PrivateTags::read(&mut reader)).flatten();
+    uploads::check_places(files, is_file, false, &mut reader);
+    reader.finish()?;
+    Ok(NewPost {
+        tags: tags.unwrap_or_default().tags.unwrap_or_default(),
+        uuid,
+        wait: classic,
+        ..NewPost::of(kind, content.unwrap_or_default().content)
+    })
 }
 
 async fn edit(
     ctx: RequestContext,
     request: UnparsedParams<(EditPrivateMessage, PrivateTags)>,
 ) -> Answer {
-    let (with, id) = (other(&ctx)?, ctx.id("message")?);
+    let room = ctx.room(MessageAction::Read).await?;
+    let id = ctx.id("message")?;
     let edit = {
         let params = request.into_params();
         let mut reader = params.reader();
-        let EditPrivateMessage { content } =
-            EditPrivateMessage::read(&mut reader).unwrap_or_default();
-        let tags = if ctx.shared.profile.classic {
-            PrivateTags::read(&mut reader)
-        } else {
-            None
-        };
+        let content = EditPrivateMessage::read(&mut reader).unwrap_or_default();
+        let classic = ctx.shared.profile.classic;
+        let tags = classic.then(|| PrivateTags::read(&mut reader)).flatten();
         reader.finish()?;
         Edit {
-            content,
+            content: content.content,
             tags: tags.unwrap_or_default().tags,
         }
     };
     ctx.app()
         .messages()
-        .edit_private(ctx.actor(), with, id, edit)
+        .edit(ctx.actor(), &room, id, edit)
         .await?;
     Ok(done())
-}
-
-async fn delete(ctx: RequestContext) -> Answer {
-    let (with, id) = (other(&ctx)?, ctx.id("message")?);
-    Ok(
-        match ctx
-            .app()
-            .messages()
-            .delete_private(ctx.actor(), with, id)
-            .await?
-        {
-            Deletion::Remove => nothing(),
-            Deletion::Truncate => done(),
-        },
-    )
 }
 
 /// The user whom the path names, for callers who are users themselves.

@@ -1,6 +1,6 @@
 //! Marking what was read (docs/protocol.md, Reading).
 
-use eddyline_model::policy::FlowAction;
+use eddyline_model::policy::MessageAction;
 use eddyline_model::scopes::Scope::{Flow, Private};
 use eddyline_wire::requests::MarkRead;
 use http::Method;
@@ -17,7 +17,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::PUT,
             "/flows/{organization}/{flow}/read",
             "Mark a flow as read",
-            flow,
+            mark_read,
         )
         .scopes(&[Flow])
         .answers(200, "Done", Some(Empty)),
@@ -25,28 +25,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::PUT,
             "/private/{user}/read",
             "Mark a private conversation as read",
-            private,
+            mark_read,
         )
         .scopes(&[Private])
         .answers(200, "Done", Some(Empty)),
     ]
 }
 
-async fn flow(ctx: RequestContext, request: UnparsedParams<MarkRead>) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+async fn mark_read(ctx: RequestContext, request: UnparsedParams<MarkRead>) -> Answer {
+    let room = ctx.room(MessageAction::Read).await?;
     ctx.app()
         .messages()
         .mark_read(ctx.actor(), &room, request.read()?.message)
-        .await?;
-    Ok(done())
-}
-
-async fn private(ctx: RequestContext, request: UnparsedParams<MarkRead>) -> Answer {
-    ctx.actor().user()?;
-    let with = ctx.id("user")?;
-    ctx.app()
-        .messages()
-        .mark_private_read(ctx.actor(), with, request.read()?.message)
         .await?;
     Ok(done())
 }

@@ -84,7 +84,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn list(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::ManageSources).await?;
+    let room = ctx.flow(FlowAction::ManageSources).await?;
     json(
         StatusCode::OK,
         &ctx.app().sources().list_of_flow(&room).await?,
@@ -99,7 +99,7 @@ async fn visible(ctx: RequestContext) -> Answer {
 }
 
 async fn create(ctx: RequestContext, request: UnparsedParams<CreateSource>) -> Answer {
-    let room = ctx.room(FlowAction::ManageSources).await?;
+    let room = ctx.flow(FlowAction::ManageSources).await?;
     let CreateSource { name, external_url } = request.read()?;
     let external_url = external_url.filter(|url| !url.is_empty());
     let source = ctx
@@ -111,7 +111,7 @@ async fn create(ctx: RequestContext, request: UnparsedParams<CreateSource>) -> A
 }
 
 async fn get(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::ManageSources).await?;
+    let room = ctx.flow(FlowAction::ManageSources).await?;
     json(
         StatusCode::OK,
         &ctx.app().sources().get(&room, ctx.id("source")?).await?,
@@ -154,6 +154,6 @@ async fn target(
     if ctx.segment("flow").is_empty() {
         return ctx.app().sources().own(ctx.actor());
     }
-    let room = ctx.room(FlowAction::ManageSources).await?;
+    let room = ctx.flow(FlowAction::ManageSources).await?;
     Ok((room.id(), ctx.id("source")?))
 }

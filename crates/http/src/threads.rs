@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Error, LIST_BYTES, Room, ThreadPage, ThreadsOf};
+use eddyline_app::{Error, FlowRoom, LIST_BYTES, ThreadPage, ThreadsOf};
 use eddyline_model::messages::ThreadState;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
@@ -70,7 +70,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 async fn get(ctx: RequestContext) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.flow(FlowAction::Read).await?;
     let thread = ctx
         .app()
         .threads()
@@ -83,7 +83,7 @@ async fn get(ctx: RequestContext) -> Answer {
 }
 
 async fn trigger(ctx: RequestContext, request: UnparsedParams<TriggerAction>) -> Answer {
-    let room = ctx.room(FlowAction::Post).await?;
+    let room = ctx.flow(FlowAction::Post).await?;
     let TriggerAction { name } = request.read()?;
     let (thread, position) = (ctx.segment("thread"), position(&ctx)?);
     ctx.app()
@@ -104,7 +104,7 @@ fn position(ctx: &RequestContext) -> Result<usize, Error> {
 }
 
 async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answer {
-    let room = ctx.room(FlowAction::Read).await?;
+    let room = ctx.flow(FlowAction::Read).await?;
     let mut before = None;
     let request = request.read_checked(|request, reader| {
         let Some(id) = &request.before else { return };
@@ -155,7 +155,12 @@ fn wanted(request: &ListThreads) -> ThreadsOf {
 
 /// The address of the page that follows the one that ends with `last`. Several threads may have
 /// changed in the same millisecond, so that also says which of them were shown.
-fn next(ctx: &RequestContext, room: &Room, request: &ListThreads, last: &ThreadState) -> String {
+fn next(
+    ctx: &RequestContext,
+    room: &FlowRoom,
+    request: &ListThreads,
+    last: &ThreadState,
+) -> String {
     let threads = ctx
         .app()
         .config()

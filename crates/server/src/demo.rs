@@ -2,14 +2,13 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
+use eddyline_app::Credentials;
 use eddyline_app::{
     Actor, App, Error, ErrorKind, NewFlow, NewOrganization, NewPerson, NewPost, Password, Posted,
     Secret,
 };
-use eddyline_app::{Credentials, Room};
 use eddyline_model::MessageId;
 use eddyline_model::mail::SIGN_IN_MINUTES;
 use eddyline_model::messages::MessageKind;
@@ -154,7 +153,7 @@ async fn say(
     text: &str,
     parent: Option<MessageId>,
 ) -> Result<Option<MessageId>, Error> {
-    let room: Arc<Room> = app
+    let room = app
         .rooms()
         .find(actor, ORGANIZATION, FLOW, FlowAction::Post)
         .await?;

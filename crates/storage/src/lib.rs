@@ -109,7 +109,7 @@ pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
 pub use node_presence::{OtherNode, PresenceRow};
 pub use operators::{FlowToken, ProviderDetails};
-pub use private::{Conversation, PrivateRoom};
+pub use private::{Conversation, VersionedRoom};
 pub use reader::{Access, Reader};
 pub use sessions::BrowserSession;
 pub use sources::{FlowTokenOf, NewSourceRow};

@@ -22,7 +22,7 @@ const ROOM_KIND_PRIVATE: i16 = 1;
 
 /// The room of a private conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrivateRoom {
+pub struct VersionedRoom {
     /// The room.
     pub id: RoomId,
     /// Counts the changes of who may write in it.
@@ -68,7 +68,7 @@ impl<C: Access> Rooms<'_, C> {
         c: &mut Connection,
         one: UserId,
         other: UserId,
-    ) -> Result<Option<PrivateRoom>> {
+    ) -> Result<Option<VersionedRoom>> {
         let (low, high) = ordered(one, other);
         let row = private_rooms::table
             .inner_join(rooms::table.on(rooms::id.eq(private_rooms::room_id)))
@@ -77,7 +77,7 @@ impl<C: Access> Rooms<'_, C> {
             .select((rooms::id, rooms::access_version))
             .get_result::<(i64, i64)>(c)
             .optional()?;
-        Ok(row.map(|(id, access_version)| PrivateRoom {
+        Ok(row.map(|(id, access_version)| VersionedRoom {
             id: RoomId(id),
             access_version,
         }))

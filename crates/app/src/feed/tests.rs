@@ -35,7 +35,7 @@ async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told
     world
         .app
         .messages()
-        .edit(&world.ada, &room, message.message.id, edit)
+        .edit(&world.ada, &room.clone().into(), message.message.id, edit)
         .await
         .unwrap();
     let items = world

@@ -7,7 +7,7 @@ use eddyline_auth::{Download as Claim, DownloadError, Variant};
 use eddyline_files::Key;
 use eddyline_model::RoomId;
 use eddyline_model::files::{File, FileId};
-use eddyline_model::policy::{FlowAction, PrivateAction};
+use eddyline_model::policy::{FlowAction, MessageAction};
 use eddyline_model::scopes::Scope;
 use eddyline_wire::disposition;
 use futures_util::TryStreamExt as _;
@@ -97,7 +97,7 @@ impl Files {
         };
         actor.require_any(&[Scope::Private])?;
         self.rooms
-            .admit_private(actor, with, PrivateAction::Read)
+            .private(actor, with, MessageAction::Read)
             .await
             .map(drop)
     }

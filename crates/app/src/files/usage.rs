@@ -25,6 +25,16 @@ pub(crate) enum FilesOf {
     Private(UserId),
 }
 
+impl FilesOf {
+    /// What the files that the caller posts into a room are counted with.
+    pub(crate) fn room(room: &Room) -> Self {
+        match room {
+            Room::Flow(room) => Self::Organization(room.flow.organization),
+            Room::Private(room) => Self::Private(room.own()),
+        }
+    }
+}
+
 /// The sums that were read lately.
 #[derive(Debug, Default)]
 pub(crate) struct FileSums(Mutex<Sums>);
@@ -92,14 +102,13 @@ impl FileSums {
 }
 
 impl Files {
-    /// Checks that files may be sent to a flow, before their bytes are taken.
+    /// Checks that the caller may post files into a room, before their bytes are taken.
     ///
     /// # Errors
     ///
     /// [`Error::file_quota`].
     pub async fn may_send(&self, room: &Room) -> Result<()> {
-        self.check_file_quota(FilesOf::Organization(room.flow.organization), 0)
-            .await
+        self.check_file_quota(FilesOf::room(room), 0).await
     }
 
     /// Checks that so many bytes of files more may be kept. Several uploads at the same time may

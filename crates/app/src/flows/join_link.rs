@@ -13,7 +13,7 @@ use eddyline_wire::Flow as WireFlow;
 use crate::actor::Actor;
 use crate::flow_view::CredentialScopes;
 use crate::pending_invitations::revoke;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Flows, Result};
 
 impl Flows {
@@ -24,11 +24,11 @@ impl Flows {
     ///
     /// [`crate::Error::denied`] when the caller may not configure the flow, or the organization is
     /// inactive.
-    pub async fn replace_join_link(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
+    pub async fn replace_join_link(&self, actor: &Actor, room: &FlowRoom) -> Result<WireFlow> {
         let (id, user) = (room.id(), actor.user()?.user.id);
         let ((), event) = self
             .rooms
-            .change_room(actor, id, FlowAction::Configure, |tx, _, room| {
+            .change_flow(actor, id, FlowAction::Configure, |tx, _, room| {
                 replace_join_secret(tx, room.id())?;
                 // Clients that show the link fetch the flow again.
                 tx.record_event(Control::FlowChange { room: room.id() });

@@ -24,7 +24,7 @@ pub(crate) use self::users::{add_joining_member, admit_member, take_out};
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
 use crate::flow_view::{CredentialScopes, describe_with_users};
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, FlowLimits, Limit, Result};
 
 /// What is to change about a flow, or about the caller's place in it.
@@ -82,7 +82,7 @@ impl Flows {
     /// # Errors
     ///
     /// [`Error::not_found`], [`Error::denied`].
-    pub async fn get(&self, actor: &Actor, room: &Room) -> Result<WireFlow> {
+    pub async fn get(&self, actor: &Actor, room: &FlowRoom) -> Result<WireFlow> {
         let caller = actor.user()?;
         self.describe(room.id(), caller.user.id, CredentialScopes::by(actor))
             .await
@@ -141,7 +141,7 @@ impl Flows {
     pub async fn update(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &FlowRoom,
         changes: FlowChanges,
     ) -> Result<WireFlow> {
         let caller = actor.user()?.clone();
@@ -154,7 +154,7 @@ impl Flows {
         };
         let ((), event) = self
             .rooms
-            .change_room(actor, id, action, move |tx, actor, room| {
+            .change_flow(actor, id, action, move |tx, actor, room| {
                 allow_update(actor.flow_caller(room), room, &changes)?;
                 Ok(apply_update(tx, room, &changes, &caller.user)?)
             })
@@ -208,7 +208,7 @@ fn check_flow_limits(
     Ok(())
 }
 
-fn allow_update(flow_caller: FlowCaller, room: &Room, changes: &FlowChanges) -> Result<()> {
+fn allow_update(flow_caller: FlowCaller, room: &FlowRoom, changes: &FlowChanges) -> Result<()> {
     if changes.configures() {
         policy::flow(flow_caller, &room.flow, FlowAction::Configure)?;
     }
@@ -236,7 +236,7 @@ fn allow_update(flow_caller: FlowCaller, room: &Room, changes: &FlowChanges) -> 
 
 fn apply_update(
     tx: &mut Tx<'_>,
-    room: &Room,
+    room: &FlowRoom,
     changes: &FlowChanges,
     user: &eddyline_model::users::User,
 ) -> StoreResult<()> {

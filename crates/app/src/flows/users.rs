@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::action_message::action;
 use crate::actor::Actor;
 use crate::pending_invitations::mark_accepted;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Flows, Result};
 
 impl Flows {
@@ -21,7 +21,7 @@ impl Flows {
     /// # Errors
     ///
     /// [`Error::unavailable`].
-    pub async fn users(&self, room: &Room) -> Result<Vec<User>> {
+    pub async fn users(&self, room: &FlowRoom) -> Result<Vec<User>> {
         let id = room.id();
         let people = self
             .core
@@ -41,10 +41,10 @@ impl Flows {
     ///
     /// [`Error::denied`] when the caller is not in the flow, or the user is blocked from it;
     /// [`Error::invalid`] when there is no such user in the organization.
-    pub async fn add_user(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+    pub async fn add_user(&self, actor: &Actor, room: &FlowRoom, user: UserId) -> Result<()> {
         let (done, event) = self
             .rooms
-            .change_room(
+            .change_flow(
                 actor,
                 room.id(),
                 FlowAction::AddUser,
@@ -90,13 +90,13 @@ impl Flows {
     pub async fn set_user_blocked(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &FlowRoom,
         user: UserId,
         blocked: bool,
     ) -> Result<()> {
         let (done, event) = self
             .rooms
-            .change_room(actor, room.id(), FlowAction::See, move |tx, actor, room| {
+            .change_flow(actor, room.id(), FlowAction::See, move |tx, actor, room| {
                 let id = room.id();
                 let member = room.member(user).ok_or_else(Error::not_found)?;
                 policy::block(actor.flow_caller(room), role_of(tx, room, user)?)
@@ -128,7 +128,7 @@ impl Flows {
     /// # Errors
     ///
     /// [`Error::denied`] for anybody but oneself, and while blocked: a block outlasts leaving.
-    pub async fn leave(&self, actor: &Actor, room: &Room, user: UserId) -> Result<()> {
+    pub async fn leave(&self, actor: &Actor, room: &FlowRoom, user: UserId) -> Result<()> {
         let caller = actor.user()?.clone();
         if caller.user.id != user {
             return Err(Error::denied());
@@ -156,7 +156,11 @@ impl Flows {
     }
 }
 
-fn role_of(tx: &mut Tx<'_>, room: &Room, user: UserId) -> StoreResult<Option<OrganizationRole>> {
+fn role_of(
+    tx: &mut Tx<'_>,
+    room: &FlowRoom,
+    user: UserId,
+) -> StoreResult<Option<OrganizationRole>> {
     let memberships = tx.organization_members().list_of_user(user)?;
     Ok(memberships
         .into_iter()

@@ -18,7 +18,7 @@ use super::{find_invitation, lock_pending};
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
 use crate::join::join_flow;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
@@ -46,7 +46,7 @@ impl Invitations {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, who| {
-                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
+                    let room = FlowRoom::load(tx, room)?.ok_or_else(Error::not_found)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                     policy::accept_invitation(invited).map_err(Error::from)?;
                     if invitation.state == InvitationState::Pending {

@@ -14,7 +14,7 @@ use crate::core::transaction::TxResult;
 use crate::email_addresses::holder_of;
 use crate::invitations::MailLimits;
 use crate::mail_quota::MailQuota;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
@@ -29,14 +29,14 @@ impl Invitations {
     pub async fn create(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &FlowRoom,
         email: Email,
         message: Option<String>,
     ) -> Result<WireInvitation> {
         let limits = MailLimits::of(self.core.config());
         let (invitation, _) = self
             .rooms
-            .change_room(
+            .change_flow(
                 actor,
                 room.id(),
                 FlowAction::Invite,
@@ -69,7 +69,7 @@ impl Invitations {
 }
 
 /// Why an address needs no invitation, or must not have one.
-fn reason_against(tx: &mut Tx<'_>, room: &Room, email: &Email) -> StoreResult<Option<String>> {
+fn reason_against(tx: &mut Tx<'_>, room: &FlowRoom, email: &Email) -> StoreResult<Option<String>> {
     let Some(account) = holder_of(tx, &email.key(), room.organization.id)? else {
         return Ok(None);
     };
@@ -104,8 +104,8 @@ pub(crate) fn request_join_in(
 ) -> TxResult<()> {
     tx.rooms().lock(room)?;
     let joinable =
-        |room: &Room| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
-    let room = Room::load(tx, room)?
+        |room: &FlowRoom| !room.flow.disabled && room.flow.access_mode != AccessMode::Invitation;
+    let room = FlowRoom::load(tx, room)?
         .filter(joinable)
         .ok_or_else(Error::not_found)?;
     policy::write(&room.organization).map_err(Error::from)?;

@@ -12,7 +12,7 @@ use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
 use crate::pending_invitations::revoke;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Invitations, Result};
 
 impl Invitations {
@@ -36,7 +36,7 @@ impl Invitations {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, who| {
-                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
+                    let room = FlowRoom::load(tx, room)?.ok_or_else(Error::not_found)?;
                     let (invitation, invited) = find_invitation(tx, who, &room, id)?;
                     match invited {
                         Invited::Guest => decline_in(tx, &invitation, who.user_id()),

@@ -25,7 +25,7 @@ use crate::invitations::MailLimits;
 use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::mark_accepted;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Invitations, Limit, Result};
 
 /// How many entries a list may have.
@@ -63,7 +63,7 @@ impl Default for Imports {
 struct Import {
     inviting: Invitations,
     actor: Actor,
-    room: Arc<Room>,
+    room: Arc<FlowRoom>,
     message: Option<String>,
 }
 
@@ -115,7 +115,7 @@ impl Invitations {
     pub async fn import(
         &self,
         actor: &Actor,
-        room: &Arc<Room>,
+        room: &Arc<FlowRoom>,
         list: &str,
         message: Option<String>,
     ) -> Result<ImportedInvitations> {
@@ -195,7 +195,7 @@ impl Import {
         let _turn = inviting.imports.portion.lock().await;
         let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
         let base = inviting.core.config().addresses.base.clone();
-        let change = inviting.rooms.change_room(
+        let change = inviting.rooms.change_flow(
             &self.actor,
             self.room.id(),
             FlowAction::Invite,
@@ -287,7 +287,7 @@ struct Sorted {
     outcome: Outcome,
 }
 
-fn sort(tx: &mut Tx<'_>, room: &Room, list: &[ImportItem]) -> StoreResult<Sorted> {
+fn sort(tx: &mut Tx<'_>, room: &FlowRoom, list: &[ImportItem]) -> StoreResult<Sorted> {
     let keys: Vec<String> = list.iter().flatten().map(Email::key).collect();
     let mut owners = HashMap::new();
     for owner in tx
@@ -352,7 +352,7 @@ fn invited_in_words(invited: &[String]) -> Value {
     description
 }
 
-fn added(room: &Room, user: &User, now: Timestamp, base: &str) -> FlowUser {
+fn added(room: &FlowRoom, user: &User, now: Timestamp, base: &str) -> FlowUser {
     let membership = FlowMembership {
         room: room.id(),
         user: user.id,

@@ -24,7 +24,7 @@ pub(crate) use self::import::Imports;
 pub(crate) use self::send::MailLimits;
 use crate::actor::Actor;
 use crate::core::transaction::TxResult;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Result};
 
 /// Invitations to flows by mail. See [`crate::App::invitations`].
@@ -56,7 +56,7 @@ impl Invitations {
     /// [`Error::unavailable`].
     pub async fn list(
         &self,
-        room: &Room,
+        room: &FlowRoom,
         after: InvitationId,
         limit: i64,
     ) -> Result<Vec<WireInvitation>> {
@@ -97,7 +97,7 @@ impl Invitations {
         Ok(self.show(&room, &invitation))
     }
 
-    fn show(&self, room: &Room, invitation: &Invitation) -> WireInvitation {
+    fn show(&self, room: &FlowRoom, invitation: &Invitation) -> WireInvitation {
         let url =
             self.core
                 .config()
@@ -111,7 +111,7 @@ impl Invitations {
 fn find_invitation(
     reader: &mut Reader<'_>,
     actor: &Actor,
-    room: &Room,
+    room: &FlowRoom,
     id: InvitationId,
 ) -> TxResult<(Invitation, Invited)> {
     let flow_caller = actor.flow_caller(room);

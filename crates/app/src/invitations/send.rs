@@ -13,7 +13,7 @@ use crate::config::MailQuotas;
 use crate::mail_quota::MailCause;
 use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::revoke;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Config, Error, InvitationLimits, Limit};
 
 /// What bounds invitations.
@@ -55,7 +55,7 @@ impl From<InvitationRefusal> for Error {
 /// Invitations into one flow, by one person and with the same words.
 pub(super) struct Sending<'a> {
     limits: MailLimits,
-    room: &'a Room,
+    room: &'a FlowRoom,
     kind: MailKind,
     inviter: Option<UserId>,
     message: Option<&'a str>,
@@ -75,7 +75,7 @@ impl<'a> Sending<'a> {
     /// By a member of the flow.
     pub(super) fn of_member(
         limits: MailLimits,
-        room: &'a Room,
+        room: &'a FlowRoom,
         inviter: Option<UserId>,
         message: Option<&'a str>,
     ) -> Self {
@@ -89,7 +89,7 @@ impl<'a> Sending<'a> {
     }
 
     /// By a visitor of the page of the join link.
-    pub(super) fn of_join_page(limits: MailLimits, room: &'a Room) -> Self {
+    pub(super) fn of_join_page(limits: MailLimits, room: &'a FlowRoom) -> Self {
         Self {
             limits,
             room,

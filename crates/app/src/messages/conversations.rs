@@ -1,12 +1,13 @@
 //! The conversations of the caller: listing, showing, opening and closing them.
 
 use eddyline_model::UserId;
-use eddyline_model::policy::PrivateAction;
+use eddyline_model::policy::{MessageAction, PrivateAction};
 use eddyline_model::users::User;
-use eddyline_storage::Conversation;
+use eddyline_storage::{Conversation, Tx};
 use eddyline_wire::{Participant, PrivateActivity, PrivateConversation};
 
 use crate::actor::Actor;
+use crate::rooms::PrivateRoom;
 use crate::{Error, Messages, Profile, Result};
 
 impl Messages {
@@ -36,9 +37,7 @@ impl Messages {
     ///
     /// [`Error::not_found`] for strangers, [`Error::denied`] for those who have left.
     pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
-        self.rooms
-            .private_room(actor, with, PrivateAction::Read)
-            .await?;
+        self.private_begun(actor, with).await?;
         let own = &actor.user()?.user;
         let user = own.id;
         let found = self
@@ -62,21 +61,24 @@ impl Messages {
         with: UserId,
         open: bool,
     ) -> Result<PrivateConversation> {
+        let room = self.private_begun(actor, with).await?;
+        let set = move |tx: &mut Tx<'_>, actor: &Actor, room: &PrivateRoom| {
+            let user = actor.user_id().ok_or_else(Error::denied)?;
+            let room = room.id().ok_or_else(Error::not_found)?;
+            Ok(tx.members().set_open(room, user, open)?)
+        };
         self.rooms
-            .private_room(actor, with, PrivateAction::Read)
-            .await?;
-        self.rooms
-            .change_private(
-                actor,
-                with,
-                PrivateAction::Read,
-                move |tx, actor, _, room| {
-                    let user = actor.user_id().ok_or_else(Error::denied)?;
-                    Ok(tx.members().set_open(room.id, user, open)?)
-                },
-            )
+            .change_private(actor, &room, PrivateAction::Read, set)
             .await?;
         self.conversation(actor, with).await
+    }
+
+    /// The caller's conversation with a user, which is made if there is none.
+    async fn private_begun(&self, actor: &Actor, with: UserId) -> Result<PrivateRoom> {
+        let room = self.rooms.private(actor, with, MessageAction::Read).await?;
+        self.rooms
+            .begin_private(actor, room, MessageAction::Read)
+            .await
     }
 
     fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {

@@ -19,23 +19,21 @@ impl Messages {
     ///
     /// # Errors
     ///
-    /// [`Error::denied`] for every message that may not be deleted, [`Error::not_found`].
+    /// [`Error::denied`] for every message that the caller may not delete, [`Error::not_found`].
     pub async fn delete(&self, actor: &Actor, room: &Room, id: MessageId) -> Result<Deletion> {
         let work = |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| {
             delete_in(tx, actor, &message)
         };
         let deletion = self.change_message(actor, room, id, work).await?;
         if deletion == Deletion::Remove {
-            self.files
-                .sums
-                .invalidate(FilesOf::Organization(room.flow.organization));
+            self.files.sums.invalidate(FilesOf::room(room));
         }
         Ok(deletion)
     }
 }
 
 /// Deletes a message in the way that its kind asks for, if the caller may.
-pub(crate) fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
+fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> TxResult<Deletion> {
     let user = actor.user_id().ok_or_else(Error::denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {
@@ -46,7 +44,7 @@ pub(crate) fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> Tx
 }
 
 /// Empties a message and tells the streams. One that is empty stays as it is.
-pub(crate) fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()> {
+fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()> {
     if before.content.is_empty() {
         return Ok(());
     }
@@ -66,7 +64,7 @@ pub(crate) fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> Stor
 }
 
 /// Takes a message away and tells the streams.
-pub(crate) fn remove(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> StoreResult<()> {
+fn remove(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> StoreResult<()> {
     tx.messages().delete(message)?;
     let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
     // Listeners that follow the thread learn that it counts one less.

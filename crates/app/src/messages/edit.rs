@@ -1,12 +1,13 @@
-//! Editing a message: its own author changes the text, anyone who sees it the tags.
+//! Editing a message: its own author changes the text, anyone who sees it the tags. Private messages
+//! have tags in the classic profile only.
 
 use eddyline_model::messages::{Message, Notice};
 use eddyline_model::search::{self, Tokens};
-use eddyline_model::tags::{self, Context, Extracted, TagChanges};
-use eddyline_model::{MessageId, policy};
+use eddyline_model::tags::{self, Extracted, TagChanges};
+use eddyline_model::{MessageId, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
 
-use super::{check_tags, check_text, notice};
+use super::{check_tags, check_text, notice, tagging};
 use crate::actor::Actor;
 use crate::rooms::Room;
 use crate::{Error, Messages, Result};
@@ -21,16 +22,24 @@ pub struct Edit {
 }
 
 impl Messages {
-    /// Edits a message and tells the streams.
+    /// Edits a message and tells the streams. Where messages bear no tags, those that are given are
+    /// passed over.
     ///
     /// # Errors
     ///
     /// [`Error::invalid`], [`Error::denied`] for the text of anything but one's own chat,
     /// [`Error::not_found`].
-    pub async fn edit(&self, actor: &Actor, room: &Room, id: MessageId, edit: Edit) -> Result<()> {
+    pub async fn edit(
+        &self,
+        actor: &Actor,
+        room: &Room,
+        id: MessageId,
+        mut edit: Edit,
+    ) -> Result<()> {
         if let Some(content) = &edit.content {
             check_text(content)?;
         }
+        edit.tags = edit.tags.filter(|_| room.has_tags());
         if let Some(wanted) = &edit.tags {
             check_tags(wanted, room.most_tags())?;
         }
@@ -48,24 +57,13 @@ impl Messages {
             if let Some(content) = &edit.content
                 && *content != message.content
             {
-                let context = Context {
-                    roster: room,
-                    sender: message.author.user,
-                    has_attachments: false,
-                };
-                let extracted =
-                    tags::reparse(&message.tags, &message.explicit_tags, content, &context);
+                let extracted = tagging::of_content(room, &message, content);
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
             if let Some(wanted) = &edit.tags {
-                let context = Context {
-                    roster: room,
-                    sender: Some(user),
-                    has_attachments: has_files(&message),
-                };
-                let extracted =
-                    tags::replace(&message.tags, &message.explicit_tags, wanted, &context);
-                write_tags(tx, actor, &message, extracted)?;
+                let extracted = tagging::as_wanted(room, &message, wanted, user);
+                let changes = write_tags(tx, actor, &message, extracted)?;
+                note_read(tx, &message, user, &changes)?;
             }
             Ok(())
         })
@@ -73,15 +71,24 @@ impl Messages {
     }
 }
 
-/// Whether a message bears files, which is told by a tag that nobody set.
-pub(crate) fn has_files(message: &Message) -> bool {
-    let bears = |tags: &[String]| tags.iter().any(|tag| tag == tags::FILE);
-    bears(&message.tags) && !bears(&message.explicit_tags)
+/// Notes that a user who takes off their own mark from a private message has read it.
+fn note_read(
+    tx: &mut Tx<'_>,
+    message: &Message,
+    user: UserId,
+    changes: &TagChanges,
+) -> StoreResult<()> {
+    let mut removed = changes.remove.iter();
+    if message.to.is_some() && removed.any(|tag| tags::parse_unread(tag) == Some(user)) {
+        tx.messages()
+            .set_mention_seen(message.room, user, message.id)?;
+    }
+    Ok(())
 }
 
 /// Gives a message another text, with the tags that make of it, and tells the streams. Gives the
 /// message as it is then.
-pub(crate) fn write_content(
+fn write_content(
     tx: &mut Tx<'_>,
     actor: &Actor,
     before: &Message,
@@ -100,7 +107,7 @@ pub(crate) fn write_content(
 }
 
 /// Gives a message other tags and tells the streams what changed, if anything did.
-pub(crate) fn write_tags(
+fn write_tags(
     tx: &mut Tx<'_>,
     actor: &Actor,
     before: &Message,
@@ -193,7 +200,12 @@ mod tests {
         world
             .app
             .messages()
-            .edit(&world.ada, &room, posted.message.id, edit.clone())
+            .edit(
+                &world.ada,
+                &room.clone().into(),
+                posted.message.id,
+                edit.clone(),
+            )
             .await
             .unwrap();
         let edited = world.app.now();
@@ -202,7 +214,7 @@ mod tests {
         world
             .app
             .messages()
-            .edit(&world.ada, &room, posted.message.id, edit)
+            .edit(&world.ada, &room.clone().into(), posted.message.id, edit)
             .await
             .unwrap();
         assert_eq!(shown(), edited, "what changes nothing is no activity");

@@ -6,7 +6,7 @@ use eddyline_model::messages::{MessageQuery, MessageView};
 use eddyline_model::tags::{Roster, resolve};
 use eddyline_model::{MessageId, RoomId};
 
-use crate::rooms::Room;
+use crate::rooms::{FlowRoom, Room};
 use crate::{Error, Messages, Profile, Result};
 
 impl Messages {
@@ -16,17 +16,16 @@ impl Messages {
     ///
     /// [`Error::not_found`].
     pub async fn get(&self, room: &Room, id: MessageId) -> Result<MessageView> {
-        self.load_view(room.id(), id)
-            .await?
-            .ok_or_else(Error::not_found)
+        let room = room.id().ok_or_else(Error::not_found)?;
+        self.load_view(room, id).await?.ok_or_else(Error::not_found)
     }
 
-    /// The message that began a thread of a room.
+    /// The message that began a thread of a flow.
     ///
     /// # Errors
     ///
     /// [`Error::not_found`] when the id is not one of a thread there.
-    pub fn thread_root(&self, room: &Room, thread_id: &str) -> Result<MessageId> {
+    pub fn thread_root(&self, room: &FlowRoom, thread_id: &str) -> Result<MessageId> {
         match self.core.thread_ids.decode(thread_id) {
             Some((of, root)) if of == room.id() => Ok(root),
             _ => Err(Error::not_found()),

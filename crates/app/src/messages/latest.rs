@@ -11,7 +11,6 @@ use eddyline_model::log::{LogBody, LogItem};
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::{RoomId, Seq};
 use eddyline_storage::MessagePage;
-use eddyline_wire::RoomRef;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
@@ -77,51 +76,58 @@ impl Latest {
 }
 
 impl Messages {
-    /// The matches of a query in a room that the caller may read. Tags may come in any form.
+    /// The matches of a query in a room that the caller may read. Tags may come in any form; where
+    /// messages bear none they are passed over.
     ///
     /// # Errors
     ///
     /// [`crate::Error::unavailable`], [`crate::Error::too_many_requests`] for a search that waits
     /// too long.
-    pub async fn list(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
+    pub async fn list(&self, room: &Room, mut query: MessageQuery) -> Result<MessageList> {
+        if !room.has_tags() {
+            query.tags.clear();
+        }
+        let Some(id) = room.id() else {
+            return Ok(MessageList::empty());
+        };
         if query
             == (MessageQuery {
                 limit: query.limit,
                 ..MessageQuery::default()
             })
         {
-            return self.latest_messages(room, query).await;
+            return self.latest_messages(id, room, query).await;
         }
-        let (encoder, flow) = (self.core.encoder().clone(), room.flow.id.clone());
         let Some(query) = self.resolve_query(query, room) else {
             return Ok(MessageList::empty());
         };
-        let wanted = query.clone();
+        let (encoder, shown, wanted) = (self.core.encoder().clone(), room.clone(), query.clone());
         let show = move |page: MessagePage| {
-            MessageList::encode(&encoder, &page, &wanted, RoomRef::Flow(&flow))
+            MessageList::encode(&encoder, &page, &wanted, shown.reference())
         };
         let _permit = self.search_permit(&query).await?;
-        Ok(self
-            .core
-            .store()
-            .list(room.id(), query, LIST_BYTES, show)
-            .await?)
+        Ok(self.core.store().list(id, query, LIST_BYTES, show).await?)
     }
 
-    async fn latest_messages(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
-        let key = (room.id(), query.limit);
+    async fn latest_messages(
+        &self,
+        id: RoomId,
+        room: &Room,
+        query: MessageQuery,
+    ) -> Result<MessageList> {
+        let key = (id, query.limit);
         if let Some(kept) = self.latest.get(key)
-            && !self.core.store().log_has_news(key.0, kept.read_at).await?
+            && !self.core.store().log_has_news(id, kept.read_at).await?
         {
             return Ok(kept.answer);
         }
-        let (encoder, flow) = (self.core.encoder().clone(), room.flow.id.clone());
+        let (encoder, shown) = (self.core.encoder().clone(), room.clone());
         let latest = Arc::clone(&self.latest);
         let answer = self.core.store().read(move |reader| {
             // Read first: what happens meanwhile may be in the answer, but is never taken to be.
             let read_at = reader.log().find_head()?.seq;
-            let page = reader.messages().list(key.0, &query, LIST_BYTES)?;
-            let answer = MessageList::encode(&encoder, &page, &query, RoomRef::Flow(&flow));
+            let page = reader.messages().list(id, &query, LIST_BYTES)?;
+            let answer = MessageList::encode(&encoder, &page, &query, shown.reference());
             latest.answers.insert(
                 key,
                 CachedList {

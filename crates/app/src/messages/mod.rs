@@ -11,11 +11,11 @@ mod mail;
 mod post;
 mod posting_identity;
 mod prepared;
-mod private;
 mod push;
 mod pushed;
 mod reading;
 mod searches;
+mod tagging;
 
 use crate::authenticate::Authentication;
 use crate::core::Core;
@@ -27,16 +27,12 @@ use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::Tx;
 use std::sync::Arc;
 
-pub(crate) use delete::delete_in;
 pub use edit::Edit;
-pub(crate) use edit::{has_files, write_content, write_tags};
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub use list::{LIST_BYTES, MessageList};
 pub use mail::PushedMail;
 pub use post::{NewPost, Posted};
-pub(crate) use post::{digest, post_one};
-pub use private::NewPrivateMessage;
 pub use push::Pushing;
 pub use pushed::Pushed;
 pub(crate) use searches::Searches;
@@ -45,7 +41,7 @@ use crate::actor::Actor;
 use crate::core::transaction::TxResult;
 use crate::rooms::Room;
 use crate::{Error, Result};
-use eddyline_model::policy::FlowAction;
+use eddyline_model::policy::MessageAction;
 
 /// Checks the text of a chat message, comment or status: 1 to 8096 characters (specification,
 /// section 8), counted as Unicode scalar values.
@@ -144,23 +140,26 @@ impl Messages {
         F: Fn(&mut Tx<'_>, &Actor, &Room, Message) -> TxResult<R> + Send + 'static,
     {
         let user = actor.user()?.user.id;
-        let ((changed, at), event) = self
+        let ((changed, room, at), event) = self
             .rooms
-            .change_room(
+            .change(
                 actor,
-                room.id(),
-                FlowAction::Read,
-                move |tx, actor, room| match tx.messages().find(room.id(), id)? {
-                    Some(message) if message.event.is_listed() => {
-                        Ok((change(tx, actor, room, message)?, tx.now()))
+                room,
+                MessageAction::Change,
+                move |tx, actor, room| {
+                    let number = room.id().ok_or_else(Error::not_found)?;
+                    match tx.messages().find(number, id)? {
+                        Some(message) if message.event.is_listed() => {
+                            Ok((change(tx, actor, room, message)?, number, tx.now()))
+                        }
+                        _ => Err(Error::not_found().into()),
                     }
-                    _ => Err(Error::not_found().into()),
                 },
             )
             .await?;
         // The feed notes it too, but the caller may look before the feed has read of it.
         if event.is_some() {
-            self.presence.note_activity(user, room.id(), at);
+            self.presence.note_activity(user, room, at);
         }
         Ok(changed)
     }

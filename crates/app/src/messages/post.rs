@@ -6,16 +6,15 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
-use eddyline_model::policy::{self, FlowAction};
-use eddyline_model::tags::{self, Context};
-use eddyline_model::{MessageId, RoomId, search};
+use eddyline_model::policy::MessageAction;
+use eddyline_model::{MessageId, search};
 use eddyline_storage::{Outcome, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::posting_identity::PostingIdentity;
 use super::prepared::Prepared;
 use super::pushed::Pushed;
-use super::{check_tags, check_text};
+use super::{check_tags, check_text, tagging};
 use crate::actor::Actor;
 use crate::files::NewAttachment;
 use crate::files::usage::{FilesOf, charged_bytes};
@@ -85,15 +84,15 @@ pub enum Posted {
 }
 
 impl Messages {
-    /// Posts a message into a room that the caller was admitted to for [`FlowAction::Post`]. The
-    /// answer comes when it is on disk.
+    /// Posts a message into a room that the caller was admitted to for [`MessageAction::Post`]. The
+    /// first one begins a private conversation. The answer comes when it is on disk.
     ///
     /// # Errors
     ///
     /// [`Error::invalid`], [`Error::denied`], [`Error::file_quota`], [`Error::conflict`] for a uuid
     /// that was used for something else, [`Error::not_found`] when the message a comment answers is
     /// not there.
-    pub async fn post(&self, actor: &Actor, room: Arc<Room>, new: NewPost) -> Result<Posted> {
+    pub async fn post(&self, actor: &Actor, room: impl Into<Room>, new: NewPost) -> Result<Posted> {
         let prepared = match &new.pushed {
             None => None,
             Some(pushed) => {
@@ -107,23 +106,21 @@ impl Messages {
                 Some(Arc::new(self.prepare(pushed, user, attachments).await?))
             }
         };
-        self.post_prepared(actor, room, new, prepared).await
+        self.post_prepared(actor, room.into(), new, prepared).await
     }
 
     /// The same where what is pushed was prepared.
     pub(crate) async fn post_prepared(
         &self,
         actor: &Actor,
-        mut room: Arc<Room>,
+        mut room: Room,
         new: NewPost,
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
+        check_kind(&room, &new)?;
         if !new.files.is_empty() {
             self.files
-                .check_file_quota(
-                    FilesOf::Organization(room.flow.organization),
-                    charged_bytes(&new.files),
-                )
+                .check_file_quota(FilesOf::room(&room), charged_bytes(&new.files))
                 .await?;
         }
         let mut checked = Checked {
@@ -133,6 +130,7 @@ impl Messages {
         };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
+            room = self.rooms.begin(&actor, room, MessageAction::Post).await?;
             checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
             let draft = self.draft(&actor, &room, &new, &checked)?;
             let outcome = if new.event == MessageKind::Status && draft.author.user.is_some() {
@@ -145,14 +143,13 @@ impl Messages {
             }
             // Who may post here may have changed, or the sender's credential may have ended.
             actor = Cow::Owned(self.authentication.reauthenticate(&actor).await?);
-            self.rooms.cache.invalidate(room.id());
             room = self
                 .rooms
-                .admit(&actor, room.id(), FlowAction::Post)
+                .readmit(&actor, &room, MessageAction::Post)
                 .await?;
         }
         checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
-        let outcome = self.post_in_one(&actor, room.id(), &new, checked).await?;
+        let outcome = self.post_in_one(&actor, &room, &new, checked).await?;
         self.posted(&new, &room, outcome).await
     }
 
@@ -161,10 +158,8 @@ impl Messages {
             Outcome::Added(view) => {
                 self.presence.note_post(&view.message);
                 if !new.files.is_empty() {
-                    self.files.note_files(
-                        FilesOf::Organization(room.flow.organization),
-                        charged_bytes(&new.files),
-                    );
+                    self.files
+                        .note_files(FilesOf::room(room), charged_bytes(&new.files));
                 }
                 Ok(if new.wait {
                     Posted::Message(view)
@@ -172,11 +167,12 @@ impl Messages {
                     Posted::Accepted
                 })
             }
-            Outcome::Repeated(id) if new.wait => self.repeated(room.id(), id).await,
+            Outcome::Repeated(id) if new.wait => self.repeated(room, id).await,
             Outcome::Repeated(_) => Ok(Posted::Accepted),
-            Outcome::UuidTaken => Err(Error::conflict(
-                "The uuid was used for another message in this flow",
-            )),
+            Outcome::UuidTaken => Err(Error::conflict(match room {
+                Room::Flow(_) => "The uuid was used for another message in this flow",
+                Room::Private(_) => "The uuid was used for another message in this conversation",
+            })),
             Outcome::NoParent if new.parent.is_some() => Err(Error::not_found()),
             Outcome::NoParent if new.by_address => Err(Error::not_found()),
             Outcome::NoParent if new.thread_id.is_some() => {
@@ -198,14 +194,14 @@ impl Messages {
     async fn post_in_one(
         &self,
         actor: &Actor,
-        room: RoomId,
+        room: &Room,
         new: &NewPost,
         checked: Checked,
     ) -> Result<Outcome> {
         let (messages, new) = (self.clone(), new.clone());
         let (outcome, _) = self
             .rooms
-            .change_room(actor, room, FlowAction::Post, move |tx, actor, room| {
+            .change(actor, room, MessageAction::Post, move |tx, actor, room| {
                 let draft = messages.draft(actor, room, &new, &checked)?;
                 Ok(post_one(tx, &draft)?)
             })
@@ -220,6 +216,9 @@ impl Messages {
         room: &Room,
         new: &NewPost,
     ) -> Result<Option<PostingIdentity>> {
+        let Room::Flow(room) = room else {
+            return Ok(None);
+        };
         match (&new.pushed, &new.external_thread_id) {
             (None, None) => Ok(None),
             (None, Some(_)) if !actor.may_integrate() => {
@@ -237,26 +236,19 @@ impl Messages {
         let prepared = checked.prepared.as_deref();
         let content = content(new, prepared)?;
         check_tags(&new.tags, room.most_tags())?;
-        policy::write(&room.organization)?;
+        room.check_writable()?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),
             (_, name) => Author::anonymous(name.clone()),
         };
         let placement = self.placement(room, new)?;
-        let context = Context {
-            roster: room,
-            sender: author.user,
-            has_attachments: !new.files.is_empty(),
-        };
         let own = prepared.and_then(|prepared| prepared.tag.clone());
         let given: Vec<String> = new.tags.iter().cloned().chain(own).collect();
-        let extracted = tags::extract(
-            &given,
-            &search::text_of_message(new.event, &content),
-            &context,
-        );
+        let text = search::text_of_message(new.event, &content);
+        let extracted = tagging::of_new(room, author.user, &given, &text, !new.files.is_empty());
+        let number = room.id().ok_or_else(Error::not_found)?;
         Ok(Draft {
-            access_version: Some(room.flow.access_version),
+            access_version: room.access_version(),
             search_tokens: search::of_message(new.event, &content),
             tags: extracted.tags,
             explicit_tags: extracted.explicit,
@@ -273,11 +265,15 @@ impl Messages {
                 .iter()
                 .map(|attachment| attachment.file.clone())
                 .collect(),
-            ..Draft::bare(room.id(), new.event, author, content, self.core.now())
+            to: room.recipient(),
+            ..Draft::bare(number, new.event, author, content, self.core.now())
         })
     }
 
     fn placement(&self, room: &Room, new: &NewPost) -> Result<Placement> {
+        let Room::Flow(room) = room else {
+            return Ok(Placement::Unthreaded);
+        };
         if let Some(parent) = new.parent {
             return Ok(Placement::Answers(parent));
         }
@@ -300,9 +296,35 @@ impl Messages {
         Ok(outcome)
     }
 
-    async fn repeated(&self, room: RoomId, id: MessageId) -> Result<Posted> {
+    async fn repeated(&self, room: &Room, id: MessageId) -> Result<Posted> {
+        let room = room.id().ok_or_else(Error::not_found)?;
         let view = self.load_view(room, id).await?;
         Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))))
+    }
+}
+
+/// Checks that a room takes such a message: private conversations have chat and files, and neither
+/// threads nor other names.
+fn check_kind(room: &Room, new: &NewPost) -> Result<()> {
+    if matches!(room, Room::Flow(_)) {
+        return Ok(());
+    }
+    let wrong = [
+        (
+            "event",
+            !matches!(new.event, MessageKind::Message | MessageKind::File),
+        ),
+        ("message", new.parent.is_some()),
+        ("thread_id", new.thread_id.is_some()),
+        ("external_thread_id", new.external_thread_id.is_some()),
+        ("external_user_name", new.external_user_name.is_some()),
+    ];
+    match wrong.into_iter().find(|(_, is_wrong)| *is_wrong) {
+        Some((name, _)) => Err(Error::invalid(
+            name,
+            "can't be used in a private conversation",
+        )),
+        None => Ok(()),
     }
 }
 
@@ -328,7 +350,7 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
 }
 
 /// Posts one draft, and makes a status the state of its author.
-pub(crate) fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
+fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
     let outcome = tx
         .messages()
         .append(std::slice::from_ref(draft))?
@@ -401,9 +423,81 @@ fn fingerprint(actor: &Actor, new: &NewPost) -> i64 {
 }
 
 /// A number that no other text has.
-pub(crate) fn digest(text: &str) -> i64 {
+fn digest(text: &str) -> i64 {
     let TokenHash(hash) = TokenHash::of(text);
     let mut first = [0; 8];
     first.copy_from_slice(&hash[..8]);
     i64::from_be_bytes(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use crate::accounts::tests::World;
+
+    #[tokio::test]
+    async fn a_private_conversation_has_chat_only_and_no_threads() {
+        let world = World::new().await;
+        let own = world.ada.user_id().unwrap();
+        let rooms = world.app.rooms();
+        let room = rooms
+            .private(&world.ada, own, MessageAction::Post)
+            .await
+            .unwrap();
+        let chat = || NewPost::of(MessageKind::Message, "tea".to_owned());
+        let wrong = [
+            ("event", NewPost::of(MessageKind::Status, "tea".to_owned())),
+            (
+                "message",
+                NewPost {
+                    parent: Some(MessageId(1)),
+                    ..chat()
+                },
+            ),
+            (
+                "thread_id",
+                NewPost {
+                    thread_id: Some("x".to_owned()),
+                    ..chat()
+                },
+            ),
+            (
+                "external_thread_id",
+                NewPost {
+                    external_thread_id: Some("x".to_owned()),
+                    ..chat()
+                },
+            ),
+            (
+                "external_user_name",
+                NewPost {
+                    external_user_name: Some("Bot".to_owned()),
+                    ..chat()
+                },
+            ),
+        ];
+        for (field, new) in wrong {
+            let posted = world.app.messages().post(&world.ada, room.clone(), new);
+            let error = posted.await.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Invalid, "{field}");
+            let fields: Vec<&str> = error.fields().keys().map(String::as_str).collect();
+            assert_eq!(fields, [field]);
+        }
+        assert_eq!(room.id(), None, "nothing began the conversation");
+        let posted = world.app.messages().post(&world.ada, room, chat()).await;
+        assert!(matches!(posted, Ok(Posted::Accepted)));
+        let room = rooms
+            .private(&world.ada, own, MessageAction::Read)
+            .await
+            .unwrap();
+        let list = world
+            .app
+            .messages()
+            .list(&room.into(), Default::default())
+            .await
+            .unwrap();
+        let list: serde_json::Value = serde_json::from_slice(&list.json).unwrap();
+        assert_eq!(list[0]["content"], "tea");
+    }
 }

@@ -7,7 +7,7 @@ use eddyline_model::{ApplicationId, RoomId};
 use eddyline_storage::{Reader, Result as StoreResult};
 
 use crate::actor::Actor;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Messages, Result};
 
 /// Who posts into the inbox.
@@ -28,7 +28,7 @@ impl Messages {
     pub(crate) async fn posting_identity(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &FlowRoom,
         by_own_id: bool,
     ) -> Result<PostingIdentity> {
         if let Actor::FlowToken {

@@ -11,7 +11,7 @@ use eddyline_model::policy::FlowAction;
 use crate::actor::Actor;
 use crate::messages::{NewPost, Pushed, PushedMail, check_tags, check_text};
 use crate::quota::QuotaSubject;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Messages, Result};
 
 /// The most tokens of one path.
@@ -21,7 +21,7 @@ const MAX_TOKENS: usize = 20;
 #[derive(Debug)]
 pub struct Pushing {
     actor: Actor,
-    room: Arc<Room>,
+    room: Arc<FlowRoom>,
 }
 
 impl Pushing {
@@ -131,7 +131,7 @@ impl Messages {
             let mut new = NewPost::of(MessageKind::Mail, String::new());
             (new.tags, new.external_user_name) = (tags.clone(), from_name.clone());
             new.pushed = Some(pushed.clone());
-            self.post_prepared(actor, room.clone(), new, Some(prepared.clone()))
+            self.post_prepared(actor, room.clone().into(), new, Some(prepared.clone()))
                 .await?;
         }
         Ok(())

@@ -1,216 +1,150 @@
-//! Rooms as requests ask for them: the flow, its organization and who is in it, cached until
-//! the log tells of a change.
+//! Rooms as requests ask for them: flows and private conversations, with who may do what there,
+//! cached until the log tells of a change.
 
-mod pair;
+mod cache;
+mod flow;
+mod private;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use eddyline_model::flows::Flow;
-use eddyline_model::names::{is_ignorable, nick_key};
-use eddyline_model::organizations::Organization;
-use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
+use eddyline_model::policy::{self, MessageAction, PrivateAction};
 use eddyline_model::tags::Roster;
-use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
-use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
+use eddyline_model::{EventId, RoomId, UserId};
+use eddyline_storage::Tx;
+use eddyline_wire::RoomRef;
 
-use self::pair::Pairs;
-pub(crate) use self::pair::{Pair, pair_key};
+pub(crate) use self::cache::RoomCache;
+pub use self::flow::{FlowRoom, Member};
+pub use self::private::PrivateRoom;
+use crate::Result;
 use crate::actor::Actor;
-use crate::charging::charge_reads_to;
+use crate::addresses::Addresses;
 use crate::core::Core;
 use crate::core::transaction::TxResult;
-use crate::groups::MentionGroups;
-use crate::loading_cache::LoadingCache;
-use crate::{Error, Result};
 
-const REMEMBERED: usize = 10_000;
-
-/// A member of a flow. Blocked members can neither read nor post.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// The name by which others mention the member.
-    pub nick: String,
-    /// Whether the member is blocked.
-    pub blocked: bool,
+/// Where messages are, with what every request about them needs.
+#[derive(Clone, Debug)]
+pub enum Room {
+    /// A flow.
+    Flow(Arc<FlowRoom>),
+    /// The private conversation of the caller with a user.
+    Private(PrivateRoom),
 }
 
-/// A room, with what every request about it needs.
-#[derive(Clone, Debug)]
-pub struct Room {
-    /// The flow that the room is.
-    pub flow: Flow,
-    /// The organization it belongs to.
-    pub organization: Organization,
-    members: HashMap<UserId, Member>,
-    nicks: HashMap<String, UserId>,
-    /// Those of the organization.
-    groups: Arc<MentionGroups>,
+impl From<Arc<FlowRoom>> for Room {
+    fn from(room: Arc<FlowRoom>) -> Self {
+        Self::Flow(room)
+    }
+}
+
+impl From<PrivateRoom> for Room {
+    fn from(room: PrivateRoom) -> Self {
+        Self::Private(room)
+    }
 }
 
 impl Room {
-    /// The room's number.
+    /// The room's number. `None` for a private conversation that does not exist yet.
     #[must_use]
-    pub fn id(&self) -> RoomId {
-        self.flow.room
+    pub fn id(&self) -> Option<RoomId> {
+        match self {
+            Self::Flow(room) => Some(room.id()),
+            Self::Private(room) => room.id(),
+        }
     }
 
-    /// What a user is in it.
+    /// How the messages of the room are encoded.
     #[must_use]
-    pub fn member(&self, user: UserId) -> Option<&Member> {
-        self.members.get(&user)
+    pub fn reference(&self) -> RoomRef<'_> {
+        match self {
+            Self::Flow(room) => RoomRef::Flow(&room.flow.id),
+            Self::Private(_) => RoomRef::Private,
+        }
     }
 
-    /// How many are in it, the blocked ones too.
+    /// The API address of the room.
     #[must_use]
-    pub fn people(&self) -> usize {
-        self.members.len()
+    pub fn address(&self, addresses: &Addresses) -> String {
+        match self {
+            Self::Flow(room) => addresses.flow(&room.organization, &room.flow),
+            Self::Private(room) => addresses.private(room.with()),
+        }
+    }
+
+    /// The recipient of what the caller posts, which flows do not have.
+    pub(crate) fn recipient(&self) -> Option<UserId> {
+        match self {
+            Self::Flow(_) => None,
+            Self::Private(room) => Some(room.with()),
+        }
+    }
+
+    /// Counts the changes of who may post in the room. `None` as for [`Room::id`].
+    pub(crate) fn access_version(&self) -> Option<i64> {
+        match self {
+            Self::Flow(room) => Some(room.flow.access_version),
+            Self::Private(room) => room.access_version(),
+        }
+    }
+
+    /// Whether the messages of the room bear tags.
+    pub(crate) fn has_tags(&self) -> bool {
+        match self {
+            Self::Flow(_) => true,
+            Self::Private(room) => room.has_tags(),
+        }
     }
 
     /// How many tags a caller may send who sends those of a message back.
     pub(crate) fn most_tags(&self) -> usize {
-        tags::most_tags(self.people(), self.groups.len())
-    }
-
-    /// The room as the store has it now, where no groups are mentioned; [`Rooms::load_room`] and
-    /// [`Rooms::change_room`] give it those of its organization.
-    pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {
-        let Some(flow) = reader.flows().find(id)? else {
-            return Ok(None);
-        };
-        let Some(organization) = reader.organizations().find(flow.organization)? else {
-            return Ok(None);
-        };
-        let mut members = HashMap::new();
-        let mut nicks = HashMap::new();
-        for (membership, user) in reader.members().list_of_rooms(&[id])? {
-            if !membership.blocked {
-                add_nick(&mut nicks, &user.nick, user.id);
-            }
-            members.insert(
-                user.id,
-                Member {
-                    nick: user.nick,
-                    blocked: membership.blocked,
-                },
-            );
-        }
-        Ok(Some(Self {
-            flow,
-            organization,
-            members,
-            nicks,
-            groups: Arc::default(),
-        }))
-    }
-}
-
-impl Actor {
-    /// What the actor is towards a room.
-    pub(crate) fn flow_caller(&self, room: &Room) -> FlowCaller {
         match self {
-            Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
-            Self::User { caller, .. } => FlowCaller::User {
-                user: caller.user.id,
-                role: caller.role_in(room.flow.organization),
-                place: match room.member(caller.user.id) {
-                    None => MembershipState::Outside,
-                    Some(member) if member.blocked => MembershipState::Blocked,
-                    Some(_) => MembershipState::Inside,
-                },
-            },
+            Self::Flow(room) => room.most_tags(),
+            Self::Private(room) => room.most_tags(),
         }
     }
-}
 
-/// Of several nicks that look the same, which could be taken once, the one without invisible
-/// characters is mentioned.
-fn add_nick(nicks: &mut HashMap<String, UserId>, nick: &str, user: UserId) {
-    let key = nick_key(nick);
-    if nick.chars().any(is_ignorable) {
-        nicks.entry(key).or_insert(user);
-    } else {
-        nicks.insert(key, user);
+    /// Checks that the room takes changes, for a caller who was admitted.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::denied`] when the organization, or each that the two have in common, is inactive.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match self {
+            Self::Flow(room) => Ok(policy::write(&room.organization)?),
+            Self::Private(room) => room.allow(PrivateAction::Write),
+        }
     }
 }
 
 impl Roster for Room {
     fn by_nick(&self, key: &str) -> Option<UserId> {
-        self.nicks.get(key).copied()
+        match self {
+            Self::Flow(room) => room.by_nick(key),
+            Self::Private(room) => room.by_nick(key),
+        }
     }
 
     fn contains(&self, user: UserId) -> bool {
-        self.member(user).is_some_and(|member| !member.blocked)
+        match self {
+            Self::Flow(room) => room.contains(user),
+            Self::Private(room) => room.contains(user),
+        }
     }
 
     fn users(&self) -> impl Iterator<Item = UserId> {
-        self.members
-            .iter()
-            .filter(|(_, member)| !member.blocked)
-            .map(|(id, _)| *id)
+        let (flow, private) = match self {
+            Self::Flow(room) => (Some(room.users()), None),
+            Self::Private(room) => (None, Some(room.users())),
+        };
+        let flow = flow.into_iter().flatten();
+        flow.chain(private.into_iter().flatten())
     }
 
     fn group(&self, key: &str) -> Option<&[UserId]> {
-        self.groups.members(key)
-    }
-}
-
-/// The rooms that were asked for lately.
-pub(crate) struct RoomCache {
-    by_id: LoadingCache<RoomId, Arc<Room>>,
-    /// By `organization/flow` in lower case: no name has a slash.
-    by_name: LoadingCache<String, RoomId>,
-    by_public_id: LoadingCache<String, RoomId>,
-    /// Of organizations. Each room remembers its own too, so that a post looks at nothing else;
-    /// they are forgotten before the rooms are, so that no room is cached with those from before a
-    /// change.
-    groups: LoadingCache<OrganizationId, Arc<MentionGroups>>,
-    /// Private conversations, which are forgotten with everything else.
-    pub(crate) private: Pairs,
-}
-
-impl Default for RoomCache {
-    fn default() -> Self {
-        Self {
-            by_id: LoadingCache::new(REMEMBERED),
-            by_name: LoadingCache::new(REMEMBERED),
-            by_public_id: LoadingCache::new(REMEMBERED),
-            groups: LoadingCache::new(REMEMBERED),
-            private: Pairs::default(),
+        match self {
+            Self::Flow(room) => room.group(key),
+            Self::Private(room) => room.group(key),
         }
-    }
-}
-
-impl RoomCache {
-    /// Drops the cached room.
-    pub(crate) fn invalidate(&self, room: RoomId) {
-        self.by_id.invalidate(&room);
-    }
-
-    /// Forgets the rooms that a user is in, and their conversations. `rooms` are those that they
-    /// are in now; who leaves one later has it forgotten then.
-    pub(crate) fn invalidate_user(&self, user: UserId, rooms: &[RoomId]) {
-        self.by_id.retain_both(
-            |_, room| room.member(user).is_none(),
-            |id| !rooms.contains(id),
-        );
-        self.private.invalidate_user(user);
-    }
-
-    /// Forgets the groups of an organization.
-    pub(crate) fn invalidate_groups(&self, organization: OrganizationId) {
-        self.groups.invalidate(&organization);
-        self.by_id
-            .retain(|_, room| room.organization.id != organization);
-    }
-
-    /// Drops all entries.
-    pub(crate) fn invalidate_all(&self) {
-        self.groups.invalidate_all();
-        self.by_id.invalidate_all();
-        self.by_name.invalidate_all();
-        self.by_public_id.invalidate_all();
-        self.private.invalidate_all();
     }
 }
 
@@ -232,201 +166,73 @@ impl Rooms {
         }
     }
 
-    /// The room of a flow named by organization and flow, for a caller who may do `action` there.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::not_found`], [`Error::denied`].
-    pub async fn find(
+    /// The room as it is now, if the caller may still do `action` there. What was cached of it is
+    /// dropped.
+    pub(crate) async fn readmit(
         &self,
         actor: &Actor,
-        organization: &str,
-        flow: &str,
-        action: FlowAction,
-    ) -> Result<Arc<Room>> {
-        let id = self.room_id_by_name(organization, flow).await?;
-        self.admit(actor, id, action).await
+        room: &Room,
+        action: MessageAction,
+    ) -> Result<Room> {
+        match room {
+            Room::Flow(room) => {
+                self.cache.invalidate(room.id());
+                let room = self.admit(actor, room.id(), action.in_flow()).await?;
+                Ok(Room::Flow(room))
+            }
+            Room::Private(room) => {
+                self.cache.pairs.invalidate(&room.key());
+                self.private(actor, room.with(), action)
+                    .await
+                    .map(Room::Private)
+            }
+        }
     }
 
-    /// The room of a flow named in a parameter: by its id, as `organization/flow` or as
-    /// `organization:flow`.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::not_found`], [`Error::denied`].
-    pub async fn find_named(
+    /// The room, which is made if it is a private conversation that does not exist yet.
+    pub(crate) async fn begin(
         &self,
         actor: &Actor,
-        name: &str,
-        action: FlowAction,
-    ) -> Result<Arc<Room>> {
-        let id = match name.split_once(['/', ':']) {
-            Some((organization, flow)) => self.room_id_by_name(organization, flow).await?,
-            None => self.room_id_by_public_id(name).await?,
-        };
-        self.admit(actor, id, action).await
+        room: Room,
+        action: MessageAction,
+    ) -> Result<Room> {
+        match room {
+            Room::Private(room) => self
+                .begin_private(actor, room, action)
+                .await
+                .map(Room::Private),
+            Room::Flow(_) => Ok(room),
+        }
     }
 
-    /// The room that a flow token belongs to, for posting.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::not_found`] when the flow is archived.
-    pub async fn of_flow_token(&self, actor: &Actor, id: RoomId) -> Result<Arc<Room>> {
-        self.admit(actor, id, FlowAction::Post).await
-    }
-
-    /// The room, if the caller may do `action` there.
-    pub(crate) async fn admit(
+    /// Changes messages of a room, as [`Rooms::change_flow`] and [`Rooms::change_private`] do.
+    pub(crate) async fn change<R, F>(
         &self,
         actor: &Actor,
-        id: RoomId,
-        action: FlowAction,
-    ) -> Result<Arc<Room>> {
-        let room = self.load_room(id).await?;
-        charge_reads_to(room.flow.organization);
-        policy::flow(actor.flow_caller(&room), &room.flow, action)?;
-        Ok(room)
-    }
-
-    /// Changes something about a room in one transaction: holds it against others, loads it and the
-    /// caller's organizations anew, checks that the caller may do `action` and that the
-    /// organization takes changes, and lets `change` do the rest. Gives the position of the last
-    /// log entry that was written. The groups that can be mentioned come from the cache: no right
-    /// depends on them.
-    pub(crate) async fn change_room<R, F>(
-        &self,
-        actor: &Actor,
-        id: RoomId,
-        action: FlowAction,
+        room: &Room,
+        action: MessageAction,
         change: F,
     ) -> Result<(R, Option<EventId>)>
     where
         R: Send + 'static,
         F: Fn(&mut Tx<'_>, &Actor, &Room) -> TxResult<R> + Send + 'static,
     {
-        let groups = self.load_room(id).await?.groups.clone();
-        let lock = move |tx: &mut Tx<'_>| tx.rooms().lock(id);
-        self.core
-            .locked_transaction_as(actor, lock, move |tx, actor| {
-                let loaded = Room::load(tx, id)?.ok_or_else(Error::not_found)?;
-                let room = Room {
-                    groups: groups.clone(),
-                    ..loaded
-                };
-                let allowed = policy::flow(actor.flow_caller(&room), &room.flow, action);
-                let possible = match action {
-                    // One's own mark is no change of the organization.
-                    FlowAction::SetOpen => Ok(()),
-                    _ => policy::write(&room.organization),
-                };
-                allowed.and(possible).map_err(Error::from)?;
-                change(tx, actor, &room)
-            })
-            .await
-    }
-
-    pub(crate) async fn load_room(&self, id: RoomId) -> Result<Arc<Room>> {
-        let load = || async {
-            let Some(loaded) = self
-                .core
-                .store()
-                .read(move |reader| Room::load(reader, id))
-                .await?
-            else {
-                return Ok::<_, StoreError>(None);
-            };
-            let groups = self.load_groups(loaded.organization.id).await?;
-            Ok(Some(Arc::new(Room { groups, ..loaded })))
-        };
-        let room = self
-            .cache
-            .by_id
-            .find(self.core.caches_current(), id, load)
-            .await?;
-        room.ok_or_else(Error::not_found)
-    }
-
-    /// The groups that can be mentioned in the flows of an organization.
-    async fn load_groups(&self, organization: OrganizationId) -> StoreResult<Arc<MentionGroups>> {
-        let load = || {
-            self.core
-                .store()
-                .read(move |reader| Ok(Some(Arc::new(MentionGroups::load(reader, organization)?))))
-        };
-        let groups = self
-            .cache
-            .groups
-            .find(self.core.caches_current(), organization, load)
-            .await?;
-        Ok(groups.unwrap_or_default())
-    }
-
-    pub(crate) async fn room_id_by_name(&self, organization: &str, flow: &str) -> Result<RoomId> {
-        let key = name_key(organization, flow);
-        let load = || {
-            let (organization, flow) = (organization.to_lowercase(), flow.to_lowercase());
-            self.core.store().read(move |reader| {
-                match reader.organizations().find_id_by_name(&organization)? {
-                    Some(organization) => reader.flows().find_room_by_name(organization, &flow),
-                    None => Ok(None),
-                }
-            })
-        };
-        // This cache may be stale for a moment. That is safe: access is checked after the lookup.
-        self.cache
-            .by_name
-            .find(true, key, load)
-            .await?
-            .ok_or_else(Error::not_found)
-    }
-
-    pub(crate) async fn room_id_by_public_id(&self, public_id: &str) -> Result<RoomId> {
-        let wanted = public_id.to_owned();
-        let load = || {
-            self.core
-                .store()
-                .read(move |reader| reader.flows().find_room_by_id(&wanted))
-        };
-        self.cache
-            .by_public_id
-            .find(true, public_id.to_owned(), load)
-            .await?
-            .ok_or_else(Error::not_found)
-    }
-}
-
-fn name_key(organization: &str, flow: &str) -> String {
-    let mut key = String::with_capacity(organization.len() + 1 + flow.len());
-    for part in [organization, "/", flow] {
-        // Nearly all names are ASCII, which has no characters of more than one byte.
-        match part.is_ascii() {
-            true => key.push_str(part),
-            false => key.extend(part.chars().flat_map(char::to_lowercase)),
+        match room {
+            Room::Flow(room) => {
+                self.change_flow(
+                    actor,
+                    room.id(),
+                    action.in_flow(),
+                    move |tx, actor, room| change(tx, actor, &Room::Flow(room.clone())),
+                )
+                .await
+            }
+            Room::Private(room) => {
+                self.change_private(actor, room, action.in_private(), move |tx, actor, room| {
+                    change(tx, actor, &Room::Private(room.clone()))
+                })
+                .await
+            }
         }
-    }
-    key.make_ascii_lowercase();
-    key
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_nick_that_looks_like_another_is_not_mentioned_in_its_place() {
-        let mut nicks = HashMap::new();
-        for (nick, user) in [
-            ("ad\u{200c}a", 1),
-            ("Ada", 2),
-            ("a\u{200d}da", 3),
-            ("ben", 4),
-        ] {
-            add_nick(&mut nicks, nick, UserId(user));
-        }
-        assert_eq!(
-            nicks,
-            HashMap::from([("ada".to_owned(), UserId(2)), ("ben".to_owned(), UserId(4))])
-        );
     }
 }

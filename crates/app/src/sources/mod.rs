@@ -20,7 +20,7 @@ use crate::action_message::action;
 use crate::actor::Actor;
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Result};
 
 /// The most sources of a flow.
@@ -119,7 +119,12 @@ impl Sources {
     ///
     /// [`Error::denied`] for callers without an application, [`Error::invalid`],
     /// [`Error::conflict`] when the flow has too many.
-    pub async fn create(&self, actor: &Actor, room: &Room, new: NewSource) -> Result<WireSource> {
+    pub async fn create(
+        &self,
+        actor: &Actor,
+        room: &FlowRoom,
+        new: NewSource,
+    ) -> Result<WireSource> {
         let application = actor.application().ok_or_else(Error::denied)?;
         check_name(&new.name)?;
         let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
@@ -127,7 +132,7 @@ impl Sources {
         // Nobody remembers anything of a source that is new, so nobody is waited for.
         let (made, _) = self
             .rooms
-            .change_room(
+            .change_flow(
                 actor,
                 room.id(),
                 FlowAction::ManageSources,
@@ -186,7 +191,7 @@ impl Sources {
     /// # Errors
     ///
     /// [`Error::unavailable`].
-    pub async fn list_of_flow(&self, room: &Room) -> Result<Vec<WireSource>> {
+    pub async fn list_of_flow(&self, room: &FlowRoom) -> Result<Vec<WireSource>> {
         self.describe_sources(vec![room.id()]).await
     }
 
@@ -242,7 +247,7 @@ impl Sources {
     /// # Errors
     ///
     /// [`Error::not_found`].
-    pub async fn get(&self, room: &Room, id: SourceId) -> Result<WireSource> {
+    pub async fn get(&self, room: &FlowRoom, id: SourceId) -> Result<WireSource> {
         let (addresses, room) = (self.core.config().addresses.clone(), room.id());
         let found = self
             .core
@@ -337,7 +342,7 @@ impl Sources {
                 actor,
                 move |tx| tx.rooms().lock(room),
                 move |tx, actor| {
-                    let room = Room::load(tx, room)?.ok_or_else(Error::not_found)?;
+                    let room = FlowRoom::load(tx, room)?.ok_or_else(Error::not_found)?;
                     let source = tx.sources().find(id)?.ok_or_else(Error::not_found)?;
                     let thread_owner = match &**actor {
                         Actor::FlowToken { thread_owner, .. } => Some(*thread_owner),

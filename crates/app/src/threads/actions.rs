@@ -16,7 +16,7 @@ use crate::actor::Actor;
 use crate::core::transaction::Principal;
 use crate::core::transaction::TxResult;
 use crate::error::IntegrationFailed;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Result, Threads};
 
 /// An action whose integration can be asked.
@@ -43,7 +43,7 @@ impl Threads {
     pub async fn trigger_action(
         &self,
         actor: &Actor,
-        room: &Room,
+        room: &FlowRoom,
         thread_id: &str,
         position: usize,
         name: Option<&str>,

@@ -13,7 +13,7 @@ pub use eddyline_storage::ThreadPage;
 use std::sync::Arc;
 
 use crate::messages::LIST_BYTES;
-use crate::rooms::Room;
+use crate::rooms::FlowRoom;
 use crate::{Error, Result};
 
 /// Which threads a list shows, as a caller says it.
@@ -61,7 +61,7 @@ impl Threads {
     /// [`Error::unavailable`].
     pub async fn list(
         &self,
-        room: &Room,
+        room: &FlowRoom,
         of: ThreadsOf,
         mut query: ThreadQuery,
     ) -> Result<ThreadPage> {
@@ -89,7 +89,7 @@ impl Threads {
     /// # Errors
     ///
     /// [`Error::not_found`].
-    pub async fn get(&self, room: &Room, thread_id: &str) -> Result<ThreadState> {
+    pub async fn get(&self, room: &FlowRoom, thread_id: &str) -> Result<ThreadState> {
         let (root, room) = (self.messages.thread_root(room, thread_id)?, room.id());
         let found = self
             .core

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use eddyline_app::{Actor, App, Error, Limit, Permit};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::MessageKind;
-use eddyline_model::policy::FlowAction;
+use eddyline_model::policy::{FlowAction, MessageAction};
 use eddyline_wire::forms::Bounds;
 use eddyline_wire::params::Params;
 use futures_util::StreamExt as _;
@@ -231,41 +231,28 @@ async fn admit(
     sender: &Actor,
     so_far: &Params,
 ) -> Result<(), Error> {
+    let rooms = shared.app.rooms();
     if !segments.get("user").is_empty() {
-        let to = segments
-            .get("user")
-            .parse()
-            .map_err(|_| Error::not_found())?;
-        return shared.app.messages().may_send_file_to(sender, to).await;
+        let with = segments.get("user");
+        let with = with.parse().map_err(|_| Error::not_found())?;
+        let room = rooms.private(sender, with, MessageAction::Post).await?;
+        return shared.app.files().may_send(&room.into()).await;
     }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);
     params.finish()?;
     let (organization, name) = (segments.get("organization"), segments.get("flow"));
+    let post = FlowAction::Post;
     let room = match (sender, flow) {
-        _ if !name.is_empty() => Some(
-            shared
-                .app
-                .rooms()
-                .find(sender, organization, name, FlowAction::Post)
-                .await?,
-        ),
-        (Actor::FlowToken { room, .. }, _) => {
-            Some(shared.app.rooms().of_flow_token(sender, *room).await?)
-        }
-        (Actor::User { .. }, Some(flow)) => Some(
-            shared
-                .app
-                .rooms()
-                .find_named(sender, &flow, FlowAction::Post)
-                .await?,
-        ),
+        _ if !name.is_empty() => Some(rooms.find(sender, organization, name, post).await?),
+        (Actor::FlowToken { room, .. }, _) => Some(rooms.of_flow_token(sender, *room).await?),
+        (Actor::User { .. }, Some(flow)) => Some(rooms.find_named(sender, &flow, post).await?),
         // It is told later, or is missing.
         (Actor::User { .. }, None) => None,
     };
     if let Some(room) = room {
-        shared.app.files().may_send(&room).await?;
+        shared.app.files().may_send(&room.into()).await?;
     }
     match event.as_deref().and_then(MessageKind::parse) {
         Some(MessageKind::Activity | MessageKind::Discussion) if !sender.may_integrate() => {

@@ -1,8 +1,40 @@
 //! Messages: who changes and deletes which.
 
-use super::Refusal;
+use super::{FlowAction, PrivateAction, Refusal};
 use crate::UserId;
 use crate::messages::{Message, MessageKind};
+
+/// What a caller wants to do with the messages of a room, be it a flow or a private conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MessageAction {
+    /// Read them, or mark them as read.
+    Read,
+    /// Change or delete one. Which one is decided by [`edit_content`] and [`delete`].
+    Change,
+    /// Post one.
+    Post,
+}
+
+impl MessageAction {
+    /// What the caller must be allowed to do in a flow. Those who read there also tag, and delete
+    /// from the inbox.
+    #[must_use]
+    pub fn in_flow(self) -> FlowAction {
+        match self {
+            Self::Read | Self::Change => FlowAction::Read,
+            Self::Post => FlowAction::Post,
+        }
+    }
+
+    /// What the caller must be allowed to do in a private conversation.
+    #[must_use]
+    pub fn in_private(self) -> PrivateAction {
+        match self {
+            Self::Read => PrivateAction::Read,
+            Self::Change | Self::Post => PrivateAction::Write,
+        }
+    }
+}
 
 /// What deleting a message does (specification, section 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

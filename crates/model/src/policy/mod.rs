@@ -2,7 +2,7 @@
 //!
 //! Callers come with what they are ([`FlowCaller`] towards a flow, a role in an organization, an
 //! [`Acquaintance`] with another user); the answer is a plain yes or the reason for the refusal.
-//! Each room decides about its own kind of thing, and nothing here looks anything up.
+//! Each module decides about one kind of thing, and nothing here looks anything up.
 
 mod applications;
 mod flows;
@@ -15,7 +15,7 @@ mod sources;
 pub use applications::{ApplicationAction, application};
 pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_link};
 pub use invitations::{Invited, accept_invitation, invited};
-pub use messages::{Deletion, delete, edit_content};
+pub use messages::{Deletion, MessageAction, delete, edit_content};
 pub use organizations::{OrganizationAction, may_do_without, organization, write};
 pub use private::{Acquaintance, PrivateAction, private};
 pub use sources::source;

@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::MessageKind;
+use eddyline_model::policy::MessageAction;
 use eddyline_model::{MessageId, OrganizationId};
 
 use super::*;
 use crate::error::kind_of;
-use crate::{Edit, Error, ErrorKind, FlowChanges, NewPost, NewPrivateMessage, Room};
+use crate::{Edit, Error, ErrorKind, FlowChanges, FlowRoom, NewPost};
 
 async fn signed_in(world: &World) -> (Secret, Actor) {
     let session = sign_in(world, GOOD).await.unwrap();
@@ -22,7 +23,7 @@ async fn signed_in(world: &World) -> (Secret, Actor) {
     (session, actor)
 }
 
-async fn main(world: &World) -> Arc<Room> {
+async fn main(world: &World) -> Arc<FlowRoom> {
     world
         .app
         .rooms()
@@ -50,13 +51,11 @@ async fn try_everything(world: &World, actor: &Actor) -> Vec<(&'static str, Opti
         disabled: Some(true),
         ..FlowChanges::default()
     };
-    let private = NewPrivateMessage {
-        content: "late".into(),
-        file: None,
-        tags: Vec::new(),
-        uuid: None,
-        wait: false,
-    };
+    let private = app
+        .rooms()
+        .private(actor, me, MessageAction::Post)
+        .await
+        .unwrap();
     let mut status = said("late");
     status.event = MessageKind::Status;
     vec![
@@ -73,26 +72,29 @@ async fn try_everything(world: &World, actor: &Actor) -> Vec<(&'static str, Opti
         ),
         (
             "private",
-            app.messages().post_private(actor, me, private).await.err(),
+            app.messages()
+                .post(actor, private, said("late"))
+                .await
+                .err(),
         ),
         (
             "edit",
             app.messages()
-                .edit(actor, &room, MessageId(1), edit())
+                .edit(actor, &room.clone().into(), MessageId(1), edit())
                 .await
                 .err(),
         ),
         (
             "delete",
             app.messages()
-                .delete(actor, &room, MessageId(1))
+                .delete(actor, &room.clone().into(), MessageId(1))
                 .await
                 .err(),
         ),
         (
             "read",
             app.messages()
-                .mark_read(actor, &room, MessageId(1))
+                .mark_read(actor, &room.clone().into(), MessageId(1))
                 .await
                 .err(),
         ),
