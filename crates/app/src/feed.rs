@@ -226,6 +226,10 @@ impl Feed {
                 Ok(()) => {}
                 Err(FeedError::Transient(error)) => {
                     self.note_failure(&error);
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "the database is asked again after a pause"
+                    )]
                     tokio::time::sleep(RETRY).await;
                 }
                 Err(FeedError::Fatal(error)) => return Err(error),

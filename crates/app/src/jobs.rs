@@ -62,6 +62,10 @@ impl Drop for Registered {
 
 impl Jobs {
     /// Runs a job until the token that it gets is cancelled; again, when it panicked.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a job that panics at once must not take a core"
+    )]
     pub(crate) fn spawn<W>(
         &self,
         name: &'static str,
@@ -316,6 +320,10 @@ mod tests {
                 Ok(())
             }
         };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "a request that may be dropped while its work goes on"
+        )]
         let waiting = tokio::spawn({
             let jobs = jobs.clone();
             async move { jobs.finish("a request", work).await }

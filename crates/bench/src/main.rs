@@ -6,7 +6,11 @@
 //! command line and its protocol; only the room of a million messages is filled past it, through
 //! the store.
 
-#![cfg_attr(test, allow(clippy::unwrap_used))]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "what measures reads clocks and waits"
+)]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by a panic"))]
 
 mod arguments;
 mod child;

@@ -35,6 +35,10 @@ pub(crate) async fn renew(
 
 /// Renews in a task of its own: when the request that needs the tokens is dropped or late, the pair
 /// that the server has made by then is kept all the same. The pair before it is no longer valid.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the renewal goes on when its caller is dropped; the caller waits for it"
+)]
 fn spawn_renewal(
     session: &OAuthSession,
     client: &Client,

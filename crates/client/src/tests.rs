@@ -1,5 +1,10 @@
 //! The client against a socket that answers from a script.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 use std::time::Duration;
 
 use http::StatusCode;

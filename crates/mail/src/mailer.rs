@@ -57,6 +57,10 @@ impl Mailer {
     /// # Errors
     /// When the mail was not sent, as far as we know; [`SendError`] says whether to try again.
     pub async fn send(&self, message: &MailMessage) -> Result<(), SendError> {
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the Date header of a mail tells the time of the machine"
+        )]
         let now = SystemTime::now();
         match &self.0.way {
             Way::Smtp(smtp) => {

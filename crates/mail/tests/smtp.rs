@@ -1,5 +1,10 @@
 //! Mails to a real mail server, over every kind of connection, and everything it may answer.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::PathBuf;

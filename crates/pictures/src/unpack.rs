@@ -106,8 +106,6 @@ fn check_size(decoder: &dyn ImageDecoder, bounds: Bounds) -> Result<u64, Unreada
     Ok(pixels)
 }
 
-// By value, as `map_err` hands it over.
-#[allow(clippy::needless_pass_by_value)]
 fn refusal(error: ImageError) -> Unreadable {
     use image::error::LimitErrorKind;
     match error {

@@ -71,6 +71,10 @@ impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}
 
 impl Tunnel {
     /// Opens sockets for all hosts of the address.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the tasks end with the runtime of the tunnel"
+    )]
     pub(crate) fn open(address: &Address, mode: Mode) -> Result<Self, Error> {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
         let time = address
@@ -150,6 +154,10 @@ fn folder() -> std::io::Result<TempDir> {
         .tempdir_in(parent)
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the tasks end with the runtime of the tunnel; accept fails while descriptors are short"
+)]
 async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
     loop {
         match listener.accept().await {

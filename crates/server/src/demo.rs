@@ -79,6 +79,7 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
     populate(&app).await?;
     let welcome = Welcome::prepare(&app).await?;
     print_welcome(&app, &welcome, &mailbox)?;
+    #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let chatter = tokio::spawn(chatter(app));
     let outcome = node.run().await;
     chatter.abort();
@@ -190,6 +191,7 @@ async fn chatter(app: App) {
         return;
     };
     for text in CHATTER.iter().cycle() {
+        #[expect(clippy::disallowed_methods, reason = "the bot speaks at intervals")]
         tokio::time::sleep(CHATTER_PAUSE).await;
         if let Err(error) = say(&app, &eddy, text, None).await {
             tracing::debug!(%error, "the bot could not say anything");

@@ -67,6 +67,7 @@ struct Hidden {
 }
 
 impl Hidden {
+    #[expect(clippy::disallowed_methods, reason = "ends with the process")]
     fn begin() -> io::Result<Self> {
         let before = tcgetattr(stdin())?;
         let mut silent = before.clone();

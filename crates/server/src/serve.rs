@@ -30,6 +30,7 @@ pub(crate) async fn run(
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
     let mut node = Node::start(settings.clone()).await?;
+    #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), json);

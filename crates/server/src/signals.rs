@@ -25,6 +25,7 @@ impl StopSignals {
     pub(crate) async fn requested(mut self) -> &'static str {
         let first = self.next().await;
         // The task ends with the process, whichever way that goes.
+        #[expect(clippy::disallowed_methods, reason = "ends with the process")]
         tokio::spawn(async move {
             let second = self.next().await;
             tracing::warn!(

@@ -42,6 +42,10 @@ impl Drop for ChangeNotifier {
 impl Store {
     /// Begins to listen for writes of other processes. Needs a tokio runtime.
     #[must_use]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "aborted when the notifier is dropped"
+    )]
     pub fn change_notifier(&self) -> ChangeNotifier {
         let notifier = Arc::new(Notify::new());
         let task = match self.location() {
@@ -104,6 +108,10 @@ async fn listen(route: Arc<Route>, notifier: Arc<Notify>) {
             }
         }
         notifier.notify_one();
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "polls a database that notifies of nothing"
+        )]
         tokio::time::sleep(POLL_PERIOD).await;
     }
 }

@@ -14,6 +14,10 @@ pub(crate) fn system() -> Clock {
 }
 
 fn system_time() -> Timestamp {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one clock that all others come from"
+    )]
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

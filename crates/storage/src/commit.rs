@@ -174,6 +174,10 @@ impl Committer {
     }
 
     /// Finds out whether the batch whose answer got lost is there.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the writer has a thread of its own"
+    )]
     fn was_committed(&mut self) -> Result<bool> {
         let started = Instant::now();
         loop {

@@ -138,6 +138,10 @@ impl Writer {
         if matches!(self.committer.location(), Location::File(_))
             && self.last_pause.elapsed() >= BUSY_STRETCH
         {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the writer has a thread of its own"
+            )]
             std::thread::sleep(YIELD);
             self.last_pause = Instant::now();
         }

@@ -271,6 +271,10 @@ impl Subscription {
             .saturating_mul(1 << self.failures.min(8))
             .min(LONGEST_PAUSE);
         self.failures += 1;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the database is asked again after a pause"
+        )]
         Step::Retry(Box::pin(tokio::time::sleep(pause)))
     }
 

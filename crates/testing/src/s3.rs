@@ -48,7 +48,6 @@ impl S3Server {
     ///
     /// When there is no port or no folder for it.
     #[must_use]
-    #[allow(clippy::new_without_default)]
     pub fn start() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::create_dir(folder.path().join(BUCKET)).expect("an empty folder");

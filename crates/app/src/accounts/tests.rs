@@ -1,5 +1,10 @@
 //! What depends on the time, and on who comes first.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 mod addresses;
 mod credentials;
 mod ended;

@@ -42,6 +42,10 @@ impl Core {
     /// A process that does not confirm in time has stopped believing its memory by itself.
     /// Processes confirm at once only what told a control; a write of messages alone is not to be
     /// waited for.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "other processes tell by their rows only how far they have read"
+    )]
     pub(crate) async fn wait_until_applied(&self, event: Option<EventId>) {
         let Some(event) = event else { return };
         let waiting = async {

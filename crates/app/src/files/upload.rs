@@ -248,6 +248,10 @@ impl PendingObjects {
 }
 
 impl Drop for PendingObjects {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the database is asked again after a pause"
+    )]
     fn drop(&mut self) {
         let (files, keys) = (self.files.clone(), std::mem::take(&mut self.keys));
         let wait = if self.is_written {

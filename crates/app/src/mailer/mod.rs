@@ -85,6 +85,10 @@ impl Mail {
     }
 
     /// Sends mail.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "mail that failed is tried again at its time"
+    )]
     pub(crate) async fn run_mailer(self, stop: CancellationToken) {
         let Some(mailing) = self.core.config().mail.clone() else {
             return;

@@ -256,6 +256,10 @@ impl PresenceTracker {
     }
 
     /// Applies how another server shows a user, with a pause after so many `events`.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "listeners read meanwhile; nothing tells when they have"
+    )]
     async fn apply_paced(
         &self,
         events: &mut usize,

@@ -81,6 +81,10 @@ fn head(headers: &HeaderMap, chunked: bool) -> Bytes {
             head.put_slice(part);
         }
     }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the Date header tells the time of the machine"
+    )]
     let date = httpdate::fmt_http_date(SystemTime::now());
     let coding = if chunked {
         "transfer-encoding: chunked\r\n"

@@ -186,6 +186,10 @@ impl Acceptor {
 }
 
 /// The next connection that the system has.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the system does not tell when descriptors are free again"
+)]
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {

@@ -78,6 +78,10 @@ impl<S: FrameSource> Streaming<S> {
 
     /// Ready when the client is gone, or has said too much. What it says has no meaning any more
     /// and is passed over.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a client that says too much is cut off after this time"
+    )]
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(end) = &mut self.end {
             return end.as_mut().poll(cx);

@@ -50,6 +50,10 @@ impl Pool {
     }
 
     /// Lets a connection wait, unless it has done its work.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the farewell to the server is bounded, and the sweeper is aborted with the pool"
+    )]
     pub(super) fn park(self: &Arc<Self>, connection: Connection) {
         if connection.messages >= MESSAGES_PER_CONNECTION {
             tokio::spawn(quit(connection));
@@ -97,6 +101,10 @@ impl Drop for Pool {
     }
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the farewell to the server is bounded"
+)]
 async fn sweep(pool: Weak<Pool>, mut due: Instant) {
     loop {
         sleep_until(due).await;

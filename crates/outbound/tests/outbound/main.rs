@@ -1,6 +1,10 @@
 //! Requests to real servers on loopback.
 
-#![allow(clippy::unwrap_used)]
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
 
 mod server;
 

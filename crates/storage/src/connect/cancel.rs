@@ -77,6 +77,10 @@ impl Backend {
     }
 
     /// Cancels what is executed, on another thread.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the canceller has a thread of its own"
+    )]
     pub(crate) fn give_up(&self) {
         let (backend, Ok(runtime)) = (self.clone(), tokio::runtime::Handle::try_current()) else {
             return;

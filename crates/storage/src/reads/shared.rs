@@ -57,6 +57,10 @@ impl Answering {
         });
     }
 
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "ends with the read that the waiting callers share"
+    )]
     fn start_again(self) {
         tokio::spawn(async move {
             if let Ok(permit) = self.store.readers().acquire(SHARED).await {
@@ -147,6 +151,11 @@ fn answer(reader: &mut Reader<'_>, questions: Questions) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(
+        clippy::disallowed_methods,
+        reason = "the tasks of a test end with its runtime"
+    )]
+
     use super::*;
     use crate::news::MAX_WAITING;
 

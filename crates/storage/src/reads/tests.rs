@@ -1,3 +1,8 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 use std::future::Future;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;

@@ -27,6 +27,10 @@ pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mod
 
 /// Sets a connection up. Several processes that open a new file at once are in each other's way
 /// when they change its journal, and SQLite does not wait for that by itself.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "SQLite does not tell when a lock is free; no thread of the runtime waits here"
+)]
 pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
     let started = std::time::Instant::now();
     loop {
@@ -246,6 +250,10 @@ pub(crate) fn prepare_to_write(c: &mut SqliteConnection) -> QueryResult<()> {
 }
 
 /// Begins a transaction that may write.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "SQLite does not tell when a lock is free; no thread of the runtime waits here"
+)]
 pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
     use diesel::connection::AnsiTransactionManager;
     let started = std::time::Instant::now();

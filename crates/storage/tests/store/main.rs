@@ -1,5 +1,10 @@
 //! What the store promises, on every database it runs on.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 mod applications;
 mod audit;
 mod changes;

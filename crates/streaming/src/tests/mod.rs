@@ -1,5 +1,10 @@
 //! The stream as a listener sees it, over a log in memory.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 mod amendment;
 mod concurrent;
 mod quiet;

@@ -1,3 +1,8 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 use std::task::{Context, Wake, Waker};
 
 use eddyline_model::{ApplicationId, OrganizationId, UserId};

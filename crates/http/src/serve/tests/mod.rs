@@ -1,5 +1,10 @@
 //! A server on real sockets, and clients that write bytes.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the tasks of a test end with its runtime"
+)]
+
 mod hang_up;
 mod requests;
 mod stopping;
