@@ -130,7 +130,12 @@ impl Messages {
         };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            room = self.rooms.begin(&actor, room, MessageAction::Post).await?;
+            if room.id().is_none() {
+                // What is refused begins no conversation.
+                content(&new, checked.prepared.as_deref())?;
+                check_tags(&new.tags, room.most_tags())?;
+                room = self.rooms.begin(&actor, room, MessageAction::Post).await?;
+            }
             checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
             let draft = self.draft(&actor, &room, &new, &checked)?;
             let outcome = if new.event == MessageKind::Status && draft.author.user.is_some() {
@@ -447,6 +452,7 @@ mod tests {
             .unwrap();
         let chat = || NewPost::of(MessageKind::Message, "tea".to_owned());
         let wrong = [
+            ("content", NewPost::of(MessageKind::Message, " ".to_owned())),
             ("event", NewPost::of(MessageKind::Status, "tea".to_owned())),
             (
                 "message",
@@ -484,7 +490,8 @@ mod tests {
             let fields: Vec<&str> = error.fields().keys().map(String::as_str).collect();
             assert_eq!(fields, [field]);
         }
-        assert_eq!(room.id(), None, "nothing began the conversation");
+        let begun = rooms.private(&world.ada, own, MessageAction::Read).await;
+        assert_eq!(begun.unwrap().id(), None, "what is refused begins nothing");
         let posted = world.app.messages().post(&world.ada, room, chat()).await;
         assert!(matches!(posted, Ok(Posted::Accepted)));
         let room = rooms
