@@ -5,7 +5,7 @@
 //! `eddyline-client`. It knows the server from outside only: its command line, its HTTP.
 
 // These are tests: what fails here shall end the test.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod backends;
 mod binary;

@@ -228,7 +228,7 @@ impl Feed {
                     self.note_failure(&error);
                     #[expect(
                         clippy::disallowed_methods,
-                        reason = "the database is asked again after a pause"
+                        reason = "a pause before the database is tried again"
                     )]
                     tokio::time::sleep(RETRY).await;
                 }

@@ -64,7 +64,7 @@ impl Jobs {
     /// Runs a job until the token that it gets is cancelled; again, when it panicked.
     #[expect(
         clippy::disallowed_methods,
-        reason = "a job that panics at once must not take a core"
+        reason = "a pause, so that a job that panics at once does not keep a core busy"
     )]
     pub(crate) fn spawn<W>(
         &self,
@@ -322,7 +322,7 @@ mod tests {
         };
         #[expect(
             clippy::disallowed_methods,
-            reason = "a request that may be dropped while its work goes on"
+            reason = "stands for a request, which may be dropped while its work goes on"
         )]
         let waiting = tokio::spawn({
             let jobs = jobs.clone();

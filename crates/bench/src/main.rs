@@ -8,9 +8,9 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "what measures reads clocks and waits"
+    reason = "a benchmark reads clocks and waits"
 )]
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by a panic"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod arguments;
 mod child;

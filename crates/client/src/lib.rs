@@ -8,7 +8,7 @@
 //! the server's inside. It never repeats a request that the server may have carried out: post with
 //! a `uuid` and repeat the call yourself to be safe against doubles.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by a panic"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod client;
 mod credentials;

@@ -37,7 +37,7 @@ pub(crate) async fn renew(
 /// that the server has made by then is kept all the same. The pair before it is no longer valid.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the renewal goes on when its caller is dropped; the caller waits for it"
+    reason = "the caller waits for the task, which must outlive a dropped caller"
 )]
 fn spawn_renewal(
     session: &OAuthSession,

@@ -81,7 +81,7 @@ impl RequestContext {
         if !self.segment("flow").is_empty() {
             return Ok(self.flow(action.in_flow()).await?.into());
         }
-        // Before the number is looked at: flow tokens are denied whatever it is.
+        // Flow tokens are denied before the id is parsed.
         self.actor().user()?;
         let with = self.id("user")?;
         let rooms = self.app().rooms();

@@ -1,5 +1,5 @@
-//! Messages: posting into flows, and all else for flows and private conversations alike
-//! (specification, section 4, Messages).
+//! Messages of flows; listing, reading and deleting also serve private conversations (specification,
+//! section 4, Messages).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ async fn send_params(mut ctx: RequestContext, params: Params) -> Answer {
     post(&ctx, flow, new).await
 }
 
-/// The file that a message is, whose bytes are taken once the caller may post files into the room.
+/// The file of a file message. Its bytes are taken after the quota of the room was checked.
 pub(crate) async fn file_of(
     ctx: &RequestContext,
     room: &Room,
@@ -334,8 +334,8 @@ fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
     }
 }
 
-/// Answers with a list of messages, which has this path below its room, and with a link to where it
-/// goes on.
+/// Answers with a list of messages and a link to its next part. `path` is the address of the list
+/// below that of its room.
 async fn find(
     ctx: &RequestContext,
     room: &Room,

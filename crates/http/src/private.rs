@@ -1,4 +1,5 @@
-//! Private conversations, and what posting into them has of its own (specification, section 4).
+//! Private conversations, and posting and editing there, whose parameters differ from those of flows
+//! (specification, section 4).
 
 use eddyline_app::{Edit, Error, NewPost, Posted};
 use eddyline_model::UserId;
@@ -126,7 +127,7 @@ async fn send(
     mut ctx: RequestContext,
     request: UnparsedParams<(PrivateEvent, PrivateContent, PrivateTags)>,
 ) -> Answer {
-    // Before the parameters are looked at: flow tokens are denied whatever they are.
+    // Flow tokens are denied before the parameters are read.
     other(&ctx)?;
     let files = std::mem::take(&mut ctx.files);
     let params = request.into_params();

@@ -59,7 +59,7 @@ impl Mailer {
     pub async fn send(&self, message: &MailMessage) -> Result<(), SendError> {
         #[expect(
             clippy::disallowed_methods,
-            reason = "the Date header of a mail tells the time of the machine"
+            reason = "the Date header of a mail is the time of the machine"
         )]
         let now = SystemTime::now();
         match &self.0.way {

@@ -73,7 +73,7 @@ impl Tunnel {
     /// Opens sockets for all hosts of the address.
     #[expect(
         clippy::disallowed_methods,
-        reason = "the tasks end with the runtime of the tunnel"
+        reason = "the tunnel's runtime ends its tasks"
     )]
     pub(crate) fn open(address: &Address, mode: Mode) -> Result<Self, Error> {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
@@ -156,7 +156,7 @@ fn folder() -> std::io::Result<TempDir> {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "the tasks end with the runtime of the tunnel; accept fails while descriptors are short"
+    reason = "the tunnel's runtime ends its tasks; a pause while there are no free descriptors"
 )]
 async fn accept(listener: UnixListener, owner: u32, remote: Arc<Remote>) {
     loop {

@@ -4,10 +4,9 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use eddyline_app::Credentials;
 use eddyline_app::{
-    Actor, App, Error, ErrorKind, NewFlow, NewOrganization, NewPerson, NewPost, Password, Posted,
-    Secret,
+    Actor, App, Credentials, Error, ErrorKind, NewFlow, NewOrganization, NewPerson, NewPost,
+    Password, Posted, Secret,
 };
 use eddyline_model::MessageId;
 use eddyline_model::mail::SIGN_IN_MINUTES;

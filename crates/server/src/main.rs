@@ -3,7 +3,7 @@
 //! It decides nothing about messages or callers; it reads what the operator wants, puts the parts
 //! together and lets them run.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by a panic"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod admin;
 mod cli;

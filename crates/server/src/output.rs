@@ -98,7 +98,7 @@ impl<'a> LogLine<'a> {
     fn now(level: &'static str, message: &'a str) -> Self {
         #[expect(
             clippy::disallowed_methods,
-            reason = "log lines tell the time of the machine"
+            reason = "log lines show the time of the machine"
         )]
         let since = SystemTime::now()
             .duration_since(UNIX_EPOCH)

@@ -110,7 +110,7 @@ async fn listen(route: Arc<Route>, notifier: Arc<Notify>) {
         notifier.notify_one();
         #[expect(
             clippy::disallowed_methods,
-            reason = "polls a database that notifies of nothing"
+            reason = "polls while the database sends no notifications"
         )]
         tokio::time::sleep(POLL_PERIOD).await;
     }

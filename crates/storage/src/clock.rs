@@ -14,10 +14,7 @@ pub(crate) fn system() -> Clock {
 }
 
 fn system_time() -> Timestamp {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the one clock that all others come from"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "the source of the store's clock")]
     let since = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::users::{UserRow, to_user};
 
 const ROOM_KIND_PRIVATE: i16 = 1;
 
-/// The room of a private conversation.
+/// The room of a private conversation, with the version of its rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VersionedRoom {
     /// The room.

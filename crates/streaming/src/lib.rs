@@ -26,7 +26,7 @@
 //! nor the shape of a message, nor HTTP; it starts no task, and its only clock is the pause
 //! between two attempts to read a log that is away.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a test fails by a panic"))]
+#![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod amendment;
 mod batch;

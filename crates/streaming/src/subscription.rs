@@ -273,7 +273,7 @@ impl Subscription {
         self.failures += 1;
         #[expect(
             clippy::disallowed_methods,
-            reason = "the database is asked again after a pause"
+            reason = "a pause before the database is tried again"
         )]
         Step::Retry(Box::pin(tokio::time::sleep(pause)))
     }

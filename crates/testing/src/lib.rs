@@ -7,7 +7,7 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "servers of other projects tell by nothing else that they are ready"
+    reason = "polls servers that do not say when they are ready"
 )]
 
 use std::io::{self, Write};

@@ -4,7 +4,7 @@
 //! docs/chaos.md says what is tried, and how to try it for longer.
 
 // These are tests: what fails here shall end the test.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod crowds;
 mod disks;

@@ -1,6 +1,6 @@
 //! Rules of the house that the compiler does not know.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod areas;
 mod arrows;

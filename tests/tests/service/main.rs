@@ -1,7 +1,7 @@
 //! The whole server over real sockets, on both databases. Each module is one subject.
 
 // These are tests: what fails here shall end the test.
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod access;
 mod actions;

@@ -44,7 +44,7 @@ impl Core {
     /// waited for.
     #[expect(
         clippy::disallowed_methods,
-        reason = "other processes tell by their rows only how far they have read"
+        reason = "polls; other processes only store how far they have read"
     )]
     pub(crate) async fn wait_until_applied(&self, event: Option<EventId>) {
         let Some(event) = event else { return };

@@ -250,7 +250,7 @@ impl PendingObjects {
 impl Drop for PendingObjects {
     #[expect(
         clippy::disallowed_methods,
-        reason = "the database is asked again after a pause"
+        reason = "a pause before the database is tried again"
     )]
     fn drop(&mut self) {
         let (files, keys) = (self.files.clone(), std::mem::take(&mut self.keys));

@@ -26,7 +26,7 @@ pub(crate) enum FilesOf {
 }
 
 impl FilesOf {
-    /// What the files that the caller posts into a room are counted with.
+    /// The sum to which files count that the caller posts into a room.
     pub(crate) fn room(room: &Room) -> Self {
         match room {
             Room::Flow(room) => Self::Organization(room.flow.organization),

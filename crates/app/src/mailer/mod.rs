@@ -87,7 +87,7 @@ impl Mail {
     /// Sends mail.
     #[expect(
         clippy::disallowed_methods,
-        reason = "mail that failed is tried again at its time"
+        reason = "wakes when a failed mail is to be tried again"
     )]
     pub(crate) async fn run_mailer(self, stop: CancellationToken) {
         let Some(mailing) = self.core.config().mail.clone() else {

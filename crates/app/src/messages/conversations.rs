@@ -37,7 +37,7 @@ impl Messages {
     ///
     /// [`Error::not_found`] for strangers, [`Error::denied`] for those who have left.
     pub async fn conversation(&self, actor: &Actor, with: UserId) -> Result<PrivateConversation> {
-        self.private_begun(actor, with).await?;
+        self.find_or_create(actor, with).await?;
         let own = &actor.user()?.user;
         let user = own.id;
         let found = self
@@ -61,7 +61,7 @@ impl Messages {
         with: UserId,
         open: bool,
     ) -> Result<PrivateConversation> {
-        let room = self.private_begun(actor, with).await?;
+        let room = self.find_or_create(actor, with).await?;
         let set = move |tx: &mut Tx<'_>, actor: &Actor, room: &PrivateRoom| {
             let user = actor.user_id().ok_or_else(Error::denied)?;
             let room = room.id().ok_or_else(Error::not_found)?;
@@ -73,11 +73,11 @@ impl Messages {
         self.conversation(actor, with).await
     }
 
-    /// The caller's conversation with a user, which is made if there is none.
-    async fn private_begun(&self, actor: &Actor, with: UserId) -> Result<PrivateRoom> {
+    /// The caller's conversation with a user. Creates it if it does not exist yet.
+    async fn find_or_create(&self, actor: &Actor, with: UserId) -> Result<PrivateRoom> {
         let room = self.rooms.private(actor, with, MessageAction::Read).await?;
         self.rooms
-            .begin_private(actor, room, MessageAction::Read)
+            .create_private(actor, room, MessageAction::Read)
             .await
     }
 

@@ -22,8 +22,8 @@ pub struct Edit {
 }
 
 impl Messages {
-    /// Edits a message and tells the streams. Where messages bear no tags, those that are given are
-    /// passed over.
+    /// Edits a message and tells the streams. Where messages have no tags, it ignores
+    /// those of the edit.
     ///
     /// # Errors
     ///
@@ -71,7 +71,7 @@ impl Messages {
     }
 }
 
-/// Notes that a user who takes off their own mark from a private message has read it.
+/// A user who removes their own unread tag from a private message has read it.
 fn note_read(
     tx: &mut Tx<'_>,
     message: &Message,

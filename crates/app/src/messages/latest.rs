@@ -76,8 +76,8 @@ impl Latest {
 }
 
 impl Messages {
-    /// The matches of a query in a room that the caller may read. Tags may come in any form; where
-    /// messages bear none they are passed over.
+    /// Lists the messages of a room that match a query. The caller must be admitted for reading. A
+    /// tag may have any of its forms. Rooms whose messages have no tags ignore those of the query.
     ///
     /// # Errors
     ///

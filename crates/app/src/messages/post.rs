@@ -85,7 +85,7 @@ pub enum Posted {
 
 impl Messages {
     /// Posts a message into a room that the caller was admitted to for [`MessageAction::Post`]. The
-    /// first one begins a private conversation. The answer comes when it is on disk.
+    /// first one creates a private conversation. The answer comes when it is on disk.
     ///
     /// # Errors
     ///
@@ -130,11 +130,16 @@ impl Messages {
         };
         let mut actor = Cow::Borrowed(actor);
         for _ in 0..ATTEMPTS {
-            if room.id().is_none() {
-                // What is refused begins no conversation.
+            if let Room::Private(private) = &room
+                && private.id().is_none()
+            {
+                // A refused message must not create the conversation.
                 content(&new, checked.prepared.as_deref())?;
                 check_tags(&new.tags, room.most_tags())?;
-                room = self.rooms.begin(&actor, room, MessageAction::Post).await?;
+                let created =
+                    self.rooms
+                        .create_private(&actor, private.clone(), MessageAction::Post);
+                room = created.await?.into();
             }
             checked.posting_identity = self.posting_identity_of(&actor, &room, &new).await?;
             let draft = self.draft(&actor, &room, &new, &checked)?;
@@ -308,8 +313,8 @@ impl Messages {
     }
 }
 
-/// Checks that a room takes such a message: private conversations have chat and files, and neither
-/// threads nor other names.
+/// Checks that a room takes a message of this kind: private conversations have chat and files only,
+/// no threads and no external user names.
 fn check_kind(room: &Room, new: &NewPost) -> Result<()> {
     if matches!(room, Room::Flow(_)) {
         return Ok(());
@@ -490,8 +495,12 @@ mod tests {
             let fields: Vec<&str> = error.fields().keys().map(String::as_str).collect();
             assert_eq!(fields, [field]);
         }
-        let begun = rooms.private(&world.ada, own, MessageAction::Read).await;
-        assert_eq!(begun.unwrap().id(), None, "what is refused begins nothing");
+        let after = rooms.private(&world.ada, own, MessageAction::Read).await;
+        assert_eq!(
+            after.unwrap().id(),
+            None,
+            "a refused message creates no conversation"
+        );
         let posted = world.app.messages().post(&world.ada, room, chat()).await;
         assert!(matches!(posted, Ok(Posted::Accepted)));
         let room = rooms

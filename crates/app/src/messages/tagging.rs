@@ -1,5 +1,5 @@
-//! The tags of a message, as they follow from its text, from what was asked for and from who is in
-//! its room.
+//! The tags of a message: computed from its text, from the tags that the client gave and from the
+//! people of the room.
 
 use eddyline_model::UserId;
 use eddyline_model::messages::Message;
@@ -68,13 +68,13 @@ pub(super) fn as_wanted(
     extracted
 }
 
-/// Whether a message bears files, which is told by a tag that nobody set.
+/// Whether a message has files: it has the tag for files, and no client gave that tag.
 fn has_files(message: &Message) -> bool {
-    let bears = |tags: &[String]| tags.iter().any(|tag| tag == tags::FILE);
-    bears(&message.tags) && !bears(&message.explicit_tags)
+    let tagged = |tags: &[String]| tags.iter().any(|tag| tag == tags::FILE);
+    tagged(&message.tags) && !tagged(&message.explicit_tags)
 }
 
-/// The recipient for whom a private message is unread: none in a conversation with oneself.
+/// The user who has a private message to read. `None` in a conversation with oneself.
 fn reader(recipient: Option<UserId>, author: Option<UserId>) -> Option<UserId> {
     recipient.filter(|to| author != Some(*to))
 }

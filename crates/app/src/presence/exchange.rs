@@ -258,7 +258,7 @@ impl PresenceTracker {
     /// Applies how another server shows a user, with a pause after so many `events`.
     #[expect(
         clippy::disallowed_methods,
-        reason = "listeners read meanwhile; nothing tells when they have"
+        reason = "a pause in which listeners read; no event says when they have"
     )]
     async fn apply_paced(
         &self,

@@ -166,8 +166,7 @@ impl Rooms {
         }
     }
 
-    /// The room as it is now, if the caller may still do `action` there. What was cached of it is
-    /// dropped.
+    /// Drops the cached room and loads it again, if the caller may still do `action` there.
     pub(crate) async fn readmit(
         &self,
         actor: &Actor,
@@ -186,22 +185,6 @@ impl Rooms {
                     .await
                     .map(Room::Private)
             }
-        }
-    }
-
-    /// The room, which is made if it is a private conversation that does not exist yet.
-    pub(crate) async fn begin(
-        &self,
-        actor: &Actor,
-        room: Room,
-        action: MessageAction,
-    ) -> Result<Room> {
-        match room {
-            Room::Private(room) => self
-                .begin_private(actor, room, action)
-                .await
-                .map(Room::Private),
-            Room::Flow(_) => Ok(room),
         }
     }
 

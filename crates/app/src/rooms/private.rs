@@ -1,4 +1,4 @@
-//! Private conversations: who may talk to whom, and in which room they do.
+//! Private conversations: who may write to whom, and the room of their messages.
 //!
 //! What each post asks for is cached until the log tells of a change, as flows are, so that
 //! nothing is asked of the database before the writer's queue.
@@ -76,13 +76,13 @@ pub struct PrivateRoom {
 }
 
 impl PrivateRoom {
-    /// The user whose conversation it is.
+    /// The user who asks.
     #[must_use]
     pub fn own(&self) -> UserId {
         self.own
     }
 
-    /// The user with whom it is.
+    /// The other user; the one who asks in a conversation with oneself.
     #[must_use]
     pub fn with(&self) -> UserId {
         self.with
@@ -172,16 +172,16 @@ impl Rooms {
                 .read(move |reader| Ok(Pair::load(reader, low, high)?.map(Arc::new)))
         };
         // No event says that a conversation began, so its absence is not cached.
-        let begun = |pair: &Arc<Pair>| pair.room.is_some();
+        let exists = |pair: &Arc<Pair>| pair.room.is_some();
         Ok(self
             .cache
             .pairs
-            .find_if(self.core.caches_current(), (low, high), begun, load)
+            .find_if(self.core.caches_current(), (low, high), exists, load)
             .await?)
     }
 
-    /// The conversation, which is made if there is none yet.
-    pub(crate) async fn begin_private(
+    /// Creates the conversation if it does not exist yet.
+    pub(crate) async fn create_private(
         &self,
         actor: &Actor,
         room: PrivateRoom,

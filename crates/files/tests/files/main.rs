@@ -1,6 +1,6 @@
 //! What files promise, wherever they are kept.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod folder;
 mod keeping;

@@ -83,7 +83,7 @@ fn head(headers: &HeaderMap, chunked: bool) -> Bytes {
     }
     #[expect(
         clippy::disallowed_methods,
-        reason = "the Date header tells the time of the machine"
+        reason = "the Date header is the time of the machine"
     )]
     let date = httpdate::fmt_http_date(SystemTime::now());
     let coding = if chunked {

@@ -188,7 +188,7 @@ impl Acceptor {
 /// The next connection that the system has.
 #[expect(
     clippy::disallowed_methods,
-    reason = "the system does not tell when descriptors are free again"
+    reason = "a pause; the system does not say when descriptors are free"
 )]
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {

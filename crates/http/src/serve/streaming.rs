@@ -80,7 +80,7 @@ impl<S: FrameSource> Streaming<S> {
     /// and is passed over.
     #[expect(
         clippy::disallowed_methods,
-        reason = "a client that says too much is cut off after this time"
+        reason = "closes a stream this long after its client sent too much"
     )]
     fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         if let Some(end) = &mut self.end {

@@ -17,7 +17,7 @@ pub(crate) struct WithDeadline<S> {
 
 impl<S> WithDeadline<S> {
     /// The source, which has this much time left from now on; without one it ends by itself.
-    #[expect(clippy::disallowed_methods, reason = "a deadline")]
+    #[expect(clippy::disallowed_methods, reason = "the timer of the deadline")]
     pub(crate) fn new(source: S, left: Option<Duration>) -> Self {
         Self {
             source,

@@ -52,7 +52,7 @@ impl Pool {
     /// Lets a connection wait, unless it has done its work.
     #[expect(
         clippy::disallowed_methods,
-        reason = "the farewell to the server is bounded, and the sweeper is aborted with the pool"
+        reason = "QUIT has a time limit, and the pool aborts its sweeper"
     )]
     pub(super) fn park(self: &Arc<Self>, connection: Connection) {
         if connection.messages >= MESSAGES_PER_CONNECTION {
@@ -101,10 +101,7 @@ impl Drop for Pool {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the farewell to the server is bounded"
-)]
+#[expect(clippy::disallowed_methods, reason = "QUIT has a time limit")]
 async fn sweep(pool: Weak<Pool>, mut due: Instant) {
     loop {
         sleep_until(due).await;

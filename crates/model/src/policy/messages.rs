@@ -9,7 +9,7 @@ use crate::messages::{Message, MessageKind};
 pub enum MessageAction {
     /// Read them, or mark them as read.
     Read,
-    /// Change or delete one. Which one is decided by [`edit_content`] and [`delete`].
+    /// Change or delete one. [`edit_content`] and [`delete`] decide about each message.
     Change,
     /// Post one.
     Post,

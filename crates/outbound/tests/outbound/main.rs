@@ -4,7 +4,7 @@
     clippy::disallowed_methods,
     reason = "the tasks of a test end with its runtime"
 )]
-#![allow(clippy::unwrap_used, reason = "a test fails by a panic")]
+#![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod server;
 

@@ -59,7 +59,7 @@ impl Answering {
 
     #[expect(
         clippy::disallowed_methods,
-        reason = "ends with the read that the waiting callers share"
+        reason = "waits for a permit only, which the store grants or refuses"
     )]
     fn start_again(self) {
         tokio::spawn(async move {

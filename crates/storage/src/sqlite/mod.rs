@@ -29,7 +29,7 @@ pub(crate) const PRAGMAS: &str = "pragma busy_timeout = 5000; pragma journal_mod
 /// when they change its journal, and SQLite does not wait for that by itself.
 #[expect(
     clippy::disallowed_methods,
-    reason = "SQLite does not tell when a lock is free; no thread of the runtime waits here"
+    reason = "SQLite does not notify of a free lock; its calls block the thread in any case"
 )]
 pub(crate) fn prepare(c: &mut SqliteConnection) -> QueryResult<()> {
     let started = std::time::Instant::now();
@@ -252,7 +252,7 @@ pub(crate) fn prepare_to_write(c: &mut SqliteConnection) -> QueryResult<()> {
 /// Begins a transaction that may write.
 #[expect(
     clippy::disallowed_methods,
-    reason = "SQLite does not tell when a lock is free; no thread of the runtime waits here"
+    reason = "SQLite does not notify of a free lock; its calls block the thread in any case"
 )]
 pub(crate) fn begin(c: &mut SqliteConnection) -> Result<()> {
     use diesel::connection::AnsiTransactionManager;

@@ -14,6 +14,7 @@ on_shared_servers![
     a_private_message_bears_no_tags,
     ids_count_up_in_each_conversation_of_its_own,
     private_messages_are_listed_as_in_a_flow,
+    a_list_shows_each_change_of_a_private_message_at_once,
     private_messages_are_searched_as_in_a_flow,
     a_repeat_in_private_gives_the_first_message,
     private_messages_are_edited_by_their_author,
@@ -305,6 +306,24 @@ async fn a_repeat_in_private_gives_the_first_message(tenant: Tenant) {
         200
     );
     assert_eq!(listed(&tenant.ada, &tenant.ben, "").await, [1]);
+}
+
+async fn a_list_shows_each_change_of_a_private_message_at_once(tenant: Tenant) {
+    let texts = async || {
+        let list = tenant.ada.get(&messages(&tenant.ben)).await;
+        let list = list.as_array().unwrap().iter();
+        list.map(|message| message["content"].clone())
+            .collect::<Vec<_>>()
+    };
+    let own = format!("{}/1", messages(&tenant.ada));
+    assert!(texts().await.is_empty());
+    write_all(&tenant.ben, &tenant.ada, &["tea"]).await;
+    assert_eq!(texts().await, ["tea"]);
+    let edit = json!({"content": "coffee"});
+    tenant.ben.does(Method::PUT, &own, &edit).await;
+    assert_eq!(texts().await, ["coffee"]);
+    tenant.ben.does(Method::DELETE, &own, &Json::Null).await;
+    assert_eq!(texts().await, [""]);
 }
 
 async fn private_messages_are_edited_by_their_author(tenant: Tenant) {

@@ -30,6 +30,10 @@ async fn strangers_are_not_found(tenant: Tenant) {
             (Method::GET, at("/messages/1"), Json::Null),
             (Method::PUT, at("/messages/1"), json!({"content": "no"})),
             (Method::DELETE, at("/messages/1"), Json::Null),
+            // The room comes before the parameters, as in flows.
+            (Method::PUT, at("/read"), json!({})),
+            (Method::GET, at("/messages?limit=x"), Json::Null),
+            (Method::PUT, at("/messages/1"), json!({"content": {"a": 1}})),
         ] {
             assert_eq!(
                 status(&tenant.ben, method.clone(), &path, body).await,
