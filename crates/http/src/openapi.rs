@@ -5,6 +5,8 @@ mod failures;
 mod operations;
 mod schemas;
 
+use std::sync::{Arc, LazyLock};
+
 use eddyline_model::scopes::Scope;
 use eddyline_wire::request::Field;
 use http::{Method, StatusCode};
@@ -23,21 +25,24 @@ use crate::{Config, Shared, media, routes};
 pub(crate) const PATH: &str = "/openapi.json";
 
 /// The endpoint that serves the document. It is not in it.
+///
+/// The first request builds the document, so a server whose document no client reads starts sooner
+/// and keeps less memory.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
-    let document = document(
-        &addresses.base,
-        &addresses.web,
-        config.stream_prefix.as_deref(),
-        shared.profile.classic,
-    );
-    let text = bytes::Bytes::from(document.to_string());
+    let (base_url, web) = (addresses.base.clone(), addresses.web.clone());
+    let stream_prefix = config.stream_prefix.clone();
+    let is_classic = shared.profile.classic;
+    let text = Arc::new(LazyLock::new(move || {
+        let document = document(&base_url, &web, stream_prefix.as_deref(), is_classic);
+        bytes::Bytes::from(document.to_string())
+    }));
     Endpoint::new(
         Method::GET,
         PATH,
         "This document",
         move |_: RequestContext<Anybody>| {
-            let text = text.clone();
+            let text = bytes::Bytes::clone(&text);
             async move { Ok(uncounted(StatusCode::OK, text)) }
         },
     )
