@@ -269,7 +269,7 @@ fn plain<'a>(exchange: &Exchange<'a>) -> Result<Cow<'a, [u8]>, String> {
     match exchange
         .headers
         .get("content-encoding")
-        .map(|coding| coding.as_bytes())
+        .map(AsRef::<[u8]>::as_ref)
     {
         None => Ok(Cow::Borrowed(exchange.body)),
         Some(b"gzip") => {

@@ -55,6 +55,11 @@ pub(crate) fn pair(encoded: &[u8]) -> Option<String> {
 impl Credentials {
     /// Reads the value of an `Authorization` header. The name of the scheme may be in any case, and
     /// the padding of the base64 may be missing.
+    ///
+    /// # Errors
+    ///
+    /// [`CredentialsError`], when the scheme is neither Basic nor Bearer, or what follows it is
+    /// malformed.
     pub fn parse(header: &[u8]) -> Result<Self, CredentialsError> {
         let (scheme, rest) = scheme(header);
         if scheme.eq_ignore_ascii_case(b"basic") {

@@ -67,6 +67,10 @@ impl FailureLimiter {
     }
 
     /// Whether the key may try again. Asking costs nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryAfter`], when the key has used up the failures of a minute.
     pub fn check(&self, key: &(impl Hash + ?Sized), now: Timestamp) -> Result<(), RetryAfter> {
         if self.most == 0 {
             return Ok(());
@@ -261,6 +265,10 @@ impl AddressGuard {
     }
 
     /// Whether a secret from this address may be checked now.
+    ///
+    /// # Errors
+    ///
+    /// [`RetryAfter`], when the address has used up the failures of a minute.
     pub fn check(&self, address: IpAddr, now: Timestamp) -> Result<(), RetryAfter> {
         self.0.check(&network_of(address), now)
     }

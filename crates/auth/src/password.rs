@@ -109,7 +109,11 @@ pub struct Hasher {
 }
 
 impl Hasher {
-    /// A hasher for this policy; [`PasswordError::Policy`] when argon2 cannot follow it.
+    /// A hasher for this policy.
+    ///
+    /// # Errors
+    ///
+    /// [`PasswordError::Policy`], when argon2 cannot follow it.
     pub fn new(policy: PasswordPolicy) -> Result<Self, PasswordError> {
         let params = Params::new(policy.memory_kib, policy.iterations, policy.lanes, None)
             .map_err(PasswordError::Policy)?;
@@ -121,6 +125,11 @@ impl Hasher {
     }
 
     /// Hashes a new password under a random salt, as a PHC string (`$argon2id$v=19$...`).
+    ///
+    /// # Errors
+    ///
+    /// [`PasswordError::Length`], when the password is empty or too long, and
+    /// [`PasswordError::Failed`], when the hash was not computed.
     pub async fn hash(&self, password: &Password) -> Result<String, PasswordError> {
         if !password.is_acceptable() {
             return Err(PasswordError::Length);

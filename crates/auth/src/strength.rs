@@ -100,6 +100,10 @@ impl fmt::Display for Pattern {
 ///
 /// It mostly takes a millisecond or two, but for hostile texts about as long as a hash: call it
 /// where blocking is allowed.
+///
+/// # Errors
+///
+/// [`Weakness`], which says what is wrong with it.
 pub fn check(password: &Password, about: &[&str]) -> Result<(), Weakness> {
     let text = password.expose();
     if text.chars().nth(MIN_CHARS - 1).is_none() {
@@ -141,7 +145,10 @@ fn is_personal(estimate: &Entropy, known: &[String]) -> bool {
 }
 
 fn pattern(estimate: &Entropy) -> Pattern {
-    match estimate.feedback().and_then(|feedback| feedback.warning()) {
+    match estimate
+        .feedback()
+        .and_then(zxcvbn::feedback::Feedback::warning)
+    {
         Some(
             Warning::StraightRowsOfKeysAreEasyToGuess
             | Warning::ShortKeyboardPatternsAreEasyToGuess,

@@ -62,6 +62,10 @@ pub struct Picture {
 
 impl Picture {
     /// The same picture in another size, as [`scale`] makes it.
+    ///
+    /// # Errors
+    ///
+    /// As [`scale`].
     pub fn scaled(&self, side: u32) -> Result<Self, Refused> {
         scale(&self.bytes, side)
     }
@@ -98,6 +102,11 @@ pub fn memory_needed(bytes: &[u8]) -> Result<u64, Refused> {
 ///
 /// Taken are PNG, JPEG, GIF and WebP, known by their content; of moving pictures the first frame. A
 /// colour profile is dropped like all other metadata, and the colours are taken as sRGB.
+///
+/// # Errors
+///
+/// [`Refused`] when the file is none of these formats, is damaged, or needs more memory or has more
+/// pixels than the bounds of this crate allow.
 pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
     let mut picture = pack(unpack(bytes)?, *SIDES.end())?;
     for side in SMALLER_SIDES {
@@ -115,6 +124,10 @@ pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
 ///
 /// Bytes from elsewhere are treated like an upload, but keep their metadata when they come back as
 /// they are.
+///
+/// # Errors
+///
+/// As [`accept`].
 pub fn scale(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
     let side = side_near(side);
     let pixels = unpack(bytes)?;

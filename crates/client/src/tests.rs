@@ -236,7 +236,7 @@ async fn a_refused_connection_and_failed_tls_are_told_apart() {
             .unwrap();
         async move { client.me().await.unwrap_err().to_string() }
     };
-    let (tls, _) = tokio::join!(said("https"), async {
+    let (tls, ()) = tokio::join!(said("https"), async {
         // Not the beginning of TLS.
         listener
             .accept()

@@ -137,7 +137,7 @@ impl Upload {
         let stored = Stored {
             digest,
             size,
-            content_type: format.map(|format| format.content_type()),
+            content_type: format.map(eddyline_pictures::Format::content_type),
             picture,
         };
         match &self.files.place {

@@ -72,6 +72,6 @@ fn decoded(id: &str) -> Option<String> {
     percent_decode_str(id)
         .decode_utf8()
         .ok()
-        .map(|id| id.into_owned())
+        .map(std::borrow::Cow::into_owned)
         .filter(|decoded| decoded != id)
 }

@@ -79,8 +79,7 @@ impl Tunnel {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
         let time = address
             .connect_seconds
-            .map(Duration::from_secs)
-            .unwrap_or(CONNECT_TIME);
+            .map_or(CONNECT_TIME, Duration::from_secs);
         let time = time.saturating_sub(AHEAD).max(AHEAD);
         let remotes = address.hosts.iter().map(|host| {
             let name = ServerName::try_from(host.name.clone()).map_err(|_| Error::Hosts)?;

@@ -83,7 +83,7 @@ impl<'a> Changes<'a> {
         let uris: Vec<&str> = application
             .redirect_uris
             .iter()
-            .map(|uri| uri.as_str())
+            .map(eddyline_model::applications::RedirectUri::as_str)
             .collect();
         Self {
             name: &application.name,
@@ -91,9 +91,15 @@ impl<'a> Changes<'a> {
             configuration_uri: application
                 .configuration_uri
                 .as_ref()
-                .map(|uri| uri.as_str()),
-            setup_uri: application.setup_uri.as_ref().map(|uri| uri.as_str()),
-            icon_url: application.icon_url.as_ref().map(|uri| uri.as_str()),
+                .map(eddyline_model::applications::PageUri::as_str),
+            setup_uri: application
+                .setup_uri
+                .as_ref()
+                .map(eddyline_model::applications::PageUri::as_str),
+            icon_url: application
+                .icon_url
+                .as_ref()
+                .map(eddyline_model::applications::PageUri::as_str),
             password_grant: application.password_grant,
             out_of_band: application.out_of_band,
         }

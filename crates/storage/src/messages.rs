@@ -213,6 +213,10 @@ pub(crate) fn is_indexed(tag: &str) -> bool {
 
 impl<C: Access> Messages<'_, C> {
     /// Messages of one room by number, ascending. Numbers of no message are passed over.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn list_by_id(&mut self, room: RoomId, ids: &[i64]) -> Result<Vec<Message>> {
         self.list_rows(room, ids)?
             .into_iter()
@@ -221,6 +225,10 @@ impl<C: Access> Messages<'_, C> {
     }
 
     /// The message with this number.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn find(&mut self, room: RoomId, id: MessageId) -> Result<Option<Message>> {
         Ok(self.list_by_id(room, &[id.0])?.pop())
     }
@@ -233,6 +241,10 @@ impl<C: Access> Messages<'_, C> {
 
     /// The messages with what is needed to show them: what comments answer, and the threads as
     /// they are now. All are of one room.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn list_views(&mut self, room: RoomId, found: Vec<Message>) -> Result<Vec<MessageView>> {
         self.views_with(room, found, None, None)
     }
@@ -365,6 +377,10 @@ impl Messages<'_, Tx<'_>> {
     /// Writes a message's changed content and tags, with everything it is found by.
     ///
     /// `before` is the message as it was; `mentioned` and `words` belong to the new one.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn update(
         &mut self,
         before: &Message,
@@ -423,6 +439,10 @@ impl Messages<'_, Tx<'_>> {
     }
 
     /// Removes a message and everything it is found by. Its log row stays.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn delete(&mut self, gone: &Message) -> Result<()> {
         let (room, id) = (gone.room, gone.id);
         self.delete_row(room, id)?;

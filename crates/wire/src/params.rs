@@ -109,6 +109,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The verdict: every mistake found so far, or none.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`] with every mistake found so far.
     pub fn finish(&mut self) -> Result<(), Invalid> {
         if self.invalid.errors.is_empty() {
             Ok(())
@@ -240,6 +244,11 @@ impl<'a> Reader<'a> {
 
     /// An identifier that must be there. There is no stand-in for one, so this is a verdict like
     /// [`Reader::finish`]: read it last.
+    ///
+    /// # Errors
+    ///
+    /// [`Invalid`] with every mistake found so far, and with this one when the identifier is missing
+    /// or malformed.
     pub fn required_id<T>(&mut self, name: &str) -> Result<T, Invalid>
     where
         T: FromStr,

@@ -83,6 +83,10 @@ impl Server {
     }
 
     /// Runs `eddyline admin` with these arguments; a failure gives what it said about it.
+    ///
+    /// # Errors
+    ///
+    /// When the command fails: what it wrote to its standard error.
     pub fn try_admin(&self, arguments: &[&str]) -> Result<Value, String> {
         let answer = match &self.operators {
             Some(operators) => operators.run(self, arguments)?,

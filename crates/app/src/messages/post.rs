@@ -510,7 +510,10 @@ mod tests {
         let list = world
             .app
             .messages()
-            .list(&room.into(), Default::default())
+            .list(
+                &room.into(),
+                eddyline_model::messages::MessageQuery::default(),
+            )
             .await
             .unwrap();
         let list: serde_json::Value = serde_json::from_slice(&list.json).unwrap();

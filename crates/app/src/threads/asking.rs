@@ -342,7 +342,7 @@ mod tests {
         let answer = |status| Response {
             status: StatusCode::from_u16(status).unwrap(),
             headers: HeaderMap::new(),
-            body: Default::default(),
+            body: bytes::Bytes::default(),
         };
         assert_eq!(judge(&answer(200)), Ok(()));
         for status in [201, 204, 302, 401, 404, 500] {

@@ -51,7 +51,7 @@ impl ClientRequest {
             }
         };
         let mut headers = ctx.headers.get_all(AUTHORIZATION).iter();
-        let header = headers.next().map(|header| header.as_bytes());
+        let header = headers.next().map(http::HeaderValue::as_bytes);
         if headers.next().is_some() {
             return Err(unreadable("Authorization is given more than once"));
         }

@@ -247,12 +247,14 @@ async fn provider_config(ctx: ProviderContext) -> Answer {
     ))
 }
 
+#[expect(clippy::unused_async, reason = "endpoints take futures")]
 async fn several(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let all = of(&base(&ctx));
     let total = i64::try_from(all.len()).unwrap_or(i64::MAX);
     Ok(format(&ctx).answer(StatusCode::OK, &list(all, total, 1)))
 }
 
+#[expect(clippy::unused_async, reason = "endpoints take futures")]
 async fn one(ctx: ProviderContext, of: fn(&str) -> Vec<Value>) -> Answer {
     let id = ctx.segment("id");
     let found = of(&base(&ctx))

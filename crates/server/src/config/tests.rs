@@ -569,7 +569,7 @@ fn a_mail_server_is_named_with_what_belongs_to_it() {
         settings
             .smtp_password
             .as_ref()
-            .map(|password| password.expose()),
+            .map(super::values::SmtpPassword::expose),
         Some("open sesame")
     );
     assert!(!format!("{settings:?}").contains("sesame"));

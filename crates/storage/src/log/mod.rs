@@ -181,6 +181,10 @@ impl<C: Access> Log<'_, C> {
     }
 
     /// The last entry of the log; position 0 when there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn find_head(&mut self) -> Result<EventId> {
         Ok(self
             .last_row()?
@@ -188,12 +192,20 @@ impl<C: Access> Log<'_, C> {
     }
 
     /// The last entry by which a credential or a grant ended.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn find_last_end(&mut self) -> Result<Option<EventId>> {
         Ok(self.last_end_row()?.map(|row| event_id(&row)))
     }
 
     /// Whether this log holds an entry with that position and check value. The beginning, position
     /// 0, is part of every log.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn contains(&mut self, id: EventId) -> Result<bool> {
         if id == EventId::default() {
             return Ok(true);
@@ -202,6 +214,10 @@ impl<C: Access> Log<'_, C> {
     }
 
     /// The entries after a position, at most `limit`, ascending.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn list_after(&mut self, after: Seq, limit: i64) -> Result<Vec<LogItem>> {
         let rows = self.rows_after(after, limit)?;
         self.items(&rows)
@@ -209,6 +225,10 @@ impl<C: Access> Log<'_, C> {
 
     /// The next entries that a filter wants, about `limit` at most, of those after one position and
     /// not after another.
+    ///
+    /// # Errors
+    ///
+    /// When the database fails.
     pub fn list_page(
         &mut self,
         after: Seq,

@@ -699,7 +699,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         assert_eq!(item.body, LogBody::Control(control));
     }
     assert_eq!(feed.recv().await, Some(log), "the feed has the same");
-    let (_, nothing) = world.store.write(|_| Ok(())).await.expect("an empty write");
+    let ((), nothing) = world.store.write(|_| Ok(())).await.expect("an empty write");
     assert_eq!(nothing, None);
     assert!(feed.try_recv().is_err());
 }

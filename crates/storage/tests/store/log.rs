@@ -289,7 +289,7 @@ async fn the_last_end_is_found_behind_what_was_said_since(home: Arc<Home>) {
                 Ok(())
             })
         };
-        let (_, told) = tell(end).await.expect("an end");
+        let ((), told) = tell(end).await.expect("an end");
         tell(Control::UserEdit { user }).await.expect("a change");
         assert_eq!(last_end().await, told);
     }

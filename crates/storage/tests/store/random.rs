@@ -212,10 +212,10 @@ impl History {
         to.tags
             .retain(|tag| own.is_none_or(|user| *tag != format!(":unread:{user}")));
         let has_words = self.rooms[&room].entries[&id].message.event.has_text();
-        if !has_words {
-            to.search_tokens = Tokens::default();
-        } else {
+        if has_words {
             to.search_tokens = search::tokens(&to.content);
+        } else {
+            to.search_tokens = Tokens::default();
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_>| {

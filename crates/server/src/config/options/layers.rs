@@ -75,21 +75,20 @@ impl Environment {
             };
             let known = OptionSpec::by_key(&rest.to_ascii_lowercase())
                 .filter(|option| option.variable() == name);
-            if known.is_none() && name != CONFIG_VARIABLE {
-                environment.unknown.push(name.into_owned());
-            } else if value.is_empty() {
-                continue;
-            } else if let Some(option) = known {
-                let origin = Origin::Variable(name.into_owned());
-                let Ok(text) = value.into_string() else {
-                    return Err(ConfigError::Wrong {
-                        origin,
-                        problem: "the value is not UTF-8 text".to_owned(),
-                    });
-                };
-                environment.layer.insert(option, text, origin);
-            } else {
-                environment.config = Some(value.into());
+            match known {
+                None if name != CONFIG_VARIABLE => environment.unknown.push(name.into_owned()),
+                _ if value.is_empty() => {}
+                Some(option) => {
+                    let origin = Origin::Variable(name.into_owned());
+                    let Ok(text) = value.into_string() else {
+                        return Err(ConfigError::Wrong {
+                            origin,
+                            problem: "the value is not UTF-8 text".to_owned(),
+                        });
+                    };
+                    environment.layer.insert(option, text, origin);
+                }
+                None => environment.config = Some(value.into()),
             }
         }
         environment.unknown.sort();
