@@ -5,7 +5,7 @@
 
 use eddyline_scim::names::{join, split};
 use eddyline_scim::path::{Path, ValueFilter};
-use eddyline_scim::{Patch, ScimError, ScimType, State, Wanted};
+use eddyline_scim::{Patch, ScimError, ScimType, State, RequestedUser};
 use libfuzzer_sys::fuzz_target;
 use serde_json::{Map, Value};
 
@@ -17,7 +17,7 @@ fuzz_target!(|text: &str| {
         Ok(patch) => patched(&patch, &body),
         Err(error) => check_error(&error),
     }
-    match Wanted::read(&body) {
+    match RequestedUser::read(&body) {
         Ok(wanted) => {
             let once = wanted.clone().onto(ada());
             check_state(&once);

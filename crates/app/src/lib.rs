@@ -70,8 +70,8 @@ use crate::unpacking::Unpacking;
 
 pub use self::core::provider::ScimProvider;
 pub use accounts::{
-    Accounts, ApiToken, FlowPath, Invited, JoinLink, MAX_API_TOKENS, MAX_SESSIONS, NewAccount,
-    OneSession, ResetLink, SESSION_DAYS, UndoLink,
+    Accounts, ApiToken, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS, MAX_SESSIONS,
+    NewAccount, OneSession, ResetLink, SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
@@ -84,8 +84,8 @@ pub use config::{
 };
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
-    AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError,
-    Parameters as OAuthParameters, TokenRequest,
+    AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError, OAuthParameters,
+    TokenRequest,
 };
 pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits,
@@ -121,14 +121,14 @@ pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKey
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
 pub use scim::{Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
-pub use streams::{Listen, Listening, StreamPoint, Streams};
+pub use streams::{Listening, StreamPoint, StreamRequest, Streams};
 pub use threads::{ThreadPage, Threads, ThreadsOf};
 pub use users::{UserChanges, Users};
 
 /// What the stream hands out; see [`Streams::listen`].
 pub mod streaming {
     pub use eddyline_streaming::presence::PresenceState;
-    pub use eddyline_streaming::{Batch, Format, Subscription};
+    pub use eddyline_streaming::{Batch, StreamFormat, Subscription};
 }
 
 /// A running application. Clones share it. What it can do is grouped by area, and each area knows

@@ -3,7 +3,7 @@
 use crate::actor::Actor;
 use crate::authenticate::Authentication;
 use crate::core::Core;
-use crate::presence::Connected;
+use crate::presence::PresenceGuard;
 use crate::presence::PresenceTracker;
 use crate::quota::KeyedSemaphore;
 use crate::quota::Permit;
@@ -14,7 +14,7 @@ use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
 use eddyline_streaming::presence::PresenceState;
 use eddyline_streaming::{
-    Filter, Format, ResumePoint, SubscribeError, SubscribeRequest, Subscription,
+    ResumePoint, StreamFormat, SubscribeError, SubscribeRequest, Subscription, SubscriptionFilter,
 };
 
 /// How often a stream is tried again when rights change while it opens.
@@ -31,13 +31,13 @@ pub enum StreamPoint {
 
 /// What a caller wants to listen to.
 #[derive(Clone, Debug)]
-pub struct Listen {
+pub struct StreamRequest {
     /// Flows, by id, `organization/flow` or `organization:flow`.
     pub flows: Vec<String>,
     /// Whether also to what is sent to the caller.
     pub user: bool,
     /// The framing.
-    pub format: Format,
+    pub format: StreamFormat,
     /// Where the client was.
     pub from: StreamPoint,
     /// What it shows of the user.
@@ -52,7 +52,7 @@ pub struct Listening {
     /// Counts the stream for the caller.
     _permit: Permit,
     /// Shows the user as present.
-    _connected: Option<Connected>,
+    _connected: Option<PresenceGuard>,
 }
 
 /// Streams of events. See [`crate::App::streams`].
@@ -96,7 +96,7 @@ impl Streams {
     pub async fn listen(
         &self,
         actor: &Actor,
-        listen: &Listen,
+        listen: &StreamRequest,
     ) -> Result<(Subscription, Listening)> {
         if listen.flows.is_empty() && !listen.user {
             return Err(Error::invalid("filter", "is required unless user=1"));
@@ -120,7 +120,7 @@ impl Streams {
             let rooms = self.listen_rooms(actor, &listen.flows).await?;
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
-                filter: Filter::new(rooms.clone(), user),
+                filter: SubscriptionFilter::new(rooms.clone(), user),
                 rights,
                 caller: actor.user_id(),
                 credential: actor.opens_with(),

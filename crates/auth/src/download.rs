@@ -19,7 +19,7 @@ const NONE: i64 = 0;
 
 /// What a link lets anybody read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Download {
+pub struct DownloadClaim {
     /// The id of the file.
     pub file: String,
     /// Which of its representations.
@@ -74,7 +74,7 @@ impl DownloadKey {
     /// A token that lets its holder read `download` until `ends_at`, in milliseconds since 1970.
     /// It can stand in a path as it is.
     #[must_use]
-    pub fn sign(&self, download: &Download, ends_at: i64) -> String {
+    pub fn sign(&self, download: &DownloadClaim, ends_at: i64) -> String {
         let mut token = Vec::with_capacity(TAG_BYTES + 25 + download.file.len());
         token.extend([0; TAG_BYTES]);
         token.extend(ends_at.to_be_bytes());
@@ -98,7 +98,7 @@ impl DownloadKey {
     ///
     /// [`Expired`](DownloadError::Expired) for a token whose time is over, and
     /// [`Forged`](DownloadError::Forged) for any text that was not signed with this key.
-    pub fn check(&self, token: &str, now: i64) -> Result<Download, DownloadError> {
+    pub fn check(&self, token: &str, now: i64) -> Result<DownloadClaim, DownloadError> {
         let forged = DownloadError::Forged;
         // There is only one way to write each sequence of bytes, so no other text passes.
         let token = URL_SAFE_NO_PAD.decode(token).map_err(|_| forged)?;
@@ -124,7 +124,7 @@ impl DownloadKey {
         if now >= i64::from_be_bytes(*ends_at) {
             return Err(DownloadError::Expired);
         }
-        Ok(Download {
+        Ok(DownloadClaim {
             file,
             variant,
             user,
@@ -162,8 +162,8 @@ mod tests {
         DownloadKey::derive(&[byte; 32]).expect("long enough")
     }
 
-    fn download(file: &str, variant: Variant) -> Download {
-        Download {
+    fn download(file: &str, variant: Variant) -> DownloadClaim {
+        DownloadClaim {
             file: file.to_owned(),
             variant,
             user: Some(UserId(7)),
@@ -250,7 +250,7 @@ mod tests {
         ) {
             let variant = if is_thumbnail { Variant::Thumbnail } else { Variant::File };
             let (user, organization) = (user.map(UserId), organization.map(OrganizationId));
-            let download = Download { user, organization, ..download(&file, variant) };
+            let download = DownloadClaim { user, organization, ..download(&file, variant) };
             let token = key(1).sign(&download, ends_at);
             let expected = if now < ends_at { Ok(download) } else { Err(DownloadError::Expired) };
             prop_assert_eq!(key(1).check(&token, now), expected);

@@ -28,7 +28,7 @@ pub mod strength;
 pub mod token;
 
 pub use basic::{Credentials, CredentialsError};
-pub use download::{Download, DownloadError, DownloadKey, Variant};
+pub use download::{DownloadClaim, DownloadError, DownloadKey, Variant};
 pub use limiter::{
     AddressGuard, FailureLimiter, RetryAfter, SignInGuard, SignInLimit, SignInLimits,
     SignInRefused, network_of,

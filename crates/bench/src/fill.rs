@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use eddyline_model::messages::{Author, Draft, Mentions, MessageKind, Placement};
 use eddyline_model::{RoomId, UserId, search};
-use eddyline_storage::{Outcome, Store};
+use eddyline_storage::{AppendOutcome, Store};
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 
 use crate::plan::MEMBERS;
@@ -132,7 +132,7 @@ async fn fill(data: &Path, users: Vec<UserId>, messages: usize) -> Result<()> {
         .map_err(crate::BenchError::from)
         .try_for_each(|posted| async move {
             match posted.outcome {
-                Outcome::Added(_) => Ok(()),
+                AppendOutcome::Added(_) => Ok(()),
                 other => {
                     Err(format!("a message of the filled room was not added: {other:?}").into())
                 }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use crate::{CHUNK, Content, Error, Key, aside};
+use crate::{CHUNK, Content, Error, FileKey, aside};
 
 pub(crate) struct Folder {
     root: PathBuf,
@@ -31,12 +31,12 @@ impl Folder {
         })
     }
 
-    fn path(&self, key: &Key) -> PathBuf {
+    fn path(&self, key: &FileKey) -> PathBuf {
         self.root.join(key.part().1).join(key.as_str())
     }
 
     /// Makes an empty file for a key.
-    pub(crate) fn create(&self, key: &Key) -> io::Result<(File, PartialFile)> {
+    pub(crate) fn create(&self, key: &FileKey) -> io::Result<(File, PartialFile)> {
         let (part, name) = key.part();
         if !self.durable[part].load(Ordering::Acquire) {
             self.make_part(part, name)?;
@@ -111,7 +111,7 @@ impl Drop for PartialFile {
     }
 }
 
-pub(crate) async fn put(folder: Arc<Folder>, key: Key, bytes: Bytes) -> Result<(), Error> {
+pub(crate) async fn put(folder: Arc<Folder>, key: FileKey, bytes: Bytes) -> Result<(), Error> {
     let entry = aside(move || {
         let (mut file, entry) = folder.create(&key)?;
         file.write_all(&bytes).map_err(at(&entry.path))?;
@@ -125,7 +125,7 @@ pub(crate) async fn put(folder: Arc<Folder>, key: Key, bytes: Bytes) -> Result<(
 
 pub(crate) async fn open(
     folder: Arc<Folder>,
-    key: Key,
+    key: FileKey,
     range: Option<Range<u64>>,
 ) -> Result<Content, Error> {
     let (file, size, left) = aside(move || {
@@ -162,7 +162,7 @@ fn read(mut file: File, left: u64) -> io::Result<(File, Bytes)> {
     Ok((file, chunk.into()))
 }
 
-pub(crate) async fn remove(folder: Arc<Folder>, key: Key) -> Result<(), Error> {
+pub(crate) async fn remove(folder: Arc<Folder>, key: FileKey) -> Result<(), Error> {
     aside(move || {
         let path = folder.path(&key);
         match fs::remove_file(&path) {

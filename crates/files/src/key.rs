@@ -5,9 +5,9 @@ use std::fmt;
 /// The name under which bytes are kept: 128 random bits as 32 lower-case hexadecimal digits. So it
 /// can stand in a path and a URL as it is, and never leads out of the place where files are.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Key(String);
+pub struct FileKey(String);
 
-impl Key {
+impl FileKey {
     const LENGTH: usize = 32;
 
     /// A new key, unlike any other.
@@ -38,7 +38,7 @@ impl Key {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for FileKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -52,11 +52,11 @@ mod tests {
 
     #[test]
     fn a_new_key_is_read_back() {
-        let key = Key::random();
-        assert_eq!(Key::parse(key.as_str()), Some(key.clone()));
-        assert_ne!(key, Key::random());
+        let key = FileKey::random();
+        assert_eq!(FileKey::parse(key.as_str()), Some(key.clone()));
+        assert_ne!(key, FileKey::random());
         assert_eq!(
-            Key::parse("ff000000000000000000000000000000").map(|key| key.part().0),
+            FileKey::parse("ff000000000000000000000000000000").map(|key| key.part().0),
             Some(255)
         );
     }
@@ -71,14 +71,14 @@ mod tests {
             "a/b",
             "A0000000000000000000000000000000",
         ] {
-            assert_eq!(Key::parse(text), None, "{text}");
+            assert_eq!(FileKey::parse(text), None, "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn only_hexadecimal_digits_make_a_key(text in "\\PC{30,34}") {
-            prop_assert_eq!(Key::parse(&text), None);
+            prop_assert_eq!(FileKey::parse(&text), None);
         }
     }
 }

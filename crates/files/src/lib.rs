@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Files`] keeps bytes under a [`Key`] that nobody chose. Which keys there are, which hold equal
+//! [`Files`] keeps bytes under a [`FileKey`] that nobody chose. Which keys there are, which hold equal
 //! bytes, and which nobody needs any more is for the database to say: the crate never lists what is
 //! there. While bytes are taken in, it finds out what the database wants to know of them: the
 //! digest, the size, and of pictures the type, the size in pixels and a thumbnail.
@@ -31,8 +31,8 @@ use url::Url;
 
 pub use content::Content;
 pub use error::Error;
-pub use key::Key;
-pub use look::{MAX_DECODED_BYTES, MAX_DECODED_PIXELS, Picture, THUMBNAIL_SIDE, Thumbnail};
+pub use key::FileKey;
+pub use look::{MAX_DECODED_BYTES, MAX_DECODED_PIXELS, PictureInfo, THUMBNAIL_SIDE, Thumbnail};
 #[cfg(feature = "s3")]
 pub use s3::S3Config;
 pub use upload::{Stored, Upload};
@@ -88,7 +88,7 @@ impl Files {
     /// # Errors
     ///
     /// [`Error::Occupied`], [`Error::Full`] and [`Error::Io`].
-    pub async fn begin(&self, key: &Key, limit: u64) -> Result<Upload, Error> {
+    pub async fn begin(&self, key: &FileKey, limit: u64) -> Result<Upload, Error> {
         Upload::begin(self.clone(), key.clone(), limit).await
     }
 
@@ -98,7 +98,7 @@ impl Files {
     /// # Errors
     ///
     /// Those of [`Files::begin`] and [`Upload::finish`].
-    pub async fn put(&self, key: &Key, bytes: Bytes) -> Result<[u8; 32], Error> {
+    pub async fn put(&self, key: &FileKey, bytes: Bytes) -> Result<[u8; 32], Error> {
         match &self.place {
             FileBackend::Folder(folder) => {
                 folder::put(Arc::clone(folder), key.clone(), bytes.clone()).await?;
@@ -116,7 +116,7 @@ impl Files {
     ///
     /// [`Error::NotFound`]; [`Error::Range`] for a range that is empty or begins behind the file's
     /// last byte; [`Error::Io`] and [`Error::Store`].
-    pub async fn open(&self, key: &Key, range: Option<Range<u64>>) -> Result<Content, Error> {
+    pub async fn open(&self, key: &FileKey, range: Option<Range<u64>>) -> Result<Content, Error> {
         match &self.place {
             FileBackend::Folder(folder) => {
                 folder::open(Arc::clone(folder), key.clone(), range).await
@@ -136,7 +136,7 @@ impl Files {
     #[cfg_attr(not(feature = "s3"), allow(unused_variables))]
     pub async fn link(
         &self,
-        key: &Key,
+        key: &FileKey,
         lifetime: Duration,
         content_type: &str,
         content_disposition: &str,
@@ -156,7 +156,7 @@ impl Files {
     /// # Errors
     ///
     /// [`Error::Io`] and [`Error::Store`].
-    pub async fn remove(&self, key: &Key) -> Result<(), Error> {
+    pub async fn remove(&self, key: &FileKey) -> Result<(), Error> {
         match &self.place {
             FileBackend::Folder(folder) => folder::remove(Arc::clone(folder), key.clone()).await,
             #[cfg(feature = "s3")]

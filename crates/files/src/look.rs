@@ -29,7 +29,7 @@ const COPIES: u64 = 2;
 
 /// A picture, as far as its file tells of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
+pub struct PictureInfo {
     /// In pixels, when it stands upright. Of a picture without a thumbnail this is what the file
     /// claims, and nobody has seen whether it is so.
     pub width: u32,
@@ -95,7 +95,7 @@ pub(crate) async fn look<R: Send + 'static>(
     mut file: File,
     size: u64,
     reserve: impl AsyncFnOnce(u64) -> Option<R>,
-) -> Result<(File, Option<Format>, Option<Picture>), Error> {
+) -> Result<(File, Option<Format>, Option<PictureInfo>), Error> {
     let (file, measured) = aside(move || {
         let measured = measure(&mut file)?;
         io::Result::Ok((file, measured))
@@ -108,7 +108,7 @@ pub(crate) async fn look<R: Send + 'static>(
     let Some((width, height)) = measured.size else {
         return Ok((file, format, None));
     };
-    let claimed = Picture {
+    let claimed = PictureInfo {
         width,
         height,
         thumbnail: None,
@@ -135,7 +135,7 @@ pub(crate) async fn look<R: Send + 'static>(
     Ok((file, format, picture))
 }
 
-fn decode(mut file: File, size: u64) -> io::Result<(File, Result<Picture, Unreadable>)> {
+fn decode(mut file: File, size: u64) -> io::Result<(File, Result<PictureInfo, Unreadable>)> {
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
     file.seek(SeekFrom::Start(0))?;
     file.by_ref().take(size).read_to_end(&mut bytes)?;
@@ -143,7 +143,7 @@ fn decode(mut file: File, size: u64) -> io::Result<(File, Result<Picture, Unread
     drop(bytes);
     let picture = unpacked.and_then(|pixels| {
         let (width, height) = pixels.size();
-        Ok(Picture {
+        Ok(PictureInfo {
             width,
             height,
             thumbnail: Some(pixels.fit(THUMBNAIL_SIDE)?.into()),
@@ -165,7 +165,7 @@ mod tests {
         width: u32,
         height: u32,
         reserve: impl AsyncFnOnce(u64) -> Option<()>,
-    ) -> Picture {
+    ) -> PictureInfo {
         let mut file = tempfile::tempfile().expect("a file can be made");
         let mut bytes = io::Cursor::new(Vec::new());
         GrayImage::new(width, height)

@@ -20,7 +20,7 @@ use object_store::{
 use reqwest::Method;
 use url::Url;
 
-use crate::{CHUNK, Content, Error, Key, aside};
+use crate::{CHUNK, Content, Error, FileKey, aside};
 
 /// How much is sent at once. Stores take parts of 5 MiB and more.
 const PART: u64 = 8 << 20;
@@ -119,7 +119,7 @@ impl S3 {
         tempfile::tempfile_in(&self.spool)
     }
 
-    pub(crate) async fn put(&self, key: &Key, bytes: Bytes) -> Result<(), Error> {
+    pub(crate) async fn put(&self, key: &FileKey, bytes: Bytes) -> Result<(), Error> {
         let unfinished = self.unfinished(key);
         let sent = self
             .store
@@ -131,7 +131,7 @@ impl S3 {
     }
 
     /// Sends a file of so many bytes.
-    pub(crate) async fn upload(&self, key: &Key, file: File, size: u64) -> Result<(), Error> {
+    pub(crate) async fn upload(&self, key: &FileKey, file: File, size: u64) -> Result<(), Error> {
         let mut unfinished = self.unfinished(key);
         let sent = self.send(&mut unfinished, file, size).await;
         unfinished.end(sent).await
@@ -172,7 +172,7 @@ impl S3 {
         Ok(())
     }
 
-    fn unfinished(&self, key: &Key) -> Unfinished {
+    fn unfinished(&self, key: &FileKey) -> Unfinished {
         Unfinished {
             store: Arc::clone(&self.store),
             path: path(key),
@@ -183,7 +183,7 @@ impl S3 {
 
     pub(crate) async fn open(
         &self,
-        key: &Key,
+        key: &FileKey,
         range: Option<Range<u64>>,
     ) -> Result<Content, Error> {
         if range.as_ref().is_some_and(Range::is_empty) {
@@ -220,7 +220,7 @@ impl S3 {
 
     pub(crate) async fn link(
         &self,
-        key: &Key,
+        key: &FileKey,
         lifetime: Duration,
         content_type: &str,
         content_disposition: &str,
@@ -235,7 +235,7 @@ impl S3 {
             .await?)
     }
 
-    pub(crate) async fn remove(&self, key: &Key) -> Result<(), Error> {
+    pub(crate) async fn remove(&self, key: &FileKey) -> Result<(), Error> {
         remove(&self.store, &path(key)).await
     }
 }
@@ -300,7 +300,7 @@ async fn remove(store: &AmazonS3, path: &Path) -> Result<(), Error> {
     }
 }
 
-fn path(key: &Key) -> Path {
+fn path(key: &FileKey) -> Path {
     Path::from(key.as_str())
 }
 

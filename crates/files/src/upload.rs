@@ -6,13 +6,13 @@ use tokio::runtime::Handle;
 use crate::folder::PartialFile;
 use crate::look::look;
 use crate::sink::Sink;
-use crate::{CHUNK, Error, FileBackend, Files, Key, Picture, aside};
+use crate::{CHUNK, Error, FileBackend, FileKey, Files, PictureInfo, aside};
 
 /// A file that is being taken in. Dropped before [`Upload::finish`] has answered, it soon leaves
 /// nothing behind; see there for a store.
 pub struct Upload {
     files: Files,
-    key: Key,
+    key: FileKey,
     limit: u64,
     /// How many bytes came.
     size: u64,
@@ -35,11 +35,11 @@ pub struct Stored {
     /// else.
     pub content_type: Option<&'static str>,
     /// What is to be said of a picture; `None` also for one whose head is damaged.
-    pub picture: Option<Picture>,
+    pub picture: Option<PictureInfo>,
 }
 
 impl Upload {
-    pub(crate) async fn begin(files: Files, key: Key, limit: u64) -> Result<Self, Error> {
+    pub(crate) async fn begin(files: Files, key: FileKey, limit: u64) -> Result<Self, Error> {
         let (file, entry) = match &files.place {
             FileBackend::Folder(folder) => {
                 let (folder, key) = (folder.clone(), key.clone());
@@ -66,7 +66,7 @@ impl Upload {
 
     /// The key that the file will be kept under.
     #[must_use]
-    pub fn key(&self) -> &Key {
+    pub fn key(&self) -> &FileKey {
         &self.key
     }
 

@@ -2,7 +2,7 @@
 
 /// Who may call an endpoint at all. The type of its handler's context says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
+pub(crate) enum EndpointAccess {
     /// Callers who show credentials.
     Caller,
     /// Anybody.
@@ -13,7 +13,7 @@ pub(crate) enum Access {
     Provider,
 }
 
-/// Whose credentials an endpoint for [`Access::Caller`] takes.
+/// Whose credentials an endpoint for [`EndpointAccess::Caller`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AllowedCallers {
     /// Users, by themselves or through applications.

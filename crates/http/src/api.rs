@@ -23,7 +23,7 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
-use crate::access::Access;
+use crate::access::EndpointAccess;
 use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
@@ -173,7 +173,7 @@ impl Inner {
     ) -> Response {
         let mut seen = None;
         let format = match endpoint.access {
-            Access::Provider => scim::ResponseFormat::of(request.headers()),
+            EndpointAccess::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };
         let outcome = match read_request(&self.shared, endpoint, segments, request, &mut seen).await

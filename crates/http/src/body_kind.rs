@@ -2,7 +2,7 @@
 
 /// A body that is not parameters but one file.
 #[derive(Clone, Copy)]
-pub(crate) struct File {
+pub(crate) struct FileBody {
     /// The types it may have; what it is without a type, its content tells.
     pub(crate) kinds: &'static [&'static str],
     /// The most bytes taken.
@@ -19,7 +19,7 @@ pub(crate) enum BodyKind {
     /// The same in the classic profile. In others a form with parts is a form like any other.
     OldUploads,
     /// A file. Credentials must stand elsewhere then.
-    File(File),
+    File(FileBody),
     /// What the handler reads itself.
     Raw,
     /// The same, of a SCIM resource.

@@ -2,12 +2,12 @@
 
 use eddyline_model::scopes::Scope;
 use eddyline_wire::Parameters;
-use eddyline_wire::request::Field;
+use eddyline_wire::request::ParameterSpec;
 use http::Method;
 use serde_json::json;
 
-use crate::access::{Access, AllowedCallers};
-use crate::body_kind::{BodyKind, File};
+use crate::access::{AllowedCallers, EndpointAccess};
+use crate::body_kind::{BodyKind, FileBody};
 use crate::handler::{BoxedHandler, Handler, boxed};
 use crate::requester::Requester;
 
@@ -85,11 +85,11 @@ pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
-    pub(crate) access: Access,
+    pub(crate) access: EndpointAccess,
     pub(crate) callers: AllowedCallers,
     /// An access token needs one of these.
     pub(crate) scopes: &'static [Scope],
-    pub(crate) parameters: Vec<Field>,
+    pub(crate) parameters: Vec<ParameterSpec>,
     /// Headers of a request that change the answer, with what they say.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) answers: Vec<ResponseSpec>,
@@ -127,7 +127,7 @@ impl Endpoint {
             may_be_not_found: false,
             compress: true,
             // What providers send is left to the handler, as it came.
-            takes: if access == Access::Provider {
+            takes: if access == EndpointAccess::Provider {
                 BodyKind::Resource
             } else {
                 BodyKind::Parameters
@@ -162,7 +162,7 @@ impl Endpoint {
 
     /// Takes a file as the body instead of parameters.
     pub(crate) fn takes_file(mut self, kinds: &'static [&'static str], bytes: usize) -> Self {
-        self.takes = BodyKind::File(File { kinds, bytes });
+        self.takes = BodyKind::File(FileBody { kinds, bytes });
         self
     }
 
@@ -225,7 +225,7 @@ impl Endpoint {
             "object" => json!({"type": "object", "additionalProperties": true}),
             kind => json!({"type": kind}),
         };
-        self.parameters.push(Field {
+        self.parameters.push(ParameterSpec {
             name,
             required,
             text: text.to_owned(),

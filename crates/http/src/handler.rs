@@ -6,7 +6,7 @@ use std::future::Future;
 use std::marker::PhantomData;
 use std::pin::Pin;
 
-use eddyline_wire::params::{Params, Reader};
+use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::{Parameters, Request};
 
 use crate::answer::Answer;
@@ -124,7 +124,7 @@ impl<P: Request> UnparsedParams<P> {
     /// The same with a check of what the parameters say together.
     pub(crate) fn read_checked(
         self,
-        check: impl FnOnce(&mut P, &mut Reader<'_>),
+        check: impl FnOnce(&mut P, &mut ParamReader<'_>),
     ) -> Result<P, Error> {
         let mut reader = self.params.reader();
         let mut request = P::read(&mut reader);

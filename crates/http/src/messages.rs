@@ -11,7 +11,7 @@ use eddyline_app::{
 use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
 use eddyline_model::{MessageId, search};
-use eddyline_wire::params::{Params, Reader};
+use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
     PostEvent, PostOptions, PostThread, TagMode, ToFlow,
@@ -139,7 +139,7 @@ async fn comment_params(ctx: RequestContext, params: Params) -> Answer {
 }
 
 /// The kinds that can be posted, and who may post which.
-fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<MessageKind, Error> {
+fn posted_event(ctx: &RequestContext, reader: &mut ParamReader<'_>) -> Result<MessageKind, Error> {
     let name = PostEvent::read(reader)
         .and_then(|post| post.event)
         .unwrap_or_default();
@@ -164,7 +164,7 @@ fn posted_event(ctx: &RequestContext, reader: &mut Reader<'_>) -> Result<Message
     Ok(MessageKind::Message)
 }
 
-fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: MessageKind) -> NewPost {
+fn new_post(ctx: &RequestContext, reader: &mut ParamReader<'_>, event: MessageKind) -> NewPost {
     let in_inbox = matches!(event, MessageKind::Activity | MessageKind::Discussion);
     if !in_inbox {
         for name in ["thread", "attachments"] {
@@ -203,7 +203,7 @@ fn new_post(ctx: &RequestContext, reader: &mut Reader<'_>, event: MessageKind) -
 }
 
 /// What an activity or a discussion says.
-fn inbox(reader: &mut Reader<'_>) -> NewInbox {
+fn inbox(reader: &mut ParamReader<'_>) -> NewInbox {
     let InboxEntry {
         author,
         thread,

@@ -8,12 +8,12 @@ mod schemas;
 use std::sync::{Arc, LazyLock};
 
 use eddyline_model::scopes::Scope;
-use eddyline_wire::request::Field;
+use eddyline_wire::request::ParameterSpec;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
 use self::operations::Operation;
-use crate::access::Access;
+use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
 use crate::context::RequestContext;
 use crate::endpoint::{Endpoint, ResponseSpec, Shape};
@@ -138,9 +138,9 @@ impl Operations {
             described["requestBody"] = body;
         }
         described["security"] = match endpoint.access {
-            Access::Caller => security(endpoint),
-            Access::Provider => json!([{"scim": []}]),
-            Access::Public | Access::TokensInPath => json!([]),
+            EndpointAccess::Caller => security(endpoint),
+            EndpointAccess::Provider => json!([{"scim": []}]),
+            EndpointAccess::Public | EndpointAccess::TokensInPath => json!([]),
         };
         let item = self.paths.entry(path).or_insert_with(|| json!({}));
         item[endpoint.method.as_str().to_ascii_lowercase()] = described;
@@ -268,7 +268,7 @@ fn meaning(scope: Scope) -> &'static str {
     }
 }
 
-fn schema_of(operation: &str, parameter: &Field) -> Value {
+fn schema_of(operation: &str, parameter: &ParameterSpec) -> Value {
     let mut schema = parameter.schema.clone();
     schema["description"] = parameter.text.as_str().into();
     if let Some(example) = examples::of_parameter(operation, parameter.name, &schema) {
@@ -307,7 +307,7 @@ fn header_parameter(name: &str, text: &str) -> Value {
     json!({"name": name, "in": "header", "required": false, "description": text, "schema": {"type": "string"}})
 }
 
-fn query_parameter(operation: &str, parameter: &Field) -> Value {
+fn query_parameter(operation: &str, parameter: &ParameterSpec) -> Value {
     let parameter = in_query(parameter);
     json!({
         "name": parameter.name,
@@ -320,7 +320,7 @@ fn query_parameter(operation: &str, parameter: &Field) -> Value {
 
 /// The parameter as a query has it, where a list is a text: of a name that is repeated, as
 /// generated clients write lists, the last one counts.
-fn in_query(parameter: &Field) -> Field {
+fn in_query(parameter: &ParameterSpec) -> ParameterSpec {
     let mut parameter = parameter.clone();
     if parameter.schema["type"] == "array" {
         let words = parameter.schema["items"]["enum"]
@@ -339,7 +339,7 @@ fn in_query(parameter: &Field) -> Field {
     parameter
 }
 
-fn body_schema(operation: &str, parameters: &[Field]) -> Value {
+fn body_schema(operation: &str, parameters: &[ParameterSpec]) -> Value {
     let properties: Map<String, Value> = parameters
         .iter()
         .map(|p| (p.name.to_owned(), schema_of(operation, p)))
@@ -353,10 +353,10 @@ fn body_schema(operation: &str, parameters: &[Field]) -> Value {
 }
 
 /// What must be sent, or the first parameter where nothing must.
-fn body_example(operation: &str, parameters: &[Field]) -> Value {
+fn body_example(operation: &str, parameters: &[ParameterSpec]) -> Value {
     let also = examples::also_sent(operation);
-    let is_sent = |parameter: &&Field| parameter.required || also.contains(&parameter.name);
-    let mut chosen: Vec<&Field> = parameters.iter().filter(is_sent).collect();
+    let is_sent = |parameter: &&ParameterSpec| parameter.required || also.contains(&parameter.name);
+    let mut chosen: Vec<&ParameterSpec> = parameters.iter().filter(is_sent).collect();
     if chosen.is_empty() {
         chosen.extend(parameters.first());
     }
@@ -522,7 +522,9 @@ mod tests {
     fn an_access_token_is_good_for_nothing_by_oversight() {
         let all = routes::api().into_iter().chain(routes::streams());
         let any_scope: Vec<_> = all
-            .filter(|endpoint| endpoint.access == Access::Caller && endpoint.callers.applications())
+            .filter(|endpoint| {
+                endpoint.access == EndpointAccess::Caller && endpoint.callers.applications()
+            })
             .filter(|endpoint| endpoint.scopes.is_empty())
             .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
             .collect();

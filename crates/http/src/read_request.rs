@@ -14,7 +14,7 @@ use http_body::Body as _;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::access::Access;
+use crate::access::EndpointAccess;
 use crate::authenticate::{authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
@@ -40,13 +40,13 @@ pub(crate) async fn read_request(
 ) -> Result<(RequestContext<ResolvedRequester>, Params), Error> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
-    let public = endpoint.access != Access::Caller;
+    let public = endpoint.access != EndpointAccess::Caller;
     let mut provider = match endpoint.access {
-        Access::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
+        EndpointAccess::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
         _ => None,
     };
     let mut sender = provider.as_ref().map(ScimProvider::quota_subject);
-    if endpoint.access == Access::TokensInPath {
+    if endpoint.access == EndpointAccess::TokensInPath {
         // Bad ones are refused before the body is read.
         let pushing = Box::pin(shared.app.messages().pushing(segments.get("token")));
         sender = pushing.await?.first().map(Pushing::quota_subject);

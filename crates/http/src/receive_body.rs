@@ -6,7 +6,7 @@ use eddyline_app::{Actor, Error, Limit, Permit};
 use http::{HeaderMap, request::Parts};
 
 use crate::body::{BodyReader, Fields, check_coding, check_encoding};
-use crate::body_kind::{BodyKind, File};
+use crate::body_kind::{BodyKind, FileBody};
 use crate::error::missing_credentials;
 use crate::media::{self, BodyType};
 use crate::quota;
@@ -98,7 +98,7 @@ pub(crate) async fn receive_body(
 
 async fn read_file(
     reader: BodyReader<'_>,
-    wanted: File,
+    wanted: FileBody,
     body: Body,
     actor: Option<&Actor>,
 ) -> Result<ReceivedBody, Error> {

@@ -2,13 +2,13 @@
 
 use eddyline_app::{Actor, Error, ScimProvider};
 
-use crate::access::Access;
+use crate::access::EndpointAccess;
 use crate::error::missing_credentials;
 
 /// Who sends the requests that a handler takes.
 pub(crate) trait Requester: Send + Sized + 'static {
     /// Who may call its endpoint.
-    const ACCESS: Access;
+    const ACCESS: EndpointAccess;
 
     /// The sender of a request to such an endpoint.
     fn of(known: ResolvedRequester) -> Result<Self, Error>;
@@ -21,7 +21,7 @@ pub(crate) struct ResolvedRequester {
 }
 
 impl Requester for Actor {
-    const ACCESS: Access = Access::Caller;
+    const ACCESS: EndpointAccess = EndpointAccess::Caller;
 
     fn of(known: ResolvedRequester) -> Result<Self, Error> {
         known.actor.ok_or_else(missing_credentials)
@@ -29,7 +29,7 @@ impl Requester for Actor {
 }
 
 impl Requester for ScimProvider {
-    const ACCESS: Access = Access::Provider;
+    const ACCESS: EndpointAccess = EndpointAccess::Provider;
 
     fn of(known: ResolvedRequester) -> Result<Self, Error> {
         known.provider.ok_or_else(missing_credentials)
@@ -40,7 +40,7 @@ impl Requester for ScimProvider {
 pub(crate) struct Anybody;
 
 impl Requester for Anybody {
-    const ACCESS: Access = Access::Public;
+    const ACCESS: EndpointAccess = EndpointAccess::Public;
 
     fn of(_: ResolvedRequester) -> Result<Self, Error> {
         Ok(Self)
@@ -51,7 +51,7 @@ impl Requester for Anybody {
 pub(crate) struct TokensInPath;
 
 impl Requester for TokensInPath {
-    const ACCESS: Access = Access::TokensInPath;
+    const ACCESS: EndpointAccess = EndpointAccess::TokensInPath;
 
     fn of(_: ResolvedRequester) -> Result<Self, Error> {
         Ok(Self)

@@ -21,7 +21,7 @@ const WATCHED: usize = 64;
 const WORDS: usize = 4;
 
 /// Where the users of this process come from.
-static ADDRESSES: LazyLock<Addresses> = LazyLock::new(Addresses::new);
+static ADDRESSES: LazyLock<AddressTable> = LazyLock::new(AddressTable::new);
 
 /// Notes that a user has come from an address. Returns `true` once in the process: when that
 /// address is the first from which many users have come.
@@ -33,7 +33,7 @@ pub(crate) fn is_newly_shared(address: IpAddr, user: UserId) -> bool {
 
 /// A small table of addresses and their users, which forgets.
 #[derive(Debug)]
-struct Addresses {
+struct AddressTable {
     /// An address was reported, so that nothing is noted any more.
     reported: AtomicBool,
     began: Instant,
@@ -50,7 +50,7 @@ struct AddressSlot {
     users: [AtomicU64; WORDS],
 }
 
-impl Addresses {
+impl AddressTable {
     fn new() -> Self {
         Self {
             reported: AtomicBool::new(false),
@@ -117,7 +117,7 @@ mod tests {
 
     /// How many users from an address it takes until the answer, of at most 100 in all.
     fn users_until_reported(
-        addresses: &Addresses,
+        addresses: &AddressTable,
         address: &str,
         users: impl Iterator<Item = (i64, u64)>,
     ) -> Option<usize> {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn many_users_from_one_address_are_reported_once() {
-        let addresses = Addresses::new();
+        let addresses = AddressTable::new();
         let reported = users_until_reported(&addresses, HERE, (1..=100).map(|user| (user, 1)))
             .expect("they are many");
         // Users who share a bit count as one.
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_few_users_are_not_many_however_often_they_come() {
-        let addresses = Addresses::new();
+        let addresses = AddressTable::new();
         assert_eq!(
             users_until_reported(&addresses, HERE, (0..1000).map(|n| (n % 19, 1))),
             None
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn users_who_come_one_after_the_other_are_not_many() {
-        let addresses = Addresses::new();
+        let addresses = AddressTable::new();
         // Eleven in each window.
         assert_eq!(
             users_until_reported(&addresses, HERE, (0..100).map(|n| (n, n as u64 * 60))),
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn users_with_addresses_of_their_own_are_not_many() {
-        let addresses = Addresses::new();
+        let addresses = AddressTable::new();
         for user in 1..=200 {
             let address = format!("198.51.100.{user}");
             assert_eq!(
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn addresses_of_one_network_are_one() {
-        let addresses = Addresses::new();
+        let addresses = AddressTable::new();
         let mut reported = (1..=100).map(|user| {
             let address = format!("2001:db8::{user}");
             users_until_reported(&addresses, &address, std::iter::once((user, 1))).is_some()

@@ -3,8 +3,8 @@
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use eddyline_app::streaming::{Batch, Format, PresenceState, Subscription};
-use eddyline_app::{Actor, Listen, Listening, StreamPoint};
+use eddyline_app::streaming::{Batch, PresenceState, StreamFormat, Subscription};
+use eddyline_app::{Actor, Listening, StreamPoint, StreamRequest};
 use eddyline_wire::requests::{self, Presence, StreamFilter};
 use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -41,8 +41,8 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
-        Format::Sse => media::EVENT_STREAM,
-        Format::Json | Format::JsonWithIds => media::JSON,
+        StreamFormat::Sse => media::EVENT_STREAM,
+        StreamFormat::Json | StreamFormat::JsonWithIds => media::JSON,
     };
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, media::in_utf8(kind));
@@ -63,7 +63,7 @@ fn time_left(ctx: &RequestContext, actor: &Actor) -> Option<Duration> {
     ))
 }
 
-fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Listen {
+fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> StreamRequest {
     let requests::Listen {
         user,
         accept,
@@ -81,16 +81,16 @@ fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -
         .get(LAST_EVENT_ID)
         .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
     let format = match (wants_events(&ctx.headers, accept.as_deref()), &parameter) {
-        (true, _) => Format::Sse,
-        (false, Some(_)) => Format::JsonWithIds,
-        (false, None) => Format::Json,
+        (true, _) => StreamFormat::Sse,
+        (false, Some(_)) => StreamFormat::JsonWithIds,
+        (false, None) => StreamFormat::Json,
     };
     // An empty id says that the client has none.
     let from = header
         .or(parameter)
         .filter(|id| !id.is_empty())
         .map_or(StreamPoint::Now, StreamPoint::After);
-    Listen {
+    StreamRequest {
         flows,
         user,
         format,

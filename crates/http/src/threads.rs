@@ -4,7 +4,7 @@ use eddyline_app::{Error, FlowRoom, LIST_BYTES, ThreadPage, ThreadsOf};
 use eddyline_model::messages::ThreadState;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
-use eddyline_model::threads::{ThreadQuery, Threads};
+use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_wire::requests::{DEFAULT_LIST, ListThreads, TriggerAction};
 use http::header::LINK;
 use http::{Method, StatusCode};
@@ -117,7 +117,7 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         }
     })?;
     let query = ThreadQuery {
-        threads: Threads::All,
+        threads: ThreadSelection::All,
         since: request.since,
         until: request.until,
         before,

@@ -33,7 +33,7 @@ pub struct SmtpConfig {
     /// How the connection is encrypted.
     pub security: Security,
     /// Needed by most servers that are not on this machine.
-    pub credentials: Option<Credentials>,
+    pub credentials: Option<SmtpCredentials>,
     /// A PEM file with certificates of authorities that are trusted besides the well-known ones.
     pub ca_file: Option<PathBuf>,
 }
@@ -91,18 +91,18 @@ impl Security {
 
 /// Who we are to a mail server.
 #[derive(Clone, Debug)]
-pub struct Credentials {
+pub struct SmtpCredentials {
     /// The name of the account.
     pub user: String,
     /// Its password.
-    pub password: Password,
+    pub password: SmtpPassword,
 }
 
 /// A password that is not printed.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Password(String);
+pub struct SmtpPassword(String);
 
-impl Password {
+impl SmtpPassword {
     /// Keeps the password from being printed.
     pub fn new(password: impl Into<String>) -> Self {
         Self(password.into())
@@ -113,7 +113,7 @@ impl Password {
     }
 }
 
-impl fmt::Debug for Password {
+impl fmt::Debug for SmtpPassword {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Password(…)")
     }
@@ -152,9 +152,9 @@ mod tests {
 
     #[test]
     fn a_password_is_not_printed() {
-        let credentials = Credentials {
+        let credentials = SmtpCredentials {
             user: "eddyline".into(),
-            password: Password::new("open sesame"),
+            password: SmtpPassword::new("open sesame"),
         };
         assert!(!format!("{credentials:#?}").contains("sesame"));
     }

@@ -32,7 +32,7 @@ mod outbox;
 mod smtp;
 pub mod texts;
 
-pub use config::{Config, Credentials, Delivery, Password, Security, SmtpConfig};
+pub use config::{Config, Delivery, Security, SmtpConfig, SmtpCredentials, SmtpPassword};
 pub use error::{SendError, SetupError};
 pub use mailer::Mailer;
 pub use message::MailMessage;

@@ -19,7 +19,7 @@ const ADDRESS: usize = 254;
 
 /// What an invitation says.
 #[derive(Clone, Copy)]
-pub struct Invitation<'a> {
+pub struct InvitationMail<'a> {
     /// The address that is invited.
     pub to: &'a str,
     /// Who invites.
@@ -37,8 +37,8 @@ pub struct Invitation<'a> {
 }
 
 /// An invitation to a flow, to somebody who need not have an account.
-pub fn invitation(id: impl Into<String>, invitation: &Invitation<'_>) -> MailMessage {
-    let Invitation {
+pub fn invitation(id: impl Into<String>, invitation: &InvitationMail<'_>) -> MailMessage {
+    let InvitationMail {
         to,
         inviter_name,
         flow_name,

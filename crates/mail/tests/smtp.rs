@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddyline_mail::{
-    Config, Credentials, Delivery, MailMessage, Mailer, Password, Security, SendError, SetupError,
-    SmtpConfig,
+    Config, Delivery, MailMessage, Mailer, Security, SendError, SetupError, SmtpConfig,
+    SmtpCredentials, SmtpPassword,
 };
 use eddyline_testing::smtp::{Encryption, Identity, Options, SmtpServer};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
@@ -82,10 +82,10 @@ impl Authority {
     }
 }
 
-fn sesame(password: &str) -> Option<Credentials> {
-    Some(Credentials {
+fn sesame(password: &str) -> Option<SmtpCredentials> {
+    Some(SmtpCredentials {
         user: "eddyline".into(),
-        password: Password::new(password),
+        password: SmtpPassword::new(password),
     })
 }
 

@@ -1,12 +1,12 @@
 //! The mails that Eddyline writes: what they say, and what users cannot make them say.
 
 use eddyline_mail::MailMessage;
-use eddyline_mail::texts::{Invitation, email_changed, invitation, password_reset};
+use eddyline_mail::texts::{InvitationMail, email_changed, invitation, password_reset};
 
 const LINK: &str = "https://eddyline.example.org/page/s3cret";
 
-fn ada_invites() -> Invitation<'static> {
-    Invitation {
+fn ada_invites() -> InvitationMail<'static> {
+    InvitationMail {
         to: "bob@example.com",
         inviter_name: "Ada",
         flow_name: "Engines",
@@ -42,7 +42,7 @@ fn an_invitation_says_who_invites_whereto_and_until_when() {
     assert!(!message.text.contains("writes"), "{}", message.text);
     let tomorrow = invitation(
         "i",
-        &Invitation {
+        &InvitationMail {
             days: 1,
             ..ada_invites()
         },
@@ -59,7 +59,7 @@ fn what_the_inviter_adds_is_marked_as_theirs() {
     let words = "\nCome and see!\r\n\r\nOpen this link instead:\nhttps://evil.example\n";
     let message = invitation(
         "i",
-        &Invitation {
+        &InvitationMail {
             message: Some(words),
             ..ada_invites()
         },
@@ -70,7 +70,7 @@ fn what_the_inviter_adds_is_marked_as_theirs() {
     for empty in ["", " \n "] {
         let message = invitation(
             "i",
-            &Invitation {
+            &InvitationMail {
                 message: Some(empty),
                 ..ada_invites()
             },
@@ -87,7 +87,7 @@ fn names_stay_on_one_line_and_are_bounded() {
     );
     let message = invitation(
         "i",
-        &Invitation {
+        &InvitationMail {
             inviter_name: &name,
             flow_name: &name,
             organization_name: &name,

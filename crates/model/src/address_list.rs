@@ -1,7 +1,7 @@
 //! Lists of e-mail addresses as people write or paste them.
 //!
 //! [`parse`] takes what comes out of a mail program, a spreadsheet or somebody's head, and accounts
-//! for every bit of it: each [`Item`] is either an address or says what is wrong with it. It
+//! for every bit of it: each [`AddressEntry`] is either an address or says what is wrong with it. It
 //! follows RFC 5322 (section 3.4, mailboxes and groups) where that is what people write, and never
 //! guesses which address was meant.
 //!
@@ -36,7 +36,7 @@ pub const MAX_TEXT: usize = 320;
 /// It prints as `"Name" <address>` or `address`, which is parsed to the same name and address; one
 /// without an address prints its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Item {
+pub struct AddressEntry {
     /// What was written, without white space and invisible characters around it, cut after
     /// [`MAX_TEXT`] characters. It is never empty.
     pub text: String,
@@ -79,7 +79,7 @@ pub enum AddressError {
     TooLong,
 }
 
-impl fmt::Display for Item {
+impl fmt::Display for AddressEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.address, &self.name) {
             (Err(_), _) => f.write_str(&self.text),
@@ -98,7 +98,7 @@ impl fmt::Display for Item {
 /// Any text will do. The work and the memory grow with its length and not faster; a list of
 /// separated single letters makes the most items for it, half as many as it has bytes.
 #[must_use]
-pub fn parse(list: &str) -> Vec<Item> {
+pub fn parse(list: &str) -> Vec<AddressEntry> {
     list.split(is_line_end)
         .flat_map(|line| split_outside(line, |c| matches!(c, ',' | ';')))
         .flat_map(items_of_row)
@@ -114,7 +114,7 @@ fn is_line_end(c: char) -> bool {
 }
 
 /// Reads what stands between two separators: mostly one item, several if there are tabs.
-fn items_of_row(row: &str) -> Vec<Item> {
+fn items_of_row(row: &str) -> Vec<AddressEntry> {
     let cells: Vec<&str> = split_outside(row, |c| c == '\t')
         .map(trim_unseen)
         .filter(|cell| !cell.is_empty())
@@ -122,14 +122,14 @@ fn items_of_row(row: &str) -> Vec<Item> {
     let mut addressed = (0..cells.len()).filter(|&cell| cells[cell].contains('@'));
     match (addressed.next(), addressed.next()) {
         (Some(cell), None) if cells.len() > 1 => {
-            vec![Item::from_columns(trim_unseen(row), &cells, cell)]
+            vec![AddressEntry::from_columns(trim_unseen(row), &cells, cell)]
         }
-        (None, _) if cells.len() > 1 => vec![Item::read(trim_unseen(row))],
-        _ => cells.into_iter().map(Item::read).collect(),
+        (None, _) if cells.len() > 1 => vec![AddressEntry::read(trim_unseen(row))],
+        _ => cells.into_iter().map(AddressEntry::read).collect(),
     }
 }
 
-impl Item {
+impl AddressEntry {
     fn read(text: &str) -> Self {
         let (name, address) = match mailbox(text) {
             Ok((name, address)) => (name, Ok(address)),

@@ -181,7 +181,7 @@ pub enum EntryPoint {
         url: String,
         /// The method of the request.
         #[serde(rename = "httpMethod")]
-        method: Method,
+        method: ActionMethod,
     },
 }
 
@@ -189,7 +189,7 @@ pub enum EntryPoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[expect(missing_docs, reason = "they are what they are called")]
-pub enum Method {
+pub enum ActionMethod {
     Get,
     #[default]
     Post,
@@ -198,7 +198,7 @@ pub enum Method {
     Delete,
 }
 
-impl Method {
+impl ActionMethod {
     /// Every method with its name.
     pub const EACH: [(&'static str, Self); 5] = [
         ("GET", Self::Get),
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn methods_and_colours_stand_in_the_order_of_their_names() {
-        for (name, method) in Method::EACH {
+        for (name, method) in ActionMethod::EACH {
             assert_eq!(method.as_str(), name);
         }
         for (at, (_, color)) in Color::EACH.into_iter().enumerate() {

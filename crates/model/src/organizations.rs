@@ -23,12 +23,12 @@ pub struct Organization {
     /// When it was made.
     pub created_at: Timestamp,
     /// What is paid for.
-    pub subscription: Subscription,
+    pub subscription: OrganizationSubscription,
 }
 
 /// What an organization's subscription says (specification, section 2). Days are `YYYY-MM-DD`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subscription {
+pub enum OrganizationSubscription {
     /// The organization tries the service until a day.
     Trial {
         /// The last day.

@@ -115,7 +115,7 @@ pub fn title_of(text: &str) -> String {
 
 /// Which threads a list shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Threads {
+pub enum ThreadSelection {
     /// All.
     All,
     /// Those that people began.
@@ -131,7 +131,7 @@ pub enum Threads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadQuery {
     /// Which.
-    pub threads: Threads,
+    pub threads: ThreadSelection,
     /// Only those that changed after this time.
     pub since: Option<Timestamp>,
     /// Only those that changed before this time.

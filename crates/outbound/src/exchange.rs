@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::error::Error;
 use crate::target::Target;
-use crate::{Request, Response};
+use crate::{OutboundRequest, Response};
 
 /// The most bytes of an answer's head.
 const MAX_HEAD: usize = 32 * 1024;
@@ -22,7 +22,7 @@ const MAX_HEAD: usize = 32 * 1024;
 pub(crate) async fn run<S>(
     stream: S,
     target: &Target,
-    request: Request,
+    request: OutboundRequest,
     max: Option<usize>,
 ) -> Result<Response, Error>
 where
@@ -53,7 +53,7 @@ where
 }
 
 /// What goes over the wire, with headers that nobody else decides.
-fn written(target: &Target, request: Request) -> http::Request<Full<Bytes>> {
+fn written(target: &Target, request: OutboundRequest) -> http::Request<Full<Bytes>> {
     let mut written = http::Request::new(Full::new(request.body));
     *written.method_mut() = request.method;
     *written.uri_mut() = target.path.clone();

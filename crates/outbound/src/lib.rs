@@ -4,7 +4,7 @@
 //! and connects to exactly the addresses that were checked, with the host's own name for TLS. It
 //! follows no redirects, takes no proxy from the environment, keeps no connections, and bounds the
 //! time and the size of every answer. A look-up that takes longer than the request may cannot be
-//! ended; what counts requests is kept for as long as that goes on ([`Request::held`]).
+//! ended; what counts requests is kept for as long as that goes on ([`OutboundRequest::held`]).
 //!
 //! The crate knows no other crate of ours, and nothing of what is asked for.
 
@@ -51,7 +51,7 @@ impl Default for Config {
 
 /// What is sent. It has no `Debug`, since its headers may hold secrets.
 #[derive(Clone)]
-pub struct Request {
+pub struct OutboundRequest {
     /// The method.
     pub method: Method,
     /// The address as somebody wrote it, `http:` or `https:`, without a user name in it.
@@ -66,7 +66,7 @@ pub struct Request {
     pub held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-impl Request {
+impl OutboundRequest {
     /// A `POST` without headers of its own.
     #[must_use]
     pub fn post(url: impl Into<String>, body: impl Into<Bytes>) -> Self {
@@ -124,7 +124,7 @@ impl Outbound {
     ///
     /// [`Error`]. After [`Error::Timeout`], [`Error::TooLarge`] and [`Error::Broken`] the other
     /// side may have done what it was asked.
-    pub async fn send(&self, request: Request) -> Result<Response, Error> {
+    pub async fn send(&self, request: OutboundRequest) -> Result<Response, Error> {
         self.run(request, Some(self.config.max_response)).await
     }
 
@@ -134,11 +134,11 @@ impl Outbound {
     /// # Errors
     ///
     /// As [`Outbound::send`].
-    pub async fn send_for_head(&self, request: Request) -> Result<Response, Error> {
+    pub async fn send_for_head(&self, request: OutboundRequest) -> Result<Response, Error> {
         self.run(request, None).await
     }
 
-    async fn run(&self, request: Request, max: Option<usize>) -> Result<Response, Error> {
+    async fn run(&self, request: OutboundRequest, max: Option<usize>) -> Result<Response, Error> {
         let target = Target::parse(&request.url)?;
         // Until the end of this, and of a look-up that lasts longer.
         let held = request.held.clone();
@@ -190,9 +190,9 @@ mod tests {
         let (turn, ended) = tokio::sync::oneshot::channel::<()>();
         let turn = Arc::new(turn);
         let left = Arc::downgrade(&turn);
-        let request = Request {
+        let request = OutboundRequest {
             held: Some(turn),
-            ..Request::post("https://slow.example/", "")
+            ..OutboundRequest::post("https://slow.example/", "")
         };
         assert!(matches!(
             outbound.send_for_head(request).await,

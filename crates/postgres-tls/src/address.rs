@@ -4,7 +4,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::Error;
 use crate::host::Host;
-use crate::parameters::Parameters;
+use crate::parameters::ConnectionParameters;
 
 /// What a connection demands of TLS: the parameter `sslmode` of libpq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) enum Mode {
 
 /// An address, taken apart.
 #[derive(PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct ServerAddress {
     /// What stands before the hosts: `postgres://user:password@`.
     front: String,
     pub(crate) hosts: Vec<Host>,
@@ -41,17 +41,17 @@ pub(crate) struct Address {
     pub(crate) connect_seconds: Option<u64>,
 }
 
-impl std::fmt::Debug for Address {
+impl std::fmt::Debug for ServerAddress {
     /// Leaves the user and the password out.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Address")
+        f.debug_struct("ServerAddress")
             .field("hosts", &self.hosts)
             .field("mode", &self.mode)
             .finish_non_exhaustive()
     }
 }
 
-impl Address {
+impl ServerAddress {
     /// Takes an address apart. `environment` has the variables of libpq.
     pub(crate) fn parse(
         url: &str,
@@ -66,7 +66,7 @@ impl Address {
             return Err(Error::Address);
         }
         let (user, hosts) = head.split_once('@').unwrap_or(("", head));
-        let mut read = Parameters::default();
+        let mut read = ConnectionParameters::default();
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             read.add(pair)?;
         }
@@ -174,8 +174,8 @@ fn mode_of(mode: Option<&str>, authorities: Option<&str>) -> Result<Option<Mode>
 mod tests {
     use super::*;
 
-    fn parse(url: &str) -> Result<Address, Error> {
-        Address::parse(url, |_| None)
+    fn parse(url: &str) -> Result<ServerAddress, Error> {
+        ServerAddress::parse(url, |_| None)
     }
 
     fn mode(url: &str) -> Option<Mode> {
@@ -212,7 +212,7 @@ mod tests {
             mode("postgres://db?sslrootcert=system"),
             Some(Mode::VerifyFull)
         );
-        let by_environment = Address::parse("postgres://db", |name| {
+        let by_environment = ServerAddress::parse("postgres://db", |name| {
             (name == "PGSSLMODE").then(|| "require".to_owned())
         });
         assert_eq!(by_environment.unwrap().mode, Some(Mode::Require));
@@ -250,7 +250,7 @@ mod tests {
         for variable in ["PGHOSTADDR", "PGSERVICE"] {
             let set = |name: &str| (name == variable).then(|| "x".to_owned());
             assert!(
-                Address::parse("postgres://db?sslmode=require", set).is_err(),
+                ServerAddress::parse("postgres://db?sslmode=require", set).is_err(),
                 "{variable}"
             );
         }
@@ -299,7 +299,7 @@ mod tests {
             _ => None,
         };
         assert_eq!(
-            Address::parse("postgres:///chat", set).unwrap().hosts,
+            ServerAddress::parse("postgres:///chat", set).unwrap().hosts,
             [host("db", 6000)]
         );
     }

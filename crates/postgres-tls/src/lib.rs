@@ -26,7 +26,7 @@ mod verify;
 
 use std::path::PathBuf;
 
-use crate::address::Address;
+use crate::address::ServerAddress;
 use crate::tunnel::Tunnel;
 
 /// How the server of an address is reached. Connections end when it is dropped.
@@ -116,7 +116,7 @@ impl Route {
 
     /// The same with these variables of libpq.
     fn open_with(url: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, Error> {
-        let address = Address::parse(url, environment)?;
+        let address = ServerAddress::parse(url, environment)?;
         let is_exposed = address.mode.is_none()
             && !address.has_mode
             && address.hosts.iter().any(|host| !host.is_local());

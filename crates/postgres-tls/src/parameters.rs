@@ -60,7 +60,7 @@ const UNSUPPORTED: [(&str, &[&str], &str); 11] = [
 
 /// The parameters that were read so far.
 #[derive(Default)]
-pub(crate) struct Parameters {
+pub(crate) struct ConnectionParameters {
     pub(crate) mode: Option<String>,
     pub(crate) authorities: Option<String>,
     pub(crate) certificate: Option<String>,
@@ -73,7 +73,7 @@ pub(crate) struct Parameters {
     pub(crate) others: Vec<String>,
 }
 
-impl Parameters {
+impl ConnectionParameters {
     /// Reads one of them, `name=value`.
     pub(crate) fn add(&mut self, pair: &str) -> Result<(), Error> {
         let (name, value) = pair.split_once('=').ok_or(Error::Address)?;

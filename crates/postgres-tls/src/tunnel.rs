@@ -17,7 +17,7 @@ use tokio::runtime::Runtime;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
-use crate::address::{Address, Mode};
+use crate::address::{Mode, ServerAddress};
 use crate::host::Host;
 use crate::{Error, verify};
 
@@ -75,7 +75,7 @@ impl Tunnel {
         clippy::disallowed_methods,
         reason = "the tunnel's runtime ends its tasks"
     )]
-    pub(crate) fn open(address: &Address, mode: Mode) -> Result<Self, Error> {
+    pub(crate) fn open(address: &ServerAddress, mode: Mode) -> Result<Self, Error> {
         let tls = TlsConnector::from(Arc::new(verify::config(address, mode)?));
         let time = address
             .connect_seconds

@@ -14,10 +14,10 @@ use rustls::{
 use rustls_pki_types::pem::PemObject as _;
 
 use crate::Error;
-use crate::address::{Address, Mode};
+use crate::address::{Mode, ServerAddress};
 
 /// What TLS to the hosts of an address is to be like.
-pub(crate) fn config(address: &Address, mode: Mode) -> Result<ClientConfig, Error> {
+pub(crate) fn config(address: &ServerAddress, mode: Mode) -> Result<ClientConfig, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier = Arc::new(Verifier {
         trust: Trust::of(address, mode)?,
@@ -85,7 +85,7 @@ struct Trust {
 }
 
 impl Trust {
-    fn of(address: &Address, mode: Mode) -> Result<Option<Self>, Error> {
+    fn of(address: &ServerAddress, mode: Mode) -> Result<Option<Self>, Error> {
         let checks_name = match mode {
             Mode::Prefer | Mode::Require => return Ok(None),
             Mode::VerifyCa => false,

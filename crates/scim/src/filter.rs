@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 10;
 
 /// What users can be searched by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attribute {
+pub enum FilterAttribute {
     /// `userName`, to be compared without case.
     UserName,
     /// `externalId`, to be compared with case.
@@ -30,7 +30,7 @@ pub enum Attribute {
     Email,
 }
 
-impl Attribute {
+impl FilterAttribute {
     /// The shortest way to write it.
     fn as_str(self) -> &'static str {
         match self {
@@ -55,7 +55,7 @@ impl Attribute {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Term {
     /// The attribute.
-    pub attribute: Attribute,
+    pub attribute: FilterAttribute,
     /// The value, without NUL.
     pub value: String,
 }
@@ -188,7 +188,7 @@ impl Reading<'_> {
         if name.eq_ignore_ascii_case("emails") && self.scanner.take('[') {
             return self.email();
         }
-        let attribute = Attribute::of_name(name).ok_or_else(|| unsupported(word))?;
+        let attribute = FilterAttribute::of_name(name).ok_or_else(|| unsupported(word))?;
         self.scanner.eq()?;
         Ok(Term {
             attribute,
@@ -224,7 +224,7 @@ impl Reading<'_> {
             _ => return Err("An address is asked for by one value".to_owned()),
         };
         Ok(Term {
-            attribute: Attribute::Email,
+            attribute: FilterAttribute::Email,
             value,
         })
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A [`Filter`] is read from a query, a [`Wanted`] from the body of a POST or PUT, a [`Patch`] from
+//! A [`Filter`] is read from a query, a [`RequestedUser`] from the body of a POST or PUT, a [`Patch`] from
 //! that of a PATCH; both bodies turn one [`State`] into another. [`show`] writes users in the two
 //! shapes that exist: the plain one of Flowdock's API, and the one of RFC 7643. What cannot be
 //! read or applied is a [`ScimError`].
@@ -22,11 +22,11 @@ pub mod state;
 mod values;
 
 pub use error::{ScimError, ScimType};
-pub use filter::{Attribute, Filter, Term};
+pub use filter::{Filter, FilterAttribute, Term};
 pub use patch::Patch;
 pub use path::Path;
 pub use project::Projection;
-pub use resource::Wanted;
+pub use resource::RequestedUser;
 pub use show::UserResource;
 pub use state::State;
 

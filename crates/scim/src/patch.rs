@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 
 use self::change::Change;
-use self::target::Target;
+use self::target::PatchTarget;
 use crate::values::{find, find_given, invalid, object, text};
 use crate::{Path, ScimError, ScimType, State, USER_SCHEMA, shown};
 
@@ -148,14 +148,14 @@ fn read_path(
     unknown: &mut Option<String>,
 ) -> Result<(), ScimError> {
     let path: Path = text.parse()?;
-    match Target::of(&path) {
-        Target::Mapped(kept) => change::read(kept, value, changes),
-        Target::Unkept => Ok(()),
-        Target::ReadOnly => {
+    match PatchTarget::of(&path) {
+        PatchTarget::Mapped(kept) => change::read(kept, value, changes),
+        PatchTarget::Unkept => Ok(()),
+        PatchTarget::ReadOnly => {
             let detail = format!("{} is set by the server only", shown(text));
             Err(ScimError::invalid(ScimType::Mutability, "", detail))
         }
-        Target::Unknown => {
+        PatchTarget::Unknown => {
             *unknown = Some(text.to_owned());
             Ok(())
         }
@@ -173,8 +173,8 @@ fn read_object(members: &Map<String, Value>, changes: &mut Vec<Change>) -> Resul
                 "is given twice",
             ));
         }
-        match key.parse::<Path>().map(|path| Target::of(&path)) {
-            Ok(Target::Mapped(kept)) => change::read(kept, Some(value), changes)?,
+        match key.parse::<Path>().map(|path| PatchTarget::of(&path)) {
+            Ok(PatchTarget::Mapped(kept)) => change::read(kept, Some(value), changes)?,
             Ok(_) => {
                 if let (true, Some(members)) =
                     (key.eq_ignore_ascii_case(USER_SCHEMA), value.as_object())

@@ -8,7 +8,7 @@ use crate::{ScimError, State};
 
 /// What a whole resource says about a user. What it does not say is `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct RequestedUser {
     /// `userName`.
     pub user_name: Option<String>,
     /// `externalId`.
@@ -24,7 +24,7 @@ pub struct Wanted {
     pub active: Option<bool>,
 }
 
-impl Wanted {
+impl RequestedUser {
     /// Reads a resource.
     ///
     /// Names of attributes may have any case at every level, and attributes that are not kept are
@@ -104,8 +104,8 @@ mod tests {
     use crate::ScimType;
     use serde_json::json;
 
-    fn read(body: &Value) -> Result<Wanted, ScimError> {
-        Wanted::read(body.as_object().unwrap())
+    fn read(body: &Value) -> Result<RequestedUser, ScimError> {
+        RequestedUser::read(body.as_object().unwrap())
     }
 
     fn name_of(body: &Value) -> Option<String> {
@@ -129,7 +129,7 @@ mod tests {
         let text = |text: &str| Some(text.to_owned());
         assert_eq!(
             wanted,
-            Ok(Wanted {
+            Ok(RequestedUser {
                 user_name: text("ada@example.org"),
                 external_id: text("00u1"),
                 name: text("Ada King Lovelace"),
@@ -142,18 +142,21 @@ mod tests {
 
     #[test]
     fn null_unknown_and_missing_are_the_same() {
-        assert_eq!(read(&json!({})), Ok(Wanted::default()));
+        assert_eq!(read(&json!({})), Ok(RequestedUser::default()));
         let nothing = json!({
             "userName": null, "externalId": null, "name": null, "emails": null, "nickName": null,
             "active": null, "title": {"anything": 1}, "USERNAMES": 7,
         });
-        assert_eq!(read(&nothing), Ok(Wanted::default()));
+        assert_eq!(read(&nothing), Ok(RequestedUser::default()));
         let empty = json!({"name": {"givenName": null}, "emails": [], "displayName": " "});
-        assert_eq!(read(&empty), Ok(Wanted::default()));
-        assert_eq!(read(&json!({"emails": [null]})), Ok(Wanted::default()));
+        assert_eq!(read(&empty), Ok(RequestedUser::default()));
+        assert_eq!(
+            read(&json!({"emails": [null]})),
+            Ok(RequestedUser::default())
+        );
         assert_eq!(
             read(&json!({"emails": [{"type": "work"}]})),
-            Ok(Wanted::default())
+            Ok(RequestedUser::default())
         );
     }
 
@@ -274,7 +277,7 @@ mod tests {
             nick: "ada".into(),
             active: false,
         };
-        assert_eq!(Wanted::default().onto(state.clone()), state);
+        assert_eq!(RequestedUser::default().onto(state.clone()), state);
         let wanted =
             read(&json!({"name": {"givenName": "Eve"}, "nickName": "", "active": true})).unwrap();
         let expected = State {

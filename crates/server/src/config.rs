@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use self::options::layers::{Environment, Layers, read_file, similar};
 pub(crate) use self::options::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
-pub(crate) use self::values::{DatabaseUrl, LogFilter, LogFormat, Profile, SmtpSecurity};
+pub(crate) use self::values::{DatabaseUrl, LogDirectives, LogFormat, Profile, SmtpSecurity};
 use crate::owners::Denied;
 
 /// What the names of all variables begin with.

@@ -7,14 +7,14 @@ use tracing_subscriber::reload::Handle;
 use tracing_subscriber::util::TryInitError;
 
 use crate::CommandError;
-use crate::config::{LogFilter, LogFormat};
+use crate::config::{LogDirectives, LogFormat};
 
 /// The log of this process, whose levels can be changed.
-pub(crate) struct Log {
+pub(crate) struct ProcessLog {
     set: Box<dyn Fn(EnvFilter) -> Result<(), CommandError> + Send + Sync>,
 }
 
-impl Log {
+impl ProcessLog {
     fn with<S: 'static>(handle: Handle<EnvFilter, S>) -> Self {
         Self {
             set: Box::new(move |filter| Ok(handle.reload(filter)?)),
@@ -26,7 +26,7 @@ impl Log {
     /// # Errors
     ///
     /// When the log is gone.
-    pub(crate) fn set(&self, filter: &LogFilter) -> Result<(), CommandError> {
+    pub(crate) fn set(&self, filter: &LogDirectives) -> Result<(), CommandError> {
         (self.set)(EnvFilter::new(filter.as_str()))
     }
 }
@@ -35,7 +35,7 @@ impl Log {
 ///
 /// Each line bears the fields of the spans it was written in, so that the request id of a request
 /// is on all of its lines. Fails when the process has a log already.
-pub(crate) fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, TryInitError> {
+pub(crate) fn init(format: LogFormat, filter: &LogDirectives) -> Result<ProcessLog, TryInitError> {
     use tracing_subscriber::util::SubscriberInitExt as _;
 
     let filter = EnvFilter::new(filter.as_str());
@@ -47,13 +47,13 @@ pub(crate) fn init(format: LogFormat, filter: &LogFilter) -> Result<Log, TryInit
             let lines = lines
                 .with_ansi(io::stderr().is_terminal())
                 .with_filter_reloading();
-            let log = Log::with(lines.reload_handle());
+            let log = ProcessLog::with(lines.reload_handle());
             lines.finish().try_init()?;
             Ok(log)
         }
         LogFormat::Json => {
             let lines = lines.json().flatten_event(true).with_filter_reloading();
-            let log = Log::with(lines.reload_handle());
+            let log = ProcessLog::with(lines.reload_handle());
             lines.finish().try_init()?;
             Ok(log)
         }

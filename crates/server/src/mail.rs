@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use eddyline_app::Mailing;
-use eddyline_mail::{Config, Credentials, Delivery, Mailer, Password, Security, SmtpConfig};
+use eddyline_mail::{
+    Config, Delivery, Mailer, Security, SmtpConfig, SmtpCredentials, SmtpPassword,
+};
 
 use crate::CommandError;
 use crate::config::{Settings, SmtpSecurity};
@@ -59,9 +61,9 @@ fn smtp(host: &str, settings: &Settings) -> SmtpConfig {
             SmtpSecurity::Tls => Security::Tls,
             SmtpSecurity::None => Security::None,
         },
-        credentials: login.map(|(user, password)| Credentials {
+        credentials: login.map(|(user, password)| SmtpCredentials {
             user: user.clone(),
-            password: Password::new(password.expose()),
+            password: SmtpPassword::new(password.expose()),
         }),
         ca_file: settings.smtp_ca.clone(),
         ..SmtpConfig::new(host)

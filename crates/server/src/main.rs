@@ -29,8 +29,8 @@ use std::time::Duration;
 use clap::Parser as _;
 
 use crate::cli::{Cli, Command};
-use crate::config::{ConfigError, Loaded, LogFilter, Settings};
-use crate::logging::Log;
+use crate::config::{ConfigError, Loaded, LogDirectives, Settings};
+use crate::logging::ProcessLog;
 
 /// The threads of a server free what others allocated, at which the allocator of the system is
 /// slow: this one saves a quarter of the processor time of a post (docs/performance.md).
@@ -84,7 +84,7 @@ fn run(command: Command) -> Result<(), CommandError> {
         Command::Admin(admin) => {
             let loaded =
                 config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
-            let (settings, _) = log_from_here(loaded, Some(&LogFilter::warnings()))?;
+            let (settings, _) = log_from_here(loaded, Some(&LogDirectives::warnings()))?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
     }
@@ -93,8 +93,8 @@ fn run(command: Command) -> Result<(), CommandError> {
 /// Starts the log. That of a server begins with what was odd about the configuration.
 fn log_from_here(
     loaded: Loaded,
-    filter: Option<&LogFilter>,
-) -> Result<(Settings, Log), CommandError> {
+    filter: Option<&LogDirectives>,
+) -> Result<(Settings, ProcessLog), CommandError> {
     let settings = loaded.settings;
     let log = logging::init(settings.log_format, filter.unwrap_or(&settings.log))?;
     // Variables for the tools around a server are common, so operators' commands do not repeat

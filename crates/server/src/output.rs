@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_app::Addresses;
 use eddyline_model::Timestamp;
-use eddyline_model::organizations::{Organization, Subscription};
+use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use serde::Serialize;
 
 use crate::CommandError;
@@ -183,8 +183,10 @@ pub(crate) struct OrganizationUpdated {
 impl OrganizationUpdated {
     pub(crate) fn of(now: Organization) -> Self {
         let (trial_ends, billing_date) = match now.subscription {
-            Subscription::Trial { ends } => (Some(ends.to_string()), None),
-            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+            OrganizationSubscription::Trial { ends } => (Some(ends.to_string()), None),
+            OrganizationSubscription::Paid { next_bill } => {
+                (None, next_bill.map(|day| day.to_string()))
+            }
         };
         Self {
             id: now.id.0,

@@ -7,7 +7,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::CommandError;
 use crate::config::Settings;
-use crate::logging::Log;
+use crate::logging::ProcessLog;
 
 /// The options that [`Hangups::follow`] puts into force. All others need a restart.
 const RELOADED: [&str; 3] = ["log", "tls_cert", "tls_key"];
@@ -33,7 +33,7 @@ impl Hangups {
         mut self,
         started: Settings,
         load: impl Fn() -> Result<Settings, CommandError>,
-        log: Log,
+        log: ProcessLog,
         certificates: Option<Certificates>,
     ) {
         while self.0.recv().await.is_some() {

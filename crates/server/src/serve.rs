@@ -15,7 +15,7 @@ use eddyline_storage::{Options, Store};
 
 use crate::CommandError;
 use crate::config::{self, LogFormat, Settings};
-use crate::logging::Log;
+use crate::logging::ProcessLog;
 use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
@@ -24,7 +24,7 @@ use crate::{files, mail, output, secret_key};
 /// Serves until SIGTERM or SIGINT. At SIGHUP `load` gives the settings as they are then.
 pub(crate) async fn run(
     settings: Settings,
-    log: Log,
+    log: ProcessLog,
     load: impl Fn() -> Result<Settings, CommandError> + Send + 'static,
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;

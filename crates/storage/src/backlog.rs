@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 
 /// So many messages are worth a transaction of their own.
 const LARGE: usize = 512;
@@ -15,12 +15,12 @@ const LARGE: usize = 512;
 const MOST: usize = 4096;
 
 /// A message's number and its words.
-pub(crate) type Words = (i64, Tokens);
+pub(crate) type MessageWords = (i64, SearchTokens);
 
 /// The messages of each room that wait, with their words as far as they are known here.
 #[derive(Default)]
 pub(crate) struct Backlog {
-    rooms: BTreeMap<i64, Vec<Words>>,
+    rooms: BTreeMap<i64, Vec<MessageWords>>,
     count: usize,
     all_rooms: bool,
 }
@@ -35,7 +35,7 @@ impl Backlog {
     }
 
     /// Adds a message.
-    pub(crate) fn add(&mut self, room: i64, id: i64, words: Tokens) {
+    pub(crate) fn add(&mut self, room: i64, id: i64, words: SearchTokens) {
         self.count += 1;
         let waiting = self.rooms.entry(room).or_default();
         if self.count <= MOST {
@@ -71,7 +71,7 @@ impl Backlog {
     /// The words of a room's messages after one and through another; `None` when those of any are
     /// not known here.
     #[cfg(feature = "sqlite")]
-    pub(crate) fn words(&self, room: i64, after: i64, through: i64) -> Option<&[Words]> {
+    pub(crate) fn words(&self, room: i64, after: i64, through: i64) -> Option<&[MessageWords]> {
         let waiting = self.rooms.get(&room)?;
         let start = waiting.partition_point(|(id, _)| *id <= after);
         let wanted = &waiting[start..];
@@ -84,7 +84,7 @@ impl Backlog {
 mod tests {
     use super::*;
 
-    fn ids(words: Option<&[Words]>) -> Option<Vec<i64>> {
+    fn ids(words: Option<&[MessageWords]>) -> Option<Vec<i64>> {
         words.map(|words| words.iter().map(|(id, _)| *id).collect())
     }
 
@@ -92,7 +92,7 @@ mod tests {
     fn words_are_known_only_without_a_gap() {
         let mut backlog = Backlog::default();
         for id in [4, 5, 6, 8] {
-            backlog.add(1, id, Tokens::default());
+            backlog.add(1, id, SearchTokens::default());
         }
         assert_eq!(
             ids(backlog.words(1, 3, 6)),
@@ -110,7 +110,7 @@ mod tests {
     fn a_room_is_remembered_when_its_words_are_too_many() {
         let mut backlog = Backlog::default();
         for id in 1..=MOST as i64 + 1 {
-            backlog.add(1, id, Tokens::default());
+            backlog.add(1, id, SearchTokens::default());
         }
         assert_eq!(ids(backlog.words(1, 0, MOST as i64 + 1)), None);
         assert!(backlog.rooms().eq([1]));

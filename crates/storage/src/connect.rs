@@ -203,7 +203,11 @@ impl Connections {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(pool) => {
                 let mut connection = pool.get()?;
-                set_access(&mut connection, Access::Read, "pragma query_only = on")?;
+                set_access(
+                    &mut connection,
+                    ConnectionAccess::Read,
+                    "pragma query_only = on",
+                )?;
                 Ok(Connection::PooledSqlite(connection))
             }
             #[cfg(feature = "postgres")]
@@ -211,7 +215,7 @@ impl Connections {
                 let mut connection = pool.get()?;
                 set_access(
                     &mut connection,
-                    Access::Read,
+                    ConnectionAccess::Read,
                     "set default_transaction_read_only = on",
                 )?;
                 bound_statements(&mut connection, time)?;
@@ -226,7 +230,11 @@ impl Connections {
             #[cfg(feature = "sqlite")]
             Self::Sqlite(pool) => {
                 let mut connection = pool.get()?;
-                set_access(&mut connection, Access::Write, "pragma query_only = off")?;
+                set_access(
+                    &mut connection,
+                    ConnectionAccess::Write,
+                    "pragma query_only = off",
+                )?;
                 Ok(Connection::PooledSqlite(connection))
             }
             #[cfg(feature = "postgres")]
@@ -240,7 +248,7 @@ impl Connections {
 /// Whether a pooled connection may write. It is kept with the connection, so that the statement
 /// which sets it runs only when it changes.
 #[derive(Clone, Copy, PartialEq)]
-enum Access {
+enum ConnectionAccess {
     Read,
     #[cfg(feature = "sqlite")]
     Write,
@@ -248,14 +256,14 @@ enum Access {
 
 fn set_access<M>(
     connection: &mut PooledConnection<M>,
-    access: Access,
+    access: ConnectionAccess,
     statement: &str,
 ) -> Result<()>
 where
     M: r2d2::ManageConnection<Connection: diesel::connection::SimpleConnection>,
 {
     use diesel::connection::SimpleConnection as _;
-    if PooledConnection::extensions(connection).get::<Access>() != Some(&access) {
+    if PooledConnection::extensions(connection).get::<ConnectionAccess>() != Some(&access) {
         connection.batch_execute(statement)?;
         PooledConnection::extensions_mut(connection).insert(access);
     }

@@ -21,7 +21,7 @@ pub(crate) struct Share {
 
 /// How many permits there are, and for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct PermitLimits {
     pub(crate) permits: usize,
     pub(crate) caller: Share,
     pub(crate) group: Share,
@@ -53,12 +53,12 @@ pub(crate) struct Permit<K: Copy + Ord> {
 
 #[derive(Debug)]
 struct State<K> {
-    limits: Limits,
+    limits: PermitLimits,
     free: usize,
     /// Callers that hold permits or wait.
     callers: BTreeMap<K, CallerState>,
     /// Groups of which callers hold permits or wait.
-    groups: BTreeMap<K, Group<K>>,
+    groups: BTreeMap<K, PermitGroup<K>>,
     /// Groups with waiting callers; the first one is next.
     turn: VecDeque<K>,
     next_ticket: u64,
@@ -71,7 +71,7 @@ struct CallerState {
 }
 
 #[derive(Debug)]
-struct Group<K> {
+struct PermitGroup<K> {
     held: usize,
     lines: BTreeMap<K, VecDeque<Waiter>>,
     /// Callers with a line here; the first one is next.
@@ -93,7 +93,7 @@ struct Ticket<'a, K: Copy + Ord> {
 }
 
 impl<K: Copy + Ord> FairSemaphore<K> {
-    pub(crate) fn new(limits: Limits) -> Self {
+    pub(crate) fn new(limits: PermitLimits) -> Self {
         let state = State {
             limits,
             free: limits.permits,
@@ -193,8 +193,8 @@ impl<K: Copy + Ord> State<K> {
         self.group(key.group).held += 1;
     }
 
-    fn group(&mut self, group: K) -> &mut Group<K> {
-        let empty = || Group {
+    fn group(&mut self, group: K) -> &mut PermitGroup<K> {
+        let empty = || PermitGroup {
             held: 0,
             lines: BTreeMap::new(),
             turn: VecDeque::new(),

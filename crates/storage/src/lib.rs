@@ -92,7 +92,7 @@ mod work;
 mod writer;
 
 pub use api_tokens::ApiToken;
-pub use append::Outcome;
+pub use append::AppendOutcome;
 pub use avatars::AvatarOf;
 pub use budget::{ReadBudget, ReadBudgetKey};
 pub use change_notifier::ChangeNotifier;

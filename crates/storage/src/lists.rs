@@ -7,7 +7,7 @@ use crate::Result;
 use crate::areas::Messages;
 use crate::find::{self, CANDIDATES};
 use crate::messages::message;
-use crate::page_budget::Budget;
+use crate::page_budget::PageBudget;
 use crate::reader::{Access, dialect};
 
 /// A part of a list of messages.
@@ -48,7 +48,7 @@ impl<C: Access> Messages<'_, C> {
         let messages = self.list_views_within(
             room,
             found,
-            Budget {
+            PageBudget {
                 bytes,
                 sort: query.sort,
             },

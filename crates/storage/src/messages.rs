@@ -8,18 +8,18 @@ use eddyline_model::messages::{
     Author, Message, MessageKind, MessageQuery, MessageView, Sort, ThreadCounts, present_content,
     subject_of,
 };
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::areas::{Files, Messages, Threads};
 use crate::backlog::Backlog;
 use crate::find;
-use crate::page_budget::Budget;
+use crate::page_budget::PageBudget;
 use crate::reader::{Access, dialect};
 use crate::rows::{MentionRow, MessageRow};
 use crate::schema::{mentions, mentions_seen, message_tags, messages};
-use crate::threads::{Record, Referred, ThreadSnapshot};
+use crate::threads::{Referred, ThreadRecord, ThreadSnapshot};
 use crate::transaction::Tx;
 use crate::{Error, Result};
 
@@ -299,7 +299,7 @@ impl<C: Access> Messages<'_, C> {
         &mut self,
         room: RoomId,
         found: Vec<Message>,
-        budget: Budget,
+        budget: PageBudget,
     ) -> Result<Vec<MessageView>> {
         self.views_with(room, found, None, Some(budget))
     }
@@ -309,7 +309,7 @@ impl<C: Access> Messages<'_, C> {
         room: RoomId,
         mut found: Vec<Message>,
         left: Option<&HashMap<i64, ThreadSnapshot>>,
-        budget: Option<Budget>,
+        budget: Option<PageBudget>,
     ) -> Result<Vec<MessageView>> {
         let roots: BTreeSet<i64> = found
             .iter()
@@ -386,7 +386,7 @@ impl Messages<'_, Tx<'_>> {
         before: &Message,
         after: &Message,
         mentioned: &eddyline_model::messages::Mentions,
-        words: &Tokens,
+        words: &SearchTokens,
     ) -> Result<()> {
         let (room, id) = (after.room, after.id);
         self.update_row(after)?;
@@ -464,8 +464,8 @@ impl Messages<'_, Tx<'_>> {
 }
 
 /// The thread of a message that has no row: one of the chat that nobody answered.
-fn begun(first: Option<&Referred>, message: &Message) -> Record {
-    Record::chat(match first {
+fn begun(first: Option<&Referred>, message: &Message) -> ThreadRecord {
+    ThreadRecord::chat(match first {
         Some(first) => ThreadCounts::begun_by(first.event, first.sent),
         None => ThreadCounts::begun_by(message.event, message.sent),
     })

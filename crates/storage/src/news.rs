@@ -36,7 +36,7 @@ struct State {
 
 /// What becomes of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub(crate) enum Admission {
     /// A read that will begin answers it.
     Waits,
     /// The caller is to begin a read.
@@ -61,18 +61,18 @@ impl News {
     }
 
     /// Puts a question. Its answer goes to `reply`.
-    pub(crate) fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> Asked {
+    pub(crate) fn ask(&self, room: RoomId, after: Seq, reply: oneshot::Sender<bool>) -> Admission {
         let mut state = self.lock();
         if state.count >= MAX_WAITING {
-            return Asked::Refused;
+            return Admission::Refused;
         }
         state.waiting.entry((room, after)).or_default().push(reply);
         state.count += 1;
         if state.reads >= self.max_reads {
-            return Asked::Waits;
+            return Admission::Waits;
         }
         state.reads += 1;
-        Asked::Begins
+        Admission::Begins
     }
 
     /// All questions that wait, for a read to answer them. The read is over after `None`.

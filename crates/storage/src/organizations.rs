@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use diesel::prelude::*;
 use eddyline_model::organizations::{
-    Organization, OrganizationMembership, OrganizationRole, Subscription,
+    Organization, OrganizationMembership, OrganizationRole, OrganizationSubscription,
 };
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
@@ -45,8 +45,8 @@ fn to_day(text: Option<String>) -> Result<Option<Day>> {
 
 pub(crate) fn to_organization(row: Row) -> Result<Organization> {
     let subscription = match to_day(row.trial_ends)? {
-        Some(ends) => Subscription::Trial { ends },
-        None => Subscription::Paid {
+        Some(ends) => OrganizationSubscription::Trial { ends },
+        None => OrganizationSubscription::Paid {
             next_bill: to_day(row.billing_date)?,
         },
     };
@@ -323,8 +323,10 @@ impl Organizations<'_, Tx<'_>> {
 
     fn update_row(c: &mut Connection, changed: &Organization) -> Result<()> {
         let (trial_ends, billing_date) = match changed.subscription {
-            Subscription::Trial { ends } => (Some(ends.to_string()), None),
-            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+            OrganizationSubscription::Trial { ends } => (Some(ends.to_string()), None),
+            OrganizationSubscription::Paid { next_bill } => {
+                (None, next_bill.map(|day| day.to_string()))
+            }
         };
         diesel::update(organizations::table.find(changed.id.0))
             .set((

@@ -5,12 +5,12 @@ use eddyline_model::messages::Sort;
 
 /// How many bytes a list may have, and with which end of it the counting begins.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Budget {
+pub(crate) struct PageBudget {
     pub(crate) bytes: usize,
     pub(crate) sort: Sort,
 }
 
-impl Budget {
+impl PageBudget {
     /// Takes away what the budget has no room for, given entries in ascending order and what each
     /// weighs. One entry stays.
     pub(crate) fn cut<T>(self, entries: &mut Vec<T>, weight: impl Fn(&T) -> usize) {
@@ -39,7 +39,7 @@ mod tests {
 
     fn cut(bytes: usize, sort: Sort) -> Vec<usize> {
         let mut entries = vec![3, 4, 5];
-        Budget { bytes, sort }.cut(&mut entries, |entry| *entry);
+        PageBudget { bytes, sort }.cut(&mut entries, |entry| *entry);
         entries
     }
 

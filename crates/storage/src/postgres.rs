@@ -7,7 +7,7 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, SmallInt, Text};
 use eddyline_model::log::Seq;
 use eddyline_model::messages::MessageQuery;
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
@@ -221,7 +221,10 @@ pub(crate) fn insert_log(c: &mut PgConnection, rows: &[NewLogRow]) -> Result<()>
 }
 
 /// Files messages under their words.
-pub(crate) fn index_at_once(c: &mut PgConnection, words: &[(i64, i64, &Tokens)]) -> Result<()> {
+pub(crate) fn index_at_once(
+    c: &mut PgConnection,
+    words: &[(i64, i64, &SearchTokens)],
+) -> Result<()> {
     diesel::sql_query(
         "insert into message_search (room_id, message_id, words) \
          select room, id, array_to_tsvector(string_to_array(words, ' ')) \
@@ -239,7 +242,7 @@ pub(crate) fn reindex(
     c: &mut PgConnection,
     room: RoomId,
     id: MessageId,
-    words: &Tokens,
+    words: &SearchTokens,
 ) -> Result<()> {
     unindex(c, room, id)?;
     if words.is_empty() {

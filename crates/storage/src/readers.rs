@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::budget::{ReadBudget, ReadBudgetKey};
-use crate::fair::{FairSemaphore, FairnessKey, Limits, LineFull, Permit, Share};
+use crate::fair::{FairSemaphore, FairnessKey, LineFull, Permit, PermitLimits, Share};
 use crate::{Error, Result};
 
 /// How long a read may take that belongs to no request.
@@ -21,7 +21,7 @@ impl Readers {
     /// group.
     pub(crate) fn new(permits: usize, time: Duration) -> Self {
         let part = |of: usize, parts: usize| (permits * of / parts).max(1);
-        let limits = Limits {
+        let limits = PermitLimits {
             permits,
             caller: Share {
                 fair: part(1, 4),

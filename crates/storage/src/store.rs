@@ -254,7 +254,7 @@ impl Store {
 
     /// Posts a message, in one transaction with whatever else is posted at that moment; the answer
     /// comes after the commit. A draft whose sender was checked in another epoch of the
-    /// [`CredentialEpoch`] is [`Outcome::Stale`](crate::Outcome::Stale).
+    /// [`CredentialEpoch`] is [`AppendOutcome::Stale`](crate::AppendOutcome::Stale).
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use eddyline_model::log::{EventId, LogBody, LogItem};
 use eddyline_model::messages::Draft;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::append::Outcome;
+use crate::append::AppendOutcome;
 use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
@@ -35,7 +35,7 @@ const INDEX_RETRY: Duration = Duration::from_secs(5);
 #[derive(Clone, Debug)]
 pub struct PostResult {
     /// What became of it.
-    pub outcome: Outcome,
+    pub outcome: AppendOutcome,
     /// The position of its log entry, when there is one.
     pub event: Option<EventId>,
 }
@@ -231,7 +231,7 @@ impl Writer {
                     .into_iter();
                 self.keep_words(&outcomes, &mut drafts);
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
-                    let event = if matches!(outcome, Outcome::Added(_)) {
+                    let event = if matches!(outcome, AppendOutcome::Added(_)) {
                         events.next()
                     } else {
                         None
@@ -263,12 +263,12 @@ impl Writer {
     }
 
     /// Keeps the words of new messages for the index, where they are not in it already.
-    fn keep_words(&mut self, outcomes: &[Outcome], drafts: &mut [Draft]) {
+    fn keep_words(&mut self, outcomes: &[AppendOutcome], drafts: &mut [Draft]) {
         if self.committer.is_postgres() {
             return;
         }
         for (outcome, draft) in outcomes.iter().zip(drafts) {
-            if let Outcome::Added(view) = outcome {
+            if let AppendOutcome::Added(view) = outcome {
                 let words = std::mem::take(&mut draft.search_tokens);
                 self.backlog
                     .add(view.message.room.0, view.message.id.0, words);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use bytes::{Buf, Bytes, BytesMut};
 use eddyline_model::Seq;
 
-use crate::entry::{Entry, Filter};
-use crate::framing::{Format, Frame};
+use crate::entry::{Entry, SubscriptionFilter};
+use crate::framing::{Frame, StreamFormat};
 
 /// All frames that were waiting for a listener, up to the size that the hub's configuration sets
 /// for one write.
@@ -17,7 +17,7 @@ use crate::framing::{Format, Frame};
 /// without copying. A body, which needs one piece, takes it with [`Batch::into_bytes`].
 #[derive(Debug)]
 pub struct Batch {
-    format: Format,
+    format: StreamFormat,
     /// Whether each frame is a chunk of HTTP.
     chunked: bool,
     pieces: VecDeque<OutgoingFrame>,
@@ -33,7 +33,7 @@ enum OutgoingFrame {
 }
 
 impl Batch {
-    pub(crate) fn of_entries(format: Format, entries: Vec<Arc<Entry>>) -> Self {
+    pub(crate) fn of_entries(format: StreamFormat, entries: Vec<Arc<Entry>>) -> Self {
         let pieces = entries.into_iter().map(OutgoingFrame::Entry).collect();
         Self {
             format,
@@ -43,11 +43,11 @@ impl Batch {
         }
     }
 
-    pub(crate) fn keep_alive(format: Format) -> Self {
+    pub(crate) fn keep_alive(format: StreamFormat) -> Self {
         Self::notice(format, format.keep_alive())
     }
 
-    pub(crate) fn notice(format: Format, frame: Frame) -> Self {
+    pub(crate) fn notice(format: StreamFormat, frame: Frame) -> Self {
         Self {
             format,
             chunked: false,
@@ -95,7 +95,7 @@ impl Batch {
 
     /// Drops the frames that `filter` does not let through. One that is written in part stays:
     /// half a frame would garble the rest of the stream.
-    pub(crate) fn retain_admitted(&mut self, filter: &Filter) {
+    pub(crate) fn retain_admitted(&mut self, filter: &SubscriptionFilter) {
         let mut begun = self.begun > 0;
         self.pieces.retain(|piece| {
             std::mem::take(&mut begun)
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_batch_can_be_written_bit_by_bit() {
-        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]);
+        let mut batch = Batch::of_entries(StreamFormat::Json, vec![entry(1, 1), entry(2, 1)]);
         let mut written = Vec::new();
         while batch.has_remaining() {
             written.push(batch.chunk()[0]);
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_vectored_write_gets_all_frames_at_once() {
-        let mut batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]);
+        let mut batch = Batch::of_entries(StreamFormat::Json, vec![entry(1, 1), entry(2, 1)]);
         batch.advance(3);
         let mut slices = [IoSlice::new(b""); 4];
         assert_eq!(batch.chunks_vectored(&mut slices), 2);
@@ -221,29 +221,38 @@ mod tests {
 
     #[test]
     fn each_frame_of_a_chunked_batch_is_a_chunk() {
-        let batch = Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1)]).chunked(true);
+        let batch =
+            Batch::of_entries(StreamFormat::Json, vec![entry(1, 1), entry(2, 1)]).chunked(true);
         assert_eq!(
             &batch.into_bytes()[..],
             b"9\r\n{\"n\":1}\r\n\r\n9\r\n{\"n\":2}\r\n\r\n"
         );
-        let single = Batch::keep_alive(Format::Sse).chunked(true);
+        let single = Batch::keep_alive(StreamFormat::Sse).chunked(true);
         assert_eq!(&single.into_bytes()[..], b"3\r\n:\n\n\r\n");
     }
 
     #[test]
     fn a_single_frame_is_handed_over_without_a_copy() {
         let entry = entry(1, 1);
-        let bytes = Batch::of_entries(Format::Sse, vec![entry.clone()]).into_bytes();
-        assert_eq!(bytes.as_ptr(), entry.frame(Format::Sse).data().as_ptr());
-        assert_eq!(&Batch::keep_alive(Format::Json).into_bytes()[..], b"\n");
+        let bytes = Batch::of_entries(StreamFormat::Sse, vec![entry.clone()]).into_bytes();
+        assert_eq!(
+            bytes.as_ptr(),
+            entry.frame(StreamFormat::Sse).data().as_ptr()
+        );
+        assert_eq!(
+            &Batch::keep_alive(StreamFormat::Json).into_bytes()[..],
+            b"\n"
+        );
     }
 
     #[test]
     fn a_lost_room_is_cut_out_of_what_is_not_written_yet() {
-        let mut batch =
-            Batch::of_entries(Format::Json, vec![entry(1, 1), entry(2, 1), entry(3, 2)]);
+        let mut batch = Batch::of_entries(
+            StreamFormat::Json,
+            vec![entry(1, 1), entry(2, 1), entry(3, 2)],
+        );
         batch.advance(2);
-        batch.retain_admitted(&Filter::new(vec![RoomId(2)], None));
+        batch.retain_admitted(&SubscriptionFilter::new(vec![RoomId(2)], None));
         assert_eq!(
             &batch.into_bytes()[..],
             b"n\":1}\r\n{\"n\":3}\r\n",

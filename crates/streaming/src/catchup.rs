@@ -8,7 +8,7 @@ use eddyline_model::{EventId, Seq, UserId};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, WeakShared};
 
-use crate::entry::{Audience, Entry, Filter};
+use crate::entry::{Audience, Entry, SubscriptionFilter};
 
 /// How many pages are kept for listeners who are about to want them.
 const KEPT_PAGES: usize = 32;
@@ -29,7 +29,7 @@ pub trait Log: Send + Sync + 'static {
         &self,
         after: Seq,
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         limit: usize,
         caller: Option<UserId>,
     ) -> BoxFuture<'_, Result<Page, LogUnavailable>>;
@@ -54,7 +54,7 @@ pub struct LogUnavailable;
 pub(crate) type Reading = Shared<BoxFuture<'static, Result<Arc<Page>, LogUnavailable>>>;
 
 /// The pages that are being read or were read lately.
-pub(crate) struct Pages {
+pub(crate) struct PageCache {
     log: Arc<dyn Log>,
     limit: usize,
     slots: Mutex<VecDeque<Slot>>,
@@ -62,7 +62,7 @@ pub(crate) struct Pages {
 
 struct Slot {
     after: Seq,
-    filter: Arc<Filter>,
+    filter: Arc<SubscriptionFilter>,
     content: Content,
     /// How many more ticks it is kept.
     ticks: u8,
@@ -85,7 +85,7 @@ pub(crate) enum Step {
     Retry(Pin<Box<tokio::time::Sleep>>),
 }
 
-impl Pages {
+impl PageCache {
     pub(crate) fn new(log: Arc<dyn Log>, limit: usize) -> Arc<Self> {
         Arc::new(Self {
             log,
@@ -104,7 +104,7 @@ impl Pages {
         self: &Arc<Self>,
         after: Seq,
         through: Seq,
-        filter: &Arc<Filter>,
+        filter: &Arc<SubscriptionFilter>,
         caller: Option<UserId>,
     ) -> Step {
         let mut slots = self.slots();
@@ -144,7 +144,7 @@ impl Pages {
         self: Arc<Self>,
         after: Seq,
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         caller: Option<UserId>,
     ) -> Result<Arc<Page>, LogUnavailable> {
         let page = self
@@ -194,7 +194,7 @@ impl Pages {
 }
 
 /// Lets the oldest pages go while all have too many bytes, but for the one that was read just now.
-fn drop_old(slots: &mut VecDeque<Slot>, after: Seq, filter: &Arc<Filter>) {
+fn drop_old(slots: &mut VecDeque<Slot>, after: Seq, filter: &Arc<SubscriptionFilter>) {
     let mut bytes: usize = slots.iter().map(Slot::bytes).sum();
     slots.retain(|slot| {
         let latest = slot.after == after && slot.filter == *filter;
@@ -215,6 +215,6 @@ impl Slot {
     }
 }
 
-fn remove(slots: &mut VecDeque<Slot>, after: Seq, filter: &Arc<Filter>) {
+fn remove(slots: &mut VecDeque<Slot>, after: Seq, filter: &Arc<SubscriptionFilter>) {
     slots.retain(|slot| slot.after != after || slot.filter != *filter);
 }

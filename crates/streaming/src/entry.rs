@@ -6,14 +6,14 @@ use std::sync::{Arc, LazyLock, OnceLock};
 
 use eddyline_model::{EventId, RoomId, Seq, UserId};
 
-use crate::framing::{self, Format, Frame};
+use crate::framing::{self, Frame, StreamFormat};
 
 type Encode = Box<dyn FnOnce() -> Frame + Send>;
 
 /// One thing to tell: an encoded JSON object, its audience, and its place in the log.
 ///
 /// It is encoded once and shared by all listeners: the object, if not before, and the frame of each
-/// [`Format`] when the first listener needs them.
+/// [`StreamFormat`] when the first listener needs them.
 pub struct Entry {
     id: Option<EventId>,
     audience: Audience,
@@ -112,13 +112,13 @@ impl Entry {
 
     /// The bytes that go to a listener of `format`, end of frame included.
     #[must_use]
-    pub fn frame(&self, format: Format) -> &Frame {
+    pub fn frame(&self, format: StreamFormat) -> &Frame {
         match (format, self.id) {
-            (Format::Json, _) | (Format::JsonWithIds, None) => &self.line,
-            (Format::JsonWithIds, Some(id)) => self
+            (StreamFormat::Json, _) | (StreamFormat::JsonWithIds, None) => &self.line,
+            (StreamFormat::JsonWithIds, Some(id)) => self
                 .with_id
                 .get_or_init(|| framing::json_with_id(self.object(), id)),
-            (Format::Sse, id) => self.sse.get_or_init(|| framing::sse(self.object(), id)),
+            (StreamFormat::Sse, id) => self.sse.get_or_init(|| framing::sse(self.object(), id)),
         }
     }
 
@@ -198,12 +198,12 @@ impl Audience {
 /// What a listener wants to hear, and may: rooms, and with `user=1` what is sent to the user
 /// (specification, section 4, "Streaming").
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Filter {
+pub struct SubscriptionFilter {
     rooms: Box<[RoomId]>,
     user: Option<UserId>,
 }
 
-impl Filter {
+impl SubscriptionFilter {
     /// A filter that lets through what is for one of `rooms` or for `user`.
     #[must_use]
     pub fn new(rooms: Vec<RoomId>, user: Option<UserId>) -> Self {
@@ -275,7 +275,8 @@ mod tests {
 
     #[test]
     fn a_filter_admits_what_is_for_one_of_its_rooms_or_for_its_user() {
-        let filter = Filter::new(vec![RoomId(5), RoomId(2), RoomId(5)], Some(UserId(2)));
+        let filter =
+            SubscriptionFilter::new(vec![RoomId(5), RoomId(2), RoomId(5)], Some(UserId(2)));
         assert_eq!(filter.rooms(), [RoomId(2), RoomId(5)]);
         assert!(filter.admits(&Audience::Room(RoomId(5))));
         assert!(!filter.admits(&Audience::Room(RoomId(3))));
@@ -313,7 +314,12 @@ mod tests {
         let (unheard, heard) = (entry(), entry());
         assert_eq!(unheard.size(), heard.size());
         drop(unheard);
-        for format in [Format::Json, Format::JsonWithIds, Format::Sse, Format::Sse] {
+        for format in [
+            StreamFormat::Json,
+            StreamFormat::JsonWithIds,
+            StreamFormat::Sse,
+            StreamFormat::Sse,
+        ] {
             let told = Entry::new(id, Audience::Room(RoomId(1)), b"{\"n\":1}");
             assert_eq!(heard.frame(format), told.frame(format));
         }

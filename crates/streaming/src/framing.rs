@@ -69,7 +69,7 @@ impl Frame {
 
 /// How a listener wants its entries framed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
+pub enum StreamFormat {
     /// `application/json`: one object after the other, each ended by CR LF.
     Json,
     /// The JSON stream, each object with its event id as last member, `event_id`.
@@ -78,7 +78,7 @@ pub enum Format {
     Sse,
 }
 
-impl Format {
+impl StreamFormat {
     /// What a stream says when it has nothing to say.
     #[must_use]
     pub fn keep_alive(self) -> Frame {
@@ -133,15 +133,15 @@ mod tests {
         let entry = Entry::new(ID, ROOM, br#"{"event":"message"}"#);
         assert_eq!(entry.object(), br#"{"event":"message"}"#);
         assert_eq!(
-            entry.frame(Format::Json).data(),
+            entry.frame(StreamFormat::Json).data(),
             b"{\"event\":\"message\"}\r\n"
         );
         assert_eq!(
-            entry.frame(Format::JsonWithIds).data(),
+            entry.frame(StreamFormat::JsonWithIds).data(),
             b"{\"event\":\"message\",\"event_id\":\"2a-0000beef\"}\r\n"
         );
         assert_eq!(
-            entry.frame(Format::Sse).data(),
+            entry.frame(StreamFormat::Sse).data(),
             b"id: 2a-0000beef\ndata: {\"event\":\"message\"}\n\n"
         );
     }
@@ -150,7 +150,7 @@ mod tests {
     fn an_object_without_members_takes_an_event_id_too() {
         let entry = Entry::new(ID, ROOM, b"{}");
         assert_eq!(
-            entry.frame(Format::JsonWithIds).data(),
+            entry.frame(StreamFormat::JsonWithIds).data(),
             b"{\"event_id\":\"2a-0000beef\"}\r\n"
         );
     }
@@ -158,19 +158,19 @@ mod tests {
     #[test]
     fn what_is_not_stored_bears_no_id_so_that_a_client_keeps_the_last_one() {
         let entry = Entry::without_id(ROOM, b"{}");
-        assert_eq!(entry.frame(Format::JsonWithIds).data(), b"{}\r\n");
-        assert_eq!(entry.frame(Format::Sse).data(), b"data: {}\n\n");
+        assert_eq!(entry.frame(StreamFormat::JsonWithIds).data(), b"{}\r\n");
+        assert_eq!(entry.frame(StreamFormat::Sse).data(), b"data: {}\n\n");
     }
 
     #[test]
     fn a_frame_is_a_chunk_of_http() {
         let entry = Entry::new(ID, ROOM, br#"{"event":"message"}"#);
         assert_eq!(
-            entry.frame(Format::Json).chunk(),
+            entry.frame(StreamFormat::Json).chunk(),
             b"15\r\n{\"event\":\"message\"}\r\n\r\n"
         );
-        assert_eq!(Format::Json.keep_alive(), Frame::of(&[b"\n"]));
-        assert_eq!(Format::Sse.keep_alive(), Frame::of(&[b":\n\n"]));
+        assert_eq!(StreamFormat::Json.keep_alive(), Frame::of(&[b"\n"]));
+        assert_eq!(StreamFormat::Sse.keep_alive(), Frame::of(&[b":\n\n"]));
         let long = Frame::of(&[&[b'x'; 100_000]]);
         assert!(long.chunk().starts_with(b"186a0\r\nx") && long.data().len() == 100_000);
     }
@@ -179,8 +179,8 @@ mod tests {
     fn the_frame_of_a_format_is_made_once() {
         let entry = Entry::new(ID, ROOM, b"{}");
         assert_eq!(
-            entry.frame(Format::Sse).data().as_ptr(),
-            entry.frame(Format::Sse).data().as_ptr()
+            entry.frame(StreamFormat::Sse).data().as_ptr(),
+            entry.frame(StreamFormat::Sse).data().as_ptr()
         );
     }
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, RwLock};
 use eddyline_model::{EventId, Seq, UserId};
 
 use crate::amendment::Amendment;
-use crate::catchup::{Log, LogUnavailable, Pages};
-use crate::entry::{Entry, Filter};
-use crate::framing::Format;
+use crate::catchup::{Log, LogUnavailable, PageCache};
+use crate::entry::{Entry, SubscriptionFilter};
+use crate::framing::StreamFormat;
 use crate::listeners::{Call, Listener, Listeners, Signal};
 use crate::rights::{OpenedWith, RightsMark};
 use crate::ring::Ring;
@@ -22,7 +22,7 @@ use crate::wakes::Wakes;
 pub struct SubscribeRequest {
     /// What to listen to; the caller's right to it has been checked. It is fixed from here on,
     /// and only revocations narrow it. A stream that listens to nothing ends at once.
-    pub filter: Filter,
+    pub filter: SubscriptionFilter,
     /// When the rights were checked.
     pub rights: RightsMark,
     /// The user behind the stream, for revocations.
@@ -30,7 +30,7 @@ pub struct SubscribeRequest {
     /// What the stream was opened with, for revocations.
     pub credential: Option<OpenedWith>,
     /// The framing.
-    pub format: Format,
+    pub format: StreamFormat,
     /// Where to go on; `None` begins with what comes next.
     pub resume: Option<ResumePoint>,
     /// The last entry that a stream without a place to go on from does not tell, although it may
@@ -88,7 +88,7 @@ impl Hub {
             revocations: 0,
             closed: false,
         };
-        let pages = Pages::new(log, config.page_entries);
+        let pages = PageCache::new(log, config.page_entries);
         Self {
             shared: Arc::new(Shared {
                 state: RwLock::new(state),

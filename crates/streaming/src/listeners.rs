@@ -8,7 +8,7 @@ use std::task::Waker;
 use eddyline_model::UserId;
 use futures_util::task::AtomicWaker;
 
-use crate::entry::{Entry, Filter, Topic};
+use crate::entry::{Entry, SubscriptionFilter, Topic};
 use crate::rights::OpenedWith;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -85,7 +85,7 @@ impl Signal {
 
 /// What the hub knows of one listener.
 pub(crate) struct Listener {
-    pub(crate) filter: Arc<Filter>,
+    pub(crate) filter: Arc<SubscriptionFilter>,
     pub(crate) caller: Option<UserId>,
     pub(crate) credential: Option<OpenedWith>,
     pub(crate) signal: Arc<Signal>,
@@ -123,7 +123,7 @@ impl Listeners {
     }
 
     /// Gives a listener a narrower filter.
-    pub(crate) fn narrow(&mut self, id: ListenerId, filter: Filter, without: Topic) {
+    pub(crate) fn narrow(&mut self, id: ListenerId, filter: SubscriptionFilter, without: Topic) {
         if let Some(listener) = self.by_id.get_mut(&id) {
             listener.filter = Arc::new(filter);
             self.leave(id, without);

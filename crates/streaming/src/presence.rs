@@ -51,7 +51,7 @@ pub struct PresenceChange {
 /// Counts the streams of each user, and holds how the user appears by the streams of other servers.
 /// The liveliest of all is how the user appears.
 #[derive(Debug, Default)]
-pub struct Presence {
+pub struct PresenceRegistry {
     streams: HashMap<UserId, Streams>,
 }
 
@@ -62,7 +62,7 @@ struct Streams {
     elsewhere: PresenceState,
 }
 
-impl Presence {
+impl PresenceRegistry {
     /// A stream of `user` was opened. Gives the change when he appears otherwise now.
     pub fn connect(&mut self, user: UserId, stream: PresenceState) -> Option<PresenceChange> {
         self.count(user, stream, |count| count.saturating_add(1))
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn a_user_appears_as_the_liveliest_of_his_streams() {
         use PresenceState::{Active, Idle, Offline};
-        let mut presence = Presence::default();
+        let mut presence = PresenceRegistry::default();
         let changed_to = |state| Some(PresenceChange { user: ANN, state });
         assert_eq!(
             presence.connect(ANN, Offline),
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn a_user_is_present_as_long_as_one_server_says_so() {
         use PresenceState::{Active, Idle, Offline};
-        let mut presence = Presence::default();
+        let mut presence = PresenceRegistry::default();
         let changed_to = |state| Some(PresenceChange { user: ANN, state });
         assert_eq!(presence.connect(ANN, Idle), changed_to(Idle));
         assert_eq!(presence.set_elsewhere(ANN, Idle), None);

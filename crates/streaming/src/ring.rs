@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use eddyline_model::{EventId, Seq};
 
-use crate::entry::{Audience, Entry, Filter, Topic};
+use crate::entry::{Audience, Entry, SubscriptionFilter, Topic};
 
 /// How many topics without entries and listeners are remembered for listeners that come back.
 const REMEMBERED_TOPICS: usize = 16 * 1024;
@@ -151,7 +151,7 @@ impl Ring {
         }
     }
 
-    pub(crate) fn add_listener(&mut self, filter: &Filter) {
+    pub(crate) fn add_listener(&mut self, filter: &SubscriptionFilter) {
         for topic in filter.topics() {
             self.record(topic).listeners += 1;
         }
@@ -178,7 +178,12 @@ impl Ring {
     }
 
     /// What stands after `cursor` for `filter`, about `max_bytes` of it, but one entry at least.
-    pub(crate) fn read(&self, filter: &Filter, cursor: Seq, max_bytes: usize) -> RingRead {
+    pub(crate) fn read(
+        &self,
+        filter: &SubscriptionFilter,
+        cursor: Seq,
+        max_bytes: usize,
+    ) -> RingRead {
         let mut evicted = cursor;
         let mut tails = BinaryHeap::new();
         for record in filter.topics().filter_map(|topic| self.topics.get(&topic)) {
@@ -336,11 +341,11 @@ mod tests {
         ring
     }
 
-    fn rooms(rooms: &[i64]) -> Filter {
-        Filter::new(rooms.iter().copied().map(RoomId).collect(), None)
+    fn rooms(rooms: &[i64]) -> SubscriptionFilter {
+        SubscriptionFilter::new(rooms.iter().copied().map(RoomId).collect(), None)
     }
 
-    fn read(ring: &Ring, filter: &Filter, cursor: i64) -> Result<(Vec<i64>, i64), i64> {
+    fn read(ring: &Ring, filter: &SubscriptionFilter, cursor: i64) -> Result<(Vec<i64>, i64), i64> {
         match ring.read(filter, Seq(cursor), PLENTY) {
             RingRead::Entries {
                 entries, cursor, ..
@@ -369,7 +374,7 @@ mod tests {
         assert_eq!(
             read(
                 &ring,
-                &Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
+                &SubscriptionFilter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
                 0
             ),
             Ok((vec![1, 2], 2))

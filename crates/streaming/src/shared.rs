@@ -5,8 +5,8 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use eddyline_model::{Seq, UserId};
 
-use crate::catchup::Pages;
-use crate::entry::{Entry, Filter};
+use crate::catchup::PageCache;
+use crate::entry::{Entry, SubscriptionFilter};
 use crate::listeners::{ListenerId, Listeners, Signal};
 use crate::ring::{Ring, RingRead};
 use crate::transient::{TransientKind, Transients};
@@ -18,7 +18,7 @@ pub struct HubConfig {
     /// How many entries the ring holds at most.
     pub ring_entries: usize,
     /// How many bytes of entries the ring holds at most. They are counted once; each of the formats
-    /// [`Format::JsonWithIds`](crate::Format::JsonWithIds) and [`Format::Sse`](crate::Format::Sse)
+    /// [`StreamFormat::JsonWithIds`](crate::StreamFormat::JsonWithIds) and [`StreamFormat::Sse`](crate::StreamFormat::Sse)
     /// that is in use adds as much again.
     pub ring_bytes: usize,
     /// How many entries a page of the log has at most.
@@ -45,7 +45,7 @@ impl Default for HubConfig {
 /// What a hub shares with its subscriptions.
 pub(crate) struct Shared {
     pub(crate) state: RwLock<State>,
-    pub(crate) pages: Arc<Pages>,
+    pub(crate) pages: Arc<PageCache>,
     pub(crate) config: HubConfig,
     pub(crate) ticks: AtomicU32,
     pub(crate) wakes: Wakes,
@@ -76,7 +76,7 @@ pub(crate) enum Look {
     Ended,
     Below {
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         caller: Option<UserId>,
     },
     Ring {
@@ -134,7 +134,7 @@ impl Shared {
     }
 
     /// What a listener may hear now; `None` when it was ended.
-    pub(crate) fn filter_of(&self, id: ListenerId) -> Option<Arc<Filter>> {
+    pub(crate) fn filter_of(&self, id: ListenerId) -> Option<Arc<SubscriptionFilter>> {
         self.state()
             .listeners
             .get(id)
@@ -145,7 +145,7 @@ impl Shared {
         self.state_mut().remove(id);
     }
 
-    pub(crate) fn pages(&self) -> &Arc<Pages> {
+    pub(crate) fn pages(&self) -> &Arc<PageCache> {
         &self.pages
     }
 

@@ -12,7 +12,7 @@ use futures_util::FutureExt;
 use crate::batch::Batch;
 use crate::catchup::{LogUnavailable, Page, Step};
 use crate::entry::{Audience, Entry};
-use crate::framing::{self, Format};
+use crate::framing::{self, StreamFormat};
 use crate::listeners::{Call, ListenerId, Signal};
 use crate::shared::{Look, Position, Shared};
 
@@ -52,7 +52,7 @@ pub struct Subscription {
     /// `None` for a stream that listens to nothing.
     id: Option<ListenerId>,
     signal: Arc<Signal>,
-    format: Format,
+    format: StreamFormat,
     chunked: bool,
     full_detail: bool,
     position: Position,
@@ -77,7 +77,7 @@ impl Subscription {
         shared: Arc<Shared>,
         id: Option<ListenerId>,
         signal: Arc<Signal>,
-        (format, full_detail): (Format, bool),
+        (format, full_detail): (StreamFormat, bool),
         position: Position,
         opening: Opening,
     ) -> Self {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddyline_model::Seq;
 
-use crate::entry::{Audience, Entry, Filter};
+use crate::entry::{Audience, Entry, SubscriptionFilter};
 
 /// How many are kept for listeners who are about to read them, or until their time has come.
 const KEPT: usize = 256;
@@ -92,7 +92,7 @@ impl Transients {
     pub(crate) fn read(
         &self,
         from: u64,
-        filter: &Filter,
+        filter: &SubscriptionFilter,
         presence: bool,
     ) -> impl Iterator<Item = &Arc<Entry>> {
         let unread = usize::try_from(self.next.saturating_sub(from)).unwrap_or(usize::MAX);
@@ -124,7 +124,7 @@ mod tests {
     }
 
     fn heard(transients: &Transients, from: u64, presence: bool) -> Vec<String> {
-        let filter = Filter::new(vec![RoomId(1)], None);
+        let filter = SubscriptionFilter::new(vec![RoomId(1)], None);
         let text = |entry: &Arc<Entry>| String::from_utf8_lossy(entry.object()).into_owned();
         transients.read(from, &filter, presence).map(text).collect()
     }

@@ -6,7 +6,7 @@ use eddyline_app::{Error, ErrorKind, FieldErrors};
 use crate::error::sentence;
 
 /// One field of a form.
-pub(crate) struct Field {
+pub(crate) struct FormField {
     /// Names the value.
     name: &'static str,
     /// What people read beside it.
@@ -25,7 +25,7 @@ pub(crate) struct Field {
     problems: Vec<String>,
 }
 
-impl Field {
+impl FormField {
     pub(crate) fn text(
         name: &'static str,
         label: &'static str,
@@ -123,7 +123,7 @@ pub(crate) struct FormView {
     /// Sets the ids of this form apart from those of others on the page.
     prefix: &'static str,
     hidden: Vec<(&'static str, String)>,
-    fields: Vec<Field>,
+    fields: Vec<FormField>,
     button: String,
     /// What the button acts upon, where several look alike; for screen readers.
     about: String,
@@ -157,7 +157,7 @@ impl FormView {
         self
     }
 
-    pub(crate) fn field(mut self, field: Field) -> Self {
+    pub(crate) fn field(mut self, field: FormField) -> Self {
         self.fields.push(field);
         self
     }
@@ -215,12 +215,12 @@ impl FormView {
         self.fields.iter().any(|field| field.kind == "file")
     }
 
-    fn id(&self, field: &Field) -> String {
+    fn id(&self, field: &FormField) -> String {
         format!("{}{}", self.prefix, field.name)
     }
 
     /// The ids of what describes a field, for screen readers.
-    fn describedby(&self, field: &Field) -> String {
+    fn describedby(&self, field: &FormField) -> String {
         let id = self.id(field);
         let hint = (!field.hint.is_empty()).then(|| format!("{id}-hint"));
         let error = (!field.problems.is_empty()).then(|| format!("{id}-error"));
@@ -234,7 +234,8 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_shown_as_text() {
-        let form = FormView::new("/x", "token", "Go").field(Field::email().value("\"><script>"));
+        let form =
+            FormView::new("/x", "token", "Go").field(FormField::email().value("\"><script>"));
         let html = form.render().unwrap();
         assert!(!html.contains("<script>"), "{html}");
     }
@@ -246,10 +247,10 @@ mod tests {
             ("2".to_owned(), "Two".to_owned()),
         ];
         let form = FormView::new("/x", "token", "Go")
-            .field(Field::choice("number", "Number", choices).value("2"))
-            .field(Field::switch("on", "On", true))
-            .field(Field::switch("off", "Off", false))
-            .field(Field::lines("text", "Text").value("</textarea>a\nb"))
+            .field(FormField::choice("number", "Number", choices).value("2"))
+            .field(FormField::switch("on", "On", true))
+            .field(FormField::switch("off", "Off", false))
+            .field(FormField::lines("text", "Text").value("</textarea>a\nb"))
             .about("it");
         let html = form.render().unwrap();
         for part in [
@@ -266,7 +267,8 @@ mod tests {
 
     #[test]
     fn a_form_with_a_file_is_sent_in_parts() {
-        let form = FormView::new("/x", "token", "Go").field(Field::file("f", "File", "image/png"));
+        let form =
+            FormView::new("/x", "token", "Go").field(FormField::file("f", "File", "image/png"));
         let html = form.render().unwrap();
         for part in [
             "<form method=\"post\" action=\"/x\" enctype=\"multipart/form-data\">",
@@ -282,7 +284,7 @@ mod tests {
             ("nick".to_owned(), vec!["is taken".to_owned()]),
             ("other".to_owned(), vec!["is odd".to_owned()]),
         ]);
-        let nick = Field::text("nick", "Nick", "nickname").hint("Short.");
+        let nick = FormField::text("nick", "Nick", "nickname").hint("Short.");
         let form = FormView::new("/x", "token", "Go")
             .field(nick)
             .errors(errors);

@@ -32,7 +32,7 @@ use eddyline_http::serve::BodyBudget;
 use eddyline_http::{Config, FileBodies, TrustedProxies};
 
 use crate::origin::OwnOrigin;
-use crate::root::Root;
+use crate::root::RootPath;
 pub use crate::service::{Pages, Rooted};
 
 /// The pages, as a service beside the API. They read requests as the API does: the same proxies are
@@ -54,7 +54,7 @@ pub fn service(app: App, config: &Config) -> Pages {
     Pages::new(Rooted::new(
         &site,
         pages::router(site.clone()),
-        Root::of(&web),
+        RootPath::of(&web),
     ))
 }
 

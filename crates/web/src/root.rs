@@ -9,9 +9,9 @@ use http::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, LOCATION};
 
 /// The path of the pages' address without a slash at its end, mostly empty.
 #[derive(Clone, Debug)]
-pub(crate) struct Root(Arc<str>);
+pub(crate) struct RootPath(Arc<str>);
 
-impl Root {
+impl RootPath {
     /// That of an address.
     pub(crate) fn of(address: &str) -> Self {
         let rest = address.split_once("://").map_or(address, |(_, rest)| rest);
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn only_paths_of_our_own_are_put_under_the_root() {
-        let root = Root::of("https://example.org/chat");
+        let root = RootPath::of("https://example.org/chat");
         let put = |text| root.put_before(&HeaderValue::from_static(text));
         assert_eq!(
             put("/sign-in"),
@@ -96,7 +96,7 @@ mod tests {
     async fn links_pictures_and_forms_of_a_page_are_put_under_the_root() {
         let page = "<a href=\"/flows\"><img src=\"/avatars/1\"><form action=\"/account\"></form>\
                     <a href=\"https://robot.example/\">";
-        let root = Root::of("https://example.org/chat");
+        let root = RootPath::of("https://example.org/chat");
         let answer = root.put_back(Html(page).into_response()).await;
         let bytes = to_bytes(answer.into_body(), usize::MAX).await.unwrap();
         let expected = "<a href=\"/chat/flows\"><img src=\"/chat/avatars/1\"><form action=\"/chat/account\"></form>\
@@ -112,7 +112,7 @@ mod tests {
             ("https://example.org/team/chat", "/team/chat"),
             ("https://example.org/a\"b", ""),
         ] {
-            assert_eq!(&*Root::of(address).0, root, "{address}");
+            assert_eq!(&*RootPath::of(address).0, root, "{address}");
         }
     }
 }

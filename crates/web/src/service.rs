@@ -12,7 +12,7 @@ use tower::ServiceExt as _;
 
 use crate::Site;
 use crate::error::panicked;
-use crate::root::Root;
+use crate::root::RootPath;
 
 /// The pages, as a service for any server. Clones share them.
 pub type Pages = RequestEnvelope<Rooted>;
@@ -21,12 +21,12 @@ pub type Pages = RequestEnvelope<Rooted>;
 #[derive(Clone)]
 pub struct Rooted {
     router: Router,
-    root: Root,
+    root: RootPath,
     site: Site,
 }
 
 impl Rooted {
-    pub(crate) fn new(site: &Site, router: Router, root: Root) -> Self {
+    pub(crate) fn new(site: &Site, router: Router, root: RootPath) -> Self {
         Self {
             router,
             root,

@@ -15,19 +15,19 @@ use crate::visit::Visit;
 const PAGE: &str = "/account";
 
 /// A form with a picture, and who sent it.
-pub(crate) struct Upload {
+pub(crate) struct PictureUpload {
     pub(crate) visit: Visit,
     form: PictureForm,
 }
 
-impl Upload {
+impl PictureUpload {
     /// The picture as it came; empty when none was chosen.
     pub(crate) fn picture(&self) -> Bytes {
         self.form.picture()
     }
 }
 
-impl FromRequest<Site> for Upload {
+impl FromRequest<Site> for PictureUpload {
     type Rejection = PageError;
 
     async fn from_request(request: Request<Body>, site: &Site) -> Result<Self, PageError> {

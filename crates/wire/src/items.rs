@@ -2,8 +2,8 @@
 //! (specification, sections 2 and 4).
 
 use eddyline_model::items::{
-    Action, Color, EntryPoint, Field, Item, MAX_ACTIONS, MAX_BODY_BYTES, MAX_FIELDS,
-    MAX_SHORT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS, Method, Status,
+    Action, ActionMethod, Color, EntryPoint, Field, Item, MAX_ACTIONS, MAX_BODY_BYTES, MAX_FIELDS,
+    MAX_SHORT_CHARS, MAX_TITLE_CHARS, MAX_VALUE_CHARS, Status,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -96,7 +96,7 @@ fn read_action(action: &mut Object<'_, '_>) -> Option<Action> {
     }
     let url = target.required_url("urlTemplate");
     let method = target
-        .choice("httpMethod", &Method::EACH, true)
+        .choice("httpMethod", &ActionMethod::EACH, true)
         .unwrap_or_default();
     Some(Action::Update {
         name,

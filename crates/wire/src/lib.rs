@@ -30,8 +30,10 @@ pub use flows::{Flow, FlowUser, Link};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{InboxContent, read_author, read_item};
-pub use messages::{Attachment, Message, Picture, Thread, Thumbnail};
-pub use organizations::{Organization, OrganizationSummary, OrganizationUser, Subscription};
+pub use messages::{Attachment, Message, PictureSize, Thread, Thumbnail};
+pub use organizations::{
+    Organization, OrganizationSubscription, OrganizationSummary, OrganizationUser,
+};
 pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};
 pub use request::{OneOf, Parameters, Request};

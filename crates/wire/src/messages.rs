@@ -73,7 +73,7 @@ pub struct Attachment {
     pub path: String,
     /// Of a picture: its size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub image: Option<Picture>,
+    pub image: Option<PictureSize>,
     /// Of a picture: a small one of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thumbnail: Option<Thumbnail>,
@@ -81,7 +81,7 @@ pub struct Attachment {
 
 /// The size of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Picture {
+pub struct PictureSize {
     /// Width.
     pub width: u32,
     /// Height.

@@ -2,7 +2,7 @@
 
 use eddyline_model::groups::Group as ModelGroup;
 use eddyline_model::organizations::{
-    Organization as ModelOrganization, Subscription as ModelSubscription,
+    Organization as ModelOrganization, OrganizationSubscription as ModelSubscription,
 };
 use eddyline_model::users::User;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub struct Organization {
     /// Its address.
     pub url: String,
     /// What is paid for.
-    pub subscription: Subscription,
+    pub subscription: OrganizationSubscription,
     /// Its people.
     pub users: Vec<OrganizationUser>,
     /// Groups of them, which can be mentioned.
@@ -77,7 +77,7 @@ pub struct Organization {
 /// What an organization's subscription says. Days are written `YYYY-MM-DD`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
-pub enum Subscription {
+pub enum OrganizationSubscription {
     /// The organization tries the service.
     Trial {
         /// `true`.
@@ -132,7 +132,7 @@ impl Organization {
             user_count: summary.user_count,
             active: summary.active,
             url: summary.url,
-            subscription: Subscription::of(&organization.subscription),
+            subscription: OrganizationSubscription::of(&organization.subscription),
             users: users.collect(),
             groups: groups
                 .iter()
@@ -142,7 +142,7 @@ impl Organization {
     }
 }
 
-impl Subscription {
+impl OrganizationSubscription {
     fn of(subscription: &ModelSubscription) -> Self {
         match subscription {
             ModelSubscription::Trial { ends } => Self::Trial {

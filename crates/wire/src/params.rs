@@ -1,6 +1,6 @@
 //! The parameters of a request, and reading them by type.
 //!
-//! A [`Reader`] is asked for one parameter after the other and then for the verdict, so that the
+//! A [`ParamReader`] is asked for one parameter after the other and then for the verdict, so that the
 //! caller learns of all mistakes at once. What an endpoint takes is declared as a
 //! [`Request`](crate::Request), which does the asking.
 
@@ -64,8 +64,8 @@ impl Params {
     }
 
     /// Begins to read and to collect mistakes.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader {
+    pub fn reader(&self) -> ParamReader<'_> {
+        ParamReader {
             params: self,
             invalid: Invalid::default(),
         }
@@ -80,14 +80,14 @@ impl Params {
 /// Reads parameters by type and collects what is wrong with them.
 ///
 /// After a mistake a getter answers as if the parameter were absent. So what it answered means
-/// nothing until [`Reader::finish`] has found no mistake. Unknown parameters are ignored.
+/// nothing until [`ParamReader::finish`] has found no mistake. Unknown parameters are ignored.
 #[derive(Debug)]
-pub struct Reader<'a> {
+pub struct ParamReader<'a> {
     params: &'a Params,
     invalid: Invalid,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ParamReader<'a> {
     /// Notes a mistake that the handler itself has found.
     pub fn error(&mut self, name: &str, text: impl Into<String>) {
         self.invalid
@@ -132,7 +132,7 @@ impl<'a> Reader<'a> {
         Some(value)
     }
 
-    /// The object that a parameter is. What is in it is for [`Reader::opt_text_in`] to check.
+    /// The object that a parameter is. What is in it is for [`ParamReader::opt_text_in`] to check.
     pub fn object(&mut self, name: &str, otherwise: &str) -> Option<&'a Map<String, Value>> {
         let value = self.params.get(name)?;
         self.expect(name, otherwise, value.as_object())
@@ -243,7 +243,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An identifier that must be there. There is no stand-in for one, so this is a verdict like
-    /// [`Reader::finish`]: read it last.
+    /// [`ParamReader::finish`]: read it last.
     ///
     /// # Errors
     ///

@@ -22,7 +22,7 @@ pub use self::objects::{
     Address, AuthorObject, Files, ItemObject, Registration, RegistrationObject, Time, address,
     author_object, files, item_object, registration, time,
 };
-use crate::params::{Invalid, Params, Reader};
+use crate::params::{Invalid, ParamReader, Params};
 
 /// How one parameter is read, written and described.
 pub trait Kind {
@@ -30,7 +30,7 @@ pub trait Kind {
     type Value;
 
     /// Reads it, and notes what is wrong with it. `None` where it is absent or wrong.
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Self::Value>;
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Self::Value>;
 
     /// Writes it as JSON that [`Kind::read`] reads.
     fn write(&self, value: &Self::Value) -> Value;
@@ -57,7 +57,7 @@ pub trait Kind {
 
 /// A parameter as a document describes it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Field {
+pub struct ParameterSpec {
     /// Its name.
     pub name: &'static str,
     /// Whether its absence is a mistake.
@@ -68,7 +68,7 @@ pub struct Field {
     pub schema: Value,
 }
 
-impl Field {
+impl ParameterSpec {
     /// Describes a parameter that is read as a `T`.
     pub fn of<T: FieldType<K::Value>, K: Kind>(name: &'static str, text: &str, kind: &K) -> Self {
         let mut schema = kind.schema();
@@ -91,7 +91,8 @@ pub trait FieldType<V>: Sized {
     fn is_required<K: Kind<Value = V>>(kind: &K) -> bool;
 
     /// Reads the field. `None` where it cannot be filled, which has been noted then.
-    fn read<K: Kind<Value = V>>(kind: &K, reader: &mut Reader<'_>, name: &str) -> Option<Self>;
+    fn read<K: Kind<Value = V>>(kind: &K, reader: &mut ParamReader<'_>, name: &str)
+    -> Option<Self>;
 
     /// The value, if there is one.
     fn value(&self) -> Option<&V>;
@@ -102,7 +103,11 @@ impl<V> FieldType<V> for V {
         kind.default().is_none()
     }
 
-    fn read<K: Kind<Value = V>>(kind: &K, reader: &mut Reader<'_>, name: &str) -> Option<Self> {
+    fn read<K: Kind<Value = V>>(
+        kind: &K,
+        reader: &mut ParamReader<'_>,
+        name: &str,
+    ) -> Option<Self> {
         let value = kind.read(reader, name).or_else(|| kind.default());
         if value.is_none() && !reader.has(name) && !reader.is_wrong(name) {
             reader.error(name, kind.missing());
@@ -120,7 +125,11 @@ impl<V> FieldType<V> for Option<V> {
         kind.is_required()
     }
 
-    fn read<K: Kind<Value = V>>(kind: &K, reader: &mut Reader<'_>, name: &str) -> Option<Self> {
+    fn read<K: Kind<Value = V>>(
+        kind: &K,
+        reader: &mut ParamReader<'_>,
+        name: &str,
+    ) -> Option<Self> {
         if kind.is_required() {
             reader.require(name);
         }
@@ -135,14 +144,14 @@ impl<V> FieldType<V> for Option<V> {
 /// The parameters of an endpoint, as a document describes them.
 pub trait Parameters {
     /// Each of them.
-    fn fields() -> Vec<Field>;
+    fn fields() -> Vec<ParameterSpec>;
 }
 
 /// The parameters of an endpoint as a value.
 pub trait Request: Parameters + Sized {
     /// Reads every parameter and notes all mistakes. `None` where one that is required is missing
-    /// or wrong. What was read means nothing until [`Reader::finish`] has found no mistake.
-    fn read(reader: &mut Reader<'_>) -> Option<Self>;
+    /// or wrong. What was read means nothing until [`ParamReader::finish`] has found no mistake.
+    fn read(reader: &mut ParamReader<'_>) -> Option<Self>;
 
     /// Reads the parameters as they would be sent, so that a client need not send what is refused.
     /// The use case may refuse more.
@@ -182,7 +191,7 @@ fn query_text(value: Value) -> String {
 }
 
 impl Parameters for () {
-    fn fields() -> Vec<Field> {
+    fn fields() -> Vec<ParameterSpec> {
         Vec::new()
     }
 }
@@ -190,13 +199,13 @@ impl Parameters for () {
 macro_rules! all_of {
     ($($part:ident),+) => {
         impl<$($part: Parameters),+> Parameters for ($($part,)+) {
-            fn fields() -> Vec<Field> {
+            fn fields() -> Vec<ParameterSpec> {
                 [$($part::fields()),+].concat()
             }
         }
 
         impl<$($part: Request),+> Request for ($($part,)+) {
-            fn read(reader: &mut Reader<'_>) -> Option<Self> {
+            fn read(reader: &mut ParamReader<'_>) -> Option<Self> {
                 let read = ($($part::read(reader),)+);
                 #[expect(non_snake_case, reason = "each part is named as its type")]
                 let ($($part,)+) = read;
@@ -222,11 +231,11 @@ all_of!(A, B, C, D, E);
 pub struct OneOf<A, B>(PhantomData<(A, B)>);
 
 impl<A: Parameters, B: Parameters> Parameters for OneOf<A, B> {
-    fn fields() -> Vec<Field> {
+    fn fields() -> Vec<ParameterSpec> {
         let fields = <(A, B)>::fields();
         fields
             .into_iter()
-            .map(|field| Field {
+            .map(|field| ParameterSpec {
                 required: false,
                 ..field
             })
@@ -276,8 +285,8 @@ macro_rules! request {
         }
 
         impl $crate::Parameters for $name {
-            fn fields() -> Vec<$crate::request::Field> {
-                vec![$($crate::request::Field::of::<$type, _>(
+            fn fields() -> Vec<$crate::request::ParameterSpec> {
+                vec![$($crate::request::ParameterSpec::of::<$type, _>(
                     $crate::request!(@name $field $($wire)?),
                     concat!($($text),+),
                     &$kind,
@@ -286,7 +295,7 @@ macro_rules! request {
         }
 
         impl $crate::Request for $name {
-            fn read(reader: &mut $crate::params::Reader<'_>) -> Option<Self> {
+            fn read(reader: &mut $crate::params::ParamReader<'_>) -> Option<Self> {
                 // Every parameter is read before one of them can end this, and before a name of one
                 // hides its kind.
                 let read = ($(<$type as $crate::request::FieldType<_>>::read(

@@ -31,7 +31,7 @@ pub(crate) use api_tokens::{end_token, tokens_of};
 pub use join::JoinLink;
 pub use reset::ResetLink;
 pub use sessions::{MAX_SESSIONS, OneSession, SESSION_DAYS};
-pub use sign_up::{Invited, NewAccount};
+pub use sign_up::{InvitationDetails, NewAccount};
 pub use undo::UndoLink;
 
 /// Where a flow is, by the names in URLs.

@@ -20,7 +20,7 @@ use crate::{Accounts, Error, Result};
 
 /// What the page of an invitation shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invited {
+pub struct InvitationDetails {
     /// The name of the flow it leads to.
     pub flow_name: String,
     /// The name of the flow's organization.
@@ -55,7 +55,7 @@ impl Accounts {
     ///
     /// [`Error::not_found`] when the invitation was accepted, declined or cancelled, its link has
     /// ended, or never was.
-    pub async fn invitation_link(&self, link: &Secret) -> Result<Invited> {
+    pub async fn invitation_link(&self, link: &Secret) -> Result<InvitationDetails> {
         let (hash, now) = (link.hash(), self.core.now());
         let found = self.core.store().read(move |reader| {
             let Some((invitation, flow, organization, inviter)) =
@@ -65,7 +65,7 @@ impl Accounts {
             };
             let email_key = names::email_key(&invitation.email);
             let has_account = holder_of(reader, &email_key, organization.id)?.is_some();
-            Ok(Some(Invited {
+            Ok(Some(InvitationDetails {
                 path: FlowPath::of(&organization, &flow),
                 flow_name: flow.name,
                 organization_name: organization.name,
@@ -159,7 +159,11 @@ impl Accounts {
     }
 
     /// Checks all that a newcomer has entered.
-    async fn check_newcomer(&self, new: &NewAccount, invited: &Invited) -> Result<(String, Nick)> {
+    async fn check_newcomer(
+        &self,
+        new: &NewAccount,
+        invited: &InvitationDetails,
+    ) -> Result<(String, Nick)> {
         let mut errors = BTreeMap::new();
         let name = names::display_name(&new.name);
         if let Err(wrong) = &name {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use eddyline_model::log::{LogBody, LogItem, Seq};
 use eddyline_model::{EventId, UserId};
 use eddyline_storage::{LogFilter, Reader, Result as StoreResult};
-use eddyline_streaming::{Filter, Log, LogUnavailable, Page};
+use eddyline_streaming::{Log, LogUnavailable, Page, SubscriptionFilter};
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 
@@ -45,7 +45,7 @@ impl StoredLog {
         &self,
         after: Seq,
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         limit: usize,
     ) -> Result<Page> {
         let entry_encoder = self.entry_encoder.clone();
@@ -137,7 +137,7 @@ impl Log for StoredLog {
         &self,
         after: Seq,
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         limit: usize,
         caller: Option<UserId>,
     ) -> BoxFuture<'_, std::result::Result<Page, LogUnavailable>> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use eddyline_files::Key;
+use eddyline_files::FileKey;
 use eddyline_model::Timestamp;
 use tokio_util::sync::CancellationToken;
 
@@ -73,7 +73,7 @@ impl Files {
         let files = self.files()?;
         let (mut removed, mut kept) = (Vec::with_capacity(keys.len()), Vec::new());
         for text in keys {
-            let gone = match Key::parse(&text) {
+            let gone = match FileKey::parse(&text) {
                 Some(key) => files.remove(&key).await,
                 None => Ok(()),
             };

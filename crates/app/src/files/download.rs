@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use eddyline_auth::{Download as Claim, DownloadError, Variant};
-use eddyline_files::Key;
+use eddyline_auth::{DownloadClaim, DownloadError, Variant};
+use eddyline_files::FileKey;
 use eddyline_model::RoomId;
 use eddyline_model::files::{File, FileId};
 use eddyline_model::policy::{FlowAction, MessageAction};
@@ -36,7 +36,7 @@ pub struct Download {
     pub tag: String,
     /// Who asked for the link.
     pub owner: QuotaSubject,
-    key: Key,
+    key: FileKey,
 }
 
 impl Files {
@@ -60,7 +60,7 @@ impl Files {
             return Ok(link.into());
         }
         let QuotaSubject { user, organization } = actor.quota_subject();
-        let claim = Claim {
+        let claim = DownloadClaim {
             file: file.id.0,
             variant,
             user,
@@ -152,7 +152,7 @@ impl Files {
             Variant::Thumbnail => file.thumbnail.as_ref(),
         };
         let key = key
-            .and_then(|key| Key::parse(key))
+            .and_then(|key| FileKey::parse(key))
             .ok_or_else(Error::not_found)?;
         let (content_type, size, tag) = match variant {
             Variant::File => (

@@ -14,7 +14,7 @@ use crate::unpacking::Unpacking;
 use crate::{Error, Result};
 use eddyline_auth::DownloadKey;
 use eddyline_model::files::NewFile;
-use eddyline_wire::{Attachment, Picture, Thumbnail};
+use eddyline_wire::{Attachment, PictureSize, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::Notify;
 
@@ -94,7 +94,7 @@ impl NewAttachment {
             file_name: file.name.clone(),
             file_size: file.object.size,
             path: format!("/files/{}/{name}", file.id.0),
-            image: file.picture.map(|size| Picture {
+            image: file.picture.map(|size| PictureSize {
                 width: size.width,
                 height: size.height,
             }),

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use eddyline_auth::Secret;
-use eddyline_files::Key;
+use eddyline_files::FileKey;
 use eddyline_model::files::{Dimensions, FileId, MAX_NAME_CHARS, NewFile, NewObject};
 use tokio::runtime::Handle;
 
@@ -169,7 +169,7 @@ impl Uploaded {
     }
 }
 
-fn new_object(key: &Key, digest: [u8; 32], size: u64) -> NewObject {
+fn new_object(key: &FileKey, digest: [u8; 32], size: u64) -> NewObject {
     NewObject {
         key: key.as_str().to_owned(),
         digest,
@@ -230,8 +230,8 @@ struct PendingObjects {
 }
 
 impl PendingObjects {
-    async fn another(&mut self) -> Result<Key> {
-        let key = Key::random();
+    async fn another(&mut self) -> Result<FileKey> {
+        let key = FileKey::random();
         // Before it is noted, which may happen also when nobody waits for it any more.
         self.keys.push(key.as_str().to_owned());
         let (noted, node) = (key.as_str().to_owned(), self.files.core.node.clone());

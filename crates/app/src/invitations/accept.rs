@@ -120,7 +120,7 @@ pub(super) fn is_in_force(
 
 /// What the link in an invitation's mail leads to: the invitation, its flow and organization, and
 /// who invited.
-pub(crate) type Destination = (Invitation, Flow, Organization, Option<User>);
+pub(crate) type InvitationTarget = (Invitation, Flow, Organization, Option<User>);
 
 /// What the link with this digest leads to. `None` when the link has ended, was used, or leads
 /// nowhere any more, and when its invitation is not in force.
@@ -128,7 +128,7 @@ pub(crate) fn invitation_of_link(
     reader: &mut Reader<'_>,
     hash: &TokenHash,
     now: Timestamp,
-) -> StoreResult<Option<Destination>> {
+) -> StoreResult<Option<InvitationTarget>> {
     let Some(link) = reader.mails().find_link(&hash.0, now)? else {
         return Ok(None);
     };

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
-use eddyline_model::address_list::{self, Item};
+use eddyline_model::address_list::{self, AddressEntry};
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::log::Control;
@@ -268,7 +268,7 @@ fn read(text: &str) -> Result<Vec<ImportItem>> {
         ));
     }
     let mut seen = HashSet::new();
-    let mut entry = |Item { text, address, .. }: Item| match address {
+    let mut entry = |AddressEntry { text, address, .. }: AddressEntry| match address {
         Ok(email) => seen.insert(email.key()).then_some(Ok(email)),
         // No address has the same key: this text is none.
         Err(problem) => seen

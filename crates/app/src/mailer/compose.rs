@@ -59,7 +59,7 @@ fn invitation(
     };
     let now = tx.now();
     let link = link(tx, addresses, mail, now, LINK_DAYS * 24, None)?;
-    let said = texts::Invitation {
+    let said = texts::InvitationMail {
         to: &mail.recipient,
         // Nobody in person invites those who asked for the mail themselves.
         inviter_name: inviter

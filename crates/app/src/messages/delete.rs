@@ -4,7 +4,7 @@
 use eddyline_model::MessageId;
 use eddyline_model::messages::{Mentions, Message, Notice, Placement};
 use eddyline_model::policy::{self, Deletion};
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
@@ -56,8 +56,12 @@ fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()>
         after.tags.push(format!(":influx:{parent}"));
     }
     after.edited = Some(tx.now());
-    tx.messages()
-        .update(before, &after, &Mentions::default(), &Tokens::default())?;
+    tx.messages().update(
+        before,
+        &after,
+        &Mentions::default(),
+        &SearchTokens::default(),
+    )?;
     let draft = notice(&after, actor, Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(())

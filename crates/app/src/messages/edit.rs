@@ -2,7 +2,7 @@
 //! have tags in the classic profile only.
 
 use eddyline_model::messages::{Message, Notice};
-use eddyline_model::search::{self, Tokens};
+use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::tags::{self, Extracted, TagChanges};
 use eddyline_model::{MessageId, UserId, policy};
 use eddyline_storage::{Result as StoreResult, Tx};
@@ -94,7 +94,7 @@ fn write_content(
     before: &Message,
     content: &str,
     extracted: Extracted,
-    words: &Tokens,
+    words: &SearchTokens,
 ) -> StoreResult<Message> {
     let mentions = extracted.mentions.clone();
     let mut after = with_tags(before, extracted);
@@ -120,7 +120,7 @@ fn write_tags(
         return Ok(changes);
     }
     tx.messages()
-        .update(before, &after, &mentions, &Tokens::default())?;
+        .update(before, &after, &mentions, &SearchTokens::default())?;
     // `@everyone` is stored as one row. Users whose unread tag was removed are stored as exceptions
     // to it.
     if after.tags.iter().any(|tag| tag == tags::USER_EVERYONE) {

@@ -8,7 +8,7 @@ use eddyline_auth::TokenHash;
 use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
 use eddyline_model::policy::MessageAction;
 use eddyline_model::{MessageId, search};
-use eddyline_storage::{Outcome, Result as StoreResult, Tx};
+use eddyline_storage::{AppendOutcome, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::posting_identity::PostingIdentity;
@@ -148,7 +148,7 @@ impl Messages {
             } else {
                 self.core.store().post(&actor, draft).await?.outcome
             };
-            if outcome != Outcome::Stale {
+            if outcome != AppendOutcome::Stale {
                 return self.posted(&new, &room, outcome).await;
             }
             // Who may post here may have changed, or the sender's credential may have ended.
@@ -163,9 +163,9 @@ impl Messages {
         self.posted(&new, &room, outcome).await
     }
 
-    async fn posted(&self, new: &NewPost, room: &Room, outcome: Outcome) -> Result<Posted> {
+    async fn posted(&self, new: &NewPost, room: &Room, outcome: AppendOutcome) -> Result<Posted> {
         match outcome {
-            Outcome::Added(view) => {
+            AppendOutcome::Added(view) => {
                 self.presence.note_post(&view.message);
                 if !new.files.is_empty() {
                     self.files
@@ -177,25 +177,27 @@ impl Messages {
                     Posted::Accepted
                 })
             }
-            Outcome::Repeated(id) if new.wait => self.repeated(room, id).await,
-            Outcome::Repeated(_) => Ok(Posted::Accepted),
-            Outcome::UuidTaken => Err(Error::conflict(match room {
+            AppendOutcome::Repeated(id) if new.wait => self.repeated(room, id).await,
+            AppendOutcome::Repeated(_) => Ok(Posted::Accepted),
+            AppendOutcome::UuidTaken => Err(Error::conflict(match room {
                 Room::Flow(_) => "The uuid was used for another message in this flow",
                 Room::Private(_) => "The uuid was used for another message in this conversation",
             })),
-            Outcome::NoParent if new.parent.is_some() => Err(Error::not_found()),
-            Outcome::NoParent if new.by_address => Err(Error::not_found()),
-            Outcome::NoParent if new.thread_id.is_some() => {
+            AppendOutcome::NoParent if new.parent.is_some() => Err(Error::not_found()),
+            AppendOutcome::NoParent if new.by_address => Err(Error::not_found()),
+            AppendOutcome::NoParent if new.thread_id.is_some() => {
                 Err(Error::invalid("thread_id", "is not a thread of this flow"))
             }
-            Outcome::NoParent => Err(Error::invalid(
+            AppendOutcome::NoParent => Err(Error::invalid(
                 "external_thread_id",
                 "is not a thread of this source",
             )),
-            Outcome::ParentIsComment => Err(Error::invalid("message", "can't be a comment itself")),
-            Outcome::ForeignThread => Err(Error::denied()),
-            Outcome::NoRoom => Err(Error::not_found()),
-            Outcome::Stale => Err(Error::unavailable("who may post here keeps changing")),
+            AppendOutcome::ParentIsComment => {
+                Err(Error::invalid("message", "can't be a comment itself"))
+            }
+            AppendOutcome::ForeignThread => Err(Error::denied()),
+            AppendOutcome::NoRoom => Err(Error::not_found()),
+            AppendOutcome::Stale => Err(Error::unavailable("who may post here keeps changing")),
         }
     }
 
@@ -207,7 +209,7 @@ impl Messages {
         room: &Room,
         new: &NewPost,
         checked: Checked,
-    ) -> Result<Outcome> {
+    ) -> Result<AppendOutcome> {
         let (messages, new) = (self.clone(), new.clone());
         let (outcome, _) = self
             .rooms
@@ -298,7 +300,7 @@ impl Messages {
     }
 
     /// A status is a message and the user's state in one.
-    async fn post_status(&self, actor: &Actor, draft: Draft) -> Result<Outcome> {
+    async fn post_status(&self, actor: &Actor, draft: Draft) -> Result<AppendOutcome> {
         let (outcome, _) = self
             .core
             .transaction_as(actor, move |tx, _| Ok(post_one(tx, &draft)?))
@@ -360,13 +362,13 @@ fn content(new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
 }
 
 /// Posts one draft, and makes a status the state of its author.
-fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<Outcome> {
+fn post_one(tx: &mut Tx<'_>, draft: &Draft) -> StoreResult<AppendOutcome> {
     let outcome = tx
         .messages()
         .append(std::slice::from_ref(draft))?
         .pop()
-        .unwrap_or(Outcome::NoRoom);
-    if let (Outcome::Added(_), MessageKind::Status, Some(user)) =
+        .unwrap_or(AppendOutcome::NoRoom);
+    if let (AppendOutcome::Added(_), MessageKind::Status, Some(user)) =
         (&outcome, draft.event, draft.author.user)
     {
         tx.users().set_status(user, Some(&draft.content))?;

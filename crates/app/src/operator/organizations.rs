@@ -4,7 +4,7 @@ use eddyline_auth::Secret;
 use eddyline_model::UserId;
 use eddyline_model::log::Control;
 use eddyline_model::names::{display_name, parameterized_candidates};
-use eddyline_model::organizations::{Organization, Subscription};
+use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 
 use super::{find_organization, taken};
@@ -34,7 +34,7 @@ pub struct OrganizationChanges {
     /// How many people it may hold; with fewer than it has, nobody new comes in.
     pub user_limit: Option<i64>,
     /// What is paid for.
-    pub subscription: Option<Subscription>,
+    pub subscription: Option<OrganizationSubscription>,
     /// Whether it may be written to.
     pub active: Option<bool>,
 }

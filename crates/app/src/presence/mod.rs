@@ -18,7 +18,9 @@ use std::time::Duration;
 use eddyline_model::log::{LogBody, LogItem, Seq};
 use eddyline_model::messages::Message;
 use eddyline_model::{RoomId, Timestamp, UserId};
-use eddyline_streaming::presence::{ActivityThrottle, Presence, PresenceChange, PresenceState};
+use eddyline_streaming::presence::{
+    ActivityThrottle, PresenceChange, PresenceRegistry, PresenceState,
+};
 use eddyline_streaming::{Audience, Transient, TransientKind};
 use eddyline_wire::FlowUser;
 use serde_json::{Value, json};
@@ -49,7 +51,7 @@ pub(crate) struct Online {
 
 #[derive(Default)]
 struct State {
-    presence: HashMap<RoomId, Presence>,
+    presence: HashMap<RoomId, PresenceRegistry>,
     throttle: ActivityThrottle,
     /// Who is present by the streams of this server.
     here: BTreeSet<(UserId, RoomId)>,
@@ -86,7 +88,7 @@ impl State {
         &mut self,
         user: UserId,
         room: RoomId,
-        change: impl FnOnce(&mut Presence) -> Option<PresenceChange>,
+        change: impl FnOnce(&mut PresenceRegistry) -> Option<PresenceChange>,
     ) -> Option<PresenceChange> {
         let presence = self.presence.entry(room).or_default();
         let change = change(presence);
@@ -139,14 +141,14 @@ impl State {
 
 /// A stream that shows its user as present, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Connected {
+pub(crate) struct PresenceGuard {
     tracker: PresenceTracker,
     user: UserId,
     state: PresenceState,
     rooms: Box<[RoomId]>,
 }
 
-impl Drop for Connected {
+impl Drop for PresenceGuard {
     fn drop(&mut self) {
         self.tracker
             .change_presence(self.user, &self.rooms, |presence| {
@@ -195,7 +197,7 @@ impl PresenceTracker {
         user: UserId,
         state: PresenceState,
         rooms: Box<[RoomId]>,
-    ) -> Connected {
+    ) -> PresenceGuard {
         self.change_presence(user, &rooms, |presence| presence.connect(user, state));
         if state == PresenceState::Active {
             let now = self.core.now();
@@ -203,7 +205,7 @@ impl PresenceTracker {
                 self.note_opened(user, *room, now);
             }
         }
-        Connected {
+        PresenceGuard {
             tracker: self.clone(),
             user,
             state,
@@ -218,7 +220,7 @@ impl PresenceTracker {
         &self,
         user: UserId,
         rooms: &[RoomId],
-        change: impl Fn(&mut Presence) -> Option<PresenceChange>,
+        change: impl Fn(&mut PresenceRegistry) -> Option<PresenceChange>,
     ) {
         let mut state = self.online.state();
         for room in rooms {

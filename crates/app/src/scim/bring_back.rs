@@ -10,7 +10,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 use super::ScimProvider;
 use super::check::{ValidUser, full, is_taken, nick_for};
 use super::reach::vouches;
-use super::suspension::Change;
+use super::suspension::MembershipChange;
 use super::update::{apply, everywhere};
 use crate::Error;
 use crate::core::transaction::TxResult;
@@ -98,7 +98,7 @@ pub(super) fn bring_back(
         provider,
         (user, identity),
         &wanted,
-        Change::Nothing,
+        MembershipChange::Nothing,
         ("user.return", random),
     )
 }

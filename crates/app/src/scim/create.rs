@@ -6,7 +6,7 @@ use eddyline_model::names::nick_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId, names, policy};
-use eddyline_scim::{State, UserResource, Wanted};
+use eddyline_scim::{RequestedUser, State, UserResource};
 use eddyline_storage::{Error as StoreError, NewUser, Result as StoreResult, Tx};
 use serde_json::json;
 
@@ -31,7 +31,11 @@ impl Scim {
     ///
     /// [`Error::invalid`] that names the attribute, also when the organization is full, and
     /// [`Error::conflict`] when another user has the `userName`, the address or the nick.
-    pub async fn create(&self, provider: &ScimProvider, wanted: Wanted) -> Result<UserResource> {
+    pub async fn create(
+        &self,
+        provider: &ScimProvider,
+        wanted: RequestedUser,
+    ) -> Result<UserResource> {
         let new = check(newcomer(wanted)?)?;
         let random = random_end();
         let work = move |tx: &mut Tx<'_>, who: &ScimProvider| create(tx, who, &new, &random);
@@ -46,7 +50,7 @@ impl Scim {
 }
 
 /// What a new user is to be.
-fn newcomer(wanted: Wanted) -> Result<State> {
+fn newcomer(wanted: RequestedUser) -> Result<State> {
     let user_name = wanted
         .user_name
         .ok_or_else(|| invalid("userName", "is required"))?;

@@ -4,7 +4,7 @@ use eddyline_model::UserId;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::email_key;
 use eddyline_model::users::User;
-use eddyline_scim::{Attribute, Filter, UserResource};
+use eddyline_scim::{Filter, FilterAttribute, UserResource};
 use eddyline_storage::{ProvidedQuery, Reader};
 
 use super::ScimProvider;
@@ -95,13 +95,13 @@ fn query(wanted: &UsersWanted) -> Option<ProvidedQuery> {
     for term in wanted.filter.iter().flat_map(Filter::terms) {
         let external = || term.value.clone();
         let (slot, value) = match term.attribute {
-            Attribute::ExternalId if !wanted.external_is_subject => {
+            FilterAttribute::ExternalId if !wanted.external_is_subject => {
                 (&mut query.external_id, external())
             }
-            Attribute::UserName | Attribute::ExternalId => {
+            FilterAttribute::UserName | FilterAttribute::ExternalId => {
                 (&mut query.subject_key, email_key(&term.value))
             }
-            Attribute::Email => (&mut query.email_key, email_key(&term.value)),
+            FilterAttribute::Email => (&mut query.email_key, email_key(&term.value)),
         };
         if slot.as_ref().is_some_and(|other| *other != value) {
             return None;

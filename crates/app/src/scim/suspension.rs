@@ -19,7 +19,7 @@ const DAY_MILLIS: i64 = 24 * 60 * 60 * 1000;
 
 /// What becomes of a user's membership in the provider's organization and those below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum MembershipChange {
     /// It stays as it is; whether the account is active may change.
     Nothing,
     /// It ends until it is restored.
@@ -28,7 +28,7 @@ pub(super) enum Change {
     Restore,
 }
 
-impl Change {
+impl MembershipChange {
     /// What follows from the wish that a user be active or not.
     pub(super) fn of(
         reader: &mut Reader<'_>,

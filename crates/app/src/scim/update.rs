@@ -5,7 +5,7 @@ use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_scim::{Patch, State, UserResource, Wanted};
+use eddyline_scim::{Patch, RequestedUser, State, UserResource};
 use eddyline_storage::{Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use super::check::{ValidUser, check, nick_for, taken};
 use super::find::provided;
 use super::raced;
 use super::reach::is_shared;
-use super::suspension::{self, Change};
+use super::suspension::{self, MembershipChange};
 use super::{ScimProvider, address, random_end, state};
 use crate::accounts::end_access;
 use crate::audit::note;
@@ -25,7 +25,7 @@ use crate::{Error, Result, Scim};
 /// What a provider wants of a user.
 #[derive(Clone, Debug)]
 enum UserUpdate {
-    Replace(Wanted),
+    Replace(RequestedUser),
     Patch(Patch),
 }
 
@@ -56,7 +56,7 @@ impl Scim {
         &self,
         provider: &ScimProvider,
         id: UserId,
-        wanted: Wanted,
+        wanted: RequestedUser,
         matches: impl Fn(i64) -> bool + Send + 'static,
     ) -> Result<UserResource> {
         self.scim_update(provider, id, UserUpdate::Replace(wanted), matches)
@@ -119,9 +119,9 @@ fn update(
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let wanted = wish.apply(state(&user, &identity))?;
-    let expected = Change::of(tx, &user, &identity, wanted.active)?;
+    let expected = MembershipChange::of(tx, &user, &identity, wanted.active)?;
     match expected {
-        Change::Nothing if wanted.active || !user.active => {
+        MembershipChange::Nothing if wanted.active || !user.active => {
             if wanted
                 .nick
                 .as_ref()
@@ -131,14 +131,16 @@ fn update(
             }
             tx.users().lock(id)?;
         }
-        Change::Nothing => suspension::lock_memberships(tx, &identity)?,
-        Change::Suspend | Change::Restore => suspension::lock_memberships(tx, &identity)?,
+        MembershipChange::Nothing => suspension::lock_memberships(tx, &identity)?,
+        MembershipChange::Suspend | MembershipChange::Restore => {
+            suspension::lock_memberships(tx, &identity)?;
+        }
     }
     let (user, identity) = provided(tx, provider, id)?;
     check_version(identity.version, &matches)?;
     let wanted = wish.apply(state(&user, &identity))?;
-    let change = Change::of(tx, &user, &identity, wanted.active)?;
-    if change != Change::Nothing && expected == Change::Nothing {
+    let change = MembershipChange::of(tx, &user, &identity, wanted.active)?;
+    if change != MembershipChange::Nothing && expected == MembershipChange::Nothing {
         let text =
             "the user joined another organization, or was changed, at the same moment; ask again";
         return Err(Error::unavailable(text).into());
@@ -191,7 +193,7 @@ pub(super) fn apply(
     provider: &ScimProvider,
     (before, known): (User, Identity),
     wanted: &ValidUser,
-    change: Change,
+    change: MembershipChange,
     (action, random): (&str, &str),
 ) -> TxResult<(User, Identity)> {
     let is_shared = is_shared(tx, &known)?;
@@ -200,9 +202,9 @@ pub(super) fn apply(
         subject: wanted.user_name.clone(),
         external_id: wanted.external_id.clone(),
         suspended_at: match change {
-            Change::Nothing => known.suspended_at,
-            Change::Suspend => Some(tx.now()),
-            Change::Restore => None,
+            MembershipChange::Nothing => known.suspended_at,
+            MembershipChange::Suspend => Some(tx.now()),
+            MembershipChange::Restore => None,
         },
         removed_at: None,
         ..known.clone()
@@ -284,12 +286,12 @@ fn change_memberships(
     tx: &mut Tx<'_>,
     user: &User,
     identity: &Identity,
-    change: Change,
+    change: MembershipChange,
 ) -> TxResult<bool> {
     match change {
-        Change::Nothing => Ok(false),
-        Change::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
-        Change::Restore => suspension::restore(tx, user, identity).map(|()| false),
+        MembershipChange::Nothing => Ok(false),
+        MembershipChange::Suspend => Ok(suspension::suspend(tx, user, identity.organization)?),
+        MembershipChange::Restore => suspension::restore(tx, user, identity).map(|()| false),
     }
 }
 
@@ -344,10 +346,13 @@ fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
 fn differences(
     before: (&User, &Identity),
     after: (&User, &Identity),
-    change: Change,
+    change: MembershipChange,
 ) -> Map<String, Value> {
     let (before, after) = (state(before.0, before.1), state(after.0, after.1));
-    let (was_member, is_member) = (change == Change::Suspend, change == Change::Restore);
+    let (was_member, is_member) = (
+        change == MembershipChange::Suspend,
+        change == MembershipChange::Restore,
+    );
     let pairs = [
         ("userName", json!(before.user_name), json!(after.user_name)),
         (

@@ -11,7 +11,7 @@ use eddyline_model::{ApplicationId, MessageId, RoomId};
 use eddyline_storage::Reader;
 use serde_json::{Value, json};
 
-use super::asking::Asked;
+use super::asking::ActionCall;
 use crate::actor::Actor;
 use crate::core::transaction::Principal;
 use crate::core::transaction::TxResult;
@@ -63,7 +63,7 @@ impl Threads {
         let EntryPoint::EntryPoint { url, method } = ready.target;
         let (application, thread) = (ready.application, thread_id.to_owned());
         self.integrations
-            .ask(Asked {
+            .ask(ActionCall {
                 application,
                 owner,
                 thread,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use eddyline_model::ApplicationId;
-use eddyline_model::items::Method as ActionMethod;
-use eddyline_outbound::{Config, Error as OutboundError, Outbound, Request, Response};
+use eddyline_model::items::ActionMethod;
+use eddyline_outbound::{Config, Error as OutboundError, Outbound, OutboundRequest, Response};
 use http::header::{ACCEPT, CONTENT_TYPE, USER_AGENT, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use url::Url;
@@ -39,7 +39,7 @@ pub(crate) struct Integrations {
 }
 
 /// What an integration is asked.
-pub(crate) struct Asked {
+pub(crate) struct ActionCall {
     pub(crate) application: ApplicationId,
     /// Who triggered it.
     pub(crate) owner: QuotaSubject,
@@ -67,8 +67,8 @@ impl Integrations {
 
     /// Asks, once, and judges the answer. A caller who stops waiting ends nothing: what was begun
     /// is brought to its end, and its permit with it.
-    pub(crate) async fn ask(&self, asked: Asked) -> Result<()> {
-        let Asked {
+    pub(crate) async fn ask(&self, asked: ActionCall) -> Result<()> {
+        let ActionCall {
             application,
             owner,
             thread,
@@ -96,7 +96,7 @@ impl Integrations {
         ]);
         // The token covers the body, so every method has one.
         let (method, body, held) = (as_sent(method), body.into(), Arc::new(permit));
-        let request = Request {
+        let request = OutboundRequest {
             method,
             url,
             headers,
@@ -296,7 +296,7 @@ mod tests {
     }
 
     async fn ask(integrations: &Integrations, owner: QuotaSubject) -> Option<Error> {
-        let asked = Asked {
+        let asked = ActionCall {
             application: ApplicationId(1),
             owner,
             thread: "t".into(),

@@ -68,13 +68,13 @@ impl Threads {
         let room = room.id();
         let found = self.core.store().read(move |reader| {
             query.threads = match &of {
-                ThreadsOf::All => threads::Threads::All,
-                ThreadsOf::Chat => threads::Threads::Chat,
-                ThreadsOf::Inbox => threads::Threads::Inbox,
+                ThreadsOf::All => threads::ThreadSelection::All,
+                ThreadsOf::Chat => threads::ThreadSelection::Chat,
+                ThreadsOf::Inbox => threads::ThreadSelection::Inbox,
                 ThreadsOf::Application(name) => match name.parse() {
-                    Ok(id) => threads::Threads::Of(id),
+                    Ok(id) => threads::ThreadSelection::Of(id),
                     Err(_) => match reader.applications().find_by_client_id(name)? {
-                        Some((application, _)) => threads::Threads::Of(application.id),
+                        Some((application, _)) => threads::ThreadSelection::Of(application.id),
                         None => return Ok(ThreadPage::default()),
                     },
                 },

@@ -4,7 +4,7 @@ use eddyline_model::applications::{Application, RedirectUri, with_query};
 use eddyline_model::scopes::Scopes;
 
 use super::error::OAuthError;
-use super::parameters::Parameters;
+use super::parameters::OAuthParameters;
 use super::pkce::Challenge;
 
 /// The longest `state`, in bytes: it comes back in an address.
@@ -12,7 +12,7 @@ const MAX_STATE: usize = 2000;
 
 /// The parameters of an authorization request.
 #[derive(Clone, Debug)]
-pub struct AuthorizationParameters(Parameters);
+pub struct AuthorizationParameters(OAuthParameters);
 
 /// A request that can be put before the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +49,7 @@ pub enum AuthorizationError {
 impl AuthorizationParameters {
     /// Takes the parameters as they came.
     #[must_use]
-    pub fn new(parameters: Parameters) -> Self {
+    pub fn new(parameters: OAuthParameters) -> Self {
         Self(parameters)
     }
 

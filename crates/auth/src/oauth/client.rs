@@ -3,7 +3,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::error::OAuthError;
-use super::parameters::Parameters;
+use super::parameters::OAuthParameters;
 use crate::basic;
 use crate::token::Secret;
 
@@ -24,7 +24,7 @@ impl ClientCredentials {
     ///
     /// [`OAuthError::InvalidClient`] for no client, and a header that cannot be read;
     /// [`OAuthError::InvalidRequest`].
-    pub fn read(authorization: Option<&[u8]>, body: &Parameters) -> Result<Self, OAuthError> {
+    pub fn read(authorization: Option<&[u8]>, body: &OAuthParameters) -> Result<Self, OAuthError> {
         let (named, shown) = (body.get("client_id")?, body.get("client_secret")?);
         let Some(header) = authorization else {
             let client_id = named.ok_or(OAuthError::InvalidClient)?.to_owned();
@@ -74,8 +74,8 @@ mod tests {
 
     use super::*;
 
-    fn body(pairs: &[(&str, &str)]) -> Parameters {
-        Parameters::new(
+    fn body(pairs: &[(&str, &str)]) -> OAuthParameters {
+        OAuthParameters::new(
             pairs
                 .iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),

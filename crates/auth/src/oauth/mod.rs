@@ -13,6 +13,6 @@ pub mod token;
 pub use authorize::{AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback};
 pub use client::ClientCredentials;
 pub use error::OAuthError;
-pub use parameters::Parameters;
+pub use parameters::OAuthParameters;
 pub use pkce::Challenge;
 pub use token::{TokenRequest, check_code};

@@ -6,9 +6,9 @@ use super::error::OAuthError;
 
 /// Parameters by name. `Debug` writes the names only, since secrets are among the values.
 #[derive(Clone, Default)]
-pub struct Parameters(Vec<(String, String)>);
+pub struct OAuthParameters(Vec<(String, String)>);
 
-impl Parameters {
+impl OAuthParameters {
     /// Takes parameters as they came. Those without a value count as left out (RFC 6749, section
     /// 3.1).
     pub fn new(pairs: impl IntoIterator<Item = (String, String)>) -> Self {
@@ -40,7 +40,7 @@ impl Parameters {
     }
 }
 
-impl fmt::Debug for Parameters {
+impl fmt::Debug for OAuthParameters {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list()
             .entries(self.0.iter().map(|(name, _)| name))

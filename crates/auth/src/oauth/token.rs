@@ -5,7 +5,7 @@ use eddyline_model::grants::AuthorizationCode;
 use eddyline_model::scopes::Scopes;
 
 use super::error::OAuthError;
-use super::parameters::Parameters;
+use super::parameters::OAuthParameters;
 use super::pkce::Challenge;
 use crate::password::Password;
 use crate::token::Secret;
@@ -46,7 +46,7 @@ impl TokenRequest {
     /// # Errors
     ///
     /// [`OAuthError`], saying what is missing or wrong.
-    pub fn read(body: &Parameters) -> Result<Self, OAuthError> {
+    pub fn read(body: &OAuthParameters) -> Result<Self, OAuthError> {
         let needed = |name| body.get(name)?.ok_or_else(|| OAuthError::missing(name));
         let text = |name| Ok::<_, OAuthError>(body.get(name)?.map(str::to_owned));
         let scopes = || {
@@ -128,7 +128,7 @@ mod tests {
         let pairs = pairs
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        TokenRequest::read(&Parameters::new(pairs))
+        TokenRequest::read(&OAuthParameters::new(pairs))
     }
 
     /// Shows: 5.7

@@ -3,14 +3,14 @@
 use std::fs;
 use std::time::Duration;
 
-use eddyline_files::{Error, Files, Key};
+use eddyline_files::{Error, FileKey, Files};
 
 use crate::{LIMIT, Store, bytes};
 
 #[tokio::test]
 async fn a_key_that_is_in_use_is_not_written_over() {
     let store = Store::folder();
-    let key = Key::random();
+    let key = FileKey::random();
     store.upload(&key, b"first".as_slice()).await.unwrap();
     assert!(matches!(
         store.files.begin(&key, LIMIT).await,
@@ -26,7 +26,7 @@ async fn a_key_that_is_in_use_is_not_written_over() {
 #[tokio::test]
 async fn an_upload_is_where_it_will_be_kept_from_the_beginning() {
     let store = Store::folder();
-    let key = Key::random();
+    let key = FileKey::random();
     let upload = store.files.begin(&key, LIMIT).await.unwrap();
     assert_eq!(store.kept(), [key.as_str()]);
     // The process that finds the key after a crash removes it, whole or not.
@@ -38,7 +38,7 @@ async fn an_upload_is_where_it_will_be_kept_from_the_beginning() {
 #[tokio::test]
 async fn files_are_found_again_by_another_process() {
     let store = Store::folder();
-    let key = Key::random();
+    let key = FileKey::random();
     store.upload(&key, b"hello".as_slice()).await.unwrap();
     let files = Files::in_folder(store.folder.path()).unwrap();
     assert_eq!(files.open(&key, None).await.unwrap().file_size(), 5);
@@ -47,7 +47,7 @@ async fn files_are_found_again_by_another_process() {
 #[tokio::test]
 async fn a_folder_that_was_tidied_up_is_made_again() {
     let store = Store::folder();
-    let key = Key::random();
+    let key = FileKey::random();
     store.upload(&key, bytes(10)).await.unwrap();
     fs::remove_dir_all(store.folder.path().join(&key.as_str()[..2])).unwrap();
     store.upload(&key, bytes(10)).await.unwrap();
@@ -62,7 +62,7 @@ async fn nobody_else_on_the_machine_can_read_a_file() {
     let store = Store::folder();
     let root = store.folder.path().join("nested/files");
     let files = Files::in_folder(&root).unwrap();
-    let key = Key::random();
+    let key = FileKey::random();
     files.put(&key, b"secret".as_slice().into()).await.unwrap();
     let part = root.join(&key.as_str()[..2]);
     for (path, expected) in [
@@ -81,7 +81,7 @@ async fn nobody_else_on_the_machine_can_read_a_file() {
 #[tokio::test]
 async fn a_file_that_was_cut_ends_with_an_error() {
     let store = Store::folder();
-    let key = Key::random();
+    let key = FileKey::random();
     store.upload(&key, bytes(600_000)).await.unwrap();
     let content = store.files.open(&key, None).await.unwrap();
     let path = store
@@ -105,7 +105,7 @@ async fn a_folder_has_no_links() {
     let link = store
         .files
         .link(
-            &Key::random(),
+            &FileKey::random(),
             Duration::from_secs(60),
             "text/plain",
             "inline",

@@ -1,7 +1,7 @@
 //! Taking in, handing out and removing.
 
 use bytes::Bytes;
-use eddyline_files::{Error, Key};
+use eddyline_files::{Error, FileKey};
 use ring::digest::{SHA256, digest};
 
 use crate::{Store, bytes};
@@ -10,7 +10,7 @@ use crate::{Store, bytes};
 async fn what_was_uploaded_is_read_back() {
     for store in Store::all() {
         for length in [0, 1, 256 * 1024, 256 * 1024 + 1, 3_000_000] {
-            let (key, content) = (Key::random(), bytes(length));
+            let (key, content) = (FileKey::random(), bytes(length));
             let stored = store.upload(&key, content.clone()).await.unwrap();
             assert_eq!(stored.size, length as u64);
             assert_eq!(stored.digest, digest(&SHA256, &content).as_ref());
@@ -27,7 +27,7 @@ async fn what_was_uploaded_is_read_back() {
 #[tokio::test]
 async fn bytes_may_come_in_pieces_of_any_size() {
     for store in Store::all() {
-        let (key, content) = (Key::random(), bytes(1_000_000));
+        let (key, content) = (FileKey::random(), bytes(1_000_000));
         let mut upload = store.files.begin(&key, 1_000_000).await.unwrap();
         let mut rest = Bytes::from(content.clone());
         for length in [0, 1, 100, 0, 262_143, 262_144, 262_145, 1] {
@@ -43,7 +43,7 @@ async fn bytes_may_come_in_pieces_of_any_size() {
 #[tokio::test]
 async fn a_range_is_read_alone() {
     for store in Store::all() {
-        let (key, content) = (Key::random(), bytes(600_000));
+        let (key, content) = (FileKey::random(), bytes(600_000));
         store.upload(&key, content.clone()).await.unwrap();
         for range in [
             0..1,
@@ -67,7 +67,7 @@ async fn a_range_is_read_alone() {
 #[tokio::test]
 async fn a_range_without_bytes_is_an_error() {
     for store in Store::all() {
-        let (key, empty) = (Key::random(), Key::random());
+        let (key, empty) = (FileKey::random(), FileKey::random());
         store.upload(&key, bytes(10)).await.unwrap();
         store.upload(&empty, bytes(0)).await.unwrap();
         for (key, range) in [(&key, 10..11), (&key, 5..5), (&key, 50..60), (&empty, 0..1)] {
@@ -84,12 +84,12 @@ async fn a_range_without_bytes_is_an_error() {
 #[tokio::test]
 async fn the_limit_is_the_last_byte_that_is_taken() {
     for store in Store::all() {
-        let key = Key::random();
+        let key = FileKey::random();
         let mut upload = store.files.begin(&key, 1000).await.unwrap();
         upload.write(bytes(1000).into()).await.unwrap();
         assert_eq!(upload.finish(async |_| Some(())).await.unwrap().size, 1000);
 
-        let mut upload = store.files.begin(&Key::random(), 1000).await.unwrap();
+        let mut upload = store.files.begin(&FileKey::random(), 1000).await.unwrap();
         upload.write(bytes(1000).into()).await.unwrap();
         assert!(matches!(
             upload.write(bytes(1).into()).await,
@@ -111,10 +111,14 @@ async fn the_limit_is_the_last_byte_that_is_taken() {
 #[tokio::test]
 async fn an_upload_that_is_dropped_leaves_nothing_behind() {
     for store in Store::all() {
-        let mut upload = store.files.begin(&Key::random(), 1_000_000).await.unwrap();
+        let mut upload = store
+            .files
+            .begin(&FileKey::random(), 1_000_000)
+            .await
+            .unwrap();
         upload.write(bytes(900_000).into()).await.unwrap();
         drop(upload);
-        drop(store.files.begin(&Key::random(), 0).await.unwrap());
+        drop(store.files.begin(&FileKey::random(), 0).await.unwrap());
         until_kept(&store, 0).await;
     }
 }
@@ -124,7 +128,11 @@ fn an_upload_can_be_dropped_when_nothing_runs_any_more() {
     for store in Store::all() {
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let upload = runtime.block_on(async {
-            let mut upload = store.files.begin(&Key::random(), 1_000_000).await.unwrap();
+            let mut upload = store
+                .files
+                .begin(&FileKey::random(), 1_000_000)
+                .await
+                .unwrap();
             upload.write(bytes(900_000).into()).await.unwrap();
             upload
         });
@@ -144,7 +152,7 @@ async fn until_kept(store: &Store, count: usize) {
 #[tokio::test]
 async fn small_files_can_be_put_at_once() {
     for store in Store::all() {
-        let key = Key::random();
+        let key = FileKey::random();
         let found = store
             .files
             .put(&key, Bytes::from_static(b"abc"))
@@ -159,12 +167,12 @@ async fn small_files_can_be_put_at_once() {
 #[tokio::test]
 async fn what_is_removed_is_gone_however_often() {
     for store in Store::all() {
-        let (key, other) = (Key::random(), Key::random());
+        let (key, other) = (FileKey::random(), FileKey::random());
         store.upload(&key, bytes(10)).await.unwrap();
         store.upload(&other, bytes(10)).await.unwrap();
         store.files.remove(&key).await.unwrap();
         store.files.remove(&key).await.unwrap();
-        store.files.remove(&Key::random()).await.unwrap();
+        store.files.remove(&FileKey::random()).await.unwrap();
         assert!(matches!(store.read(&key, None).await, Err(Error::NotFound)));
         assert!(matches!(
             store.read(&key, Some(0..1)).await,
@@ -180,7 +188,7 @@ async fn many_uploads_at_once_stay_apart() {
         let uploads = (1..20_usize).map(|n| {
             let store = &store;
             async move {
-                let (key, content) = (Key::random(), bytes(n * 30_000));
+                let (key, content) = (FileKey::random(), bytes(n * 30_000));
                 store.upload(&key, content.clone()).await.unwrap();
                 assert!(store.read(&key, None).await.unwrap() == content);
             }

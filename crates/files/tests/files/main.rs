@@ -11,7 +11,7 @@ mod s3;
 use std::ops::Range;
 
 use bytes::Bytes;
-use eddyline_files::{Error, Files, Key, Stored};
+use eddyline_files::{Error, FileKey, Files, Stored};
 use futures_util::TryStreamExt;
 use tempfile::TempDir;
 
@@ -81,13 +81,13 @@ impl Store {
         names
     }
 
-    async fn upload(&self, key: &Key, bytes: impl Into<Bytes>) -> Result<Stored, Error> {
+    async fn upload(&self, key: &FileKey, bytes: impl Into<Bytes>) -> Result<Stored, Error> {
         let mut upload = self.files.begin(key, LIMIT).await?;
         upload.write(bytes.into()).await?;
         upload.finish(async |_| Some(())).await
     }
 
-    async fn read(&self, key: &Key, range: Option<Range<u64>>) -> Result<Vec<u8>, Error> {
+    async fn read(&self, key: &FileKey, range: Option<Range<u64>>) -> Result<Vec<u8>, Error> {
         let chunks: Vec<Bytes> = self.files.open(key, range).await?.try_collect().await?;
         Ok(chunks.concat())
     }

@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use eddyline_files::{Key, MAX_DECODED_BYTES, Picture, Stored, THUMBNAIL_SIDE};
+use eddyline_files::{FileKey, MAX_DECODED_BYTES, PictureInfo, Stored, THUMBNAIL_SIDE};
 use image::{DynamicImage, ImageFormat, RgbImage, RgbaImage};
 
 use crate::Store;
@@ -14,11 +14,14 @@ fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
 }
 
 async fn uploaded(file: Vec<u8>) -> Stored {
-    Store::folder().upload(&Key::random(), file).await.unwrap()
+    Store::folder()
+        .upload(&FileKey::random(), file)
+        .await
+        .unwrap()
 }
 
-fn without_thumbnail(width: u32, height: u32) -> Option<Picture> {
-    Some(Picture {
+fn without_thumbnail(width: u32, height: u32) -> Option<PictureInfo> {
+    Some(PictureInfo {
         width,
         height,
         thumbnail: None,
@@ -35,7 +38,10 @@ async fn a_picture_has_a_type_a_size_and_a_thumbnail() {
             (ImageFormat::WebP, "image/webp"),
         ] {
             let file = encoded(RgbImage::new(640, 480), format);
-            let stored = store.upload(&Key::random(), file.clone()).await.unwrap();
+            let stored = store
+                .upload(&FileKey::random(), file.clone())
+                .await
+                .unwrap();
             assert_eq!(stored.content_type, Some(content_type));
             assert_eq!(stored.size, file.len() as u64);
             let picture = stored.picture.unwrap();

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use eddyline_files::{Error, Files, Key, S3Config};
+use eddyline_files::{Error, FileKey, Files, S3Config};
 use eddyline_testing::s3::S3Server;
 use futures_util::future::{Either, select};
 use url::Url;
@@ -39,7 +39,7 @@ async fn get(url: Url) -> reqwest::Response {
 #[tokio::test]
 async fn a_large_file_is_sent_in_parts() {
     let store = Store::s3();
-    let (key, content) = (Key::random(), bytes((20 << 20) + 1));
+    let (key, content) = (FileKey::random(), bytes((20 << 20) + 1));
     let stored = store.upload(&key, content.clone()).await.unwrap();
     assert_eq!(stored.size, content.len() as u64);
     assert!(store.read(&key, None).await.unwrap() == content);
@@ -53,7 +53,7 @@ async fn a_large_file_is_sent_in_parts() {
 #[tokio::test]
 async fn nothing_is_sent_before_the_file_is_whole() {
     let store = Store::s3();
-    let mut upload = store.files.begin(&Key::random(), LIMIT).await.unwrap();
+    let mut upload = store.files.begin(&FileKey::random(), LIMIT).await.unwrap();
     upload.write(bytes(20 << 20).into()).await.unwrap();
     assert!(store.kept().is_empty());
 }
@@ -62,7 +62,7 @@ async fn nothing_is_sent_before_the_file_is_whole() {
 async fn an_upload_given_up_halfway_leaves_nothing_behind() {
     let store = Store::s3();
     let server = store.server.as_ref().unwrap();
-    let mut upload = store.files.begin(&Key::random(), LIMIT).await.unwrap();
+    let mut upload = store.files.begin(&FileKey::random(), LIMIT).await.unwrap();
     upload.write(bytes(40 << 20).into()).await.unwrap();
     let finish = Box::pin(upload.finish(async |_| Some(())));
     let halfway = Box::pin(until(|| server.parts() > 0));
@@ -85,7 +85,7 @@ async fn until(mut is_so: impl FnMut() -> bool) {
 #[tokio::test]
 async fn a_link_is_enough_to_read_a_file() {
     let store = Store::s3();
-    let key = Key::random();
+    let key = FileKey::random();
     store.upload(&key, b"hello".as_slice()).await.unwrap();
     let disposition = "attachment; filename*=UTF-8''gr%C3%BC%C3%9Fe%20%26%20mehr.txt";
     let link = store
@@ -105,7 +105,7 @@ async fn a_link_is_enough_to_read_a_file() {
 #[tokio::test]
 async fn a_link_that_was_changed_is_good_for_nothing() {
     let store = Store::s3();
-    let (key, other) = (Key::random(), Key::random());
+    let (key, other) = (FileKey::random(), FileKey::random());
     store.upload(&key, b"hello".as_slice()).await.unwrap();
     store.upload(&other, b"secret".as_slice()).await.unwrap();
     let link = store
@@ -144,18 +144,18 @@ async fn a_store_that_is_away_or_refuses_is_an_error() {
         folder: tempfile::tempdir().unwrap(),
         server: None,
     };
-    let refused = stranger.upload(&Key::random(), bytes(10)).await;
+    let refused = stranger.upload(&FileKey::random(), bytes(10)).await;
     assert!(matches!(refused, Err(Error::Store(_))), "{refused:?}");
     assert!(matches!(
-        stranger.files.remove(&Key::random()).await,
+        stranger.files.remove(&FileKey::random()).await,
         Err(Error::Store(_))
     ));
 
     drop(server);
-    let failed = store.upload(&Key::random(), bytes(10)).await;
+    let failed = store.upload(&FileKey::random(), bytes(10)).await;
     assert!(matches!(failed, Err(Error::Store(_))), "{failed:?}");
     assert!(matches!(
-        store.read(&Key::random(), None).await,
+        store.read(&FileKey::random(), None).await,
         Err(Error::Store(_))
     ));
 }
@@ -172,7 +172,7 @@ async fn a_secret_is_not_printed() {
     assert!(!printed.contains(server.secret_key()), "{printed}");
     let link = store
         .files
-        .link(&Key::random(), MINUTE, "text/plain", "inline")
+        .link(&FileKey::random(), MINUTE, "text/plain", "inline")
         .await
         .unwrap()
         .unwrap();

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Map, Value, json};
 
 use super::reference;
-use crate::access::Access;
+use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
 use crate::endpoint::{AnswerHeader, Endpoint};
 use crate::media;
@@ -131,16 +131,19 @@ fn response(status: u16, text: &str, content: &Value) -> Value {
 /// Whether an endpoint may answer with one of the common failures.
 fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
     let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
-    let has_credentials = matches!(endpoint.access, Access::Caller | Access::Provider);
+    let has_credentials = matches!(
+        endpoint.access,
+        EndpointAccess::Caller | EndpointAccess::Provider
+    );
     let takes_flow_tokens = match endpoint.access {
-        Access::Caller => endpoint.callers.flow_tokens(),
-        Access::TokensInPath => true,
-        Access::Public | Access::Provider => false,
+        EndpointAccess::Caller => endpoint.callers.flow_tokens(),
+        EndpointAccess::TokensInPath => true,
+        EndpointAccess::Public | EndpointAccess::Provider => false,
     };
     let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
     match status {
         400 => !endpoint.parameters.is_empty() || has_body,
-        401 => has_credentials || endpoint.access == Access::TokensInPath,
+        401 => has_credentials || endpoint.access == EndpointAccess::TokensInPath,
         403 => has_credentials,
         404 => endpoint.path.contains('{') || endpoint.may_be_not_found,
         409 => endpoint.may_conflict,

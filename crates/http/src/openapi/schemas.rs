@@ -3,8 +3,8 @@
 use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError,
     Invitation, Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant,
-    Picture, PrivateActivity, PrivateConversation, Source, SourceApplication, Thread, Thumbnail,
-    User,
+    PictureSize, PrivateActivity, PrivateConversation, Source, SourceApplication, Thread,
+    Thumbnail, User,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -68,7 +68,7 @@ fn of_messages() -> Map<String, Value> {
         "Invitation": Invitation::schema(),
         "Link": Link::schema(),
         "Message": Message::schema(),
-        "Picture": Picture::schema(),
+        "Picture": PictureSize::schema(),
         "PrivateActivity": PrivateActivity::schema(),
         "PrivateConversation": PrivateConversation::schema(),
         "Source": Source::schema(),

@@ -10,7 +10,7 @@ use axum::response::Response;
 use eddyline_app::{Error, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
 use eddyline_scim::show::{etag, list, plain, resource};
-use eddyline_scim::{Patch, Projection, UserResource, Wanted, schema};
+use eddyline_scim::{Patch, Projection, RequestedUser, UserResource, schema};
 use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
@@ -368,8 +368,8 @@ async fn remove(ctx: ProviderContext) -> Answer {
 
 /// What a whole resource says. In the plain shape the `externalId` is the `userName` once more,
 /// which a provider that sends back what they read does not mean to set.
-fn read(ctx: &ProviderContext) -> Result<Wanted, Error> {
-    let mut wanted = Wanted::read(&object(ctx)?)?;
+fn read(ctx: &ProviderContext) -> Result<RequestedUser, Error> {
+    let mut wanted = RequestedUser::read(&object(ctx)?)?;
     if format(ctx) == ResponseFormat::Plain && wanted.external_id == wanted.user_name {
         wanted.external_id = None;
     }

@@ -6,7 +6,7 @@ mod form;
 
 use bytes::Bytes;
 use eddyline_app::{Actor, App, Error, NewAttachment, Uploaded};
-use eddyline_wire::params::Reader;
+use eddyline_wire::params::ParamReader;
 use http::HeaderMap;
 
 pub(crate) use self::described::FileParameters;
@@ -85,7 +85,7 @@ pub(crate) fn check_places(
     received: &[Received],
     takes_content: bool,
     takes_attachments: bool,
-    params: &mut Reader<'_>,
+    params: &mut ParamReader<'_>,
 ) {
     for file in received {
         match file.role {

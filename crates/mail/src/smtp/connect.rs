@@ -20,7 +20,7 @@ use crate::error::SetupError;
 pub(super) const CONNECT: Duration = Duration::from_secs(15);
 
 /// How to get to the mail server and into it.
-pub(super) struct Server {
+pub(super) struct SmtpServer {
     host: String,
     port: u16,
     encryption: Encryption,
@@ -35,7 +35,7 @@ enum Encryption {
     Tls(TlsParameters),
 }
 
-impl Server {
+impl SmtpServer {
     pub(super) fn new(config: &SmtpConfig, domain: &str) -> Result<Self, SetupError> {
         if ServerName::try_from(config.host.as_str()).is_err() {
             return Err(SetupError::Host(config.host.clone()));
@@ -81,7 +81,7 @@ impl Server {
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for SmtpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.host, self.port)
     }

@@ -21,8 +21,8 @@ use tokio::time::timeout;
 use crate::compose::Composed;
 use crate::config::SmtpConfig;
 use crate::error::{SendError, SetupError};
-use connect::{CONNECT, Server};
-use pool::{Connection, Pool};
+use connect::{CONNECT, SmtpServer};
+use pool::{SmtpConnection, SmtpPool};
 
 /// What one mail may take once its turn has come, with connecting and signing in.
 const MESSAGE_TIME: Duration = Duration::from_secs(60);
@@ -33,16 +33,16 @@ const SIGN_IN_FIRST: u16 = 530;
 
 /// A mail server and the connections to it.
 pub(crate) struct Smtp {
-    server: Server,
+    server: SmtpServer,
     sender: Address,
     turns: Semaphore,
-    pool: Arc<Pool>,
+    pool: Arc<SmtpPool>,
 }
 
 impl Smtp {
     pub(crate) fn new(config: &SmtpConfig, sender: &Address) -> Result<Self, SetupError> {
         Ok(Self {
-            server: Server::new(config, sender.domain())?,
+            server: SmtpServer::new(config, sender.domain())?,
             sender: sender.clone(),
             turns: Semaphore::new(CONNECTIONS),
             pool: Arc::default(),
@@ -88,7 +88,7 @@ impl Smtp {
     }
 
     /// A connection that is ready for a mail.
-    async fn connection(&self) -> Result<Connection, Error> {
+    async fn connection(&self) -> Result<SmtpConnection, Error> {
         while let Some(mut connection) = self.pool.take() {
             // Shows that the server is still there, and makes it forget what a refused mail left.
             let reset = timeout(CONNECT, connection.client.command(Rset)).await;
@@ -96,7 +96,7 @@ impl Smtp {
                 return Ok(connection);
             }
         }
-        Ok(Connection::new(self.server.connect().await?))
+        Ok(SmtpConnection::new(self.server.connect().await?))
     }
 }
 

@@ -16,13 +16,13 @@ const MESSAGES_PER_CONNECTION: u32 = 100;
 const GOODBYE: Duration = Duration::from_secs(5);
 
 /// A connection to the mail server.
-pub(super) struct Connection {
+pub(super) struct SmtpConnection {
     pub(super) client: AsyncSmtpConnection,
     /// How many mails went over it.
     pub(super) messages: u32,
 }
 
-impl Connection {
+impl SmtpConnection {
     pub(super) fn new(client: AsyncSmtpConnection) -> Self {
         Self {
             client,
@@ -33,19 +33,19 @@ impl Connection {
 
 /// The waiting connections. They are closed when they have waited too long, and with the pool.
 #[derive(Default)]
-pub(super) struct Pool(Mutex<State>);
+pub(super) struct SmtpPool(Mutex<State>);
 
 #[derive(Default)]
 struct State {
     /// The one that came last is at the end.
-    parked: Vec<(Connection, Instant)>,
+    parked: Vec<(SmtpConnection, Instant)>,
     /// The task that closes connections, there while any wait.
     sweeper: Option<AbortHandle>,
 }
 
-impl Pool {
+impl SmtpPool {
     /// The connection that has waited least, if there is one.
-    pub(super) fn take(&self) -> Option<Connection> {
+    pub(super) fn take(&self) -> Option<SmtpConnection> {
         self.state().parked.pop().map(|(connection, _)| connection)
     }
 
@@ -54,7 +54,7 @@ impl Pool {
         clippy::disallowed_methods,
         reason = "QUIT has a time limit, and the pool aborts its sweeper"
     )]
-    pub(super) fn park(self: &Arc<Self>, connection: Connection) {
+    pub(super) fn park(self: &Arc<Self>, connection: SmtpConnection) {
         if connection.messages >= MESSAGES_PER_CONNECTION {
             tokio::spawn(quit(connection));
             return;
@@ -69,7 +69,7 @@ impl Pool {
     }
 
     /// Takes out what has waited too long, and says when to look again, if anything still waits.
-    fn sweep(&self) -> (Vec<Connection>, Option<Instant>) {
+    fn sweep(&self) -> (Vec<SmtpConnection>, Option<Instant>) {
         let mut state = self.state();
         let now = Instant::now();
         let fresh = state
@@ -93,7 +93,7 @@ impl Pool {
     }
 }
 
-impl Drop for Pool {
+impl Drop for SmtpPool {
     fn drop(&mut self) {
         if let Some(sweeper) = self.state().sweeper.take() {
             sweeper.abort();
@@ -102,7 +102,7 @@ impl Drop for Pool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "QUIT has a time limit")]
-async fn sweep(pool: Weak<Pool>, mut due: Instant) {
+async fn sweep(pool: Weak<SmtpPool>, mut due: Instant) {
     loop {
         sleep_until(due).await;
         let Some((old, next)) = pool.upgrade().map(|pool| pool.sweep()) else {
@@ -117,6 +117,6 @@ async fn sweep(pool: Weak<Pool>, mut due: Instant) {
 }
 
 /// Takes leave of the server. It is of no interest whether that succeeds.
-async fn quit(mut connection: Connection) {
+async fn quit(mut connection: SmtpConnection) {
     let _ = timeout(GOODBYE, connection.client.quit()).await;
 }

@@ -386,7 +386,7 @@ proptest! {
     #[test]
     fn an_address_is_a_list_of_one(text in "[a'é+=\\PC]{1,5}@[a-zé.\\PC]{1,8}") {
         if let Ok(email) = text.parse::<Email>() {
-            let item = Item { text: email.to_string(), name: None, address: Ok(email) };
+            let item = AddressEntry { text: email.to_string(), name: None, address: Ok(email) };
             prop_assert_eq!(parse(&text), vec![item]);
         }
     }

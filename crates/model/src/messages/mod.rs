@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub use crate::events::MessageKind;
 use crate::files::NewFile;
 use crate::items::Item;
-use crate::search::Tokens;
+use crate::search::SearchTokens;
 use crate::sources::{ThreadOwner, ThreadSource};
 pub use crate::tags::Mentions;
 use crate::{MessageId, RoomId, Timestamp, UserId};
@@ -157,7 +157,7 @@ pub struct Draft {
     /// Who is mentioned.
     pub mentions: Mentions,
     /// The words it is found by.
-    pub search_tokens: Tokens,
+    pub search_tokens: SearchTokens,
     /// The identifier the client gave.
     pub uuid: Option<String>,
     /// Digest of everything a repeat with the same uuid must agree in.
@@ -198,7 +198,7 @@ impl Draft {
             tags: Vec::new(),
             explicit_tags: Vec::new(),
             mentions: Mentions::default(),
-            search_tokens: Tokens::default(),
+            search_tokens: SearchTokens::default(),
             uuid: None,
             fingerprint: 0,
             placement: Placement::Unthreaded,

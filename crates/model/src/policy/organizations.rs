@@ -54,7 +54,7 @@ pub fn may_do_without(administrators: &[UserId], user: UserId) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::organizations::Subscription;
+    use crate::organizations::OrganizationSubscription;
     use crate::{OrganizationId, Timestamp};
 
     #[test]
@@ -68,7 +68,7 @@ mod tests {
             active,
             parent: None,
             created_at: Timestamp(0),
-            subscription: Subscription::Paid { next_bill: None },
+            subscription: OrganizationSubscription::Paid { next_bill: None },
         };
         assert_eq!(write(&organization(true)), Ok(()));
         assert_eq!(write(&organization(false)), Err(Refusal::Denied));

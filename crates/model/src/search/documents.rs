@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::{Tokens, tokens};
+use super::{SearchTokens, tokens};
 use crate::events::MessageKind;
 
 #[derive(Default, Deserialize)]
@@ -16,12 +16,12 @@ struct Document {
 }
 
 /// The tokens of a document: of its title and its HTML, or of a file's name.
-pub(super) fn of_document(event: MessageKind, json: &str) -> Tokens {
+pub(super) fn of_document(event: MessageKind, json: &str) -> SearchTokens {
     match event {
         MessageKind::Activity | MessageKind::Discussion | MessageKind::File | MessageKind::Mail => {
             tokens(&text_of(json))
         }
-        _ => Tokens::default(),
+        _ => SearchTokens::default(),
     }
 }
 

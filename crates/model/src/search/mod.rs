@@ -30,9 +30,9 @@ pub const MAX_TOKEN: usize = 64;
 /// The tokens under which a message is filed: distinct and in ascending order. One text rather than
 /// many, since every message has some and databases take them as one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tokens(String);
+pub struct SearchTokens(String);
 
-impl Tokens {
+impl SearchTokens {
     /// The tokens, with a space between each two.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -53,14 +53,14 @@ impl Tokens {
 
 /// The tokens under which a message with this text is filed.
 #[must_use]
-pub fn tokens(text: &str) -> Tokens {
-    Tokens(collect(text, true).distinct().join(" "))
+pub fn tokens(text: &str) -> SearchTokens {
+    SearchTokens(collect(text, true).distinct().join(" "))
 }
 
 /// The tokens under which a message of this kind with this content is filed: those of its text, or,
 /// where that is a document, of what can be read in it. HTML in it must have been sanitised.
 #[must_use]
-pub fn of_message(event: MessageKind, content: &str) -> Tokens {
+pub fn of_message(event: MessageKind, content: &str) -> SearchTokens {
     if event.has_text() {
         tokens(content)
     } else {

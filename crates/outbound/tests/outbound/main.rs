@@ -10,7 +10,7 @@ mod server;
 
 use std::time::Duration;
 
-use eddyline_outbound::{Config, Error, Outbound, Request};
+use eddyline_outbound::{Config, Error, Outbound, OutboundRequest};
 use http::{HeaderMap, HeaderValue, Method};
 use server::{Answer, Server};
 
@@ -45,7 +45,7 @@ async fn a_request_arrives_as_it_was_meant_and_its_answer_comes_back() {
     let url = format!("http://127.0.0.1:{}/a?b=c#d", server.port);
     let body = "{\"a\":1}".into();
     let answer = allowed()
-        .send(Request {
+        .send(OutboundRequest {
             method: Method::PUT,
             url,
             headers,
@@ -86,7 +86,11 @@ async fn a_name_is_resolved() {
     let server = Server::start(Answer::Bytes(OK.to_vec())).await;
     let url = format!("http://localhost:{}/", server.port);
     assert_eq!(
-        allowed().send(Request::post(url, "")).await.unwrap().status,
+        allowed()
+            .send(OutboundRequest::post(url, ""))
+            .await
+            .unwrap()
+            .status,
         200
     );
 }
@@ -110,7 +114,7 @@ async fn private_addresses_are_not_even_connected_to() {
         "[::ffff:127.0.0.1]",
     ] {
         let url = format!("http://{host}:{}/", server.port);
-        let refused = guarded.send(Request::post(&url, "")).await;
+        let refused = guarded.send(OutboundRequest::post(&url, "")).await;
         assert!(
             matches!(refused, Err(Error::ForbiddenAddress)),
             "{url}: {refused:?}"
@@ -121,7 +125,7 @@ async fn private_addresses_are_not_even_connected_to() {
         "https://169.254.169.254/latest/meta-data/",
         "http://[64:ff9b::a00:1]/",
     ] {
-        let refused = guarded.send(Request::post(url, "")).await;
+        let refused = guarded.send(OutboundRequest::post(url, "")).await;
         assert!(
             matches!(refused, Err(Error::ForbiddenAddress)),
             "{url}: {refused:?}"
@@ -139,7 +143,7 @@ async fn a_redirect_is_an_answer() {
     );
     let server = Server::start(Answer::Bytes(head.into_bytes())).await;
     let answer = allowed()
-        .send(Request::post(server.url(), "x"))
+        .send(OutboundRequest::post(server.url(), "x"))
         .await
         .unwrap();
     assert_eq!(answer.status, 307);
@@ -154,7 +158,9 @@ async fn an_answer_that_does_not_come_ends_with_the_time() {
         Answer::Bytes(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort".to_vec()),
     ] {
         let server = Server::start(answer.and_silence()).await;
-        let refused = impatient().send(Request::post(server.url(), "")).await;
+        let refused = impatient()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await;
         assert!(matches!(refused, Err(Error::Timeout)), "{refused:?}");
     }
 }
@@ -166,13 +172,17 @@ async fn an_answer_without_end_is_cut_off() {
         "HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n",
     ] {
         let server = Server::start(Answer::Endless(head, b"aaaaaaaaaaaaaaaa")).await;
-        let refused = allowed().send(Request::post(server.url(), "")).await;
+        let refused = allowed()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await;
         assert!(matches!(refused, Err(Error::TooLarge)), "{refused:?}");
     }
     let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
     let server = Server::start(Answer::Endless(chunked, b"10\r\naaaaaaaaaaaaaaaa\r\n")).await;
     assert!(matches!(
-        allowed().send(Request::post(server.url(), "")).await,
+        allowed()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await,
         Err(Error::TooLarge)
     ));
     // Lines of the head count as well.
@@ -182,7 +192,9 @@ async fn an_answer_without_end_is_cut_off() {
     ))
     .await;
     assert!(matches!(
-        allowed().send(Request::post(server.url(), "")).await,
+        allowed()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await,
         Err(Error::Broken(_))
     ));
 }
@@ -195,13 +207,15 @@ async fn the_largest_answer_is_read_to_its_end() {
     };
     let server = Server::start(answer(CONFIG.max_response)).await;
     let answered = allowed()
-        .send(Request::post(server.url(), ""))
+        .send(OutboundRequest::post(server.url(), ""))
         .await
         .unwrap();
     assert_eq!(answered.body.len(), CONFIG.max_response);
     let server = Server::start(answer(CONFIG.max_response + 1)).await;
     assert!(matches!(
-        allowed().send(Request::post(server.url(), "")).await,
+        allowed()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await,
         Err(Error::TooLarge)
     ));
 }
@@ -211,7 +225,7 @@ async fn a_body_may_end_with_the_connection() {
     let server = Server::start(Answer::Bytes(b"HTTP/1.1 200 OK\r\n\r\nall of it".to_vec())).await;
     assert_eq!(
         allowed()
-            .send(Request::post(server.url(), ""))
+            .send(OutboundRequest::post(server.url(), ""))
             .await
             .unwrap()
             .body,
@@ -228,7 +242,9 @@ async fn what_is_not_http_is_broken() {
         "\0\0\0\0\r\n\r\n",
     ] {
         let server = Server::start(Answer::Bytes(answer.as_bytes().to_vec())).await;
-        let refused = allowed().send(Request::post(server.url(), "")).await;
+        let refused = allowed()
+            .send(OutboundRequest::post(server.url(), ""))
+            .await;
         assert!(
             matches!(refused, Err(Error::Broken(_))),
             "{answer:?}: {refused:?}"
@@ -239,11 +255,11 @@ async fn what_is_not_http_is_broken() {
 #[tokio::test]
 async fn nobody_there_is_told_apart_from_no_answer() {
     let refused = allowed()
-        .send(Request::post(server::nobody().await, ""))
+        .send(OutboundRequest::post(server::nobody().await, ""))
         .await;
     assert!(matches!(refused, Err(Error::Connect(_))), "{refused:?}");
     let unknown = allowed()
-        .send(Request::post("http://no-such-host.invalid/", ""))
+        .send(OutboundRequest::post("http://no-such-host.invalid/", ""))
         .await;
     assert!(matches!(unknown, Err(Error::Connect(_))), "{unknown:?}");
 }
@@ -255,18 +271,22 @@ async fn a_host_proves_its_name_over_tls() {
     let url = |host: &str| format!("https://{host}:{}/", server.port);
     assert_eq!(
         trusting
-            .send(Request::post(url("localhost"), ""))
+            .send(OutboundRequest::post(url("localhost"), ""))
             .await
             .unwrap()
             .status,
         200
     );
-    let other_name = trusting.send(Request::post(url("127.0.0.1"), "")).await;
+    let other_name = trusting
+        .send(OutboundRequest::post(url("127.0.0.1"), ""))
+        .await;
     assert!(
         matches!(other_name, Err(Error::Connect(_))),
         "{other_name:?}"
     );
-    let unknown_authority = allowed().send(Request::post(url("localhost"), "")).await;
+    let unknown_authority = allowed()
+        .send(OutboundRequest::post(url("localhost"), ""))
+        .await;
     assert!(
         matches!(unknown_authority, Err(Error::Connect(_))),
         "{unknown_authority:?}"

@@ -5,7 +5,7 @@ use crate::{Path, USER_SCHEMA};
 
 /// What a path names, from our side.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Target {
+pub(super) enum PatchTarget {
     Mapped(MappedAttribute),
     /// The standard, or some extension, has it, but we do not keep it.
     Unkept,
@@ -65,7 +65,7 @@ const READ_ONLY: &[&str] = &["id", "meta", "groups"];
 const UNKEPT_PARTS_OF_NAMES: &[&str] = &["middleName", "honorificPrefix", "honorificSuffix"];
 const UNKEPT_PARTS_OF_EMAILS: &[&str] = &["type", "primary", "display"];
 
-impl Target {
+impl PatchTarget {
     pub(super) fn of(path: &Path) -> Self {
         let attribute = path.attribute();
         match path.schema() {

@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 use eddyline_app::{App, NewOrganization, OrganizationChanges, OrganizationDetails};
 use eddyline_model::OrganizationId;
-use eddyline_model::organizations::{Organization, Subscription};
+use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use serde::Serialize;
 
 use super::list::{self, ListRow, facts};
@@ -70,10 +70,12 @@ async fn update_organization(
     json: bool,
 ) -> Result<(), CommandError> {
     let OrganizationUpdate { org, fields } = update;
-    let trial = fields.trial_ends.map(|ends| Subscription::Trial { ends });
+    let trial = fields
+        .trial_ends
+        .map(|ends| OrganizationSubscription::Trial { ends });
     let paid = fields
         .billing_date
-        .map(|BillingDate(next_bill)| Subscription::Paid { next_bill });
+        .map(|BillingDate(next_bill)| OrganizationSubscription::Paid { next_bill });
     let changes = OrganizationChanges {
         name: fields.name,
         parameterized_name: fields.parameterized_name,
@@ -169,8 +171,10 @@ impl OrganizationShown {
         } = details;
         names.retain(|name| *name != organization.parameterized_name);
         let (trial_ends, billing_date) = match organization.subscription {
-            Subscription::Trial { ends } => (Some(ends.to_string()), None),
-            Subscription::Paid { next_bill } => (None, next_bill.map(|day| day.to_string())),
+            OrganizationSubscription::Trial { ends } => (Some(ends.to_string()), None),
+            OrganizationSubscription::Paid { next_bill } => {
+                (None, next_bill.map(|day| day.to_string()))
+            }
         };
         Self {
             id: organization.id.0,

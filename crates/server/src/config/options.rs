@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
-    BaseUrl, Count, DatabaseUrl, LogFilter, LogFormat, PathPrefix, Profile, SmtpPassword,
+    BaseUrl, Count, DatabaseUrl, LogDirectives, LogFormat, PathPrefix, Profile, SmtpPassword,
     SmtpSecurity, StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
@@ -264,6 +264,6 @@ options! {
         log_format: LogFormat = value("text"), "FORMAT";
         /// What is logged: error, warn, info, debug or trace, also for single parts, as in
         /// warn,eddyline_http=debug
-        log: LogFilter = value("info"), "FILTER";
+        log: LogDirectives = value("info"), "FILTER";
     }
 }

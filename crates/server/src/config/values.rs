@@ -463,9 +463,9 @@ fn is_level(text: &str) -> bool {
 
 /// What is logged, in the directives of tracing-subscriber.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct LogFilter(String);
+pub(crate) struct LogDirectives(String);
 
-impl LogFilter {
+impl LogDirectives {
     /// Only what somebody should look at.
     pub(crate) fn warnings() -> Self {
         Self("warn".to_owned())
@@ -477,7 +477,7 @@ impl LogFilter {
     }
 }
 
-impl Value for LogFilter {
+impl Value for LogDirectives {
     fn parse(text: &str) -> Result<Self, String> {
         // tracing-subscriber takes any other word for the name of a crate, and then logs nothing
         // else.

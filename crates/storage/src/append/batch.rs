@@ -10,11 +10,11 @@ use eddyline_model::messages::{
     Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference,
 };
 
-use super::Outcome;
+use super::AppendOutcome;
 use crate::Result;
 use crate::messages::join_tags;
 use crate::rows::{LockedRoom, MessageRow, ThreadRow};
-use crate::threads::{self, Record, Referred};
+use crate::threads::{self, Referred, ThreadRecord};
 
 /// A batch under way: what its rooms, threads and earlier items look like by now.
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub(super) struct AppendState<'d> {
     pub(super) changed: BTreeSet<i64>,
     pub(super) uuids: HashMap<(i64, &'d str), Earlier>,
     pub(super) referred: HashMap<(i64, i64), Referred>,
-    pub(super) threads: HashMap<(i64, i64), Record>,
+    pub(super) threads: HashMap<(i64, i64), ThreadRecord>,
     /// Threads of the inbox, by room, source and the id they have there.
     pub(super) mirrors: HashMap<(i64, i64, &'d str), i64>,
     /// Threads that must be written.
@@ -51,17 +51,20 @@ impl<'d> AppendState<'d> {
     }
 
     /// Gives the draft its number and place, or says why it has none.
-    pub(super) fn place(&mut self, draft: &'d Draft) -> std::result::Result<MessageRow, Outcome> {
+    pub(super) fn place(
+        &mut self,
+        draft: &'d Draft,
+    ) -> std::result::Result<MessageRow, AppendOutcome> {
         let room = self
             .rooms
             .get(&draft.room.0)
             .copied()
-            .ok_or(Outcome::NoRoom)?;
+            .ok_or(AppendOutcome::NoRoom)?;
         if draft
             .access_version
             .is_some_and(|version| version != room.access_version)
         {
-            return Err(Outcome::Stale);
+            return Err(AppendOutcome::Stale);
         }
         if let Some(uuid) = &draft.uuid
             && let Some(earlier) = self.uuids.get(&(draft.room.0, uuid.as_str()))
@@ -70,7 +73,7 @@ impl<'d> AppendState<'d> {
         }
         let id = room.last_message_id + 1;
         if id > MessageId::MAX.0 {
-            return Err(Outcome::NoRoom);
+            return Err(AppendOutcome::NoRoom);
         }
         let (thread_root, parent) = self.thread_of(draft, id)?;
         let mut row = row(draft, id, thread_root, parent);
@@ -85,7 +88,7 @@ impl<'d> AppendState<'d> {
         &self,
         draft: &Draft,
         id: i64,
-    ) -> std::result::Result<(Option<i64>, Option<i64>), Outcome> {
+    ) -> std::result::Result<(Option<i64>, Option<i64>), AppendOutcome> {
         match draft.placement {
             Placement::Unthreaded => Ok((None, None)),
             Placement::StartsThread => Ok((Some(id), None)),
@@ -95,10 +98,10 @@ impl<'d> AppendState<'d> {
                 let begun =
                     first.is_some_and(|first| first.thread_root == Some(root)) || thread.is_some();
                 if !begun {
-                    return Err(Outcome::NoParent);
+                    return Err(AppendOutcome::NoParent);
                 }
                 match draft.thread.as_deref().filter(|post| post.item.is_some()) {
-                    Some(post) if !keeps(post, thread) => Err(Outcome::ForeignThread),
+                    Some(post) if !keeps(post, thread) => Err(AppendOutcome::ForeignThread),
                     _ => Ok((Some(root.0), None)),
                 }
             }
@@ -109,19 +112,19 @@ impl<'d> AppendState<'d> {
                 let begins = draft.thread.as_ref().is_some_and(|post| post.begins);
                 match root.or(begins.then_some(id)) {
                     Some(root) => Ok((Some(root), None)),
-                    None => Err(Outcome::NoParent),
+                    None => Err(AppendOutcome::NoParent),
                 }
             }
             Placement::Answers(parent) => {
                 let answered = self
                     .referred
                     .get(&(draft.room.0, parent.0))
-                    .ok_or(Outcome::NoParent)?;
+                    .ok_or(AppendOutcome::NoParent)?;
                 if answered.event == eddyline_model::messages::MessageKind::Comment {
-                    return Err(Outcome::ParentIsComment);
+                    return Err(AppendOutcome::ParentIsComment);
                 }
                 if !answered.event.is_listed() {
-                    return Err(Outcome::NoParent);
+                    return Err(AppendOutcome::NoParent);
                 }
                 Ok((answered.thread_root.map(|root| root.0), Some(parent.0)))
             }
@@ -163,7 +166,7 @@ impl<'d> AppendState<'d> {
         let thread = self
             .threads
             .entry((row.room_id, root))
-            .or_insert_with(|| Record::chat(begun));
+            .or_insert_with(|| ThreadRecord::chat(begun));
         thread.counts.add(draft.event, draft.sent);
         // A thread whose state was deleted takes its title from the next message of its
         // integration.
@@ -202,7 +205,7 @@ impl<'d> AppendState<'d> {
                 ..Item::default()
             })
         });
-        let record = Record {
+        let record = ThreadRecord {
             counts: ThreadCounts::begun_by(draft.event, draft.sent),
             thread_owner: Some(post.thread_owner),
             external_id: post.external_id.clone(),
@@ -256,7 +259,7 @@ impl<'d> AppendState<'d> {
                 Some(record) => record.state(root, root_text),
                 None => {
                     let counts = ThreadCounts::begun_by(message.event, message.sent);
-                    Record::chat(counts).state(root, root_text)
+                    ThreadRecord::chat(counts).state(root, root_text)
                 }
             }
         });
@@ -270,13 +273,13 @@ impl<'d> AppendState<'d> {
 }
 
 impl Earlier {
-    fn outcome_for(&self, draft: &Draft) -> Outcome {
+    fn outcome_for(&self, draft: &Draft) -> AppendOutcome {
         let same_author = self.user == draft.author.user.map(|user| user.0)
             && self.external_name == draft.author.external_name;
         if same_author && self.fingerprint == draft.fingerprint {
-            Outcome::Repeated(self.id)
+            AppendOutcome::Repeated(self.id)
         } else {
-            Outcome::UuidTaken
+            AppendOutcome::UuidTaken
         }
     }
 }
@@ -295,7 +298,7 @@ pub(super) fn mirror_of(draft: &Draft) -> Option<(i64, i64, &str)> {
 }
 
 /// Whether a thread's item is the sender's to change.
-fn keeps(post: &ThreadPost, thread: Option<&Record>) -> bool {
+fn keeps(post: &ThreadPost, thread: Option<&ThreadRecord>) -> bool {
     thread
         .and_then(|thread| thread.thread_owner)
         .is_some_and(|thread_owner| post.thread_owner.keeps(thread_owner))

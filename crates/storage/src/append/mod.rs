@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use eddyline_model::files::NewFile;
 use eddyline_model::messages::{Draft, MessageView, Placement};
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId, UserId};
 
 use self::batch::{AppendState, Earlier, mirror_of};
@@ -21,7 +21,7 @@ use crate::transaction::Tx;
 
 /// What became of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AppendOutcome {
     /// It is a message now.
     Added(Arc<MessageView>),
     /// The same was posted before under this uuid; this is the message it became.
@@ -147,19 +147,19 @@ impl Messages<'_, Tx<'_>> {
     /// # Errors
     ///
     /// As any query.
-    pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<Outcome>> {
+    pub fn append(&mut self, drafts: &[Draft]) -> Result<Vec<AppendOutcome>> {
         self.append_if(drafts, |_| true)
     }
 
-    /// The same, but those that are not admitted are [`Outcome::Stale`].
+    /// The same, but those that are not admitted are [`AppendOutcome::Stale`].
     pub(crate) fn append_if(
         &mut self,
         drafts: &[Draft],
         admits: impl Fn(&Draft) -> bool,
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<Vec<AppendOutcome>> {
         let outcomes = self.append_drafts(drafts, admits)?;
         for outcome in &outcomes {
-            if let Outcome::Added(view) = outcome {
+            if let AppendOutcome::Added(view) = outcome {
                 self.0.record_message(view.clone());
             }
         }
@@ -173,16 +173,16 @@ impl Messages<'_, Tx<'_>> {
         &mut self,
         drafts: &[Draft],
         admits: impl Fn(&Draft) -> bool,
-    ) -> Result<Vec<Outcome>> {
+    ) -> Result<Vec<AppendOutcome>> {
         let mut batch = self.load_batch(drafts)?;
         let mut rows = Vec::with_capacity(drafts.len());
         let mut added: Vec<(usize, Arc<MessageView>)> = Vec::with_capacity(drafts.len());
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; drafts.len()];
+        let mut outcomes: Vec<Option<AppendOutcome>> = vec![None; drafts.len()];
         for (i, draft) in drafts.iter().enumerate() {
             let placed = if admits(draft) {
                 batch.place(draft)
             } else {
-                Err(Outcome::Stale)
+                Err(AppendOutcome::Stale)
             };
             match placed {
                 Ok(row) => {
@@ -201,7 +201,7 @@ impl Messages<'_, Tx<'_>> {
         }
         self.write_batch(drafts, &rows, &added, &batch)?;
         for (i, view) in added {
-            outcomes[i] = Some(Outcome::Added(view));
+            outcomes[i] = Some(AppendOutcome::Added(view));
         }
         Ok(outcomes.into_iter().flatten().collect())
     }
@@ -234,7 +234,7 @@ impl Messages<'_, Tx<'_>> {
             return Ok(());
         }
         let mut tags: Vec<(i64, &str, i64)> = Vec::new();
-        let mut words: Vec<(i64, i64, &Tokens)> = Vec::new();
+        let mut words: Vec<(i64, i64, &SearchTokens)> = Vec::new();
         let mut mentions: Vec<MentionRow> = Vec::new();
         let mut arrived: BTreeSet<(i64, i64)> = BTreeSet::new();
         let mut files: Vec<(RoomId, MessageId, &[NewFile])> = Vec::new();

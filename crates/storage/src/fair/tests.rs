@@ -4,7 +4,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::*;
 
-const LIMITS: Limits = Limits {
+const LIMITS: PermitLimits = PermitLimits {
     permits: 8,
     caller: Share { fair: 2, most: 4 },
     group: Share { fair: 4, most: 6 },
@@ -97,7 +97,7 @@ fn a_caller_over_its_share_waits_behind_its_own_while_others_go_ahead() {
 
 #[test]
 fn callers_take_turns_and_so_do_groups() {
-    let semaphore = FairSemaphore::new(Limits {
+    let semaphore = FairSemaphore::new(PermitLimits {
         permits: 1,
         caller: Share { fair: 1, most: 1 },
         group: Share { fair: 1, most: 1 },

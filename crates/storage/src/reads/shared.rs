@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 
 use crate::budget::{ReadBudget, ReadBudgetKey};
 use crate::fair::Permit;
-use crate::news::{Asked, Questions};
+use crate::news::{Admission, Questions};
 use crate::reader::Reader;
 use crate::store::Store;
 use crate::{Error, Result};
@@ -118,9 +118,9 @@ impl Store {
     async fn ask_with_others(&self, room: RoomId, after: Seq) -> Option<bool> {
         let (reply, mut answer) = oneshot::channel();
         match self.news().ask(room, after, reply) {
-            Asked::Refused => return None,
-            Asked::Waits => {}
-            Asked::Begins => {
+            Admission::Refused => return None,
+            Admission::Waits => {}
+            Admission::Begins => {
                 let answering = Answering::new(self.clone());
                 tokio::select! {
                     biased;
@@ -161,7 +161,7 @@ mod tests {
 
     const ROOM: RoomId = RoomId(1);
 
-    fn ask(store: &Store) -> (Asked, oneshot::Receiver<bool>) {
+    fn ask(store: &Store) -> (Admission, oneshot::Receiver<bool>) {
         let (reply, answer) = oneshot::channel();
         (store.news().ask(ROOM, Seq(1), reply), answer)
     }
@@ -170,18 +170,18 @@ mod tests {
     fn a_question_waits_for_the_next_read_and_the_last_read_ends() {
         let store = Store::open("sqlite::memory:").unwrap();
         let (asked, _answer) = ask(&store);
-        assert_eq!(asked, Asked::Begins, "nobody reads yet");
+        assert_eq!(asked, Admission::Begins, "nobody reads yet");
         let mut answering = Answering::new(store.clone());
         assert_eq!(answering.next().map(|questions| questions.len()), Some(1));
         let ((second, _answer), (third, _other)) = (ask(&store), ask(&store));
-        assert_eq!((second, third), (Asked::Waits, Asked::Waits));
+        assert_eq!((second, third), (Admission::Waits, Admission::Waits));
         let shared = answering
             .next()
             .and_then(|mut questions| questions.remove(&(ROOM, Seq(1))));
         assert_eq!(shared.map(|replies| replies.len()), Some(2));
         assert!(answering.next().is_none());
         drop(answering);
-        assert_eq!(ask(&store).0, Asked::Begins, "nobody reads any more");
+        assert_eq!(ask(&store).0, Admission::Begins, "nobody reads any more");
     }
 
     #[test]
@@ -190,7 +190,7 @@ mod tests {
         let (_, mut answer) = ask(&store);
         drop(Answering::new(store.clone()));
         assert_eq!(answer.try_recv(), Err(oneshot::error::TryRecvError::Closed));
-        assert_eq!(ask(&store).0, Asked::Begins);
+        assert_eq!(ask(&store).0, Admission::Begins);
     }
 
     #[tokio::test]
@@ -208,7 +208,7 @@ mod tests {
         let rest = Answering::new(store.clone()).run().unwrap();
         assert_eq!(answer.await, Ok(false));
         let (asked, late) = ask(&store);
-        assert_eq!(asked, Asked::Waits, "the rest answers it");
+        assert_eq!(asked, Admission::Waits, "the rest answers it");
         drop(permit);
         rest.start_again();
         other.await.unwrap().unwrap();
@@ -220,8 +220,11 @@ mod tests {
         let store = Store::open("sqlite::memory:").unwrap();
         let (first, _answer) = ask(&store);
         let waiting: Vec<_> = (1..MAX_WAITING).map(|_| ask(&store)).collect();
-        assert!(first == Asked::Begins && waiting.iter().all(|(asked, _)| *asked == Asked::Waits));
-        assert_eq!(ask(&store).0, Asked::Refused);
+        assert!(
+            first == Admission::Begins
+                && waiting.iter().all(|(asked, _)| *asked == Admission::Waits)
+        );
+        assert_eq!(ask(&store).0, Admission::Refused);
         assert_eq!(store.log_has_news(ROOM, Seq(1)).await.ok(), Some(false));
         assert!(Answering::new(store.clone()).run().is_none());
         assert!(

@@ -3,10 +3,10 @@
 
 use diesel::prelude::*;
 use eddyline_model::messages::MessageKind;
-use eddyline_model::search::{self, Tokens};
+use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::{MessageId, RoomId};
 
-use crate::backlog::{Backlog, Words};
+use crate::backlog::{Backlog, MessageWords};
 use crate::schema::{messages, rooms};
 use crate::{Error, Result};
 
@@ -28,7 +28,10 @@ pub(super) fn row(room: i64, id: i64) -> i64 {
 
 /// Words come later here.
 #[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
-pub(crate) fn index_at_once(_: &mut SqliteConnection, _: &[(i64, i64, &Tokens)]) -> Result<()> {
+pub(crate) fn index_at_once(
+    _: &mut SqliteConnection,
+    _: &[(i64, i64, &SearchTokens)],
+) -> Result<()> {
     Ok(())
 }
 
@@ -37,7 +40,7 @@ pub(crate) fn reindex(
     c: &mut SqliteConnection,
     room: RoomId,
     id: MessageId,
-    words: &Tokens,
+    words: &SearchTokens,
 ) -> Result<()> {
     unindex(c, room, id)?;
     insert(c, room.0, id.0, words)
@@ -127,7 +130,7 @@ fn progress(c: &mut SqliteConnection, room: i64) -> Result<(i64, i64)> {
     ))
 }
 
-fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Words>> {
+fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<MessageWords>> {
     let rows = messages::table
         .filter(messages::room_id.eq(room))
         .filter(messages::id.gt(after))
@@ -143,7 +146,7 @@ fn read_words(c: &mut SqliteConnection, room: i64, after: i64) -> Result<Vec<Wor
         .collect()
 }
 
-fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &Tokens) -> Result<()> {
+fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &SearchTokens) -> Result<()> {
     if !words.is_empty() {
         diesel::insert_into(message_search::table)
             .values((

@@ -6,9 +6,9 @@ use eddyline_model::threads::{self as model, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
 
-use super::{CHAT, INBOX, Record};
+use super::{CHAT, INBOX, ThreadRecord};
 use crate::areas::Threads;
-use crate::page_budget::Budget;
+use crate::page_budget::PageBudget;
 use crate::reader::Access;
 use crate::rows::ThreadRow;
 use crate::schema::{messages, threads};
@@ -123,10 +123,10 @@ impl<C: Access> Threads<'_, C> {
     /// As any query.
     pub fn list(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
         let ranges: &[Range] = match query.threads {
-            model::Threads::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
-            model::Threads::Chat => &[Range::Origin(CHAT)],
-            model::Threads::Inbox => &[Range::Origin(INBOX)],
-            model::Threads::Of(application) => &[Range::Application(application.0)],
+            model::ThreadSelection::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
+            model::ThreadSelection::Chat => &[Range::Origin(CHAT)],
+            model::ThreadSelection::Inbox => &[Range::Origin(INBOX)],
+            model::ThreadSelection::Of(application) => &[Range::Application(application.0)],
         };
         let mut rows = Vec::new();
         for range in ranges {
@@ -135,12 +135,17 @@ impl<C: Access> Threads<'_, C> {
         rows.sort_by_key(|row: &ThreadRow| std::cmp::Reverse((row.updated_at, row.root_id)));
         rows.truncate(usize::try_from(query.limit).unwrap_or(0));
         let mut found = self.records(rows)?;
-        if query.empty && matches!(query.threads, model::Threads::All | model::Threads::Chat) {
+        if query.empty
+            && matches!(
+                query.threads,
+                model::ThreadSelection::All | model::ThreadSelection::Chat
+            )
+        {
             for (root, event, sent) in self.unanswered(room, query)? {
                 let event = MessageKind::from_code(event).ok_or(Error::Corrupt("event"))?;
                 found.push((
                     root,
-                    Record::chat(ThreadCounts::begun_by(event, Timestamp(sent))),
+                    ThreadRecord::chat(ThreadCounts::begun_by(event, Timestamp(sent))),
                 ));
             }
         }
@@ -150,14 +155,14 @@ impl<C: Access> Threads<'_, C> {
         let count = found.len();
         let sizes =
             self.list_item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
-        let size = |record: &Record| {
+        let size = |record: &ThreadRecord| {
             record
                 .item_id
                 .and_then(|id| sizes.get(&id))
                 .copied()
                 .unwrap_or_default()
         };
-        Budget {
+        PageBudget {
             bytes,
             sort: Sort::Ascending,
         }

@@ -29,7 +29,7 @@ pub(crate) const INBOX: i16 = 1;
 
 /// A thread as it is kept.
 #[derive(Clone)]
-pub(crate) struct Record {
+pub(crate) struct ThreadRecord {
     pub(crate) counts: ThreadCounts,
     /// Who keeps it, when it is of the inbox.
     pub(crate) thread_owner: Option<ThreadOwner>,
@@ -42,7 +42,7 @@ pub(crate) struct Record {
     pub(crate) source: Option<Arc<ThreadSource>>,
 }
 
-impl Record {
+impl ThreadRecord {
     /// A thread of the chat.
     pub(crate) fn chat(counts: ThreadCounts) -> Self {
         let (thread_owner, external_id, source) = (None, None, None);
@@ -202,12 +202,12 @@ pub(crate) fn source_key(thread_owner: ThreadOwner) -> i64 {
 
 impl ThreadRow {
     /// The thread, but for its item and what it shows of its source.
-    fn record(self) -> Record {
+    fn record(self) -> ThreadRecord {
         let thread_owner = self.source_id.map(|source| ThreadOwner {
             source: Some(SourceId(source)).filter(|id| id.0 > 0),
             application: self.application_id.map(ApplicationId),
         });
-        Record {
+        ThreadRecord {
             counts: ThreadCounts {
                 activities: self.activities,
                 internal_comments: self.internal_comments,
@@ -344,7 +344,7 @@ impl<C: Access> Threads<'_, C> {
         &mut self,
         room: RoomId,
         roots: &[i64],
-    ) -> Result<HashMap<i64, Record>> {
+    ) -> Result<HashMap<i64, ThreadRecord>> {
         if roots.is_empty() {
             return Ok(HashMap::new());
         }
@@ -365,7 +365,7 @@ impl<C: Access> Threads<'_, C> {
         &mut self,
         room: RoomId,
         roots: &[i64],
-    ) -> Result<HashMap<i64, Record>> {
+    ) -> Result<HashMap<i64, ThreadRecord>> {
         if roots.is_empty() {
             return Ok(HashMap::new());
         }
@@ -373,7 +373,7 @@ impl<C: Access> Threads<'_, C> {
         Ok(self.records(rows)?.into_iter().collect())
     }
 
-    fn records(&mut self, rows: Vec<ThreadRow>) -> Result<Vec<(i64, Record)>> {
+    fn records(&mut self, rows: Vec<ThreadRow>) -> Result<Vec<(i64, ThreadRecord)>> {
         let ids: BTreeSet<i64> = rows
             .iter()
             .filter_map(|row| row.source_id)
@@ -442,7 +442,7 @@ impl<C: Access> Threads<'_, C> {
             }
             (None, Some(first)) if first.thread_root == Some(root) => {
                 let counts = ThreadCounts::begun_by(first.event, first.sent);
-                Some(Record::chat(counts).state(root, || first.text()))
+                Some(ThreadRecord::chat(counts).state(root, || first.text()))
             }
             (None, _) => None,
         })
@@ -484,7 +484,7 @@ impl Threads<'_, Tx<'_>> {
         let record = self
             .list_records_without_items(gone.room, &[root.0])?
             .remove(&root.0);
-        if let Some(Record {
+        if let Some(ThreadRecord {
             item_id: Some(item),
             item_from,
             ..

@@ -416,7 +416,7 @@ async fn the_comments_of_a_deleted_message_stay(home: Arc<Home>) {
             chat(world.main, world.cid, "late"),
         ))
         .await;
-    assert_eq!(late.outcome, eddyline_storage::Outcome::NoParent);
+    assert_eq!(late.outcome, eddyline_storage::AppendOutcome::NoParent);
     let more = chat(world.main, world.cid, "more");
     let placement = eddyline_model::messages::Placement::InThread(question.message.id);
     let more = world

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::Timestamp;
 use eddyline_model::messages::Draft;
-use eddyline_storage::Outcome;
+use eddyline_storage::AppendOutcome;
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, chat};
@@ -20,8 +20,8 @@ async fn is_added(world: &World, epoch: Option<u64>) -> bool {
         ..chat(world.main, world.ann, "hello")
     };
     match world.store.post(draft).await.expect("an answer").outcome {
-        Outcome::Added(_) => true,
-        Outcome::Stale => false,
+        AppendOutcome::Added(_) => true,
+        AppendOutcome::Stale => false,
         other => panic!("{other:?}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement, Sort};
-use eddyline_model::search::{self, Tokens};
+use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::{MessageId, RoomId};
 
 use crate::home::{Home, on_every_database};
@@ -292,7 +292,7 @@ async fn every_kind(home: &Home) -> World {
         let search_tokens = if event.has_text() {
             search::tokens("word")
         } else {
-            Tokens::default()
+            SearchTokens::default()
         };
         let draft = chat(world.main, world.ann, "word #tag");
         world

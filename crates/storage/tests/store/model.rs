@@ -6,14 +6,14 @@ use eddyline_model::messages::{
     Draft, Mentions, Message, MessageKind, MessageQuery, MessageView, Placement, Sort,
     ThreadCounts, ThreadState,
 };
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, Timestamp, UserId};
 
 /// A message with what it is found by.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) message: Message,
-    pub(crate) words: Tokens,
+    pub(crate) words: SearchTokens,
     /// Who is mentioned by name and has not dealt with it.
     unread: BTreeSet<UserId>,
     everyone: bool,

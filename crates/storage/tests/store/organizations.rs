@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use eddyline_model::organizations::{OrganizationMembership, OrganizationRole, Subscription};
+use eddyline_model::organizations::{
+    OrganizationMembership, OrganizationRole, OrganizationSubscription,
+};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{AvatarOf, Error, NewUser};
 
@@ -82,19 +84,22 @@ async fn what_changes_about_an_organization_is_kept(home: Arc<Home>) {
         .read(move |reader| reader.organizations().find(id))
         .await
         .expect("it is there");
-    assert_eq!(wanted.subscription, Subscription::Paid { next_bill: None });
+    assert_eq!(
+        wanted.subscription,
+        OrganizationSubscription::Paid { next_bill: None }
+    );
     wanted.name = "Acme & Sons".into();
     wanted.user_limit = 2;
     wanted.active = false;
     wanted.parent = Some(parent);
     for subscription in [
-        Subscription::Trial {
+        OrganizationSubscription::Trial {
             ends: "2027-01-31".parse().expect("a day"),
         },
-        Subscription::Paid {
+        OrganizationSubscription::Paid {
             next_bill: Some("2027-02-28".parse().expect("a day")),
         },
-        Subscription::Paid { next_bill: None },
+        OrganizationSubscription::Paid { next_bill: None },
     ] {
         wanted.subscription = subscription;
         let change = wanted.clone();

@@ -7,7 +7,7 @@ use diesel::connection::{InstrumentationEvent, SimpleConnection as _};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
 use eddyline_model::mail::MailKind;
-use eddyline_model::threads::{ThreadQuery, Threads};
+use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ProvidedQuery, Reader, Result};
 
@@ -325,7 +325,7 @@ fn roots(url: &str, numbers: &str) {
 
 fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
     let query = ThreadQuery {
-        threads: Threads::Chat,
+        threads: ThreadSelection::Chat,
         since: None,
         until: Some(Timestamp(5_000)),
         before: None,

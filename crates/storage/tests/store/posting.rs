@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::messages::{Author, Draft, MessageKind, Placement, ThreadCounts};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp};
-use eddyline_storage::Outcome;
+use eddyline_storage::AppendOutcome;
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, added, chat, comment, texts};
@@ -144,7 +144,7 @@ async fn batches_of_any_length_are_kept_as_they_were_posted(home: Arc<Home>) {
             .0;
         assert_eq!(outcomes.len(), length);
         for outcome in outcomes {
-            let Outcome::Added(said) = outcome else {
+            let AppendOutcome::Added(said) = outcome else {
                 panic!("{outcome:?}")
             };
             assert_eq!(world.view(said.message.id).await, *said);
@@ -167,7 +167,7 @@ async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {
     let again = world.post(first.clone()).await;
     assert_eq!(
         (again.outcome, again.event),
-        (Outcome::Repeated(MessageId(1)), None)
+        (AppendOutcome::Repeated(MessageId(1)), None)
     );
 
     let other_text = Draft {
@@ -183,7 +183,7 @@ async fn a_repeat_with_the_same_uuid_gives_the_first_message(home: Arc<Home>) {
         ..first.clone()
     };
     for other in [other_text, other_user, nobody] {
-        assert_eq!(world.post(other).await.outcome, Outcome::UuidTaken);
+        assert_eq!(world.post(other).await.outcome, AppendOutcome::UuidTaken);
     }
     let elsewhere = world
         .say(Draft {
@@ -219,7 +219,7 @@ async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
     let outcomes = posts.join_all().await;
     let new = outcomes
         .iter()
-        .filter(|outcome| matches!(outcome, Outcome::Added(_)))
+        .filter(|outcome| matches!(outcome, AppendOutcome::Added(_)))
         .count();
     assert_eq!(new, 6, "{outcomes:?}");
 
@@ -240,10 +240,13 @@ async fn repeats_at_the_same_moment_give_one_message(home: Arc<Home>) {
         })
         .await
         .expect("a batch");
-    assert!(matches!(&outcomes[0], Outcome::Added(view) if view.message.id == MessageId(7)));
+    assert!(matches!(&outcomes[0], AppendOutcome::Added(view) if view.message.id == MessageId(7)));
     assert_eq!(
         outcomes[1..],
-        [Outcome::Repeated(MessageId(7)), Outcome::UuidTaken]
+        [
+            AppendOutcome::Repeated(MessageId(7)),
+            AppendOutcome::UuidTaken
+        ]
     );
 }
 
@@ -260,7 +263,10 @@ async fn a_draft_checked_before_access_changed_is_stale(home: Arc<Home>) {
         .write(move |tx| tx.rooms().advance_access(room))
         .await
         .expect("access changes");
-    assert_eq!(world.post(draft.clone()).await.outcome, Outcome::Stale);
+    assert_eq!(
+        world.post(draft.clone()).await.outcome,
+        AppendOutcome::Stale
+    );
     let elsewhere = Draft {
         room: world.side,
         ..draft.clone()
@@ -289,7 +295,10 @@ async fn a_draft_checked_before_access_changed_is_stale(home: Arc<Home>) {
 async fn there_is_no_posting_into_a_room_that_is_not_there(home: Arc<Home>) {
     let world = World::new(&home).await;
     let posted = world.post(chat(RoomId(999), world.ann, "hello")).await;
-    assert_eq!((posted.outcome, posted.event), (Outcome::NoRoom, None));
+    assert_eq!(
+        (posted.outcome, posted.event),
+        (AppendOutcome::NoRoom, None)
+    );
 }
 
 async fn a_comment_joins_the_thread_of_what_it_answers(home: Arc<Home>) {
@@ -326,7 +335,10 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
     let orphan = world
         .post(comment(elsewhere, chat(world.main, world.bob, "answer")))
         .await;
-    assert_eq!((orphan.outcome, orphan.event), (Outcome::NoParent, None));
+    assert_eq!(
+        (orphan.outcome, orphan.event),
+        (AppendOutcome::NoParent, None)
+    );
 
     let edit = Draft {
         event: MessageKind::MessageEdit,
@@ -339,7 +351,7 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
         .await;
     assert_eq!(
         answer.outcome,
-        Outcome::NoParent,
+        AppendOutcome::NoParent,
         "what lives on the stream only cannot be answered"
     );
 
@@ -359,10 +371,10 @@ async fn a_comment_needs_something_to_answer(home: Arc<Home>) {
         })
         .await
         .expect("a batch");
-    assert!(matches!(outcomes[0], Outcome::Added(_)));
+    assert!(matches!(outcomes[0], AppendOutcome::Added(_)));
     assert_eq!(
         outcomes[1..],
-        [Outcome::NoParent, Outcome::NoParent],
+        [AppendOutcome::NoParent, AppendOutcome::NoParent],
         "nobody can know a number in advance"
     );
 }
@@ -384,7 +396,7 @@ async fn a_comment_can_be_answered_only_by_its_parent(home: Arc<Home>) {
         .await;
     assert_eq!(
         (nested.outcome, nested.event),
-        (Outcome::ParentIsComment, None)
+        (AppendOutcome::ParentIsComment, None)
     );
     assert_eq!(
         world
@@ -468,12 +480,12 @@ async fn a_message_goes_into_a_thread_by_its_beginning(home: Arc<Home>) {
 
     assert_eq!(
         world.post(into(more.message.id)).await.outcome,
-        Outcome::NoParent,
+        AppendOutcome::NoParent,
         "it began no thread"
     );
     assert_eq!(
         world.post(into(MessageId(99))).await.outcome,
-        Outcome::NoParent
+        AppendOutcome::NoParent
     );
     let loose = Draft {
         event: MessageKind::Action,
@@ -484,7 +496,7 @@ async fn a_message_goes_into_a_thread_by_its_beginning(home: Arc<Home>) {
     assert_eq!((loose.message.thread_root, &loose.thread), (None, &None));
     assert_eq!(
         world.post(into(loose.message.id)).await.outcome,
-        Outcome::NoParent
+        AppendOutcome::NoParent
     );
     let answer = world
         .say(comment(

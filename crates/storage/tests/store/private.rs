@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use eddyline_model::messages::{Draft, Mentions, MessageQuery, Placement};
-use eddyline_model::search::Tokens;
+use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId, UserId};
-use eddyline_storage::Outcome;
+use eddyline_storage::AppendOutcome;
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, chat, texts};
@@ -161,8 +161,12 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
     let emptied = world
         .store
         .write(move |tx| {
-            tx.messages()
-                .update(&before, &after, &Mentions::default(), &Tokens::default())
+            tx.messages().update(
+                &before,
+                &after,
+                &Mentions::default(),
+                &SearchTokens::default(),
+            )
         })
         .await;
     emptied.expect("it is emptied");
@@ -229,12 +233,18 @@ async fn what_was_checked_before_somebody_left_is_stale(home: Arc<Home>) {
         .write(move |tx| tx.rooms().advance_private_access_of_user(bob))
         .await
         .expect("bob's rooms are counted on");
-    assert_eq!(world.post(version(room)).await.outcome, Outcome::Stale);
+    assert_eq!(
+        world.post(version(room)).await.outcome,
+        AppendOutcome::Stale
+    );
     let again = Draft {
         access_version: Some(1),
         ..private(room, ann, bob, "hello")
     };
-    assert!(matches!(world.post(again).await.outcome, Outcome::Added(_)));
+    assert!(matches!(
+        world.post(again).await.outcome,
+        AppendOutcome::Added(_)
+    ));
     world
         .say(Draft {
             access_version: Some(0),

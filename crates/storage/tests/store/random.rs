@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::LogBody;
 use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement, Sort};
-use eddyline_model::search::{self, Tokens};
+use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::{MessageId, RoomId, Seq, Timestamp, UserId};
 
 use crate::home::{Home, on_every_database};
@@ -146,7 +146,7 @@ impl History {
                 let search_tokens = if event.has_text() {
                     draft.search_tokens
                 } else {
-                    Tokens::default()
+                    SearchTokens::default()
                 };
                 Draft {
                     event,
@@ -215,7 +215,7 @@ impl History {
         if has_words {
             to.search_tokens = search::tokens(&to.content);
         } else {
-            to.search_tokens = Tokens::default();
+            to.search_tokens = SearchTokens::default();
         }
         let (before, after) = self.rooms.get_mut(&room).expect("a room").edit(id, &to);
         let change = move |tx: &mut eddyline_storage::Tx<'_>| {

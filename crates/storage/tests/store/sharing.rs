@@ -9,7 +9,7 @@ use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::organizations::Organization;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{MessageId, Seq, Timestamp};
-use eddyline_storage::{Error, Outcome, Store, Tx};
+use eddyline_storage::{AppendOutcome, Error, Store, Tx};
 
 use crate::applications::{register, robot};
 use crate::home::{Home, on_shared_databases};
@@ -140,11 +140,11 @@ async fn a_repeat_through_another_process_gives_the_first_message(home: Arc<Home
     let outcomes = posts.join_all().await;
     let new = outcomes
         .iter()
-        .filter(|outcome| matches!(outcome, Outcome::Added(_)))
+        .filter(|outcome| matches!(outcome, AppendOutcome::Added(_)))
         .count();
     let repeated = outcomes
         .iter()
-        .filter(|outcome| matches!(outcome, Outcome::Repeated(_)))
+        .filter(|outcome| matches!(outcome, AppendOutcome::Repeated(_)))
         .count();
     assert_eq!((new, repeated), (20, 20));
 }
@@ -245,7 +245,7 @@ async fn a_full_room_takes_no_more(home: Arc<Home>) {
     assert_eq!(world.find_in(world.side, query).await, [0; 0]);
     assert_eq!(
         world.post(chat(room, world.ann, "one more")).await.outcome,
-        Outcome::NoRoom
+        AppendOutcome::NoRoom
     );
 }
 

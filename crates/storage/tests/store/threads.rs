@@ -6,9 +6,9 @@ use std::sync::Arc;
 use eddyline_model::items::{Color, Item, Status};
 use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
 use eddyline_model::sources::ThreadOwner;
-use eddyline_model::threads::{ThreadQuery, Threads};
+use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_model::{ApplicationId, MessageId, SourceId, Timestamp};
-use eddyline_storage::Outcome;
+use eddyline_storage::AppendOutcome;
 
 use crate::home::{Home, on_every_database};
 use crate::world::{World, added, chat, comment};
@@ -143,7 +143,7 @@ async fn mirrors_of_one_batch_see_one_another(home: Arc<Home>) {
         .await
         .expect("a batch");
     let views = outcomes.into_iter().map(|outcome| match outcome {
-        Outcome::Added(view) => shown(&view),
+        AppendOutcome::Added(view) => shown(&view),
         other => panic!("not a new message but {other:?}"),
     });
     // Each shows its thread as it left it, whatever came later.
@@ -216,7 +216,7 @@ async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
         let refused = world.post(into(1, foreign, Some(item("mine")))).await;
         assert_eq!(
             (refused.outcome, refused.event),
-            (Outcome::ForeignThread, None),
+            (AppendOutcome::ForeignThread, None),
             "{foreign:?}"
         );
         let said = world.say(into(1, foreign, None)).await;
@@ -227,7 +227,7 @@ async fn only_its_keeper_changes_an_item(home: Arc<Home>) {
             .post(into(2, thread_owner(1, 1), Some(item("x"))))
             .await
             .outcome,
-        Outcome::ForeignThread
+        AppendOutcome::ForeignThread
     );
     let sibling = world
         .say(into(1, thread_owner(2, 1), Some(item("ours"))))
@@ -251,17 +251,17 @@ async fn chat_finds_mirrors_and_begins_none(home: Arc<Home>) {
             ..chat(world.main, world.ann, "on it")
         }
     };
-    assert_eq!(world.post(said("7")).await.outcome, Outcome::NoParent);
+    assert_eq!(world.post(said("7")).await.outcome, AppendOutcome::NoParent);
     world
         .say(activity(&world, ThreadOwner::FLOW, "7", None))
         .await;
     let answer = world.say(said("7")).await;
     assert_eq!(answer.message.thread_root, Some(MessageId(1)));
-    assert_eq!(world.post(said("8")).await.outcome, Outcome::NoParent);
+    assert_eq!(world.post(said("8")).await.outcome, AppendOutcome::NoParent);
 }
 
 const ALL: ThreadQuery = ThreadQuery {
-    threads: Threads::All,
+    threads: ThreadSelection::All,
     since: None,
     until: None,
     before: None,
@@ -305,17 +305,17 @@ async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
     for (query, expected) in [
         (ALL, &[3, 2, 4][..]),
         (ThreadQuery { empty: true, ..ALL }, &[3, 2, 4, 1]),
-        (of(Threads::Chat), &[2]),
+        (of(ThreadSelection::Chat), &[2]),
         (
             ThreadQuery {
                 empty: true,
-                ..of(Threads::Chat)
+                ..of(ThreadSelection::Chat)
             },
             &[2, 1],
         ),
-        (of(Threads::Inbox), &[3, 4]),
-        (of(Threads::Of(ApplicationId(5))), &[3]),
-        (of(Threads::Of(ApplicationId(6))), &[]),
+        (of(ThreadSelection::Inbox), &[3, 4]),
+        (of(ThreadSelection::Of(ApplicationId(5))), &[3]),
+        (of(ThreadSelection::Of(ApplicationId(6))), &[]),
         (
             ThreadQuery {
                 since: Some(Timestamp(40)),

@@ -7,7 +7,9 @@ use eddyline_model::messages::{
 };
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId, search};
-use eddyline_storage::{Error, NewFlowRow, NewUser, Outcome, PostResult, Reader, Result, Store};
+use eddyline_storage::{
+    AppendOutcome, Error, NewFlowRow, NewUser, PostResult, Reader, Result, Store,
+};
 
 use crate::home::Home;
 
@@ -114,7 +116,7 @@ impl World {
 
 pub(crate) fn added(posted: PostResult) -> Arc<MessageView> {
     match posted.outcome {
-        Outcome::Added(view) => view,
+        AppendOutcome::Added(view) => view,
         other => panic!("not a new message but {other:?}"),
     }
 }

@@ -81,8 +81,8 @@ fn an_entry_for_several_is_amended_for_all() {
     world.amend(&both, &[(1, true), (2, false)], 0);
     for filter in [
         rooms(&[1]),
-        Filter::new(vec![], Some(UserId(4))),
-        Filter::new(vec![], Some(UserId(5))),
+        SubscriptionFilter::new(vec![], Some(UserId(4))),
+        SubscriptionFilter::new(vec![], Some(UserId(5))),
     ] {
         assert_eq!(all(&mut world.listen(filter, after(0))), [AMENDED + 1]);
     }

@@ -22,8 +22,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::{
-    Amendment, Audience, Batch, Entry, Filter, Format, Hub, HubConfig, Log, LogUnavailable, Page,
-    ResumePoint, SubscribeError, SubscribeRequest, Subscription,
+    Amendment, Audience, Batch, Entry, Hub, HubConfig, Log, LogUnavailable, Page, ResumePoint,
+    StreamFormat, SubscribeError, SubscribeRequest, Subscription, SubscriptionFilter,
 };
 
 /// A log that is a list; it can be away.
@@ -63,7 +63,7 @@ impl Log for MemoryLog {
         &self,
         after: Seq,
         through: Seq,
-        filter: Arc<Filter>,
+        filter: Arc<SubscriptionFilter>,
         limit: usize,
         _: Option<UserId>,
     ) -> BoxFuture<'_, Result<Page, LogUnavailable>> {
@@ -105,8 +105,8 @@ fn room(room: i64) -> Audience {
     Audience::Room(RoomId(room))
 }
 
-fn rooms(rooms: &[i64]) -> Filter {
-    Filter::new(rooms.iter().copied().map(RoomId).collect(), None)
+fn rooms(rooms: &[i64]) -> SubscriptionFilter {
+    SubscriptionFilter::new(rooms.iter().copied().map(RoomId).collect(), None)
 }
 
 /// A ring of four entries and pages of three, so that little is needed to fall out of them.
@@ -169,13 +169,13 @@ impl World {
         head.0
     }
 
-    fn request(&self, filter: Filter, resume: Option<ResumePoint>) -> SubscribeRequest {
+    fn request(&self, filter: SubscriptionFilter, resume: Option<ResumePoint>) -> SubscribeRequest {
         SubscribeRequest {
             caller: filter.user(),
             filter,
             rights: self.hub.rights_mark(),
             credential: None,
-            format: Format::Json,
+            format: StreamFormat::Json,
             resume,
             acknowledged: Seq(0),
             presence: false,
@@ -191,7 +191,7 @@ impl World {
     }
 
     /// Opens a stream, and reads the keep-alive that it begins with.
-    fn listen(&self, filter: Filter, resume: Option<ResumePoint>) -> Subscription {
+    fn listen(&self, filter: SubscriptionFilter, resume: Option<ResumePoint>) -> Subscription {
         let mut stream = self.try_listen(self.request(filter, resume)).unwrap();
         assert_eq!(one(&mut stream).as_deref(), Some("\n"));
         stream

@@ -6,9 +6,9 @@ use super::*;
 fn a_stream_says_something_at_once() {
     let world = World::new(small());
     for (format, bytes) in [
-        (Format::Json, "\n"),
-        (Format::JsonWithIds, "\n"),
-        (Format::Sse, ":\n\n"),
+        (StreamFormat::Json, "\n"),
+        (StreamFormat::JsonWithIds, "\n"),
+        (StreamFormat::Sse, ":\n\n"),
     ] {
         let request = SubscribeRequest {
             format,

@@ -88,8 +88,8 @@ impl Who {
         }
     }
 
-    fn filter(&self) -> Filter {
-        Filter::new(
+    fn filter(&self) -> SubscriptionFilter {
+        SubscriptionFilter::new(
             self.rooms.iter().copied().map(RoomId).collect(),
             self.users.first().copied().map(UserId),
         )
@@ -100,7 +100,7 @@ impl Who {
 struct Listener {
     stream: Subscription,
     wakes: Arc<Wakes>,
-    filter: Filter,
+    filter: SubscriptionFilter,
     cursor: i64,
     ended: bool,
 }
@@ -242,7 +242,7 @@ impl Play {
         hub.publish_amended(head, vec![], vec![amendment]);
     }
 
-    fn listen(&mut self, filter: &Filter, from: From) {
+    fn listen(&mut self, filter: &SubscriptionFilter, from: From) {
         let committed = self.world.log.head.lock().unwrap().0;
         let (resume, cursor) = match from {
             From::Now => (None, self.world.hub.head().seq.0),

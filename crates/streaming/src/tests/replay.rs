@@ -40,7 +40,10 @@ fn a_new_listener_does_not_hear_what_was_answered_before_it_was_published() {
 #[test]
 fn the_own_stream_of_a_user_has_what_is_sent_to_him() {
     let world = World::new(small());
-    let mut stream = world.listen(Filter::new(vec![RoomId(1)], Some(UserId(5))), None);
+    let mut stream = world.listen(
+        SubscriptionFilter::new(vec![RoomId(1)], Some(UserId(5))),
+        None,
+    );
     world.tell(user(5));
     world.tell(user(1));
     world.tell(Audience::Many {
@@ -136,11 +139,11 @@ fn an_unknown_place_to_go_on_from_is_answered_by_one_reset_and_then_live() {
         let head = world.hub.head();
         let formats = [
             (
-                Format::Sse,
+                StreamFormat::Sse,
                 format!("id: {head}\ndata: {{\"event\":\"reset\"}}\n\n"),
             ),
             (
-                Format::JsonWithIds,
+                StreamFormat::JsonWithIds,
                 format!("{{\"event\":\"reset\",\"event_id\":\"{head}\"}}\r\n"),
             ),
         ];
@@ -171,7 +174,7 @@ fn a_client_that_another_node_told_more_waits_for_this_one_to_get_there() {
 fn a_listener_of_a_quiet_room_does_not_read_the_log_when_the_ring_moves_on() {
     let world = World::new(small());
     let mut stream = world.listen(
-        Filter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
+        SubscriptionFilter::new(vec![RoomId(1), RoomId(2)], Some(UserId(1))),
         None,
     );
     world.tell(room(1));

@@ -5,8 +5,8 @@ use bytes::Buf;
 use super::*;
 use crate::{CredentialKey, OpenedWith};
 
-fn own(rooms: &[i64], user: i64) -> Filter {
-    Filter::new(
+fn own(rooms: &[i64], user: i64) -> SubscriptionFilter {
+    SubscriptionFilter::new(
         rooms.iter().copied().map(RoomId).collect(),
         Some(UserId(user)),
     )

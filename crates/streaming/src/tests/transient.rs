@@ -17,7 +17,7 @@ fn say(world: &World, kind: TransientKind, after: i64) {
 fn those_who_listen_now_hear_it_without_an_id() {
     let world = World::new(small());
     let request = SubscribeRequest {
-        format: Format::Sse,
+        format: StreamFormat::Sse,
         ..world.request(rooms(&[1]), None)
     };
     let mut stream = world.try_listen(request).unwrap();

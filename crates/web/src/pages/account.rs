@@ -18,7 +18,7 @@ use self::picture::PictureView;
 use super::password::HINT;
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
 
@@ -232,14 +232,14 @@ fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
     FormView::new("/account", visit.csrf(), "Save")
         .prefix("profile-")
         .hidden("part", "profile")
-        .field(Field::text("name", "Full name", "name").value(name))
+        .field(FormField::text("name", "Full name", "name").value(name))
         .field(
-            Field::text("nick", "Nick", "nickname")
+            FormField::text("nick", "Nick", "nickname")
                 .value(nick)
                 .hint("Others mention you as @nick."),
         )
         .field(
-            Field::text("website", "Home page", "url")
+            FormField::text("website", "Home page", "url")
                 .value(website)
                 .optional(),
         )
@@ -251,14 +251,14 @@ fn email(visit: &Visit, address: &str, fresh: bool) -> FormView {
         .prefix("email-")
         .hidden("part", "email")
         .field(
-            Field::email()
+            FormField::email()
                 .value(address)
                 .hint("You sign in with it. The change takes effect immediately."),
         );
     match fresh {
         true => form,
         false => form.field(
-            Field::password("current_password", "Current password", "current-password")
+            FormField::password("current_password", "Current password", "current-password")
                 .hint("Or sign out, sign in again, and change the address right away."),
         ),
     }
@@ -268,10 +268,10 @@ fn password(visit: &Visit) -> FormView {
     FormView::new("/account", visit.csrf(), "Change password")
         .prefix("password-")
         .hidden("part", "password")
-        .field(Field::password(
+        .field(FormField::password(
             "current_password",
             "Current password",
             "current-password",
         ))
-        .field(Field::password("password", "New password", "new-password").hint(HINT))
+        .field(FormField::password("password", "New password", "new-password").hint(HINT))
 }

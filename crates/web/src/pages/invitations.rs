@@ -2,14 +2,14 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{ErrorKind, Invited, NewAccount, Password, Secret};
+use eddyline_app::{ErrorKind, InvitationDetails, NewAccount, Password, Secret};
 use http::StatusCode;
 
 use super::password::HINT;
 use super::{join, page_of, secret};
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::local_path::sign_in_path;
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
@@ -115,7 +115,7 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageError
     Ok(visit.page_with(status, &describe(visit, invited, form)))
 }
 
-fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationPage {
+fn describe(visit: &Visit, invited: InvitationDetails, main_form: FormView) -> InvitationPage {
     let who = invited
         .inviter
         .as_deref()
@@ -163,19 +163,23 @@ fn describe(visit: &Visit, invited: Invited, main_form: FormView) -> InvitationP
 }
 
 /// What most people come for.
-fn main_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
+fn main_form(visit: &Visit, invited: &InvitationDetails, name: &str, nick: &str) -> FormView {
     match visit.name() {
         Some(name) => FormView::new(visit.path(), visit.csrf(), format!("Join as {name}"))
             .hidden("do", "join"),
         None if invited.has_account => FormView::new("/sign-in", visit.csrf(), "Sign in")
             .hidden("next", visit.path())
-            .field(Field::email().value(&invited.email))
-            .field(Field::password("password", "Password", "current-password")),
+            .field(FormField::email().value(&invited.email))
+            .field(FormField::password(
+                "password",
+                "Password",
+                "current-password",
+            )),
         None => sign_up_form(visit, invited, name, nick),
     }
 }
 
-fn sign_up_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> FormView {
+fn sign_up_form(visit: &Visit, invited: &InvitationDetails, name: &str, nick: &str) -> FormView {
     FormView::new(
         visit.path(),
         visit.csrf(),
@@ -183,16 +187,16 @@ fn sign_up_form(visit: &Visit, invited: &Invited, name: &str, nick: &str) -> For
     )
     .hidden("do", "sign-up")
     .field(
-        Field::email()
+        FormField::email()
             .value(&invited.email)
             .readonly()
             .hint("You’ll sign in with it."),
     )
-    .field(Field::text("name", "Full name", "name").value(name))
+    .field(FormField::text("name", "Full name", "name").value(name))
     .field(
-        Field::text("nick", "Nick", "nickname")
+        FormField::text("nick", "Nick", "nickname")
             .value(nick)
             .hint("Others mention you as @nick."),
     )
-    .field(Field::password("password", "Password", "new-password").hint(HINT))
+    .field(FormField::password("password", "Password", "new-password").hint(HINT))
 }

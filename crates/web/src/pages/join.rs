@@ -11,7 +11,7 @@ use super::plain::Plain;
 use super::{page_of, secret};
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::local_path::sign_in_path;
 use crate::submission::Submission;
 use crate::visit::Visit;
@@ -114,6 +114,6 @@ fn form(visit: &Visit, email: &str) -> FormView {
             .hidden("do", "join"),
         None => FormView::new(visit.path(), visit.csrf(), "Send me an invitation")
             .hidden("do", "mail")
-            .field(Field::email().value(email)),
+            .field(FormField::email().value(email)),
     }
 }

@@ -7,7 +7,7 @@ use http::StatusCode;
 use super::plain::Plain;
 use super::secret;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
 use crate::visit::Visit;
@@ -92,7 +92,8 @@ fn asking(form: FormView) -> Plain {
 }
 
 fn asking_form(visit: &Visit, email: &str) -> FormView {
-    FormView::new("/password", visit.csrf(), "Send me a link").field(Field::email().value(email))
+    FormView::new("/password", visit.csrf(), "Send me a link")
+        .field(FormField::email().value(email))
 }
 
 fn choosing(form: FormView, link: &ResetLink) -> Plain {
@@ -106,8 +107,8 @@ fn choosing(form: FormView, link: &ResetLink) -> Plain {
 
 fn choosing_form(visit: &Visit, link: &ResetLink) -> FormView {
     FormView::new(visit.path(), visit.csrf(), "Set the password")
-        .field(Field::email().value(&link.email).readonly())
-        .field(Field::password("password", "New password", "new-password").hint(HINT))
+        .field(FormField::email().value(&link.email).readonly())
+        .field(FormField::password("password", "New password", "new-password").hint(HINT))
 }
 
 /// What makes a password a good one.

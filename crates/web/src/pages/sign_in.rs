@@ -8,7 +8,7 @@ use super::plain::Plain;
 use super::{authorize, secret};
 use crate::answer::{let_forms_lead_to, see_other};
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::local_path::local_path;
 use crate::local_path::sign_in_path;
 use crate::segments::LinkSegment;
@@ -118,8 +118,12 @@ fn next(text: &str) -> &str {
 fn form(visit: &Visit, next: &str, email: &str) -> FormView {
     FormView::new("/sign-in", visit.csrf(), "Sign in")
         .hidden("next", next)
-        .field(Field::email().value(email))
-        .field(Field::password("password", "Password", "current-password"))
+        .field(FormField::email().value(email))
+        .field(FormField::password(
+            "password",
+            "Password",
+            "current-password",
+        ))
 }
 
 fn sign_in(form: FormView) -> Plain {

@@ -12,7 +12,7 @@ fn params(body: Value) -> Params {
 }
 
 /// What a getter answers, and the mistakes it noted for the parameter `x`.
-fn read<T>(value: Value, get: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Vec<String>) {
+fn read<T>(value: Value, get: impl FnOnce(&mut ParamReader<'_>) -> T) -> (T, Vec<String>) {
     let params = Params(Map::from_iter([("x".to_owned(), value)]));
     let mut reader = params.reader();
     let answer = get(&mut reader);
@@ -23,7 +23,7 @@ fn read<T>(value: Value, get: impl FnOnce(&mut Reader<'_>) -> T) -> (T, Vec<Stri
     (answer, mistakes.unwrap_or_default())
 }
 
-fn mistake<T>(value: Value, get: impl FnOnce(&mut Reader<'_>) -> T) -> String {
+fn mistake<T>(value: Value, get: impl FnOnce(&mut ParamReader<'_>) -> T) -> String {
     read(value, get).1.join("; ")
 }
 
@@ -78,7 +78,7 @@ fn an_absent_or_null_parameter_is_no_mistake_unless_required() {
 
 #[test]
 fn a_text_is_measured_in_characters() {
-    let get = |p: &mut Reader<'_>| p.opt_text("x", 2..=3);
+    let get = |p: &mut ParamReader<'_>| p.opt_text("x", 2..=3);
     assert_eq!(read(json!("äöü"), get), (Some("äöü".to_owned()), vec![]));
     assert_eq!(
         mistake(json!("äöüß"), get),
@@ -97,7 +97,7 @@ fn a_text_is_measured_in_characters() {
 
 #[test]
 fn a_number_will_do_for_a_text_but_nothing_else() {
-    let get = |p: &mut Reader<'_>| p.opt_text("x", 1..=30);
+    let get = |p: &mut ParamReader<'_>| p.opt_text("x", 1..=30);
     assert_eq!(read(json!(17), get).0.as_deref(), Some("17"));
     for value in [json!(true), json!([]), json!({"a": 1})] {
         assert_eq!(mistake(value, get), "must be a text");
@@ -159,7 +159,7 @@ fn truth_has_three_forms() {
 
 #[test]
 fn a_number_out_of_range_is_never_clamped() {
-    let get = |p: &mut Reader<'_>| p.number_in("x", 1..=100, 30);
+    let get = |p: &mut ParamReader<'_>| p.number_in("x", 1..=100, 30);
     for (value, number) in [(json!(1), 1), (json!("100"), 100), (json!("07"), 7)] {
         assert_eq!(read(value, get), (number, vec![]));
     }
@@ -220,7 +220,7 @@ fn a_required_id_tells_the_earlier_mistakes_too() {
 
 #[test]
 fn a_list_is_an_array_or_a_text_with_commas() {
-    let get = |p: &mut Reader<'_>| p.list_of_text("x");
+    let get = |p: &mut ParamReader<'_>| p.list_of_text("x");
     let of = |texts: &[&str]| {
         Some(
             texts
@@ -246,7 +246,7 @@ fn a_list_is_an_array_or_a_text_with_commas() {
 
 #[test]
 fn a_choice_is_one_of_its_words() {
-    let get = |p: &mut Reader<'_>| p.opt_choice("x", &[("asc", 1), ("desc", -1)]);
+    let get = |p: &mut ParamReader<'_>| p.opt_choice("x", &[("asc", 1), ("desc", -1)]);
     assert_eq!(read(json!("desc"), get), (Some(-1), vec![]));
     assert_eq!(mistake(json!("up"), get), "must be one of: asc, desc");
 }

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use serde_json::{Value, json};
 
 use super::Kind;
-use crate::params::Reader;
+use crate::params::ParamReader;
 
 fn text_schema(characters: &RangeInclusive<usize>) -> Value {
     let mut schema = json!({"type": "string"});
@@ -95,7 +95,7 @@ impl Text {
 impl Kind for Text {
     type Value = String;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<String> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<String> {
         let text = reader.opt_text(name, self.read.clone())?;
         if self.is_filled && text.trim().is_empty() {
             return None;
@@ -148,7 +148,7 @@ pub struct Secret(Text);
 impl Kind for Secret {
     type Value = SecretText;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<SecretText> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<SecretText> {
         self.0.read(reader, name).map(SecretText)
     }
 
@@ -198,7 +198,7 @@ where
 {
     type Value = T;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<T> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<T> {
         let text = reader.opt_text(name, 0..=usize::MAX)?;
         text.parse()
             .map_err(|wrong: T::Err| reader.error(name, wrong.to_string()))
@@ -242,7 +242,7 @@ impl Truth {
 impl Kind for Truth {
     type Value = bool;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<bool> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<bool> {
         reader.opt_bool(name)
     }
 
@@ -287,7 +287,7 @@ impl Whole {
 impl Kind for Whole {
     type Value = i64;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<i64> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<i64> {
         reader.opt_number_in(name, self.range.clone())
     }
 
@@ -328,7 +328,7 @@ where
 {
     type Value = T;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<T> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<T> {
         reader.opt_id(name)
     }
 
@@ -362,7 +362,7 @@ pub struct Choice<T: 'static> {
 impl<T: Clone + PartialEq> Kind for Choice<T> {
     type Value = T;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<T> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<T> {
         reader.opt_choice(name, self.words)
     }
 

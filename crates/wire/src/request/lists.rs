@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Kind;
 use super::kinds::written_id;
-use crate::params::Reader;
+use crate::params::ParamReader;
 
 /// What is said of more than so many.
 type TooMany = fn(usize) -> String;
@@ -38,7 +38,7 @@ impl Texts {
 impl Kind for Texts {
     type Value = Vec<String>;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Vec<String>> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Vec<String>> {
         let texts = reader.list_of_text(name)?;
         if let Some((most, otherwise)) = self.most
             && texts.len() > most
@@ -78,7 +78,7 @@ pub struct Words<T: 'static> {
 impl<T: Clone + PartialEq> Kind for Words<T> {
     type Value = Vec<T>;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Vec<T>> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Vec<T>> {
         let texts = reader.list_of_text(name)?;
         let meaning = |text: &String| self.words.iter().find(|(word, _)| word == text);
         for unknown in texts
@@ -135,7 +135,7 @@ pub struct Ids<T> {
 impl<T: FromStr + Display> Kind for Ids<T> {
     type Value = Vec<T>;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Vec<T>> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Vec<T>> {
         let texts = reader.list_of_text(name)?;
         let ids: Option<Vec<T>> = texts.iter().map(|text| text.parse().ok()).collect();
         if ids.is_none() {

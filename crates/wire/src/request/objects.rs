@@ -12,11 +12,11 @@ use serde_json::{Value, json};
 use super::Kind;
 use crate::author::Author;
 use crate::items::{read_author, read_item};
-use crate::params::Reader;
+use crate::params::ParamReader;
 use crate::reading::{FieldErrors, MAX_URL, check_url};
 
 fn noted<T>(
-    reader: &mut Reader<'_>,
+    reader: &mut ParamReader<'_>,
     name: &str,
     read: impl FnOnce(&Value, &mut FieldErrors) -> Option<T>,
 ) -> Option<T> {
@@ -47,7 +47,7 @@ pub struct Time;
 impl Kind for Time {
     type Value = Timestamp;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Timestamp> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Timestamp> {
         let text = reader
             .opt_text(name, 0..=100)
             .filter(|text| !text.is_empty())?;
@@ -80,7 +80,7 @@ pub struct Address;
 impl Kind for Address {
     type Value = String;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<String> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<String> {
         // How long it may be is a part of the check.
         let text = reader.opt_text(name, 0..=usize::MAX)?;
         match check_url(&text) {
@@ -114,7 +114,7 @@ pub struct AuthorObject;
 impl Kind for AuthorObject {
     type Value = Author;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Author> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Author> {
         noted(reader, name, read_author)
     }
 
@@ -140,7 +140,7 @@ pub struct ItemObject;
 impl Kind for ItemObject {
     type Value = Item;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Item> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Item> {
         noted(reader, name, read_item)
     }
 
@@ -166,7 +166,7 @@ pub struct Files;
 impl Kind for Files {
     type Value = Infallible;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Infallible> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Infallible> {
         if reader.has(name) {
             reader.error(name, "are files: send them as parts of multipart/form-data");
         }
@@ -204,7 +204,7 @@ pub struct RegistrationObject;
 impl Kind for RegistrationObject {
     type Value = Registration;
 
-    fn read(&self, reader: &mut Reader<'_>, name: &str) -> Option<Registration> {
+    fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Registration> {
         let object = reader.object(name, "must be an object with name and redirect_uri")?;
         let within = |within: &str| format!("{name}[{within}]");
         let mut text = |wanted: &str| {
@@ -240,7 +240,7 @@ impl Kind for RegistrationObject {
 }
 
 /// Addresses on lines of their own, or between spaces.
-fn read_uris(text: &str, reader: &mut Reader<'_>, field: &str) -> Vec<RedirectUri> {
+fn read_uris(text: &str, reader: &mut ParamReader<'_>, field: &str) -> Vec<RedirectUri> {
     let mut uris = Vec::new();
     for part in text.split_whitespace() {
         match part.parse::<RedirectUri>() {

@@ -211,7 +211,7 @@ impl Database {
     pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<PostResult> {
         let Some(epoch) = actor.epoch() else {
             return Ok(PostResult {
-                outcome: eddyline_storage::Outcome::Stale,
+                outcome: eddyline_storage::AppendOutcome::Stale,
                 event: None,
             });
         };

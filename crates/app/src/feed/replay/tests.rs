@@ -40,7 +40,7 @@ async fn a_page_of_the_log_ends_at_its_bytes_and_the_next_goes_on() {
         world.app.core().store().clone(),
         world.app.core().entry_encoder.clone(),
     );
-    let filter = Arc::new(Filter::new(vec![room.id()], None));
+    let filter = Arc::new(SubscriptionFilter::new(vec![room.id()], None));
     let (mut after, mut told) = (Seq(0), 0);
     while after < head {
         let page = log

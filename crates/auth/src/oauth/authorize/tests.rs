@@ -28,7 +28,7 @@ fn parameters(pairs: &[(&str, &str)]) -> AuthorizationParameters {
     let pairs = pairs
         .iter()
         .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-    AuthorizationParameters::new(Parameters::new(pairs))
+    AuthorizationParameters::new(OAuthParameters::new(pairs))
 }
 
 /// A good request with something more, or something else.

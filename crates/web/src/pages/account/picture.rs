@@ -5,9 +5,9 @@ use eddyline_app::{Actor, Error};
 
 use super::{finish, see_other};
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::submission::Submission;
-use crate::upload::Upload;
+use crate::upload::PictureUpload;
 use crate::visit::Visit;
 
 const KINDS: &str = "image/png,image/jpeg,image/gif,image/webp";
@@ -36,7 +36,7 @@ impl PictureView {
     }
 }
 
-pub(in crate::pages) async fn upload(sent: Upload) -> Result<Response, PageError> {
+pub(in crate::pages) async fn upload(sent: PictureUpload) -> Result<Response, PageError> {
     let visit = &sent.visit;
     let actor = visit.signed_in_for("/account")?;
     let picture = sent.picture();
@@ -57,7 +57,7 @@ pub(super) async fn remove(sent: &Submission) -> Result<Response, PageError> {
 fn uploading(visit: &Visit) -> FormView {
     FormView::new("/account/picture", visit.csrf(), "Change the picture")
         .prefix("picture-")
-        .field(Field::file("avatar", "New picture", KINDS).hint(
+        .field(FormField::file("avatar", "New picture", KINDS).hint(
             "PNG, JPEG, GIF or WebP of at most 5 MiB. It is cropped to a square around its centre.",
         ))
 }

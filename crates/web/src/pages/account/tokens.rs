@@ -8,7 +8,7 @@ use http::StatusCode;
 
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::pages::secret_page::SecretPage;
 use crate::pages::within::Within;
 use crate::segments::Numbered;
@@ -148,7 +148,7 @@ async fn shown(
 }
 
 fn making(visit: &Visit, name: &str) -> FormView {
-    let field = Field::text("name", "Name", "off")
+    let field = FormField::text("name", "Name", "off")
         .value(name)
         .hint("What it’s for. Only you can see this.");
     FormView::new(PATH, visit.csrf(), "Create an API token").field(field)
@@ -157,5 +157,5 @@ fn making(visit: &Visit, name: &str) -> FormView {
 fn renaming(visit: &Visit, name: &str) -> FormView {
     FormView::new(visit.path(), visit.csrf(), "Rename it")
         .hidden("do", "rename")
-        .field(Field::text("name", "Name", "off").value(name))
+        .field(FormField::text("name", "Name", "off").value(name))
 }

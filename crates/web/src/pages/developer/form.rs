@@ -7,7 +7,7 @@ use eddyline_app::{ApplicationChanges, FieldErrors};
 use eddyline_model::applications::{Application, RedirectUri};
 use eddyline_model::names::display_name;
 
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::submission::Submission;
 
 /// What the fields hold.
@@ -93,9 +93,10 @@ impl Values {
 
     /// Adds the fields to a form.
     pub(super) fn fields(&self, form: FormView) -> FormView {
-        let address = |name, label, value| Field::text(name, label, "off").value(value).optional();
-        form.field(Field::text("name", "Name", "off").value(&self.name))
-            .field(Field::lines("redirect_uri", "Redirect URIs").value(&self.redirect_uris).hint(
+        let address =
+            |name, label, value| FormField::text(name, label, "off").value(value).optional();
+        form.field(FormField::text("name", "Name", "off").value(&self.name))
+            .field(FormField::lines("redirect_uri", "Redirect URIs").value(&self.redirect_uris).hint(
                 "One on each line: where users are sent back to. They are compared character by character.",
             ))
             .field(
@@ -109,11 +110,11 @@ impl Values {
             ))
             .field(address("icon_url", "Icon URL", &self.icon_url))
             .field(
-                Field::switch("password_grant", "Allow sign-in with a password (password grant)", self.password_grant)
+                FormField::switch("password_grant", "Allow sign-in with a password (password grant)", self.password_grant)
                     .hint("Users type their password into the application. Public applications can’t do this."),
             )
             .field(
-                Field::switch("out_of_band", "Allow codes to be copied by hand", self.out_of_band)
+                FormField::switch("out_of_band", "Allow codes to be copied by hand", self.out_of_band)
                     .hint("For programs that users can’t be sent back to."),
             )
     }

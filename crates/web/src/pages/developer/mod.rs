@@ -16,7 +16,7 @@ use http::StatusCode;
 use self::form::Values;
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::{Field, FormView};
+use crate::field::{FormField, FormView};
 use crate::pages::secret_page::SecretPage;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -132,10 +132,10 @@ fn registering(
                 .iter()
                 .map(|one| (one.id.to_string(), one.name.clone()))
                 .collect();
-            form.field(Field::choice("organization", "Organization", choices).value(chosen))
+            form.field(FormField::choice("organization", "Organization", choices).value(chosen))
         }
     };
-    let switch = Field::switch("public", "Public", public).hint(
+    let switch = FormField::switch("public", "Public", public).hint(
         "It runs where it can keep no secret, such as in a browser or on a telephone. It gets none, and \
          must use PKCE. This stays as it is chosen now.",
     );
