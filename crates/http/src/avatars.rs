@@ -30,8 +30,8 @@ const FOR_NOW: &str = "public, max-age=3600";
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let picture = |path, summary| {
-        Endpoint::new(Method::GET, path, summary, get)
+    let picture = |path, id, summary| {
+        Endpoint::new(Method::GET, path, id, summary, get)
             .answers(
                 200,
                 "The picture, as PNG, JPEG or SVG",
@@ -46,14 +46,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .response_headers(&[endpoint::ETAG])
     };
     vec![
-        picture("/avatars/{avatar}", "A user's picture"),
+        picture("/avatars/{avatar}", "getAvatar", "A user's picture"),
         picture(
             "/avatars/{avatar}/{size}",
+            "getScaledAvatar",
             "A user's picture, about so many pixels wide and high",
         ),
         Endpoint::new(
             Method::PUT,
             "/users/{user}/avatar",
+            "uploadAvatar",
             "Upload your picture",
             upload,
         )
@@ -63,6 +65,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::DELETE,
             "/users/{user}/avatar",
+            "deleteAvatar",
             "Go back to the drawn picture",
             delete,
         )

@@ -9,6 +9,7 @@ use serde_json::json;
 use crate::access::{AllowedCallers, EndpointAccess};
 use crate::body_kind::{BodyKind, FileBody};
 use crate::handler::{BoxedHandler, Handler, boxed};
+use crate::openapi::tags::Tag;
 use crate::requester::Requester;
 
 /// The profiles in which a response occurs.
@@ -84,6 +85,11 @@ pub(crate) enum Shape {
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
+    /// Its name in the OpenAPI document. Generated clients have it as the name of a function, so it
+    /// stays as it is.
+    pub(crate) operation_id: &'static str,
+    /// Its group in the OpenAPI document.
+    pub(crate) tag: Option<Tag>,
     pub(crate) summary: &'static str,
     pub(crate) access: EndpointAccess,
     pub(crate) callers: AllowedCallers,
@@ -109,6 +115,7 @@ impl Endpoint {
     pub(crate) fn new<M, H: Handler<M>>(
         method: Method,
         path: &'static str,
+        operation_id: &'static str,
         summary: &'static str,
         handler: H,
     ) -> Self {
@@ -116,6 +123,8 @@ impl Endpoint {
         Self {
             method,
             path,
+            operation_id,
+            tag: None,
             summary,
             access,
             callers: AllowedCallers::Users,
@@ -134,6 +143,12 @@ impl Endpoint {
             },
             handler: boxed(handler),
         }
+    }
+
+    /// Belongs to this group of the document, whatever the list is in which it stands.
+    pub(crate) fn tag(mut self, tag: Tag) -> Self {
+        self.tag = Some(tag);
+        self
     }
 
     /// Takes the credentials of these callers.

@@ -48,18 +48,21 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         links(Endpoint::new(
             Method::GET,
             file,
+            "locateFile",
             "Where to download a file",
             link_to_file,
         )),
         links(Endpoint::new(
             Method::GET,
             small,
+            "locateThumbnail",
             "Where to download the small picture of a picture",
             link_to_thumbnail,
         )),
         Endpoint::new(
             Method::GET,
             "/download/{link}/{name}",
+            "downloadFile",
             "A file, by such a link",
             download,
         )

@@ -21,40 +21,66 @@ const USER: &str = "/organizations/{organization}/groups/{group}/users/{user}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, GROUPS, "The groups of an organization", list)
-            .scopes(&[Flow, Manage])
-            .answers(200, "The groups, ordered by name", Some(Many("Group"))),
-        Endpoint::new(Method::POST, GROUPS, "Make a group of users", create)
-            .may_conflict()
-            .scopes(&[Manage])
-            .answers(201, "The group", Some(One("Group"))),
-        Endpoint::new(Method::GET, GROUP, "A group of users", get)
+        Endpoint::new(
+            Method::GET,
+            GROUPS,
+            "listGroups",
+            "The groups of an organization",
+            list,
+        )
+        .scopes(&[Flow, Manage])
+        .answers(200, "The groups, ordered by name", Some(Many("Group"))),
+        Endpoint::new(
+            Method::POST,
+            GROUPS,
+            "createGroup",
+            "Make a group of users",
+            create,
+        )
+        .may_conflict()
+        .scopes(&[Manage])
+        .answers(201, "The group", Some(One("Group"))),
+        Endpoint::new(Method::GET, GROUP, "getGroup", "A group of users", get)
             .scopes(&[Flow, Manage])
             .answers(200, "The group", Some(One("Group"))),
         Endpoint::new(
             Method::PUT,
             GROUP,
+            "updateGroup",
             "Rename a group, or set its members",
             change,
         )
         .may_conflict()
         .scopes(&[Manage])
         .answers(200, "The group", Some(One("Group"))),
-        Endpoint::new(Method::DELETE, GROUP, "Remove a group", remove)
-            .scopes(&[Manage])
-            .answers(204, "The group is gone; messages keep its tag", None),
+        Endpoint::new(
+            Method::DELETE,
+            GROUP,
+            "deleteGroup",
+            "Remove a group",
+            remove,
+        )
+        .scopes(&[Manage])
+        .answers(204, "The group is gone; messages keep its tag", None),
         Endpoint::new(
             Method::POST,
             USERS,
+            "addGroupMember",
             "Add a user of the organization to a group",
             add,
         )
         .may_conflict()
         .scopes(&[Manage])
         .answers(200, "The user is in the group", Some(Empty)),
-        Endpoint::new(Method::DELETE, USER, "Take a user out of a group", leave)
-            .scopes(&[Manage])
-            .answers(204, "The user is not in the group", None),
+        Endpoint::new(
+            Method::DELETE,
+            USER,
+            "removeGroupMember",
+            "Take a user out of a group",
+            leave,
+        )
+        .scopes(&[Manage])
+        .answers(204, "The user is not in the group", None),
     ]
 }
 

@@ -23,30 +23,43 @@ const IMPORT: &str = "/flows/{organization}/{flow}/invitations/import";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let all = vec![
-        Endpoint::new(Method::GET, ALL, "The invitations that are pending", list)
-            .answers(
-                200,
-                "The invitations, oldest first",
-                Some(Many("Invitation")),
-            )
-            .response_headers(&[NEXT]),
+        Endpoint::new(
+            Method::GET,
+            ALL,
+            "listInvitations",
+            "The invitations that are pending",
+            list,
+        )
+        .answers(
+            200,
+            "The invitations, oldest first",
+            Some(Many("Invitation")),
+        )
+        .response_headers(&[NEXT]),
         Endpoint::new(
             Method::POST,
             ALL,
+            "createInvitation",
             "Invite somebody, or send the invitation again",
             create,
         )
         .may_conflict()
         .answers(201, "The invitation", Some(One("Invitation")))
         .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
-        Endpoint::new(Method::POST, IMPORT, "Invite many at once", import)
-            .answers(
-                200,
-                "What became of each address",
-                Some(One("ImportedInvitations")),
-            )
-            .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
-        Endpoint::new(Method::GET, ONE, "An invitation", get).answers(
+        Endpoint::new(
+            Method::POST,
+            IMPORT,
+            "importInvitations",
+            "Invite many at once",
+            import,
+        )
+        .answers(
+            200,
+            "What became of each address",
+            Some(One("ImportedInvitations")),
+        )
+        .answers(429, TOO_MUCH_MAIL, Some(One("ErrorBody"))),
+        Endpoint::new(Method::GET, ONE, "getInvitation", "An invitation", get).answers(
             200,
             "The invitation, which may be accepted already",
             Some(One("Invitation")),
@@ -54,6 +67,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::PUT,
             ONE,
+            "acceptInvitation",
             "Accept an invitation to your address",
             accept,
         )
@@ -66,6 +80,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::DELETE,
             ONE,
+            "deleteInvitation",
             "Cancel or decline a pending invitation",
             delete,
         )

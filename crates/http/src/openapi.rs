@@ -2,8 +2,8 @@
 
 mod examples;
 mod failures;
-mod operations;
 mod schemas;
+pub(crate) mod tags;
 
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,6 @@ use eddyline_wire::request::ParameterSpec;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
 
-use self::operations::Operation;
 use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
 use crate::context::RequestContext;
@@ -40,6 +39,7 @@ pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     Endpoint::new(
         Method::GET,
         PATH,
+        "getDocument",
         "This document",
         move |_: RequestContext<Anybody>| {
             let text = bytes::Bytes::clone(&text);
@@ -56,13 +56,11 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: 
     };
     let classic = is_classic.then(routes::classic).unwrap_or_default();
     for endpoint in routes::api().iter().chain(&classic) {
-        let operation = operations::find(endpoint.method.as_str(), endpoint.path, false);
-        operations.describe("", endpoint, operation);
+        operations.describe("", endpoint);
     }
     if let Some(prefix) = stream_prefix {
         for endpoint in routes::streams() {
-            let operation = operations::find(endpoint.method.as_str(), endpoint.path, true);
-            operations.describe(prefix, &endpoint, operation);
+            operations.describe(prefix, &endpoint);
         }
     }
     let Operations {
@@ -70,7 +68,7 @@ fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: 
     } = operations;
     let mut schemas = schemas::all(is_classic);
     schemas.extend(requests);
-    let tags = operations::TAGS
+    let tags = tags::EACH
         .iter()
         .map(|(name, text)| json!({"name": name, "description": text}));
     json!({
@@ -104,11 +102,11 @@ struct Operations {
 }
 
 impl Operations {
-    fn describe(&mut self, prefix: &str, endpoint: &Endpoint, operation: Option<&Operation>) {
+    fn describe(&mut self, prefix: &str, endpoint: &Endpoint) {
         let path = format!("{prefix}{}", endpoint.path);
         let segments = endpoint.path.split('/');
         let named = segments.filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
-        let id = operation.map_or("", |operation| operation.id);
+        let id = endpoint.operation_id;
         let mut parameters: Vec<Value> = named.map(|name| path_parameter(id, name)).collect();
         parameters.extend(
             endpoint
@@ -126,15 +124,15 @@ impl Operations {
             );
         }
         let mut described = json!({
+            "operationId": id,
             "summary": endpoint.summary,
             "parameters": parameters,
             "responses": responses(endpoint, self.is_classic),
         });
-        if let Some(operation) = operation {
-            described["operationId"] = operation.id.into();
-            described["tags"] = json!([operation.tag]);
+        if let Some((name, _)) = endpoint.tag {
+            described["tags"] = json!([name]);
         }
-        if !reads && let Some(body) = self.request_body(operation, endpoint) {
+        if !reads && let Some(body) = self.request_body(endpoint) {
             described["requestBody"] = body;
         }
         described["security"] = match endpoint.access {
@@ -146,11 +144,7 @@ impl Operations {
         item[endpoint.method.as_str().to_ascii_lowercase()] = described;
     }
 
-    fn request_body(
-        &mut self,
-        operation: Option<&Operation>,
-        endpoint: &Endpoint,
-    ) -> Option<Value> {
+    fn request_body(&mut self, endpoint: &Endpoint) -> Option<Value> {
         if let BodyKind::File(file) = endpoint.takes {
             let kinds: Map<String, Value> = file
                 .kinds
@@ -162,7 +156,7 @@ impl Operations {
         if endpoint.parameters.is_empty() {
             return None;
         }
-        let id = operation.map_or("", |operation| operation.id);
+        let id = endpoint.operation_id;
         let mut content = Map::new();
         for (kind, suffix) in bodies(endpoint.takes) {
             let mut schema = body_schema(id, &endpoint.parameters);
@@ -171,12 +165,10 @@ impl Operations {
             }
             // By name, so that generated clients have types for them. Clients choose the content
             // type by the type of what they are given, and so each needs one of its own.
-            if let Some(operation) = operation {
-                let name = operation.type_name(suffix);
-                let named = reference(&name);
-                self.requests
-                    .insert(name, std::mem::replace(&mut schema, named));
-            }
+            let name = format!("{}{suffix}", capitalized(id));
+            let named = reference(&name);
+            self.requests
+                .insert(name, std::mem::replace(&mut schema, named));
             let example = body_example(id, &endpoint.parameters);
             content.insert(
                 (*kind).to_owned(),
@@ -189,6 +181,11 @@ impl Operations {
             .any(|parameter| parameter.required);
         Some(json!({"required": required, "content": content}))
     }
+}
+
+fn capitalized(name: &str) -> String {
+    let (first, rest) = name.split_at(1);
+    format!("{}{rest}", first.to_ascii_uppercase())
 }
 
 /// The content types of parameters in a body, with what the names of their schemas end in.
@@ -583,14 +580,15 @@ mod tests {
     #[test]
     fn a_bound_is_declared_once_for_the_reader_the_document_and_the_client() {
         fn bound<M>(handler: impl crate::handler::Handler<M>) -> Value {
-            let endpoint = Endpoint::new(Method::POST, "/notes", "Take a note", handler);
+            let endpoint =
+                Endpoint::new(Method::POST, "/notes", "takeNote", "Take a note", handler);
             let mut operations = Operations {
                 is_classic: false,
                 paths: Map::new(),
                 requests: Map::new(),
             };
-            operations.describe("", &endpoint, Some(&operations::EACH[3]));
-            operations.requests["CreateFlowRequest"]["properties"]["words"]["maxLength"].clone()
+            operations.describe("", &endpoint);
+            operations.requests["TakeNoteRequest"]["properties"]["words"]["maxLength"].clone()
         }
         fn refusal<R: Request>(characters: usize) -> Option<String> {
             let params: Params = [("words".to_owned(), "a".repeat(characters).into())]
@@ -716,10 +714,7 @@ mod tests {
             let tag = operation["tags"][0]
                 .as_str()
                 .unwrap_or_else(|| panic!("{place} has no tag"));
-            assert!(
-                operations::TAGS.iter().any(|(name, _)| *name == tag),
-                "{tag}"
-            );
+            assert!(tags::EACH.iter().any(|(name, _)| *name == tag), "{tag}");
             for parameter in operation["parameters"].as_array().unwrap() {
                 let is_header = parameter["in"] == "header";
                 let has_example = is_header
@@ -739,11 +734,6 @@ mod tests {
                 assert!(is_file || has_example, "{place}: {kind}");
             }
         }
-        assert_eq!(
-            ids.len(),
-            operations::EACH.len(),
-            "the list of operations has some that are not served"
-        );
     }
 
     #[test]

@@ -18,16 +18,23 @@ const USER: &str = "/organizations/{organization}/users/{user}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/organizations", "Your organizations", list)
-            .scopes(&[Flow, Manage, Profile])
-            .answers(
-                200,
-                "The organizations, with their users",
-                Some(Many("Organization")),
-            ),
+        Endpoint::new(
+            Method::GET,
+            "/organizations",
+            "listOrganizations",
+            "Your organizations",
+            list,
+        )
+        .scopes(&[Flow, Manage, Profile])
+        .answers(
+            200,
+            "The organizations, with their users",
+            Some(Many("Organization")),
+        ),
         Endpoint::new(
             Method::GET,
             "/organizations/find",
+            "findOrganization",
             "An organization by its id",
             find,
         )
@@ -38,35 +45,55 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The organization, with its users",
             Some(One("Organization")),
         ),
-        Endpoint::new(Method::GET, ORGANIZATION, "An organization", get)
-            .scopes(&[Flow, Manage])
-            .answers(
-                200,
-                "The organization, with its users",
-                Some(One("Organization")),
-            ),
-        Endpoint::new(Method::PUT, ORGANIZATION, "Rename an organization", rename)
-            .may_conflict()
-            .scopes(&[Manage])
-            .answers(
-                200,
-                "The organization, with its users",
-                Some(One("Organization")),
-            ),
+        Endpoint::new(
+            Method::GET,
+            ORGANIZATION,
+            "getOrganization",
+            "An organization",
+            get,
+        )
+        .scopes(&[Flow, Manage])
+        .answers(
+            200,
+            "The organization, with its users",
+            Some(One("Organization")),
+        ),
+        Endpoint::new(
+            Method::PUT,
+            ORGANIZATION,
+            "renameOrganization",
+            "Rename an organization",
+            rename,
+        )
+        .may_conflict()
+        .scopes(&[Manage])
+        .answers(
+            200,
+            "The organization, with its users",
+            Some(One("Organization")),
+        ),
         Endpoint::new(
             Method::GET,
             "/organizations/{organization}/users",
+            "listOrganizationUsers",
             "The users of an organization",
             users,
         )
         .scopes(&[Flow, Manage])
         .answers(200, "The users, each with `admin`", Some(Many("User"))),
-        Endpoint::new(Method::GET, USER, "A user of an organization", user)
-            .scopes(&[Flow, Manage])
-            .answers(200, "The user, with `admin`", Some(One("User"))),
+        Endpoint::new(
+            Method::GET,
+            USER,
+            "getOrganizationUser",
+            "A user of an organization",
+            user,
+        )
+        .scopes(&[Flow, Manage])
+        .answers(200, "The user, with `admin`", Some(One("User"))),
         Endpoint::new(
             Method::DELETE,
             USER,
+            "removeOrganizationUser",
             "Remove a user from an organization",
             remove,
         )

@@ -30,12 +30,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 fn conversation_endpoints() -> Vec<Endpoint> {
     let conversation = "/private/{user}";
     vec![
-        Endpoint::new(Method::GET, "/private", "Your private conversations", list)
-            .scopes(&[Private])
-            .answers(200, "The conversations", Some(Many("PrivateConversation"))),
+        Endpoint::new(
+            Method::GET,
+            "/private",
+            "listPrivateConversations",
+            "Your private conversations",
+            list,
+        )
+        .scopes(&[Private])
+        .answers(200, "The conversations", Some(Many("PrivateConversation"))),
         Endpoint::new(
             Method::GET,
             conversation,
+            "getPrivateConversation",
             "Your private conversation with a user",
             get,
         )
@@ -48,6 +55,7 @@ fn conversation_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::PUT,
             conversation,
+            "updatePrivateConversation",
             "Show or hide the tab of a conversation",
             update,
         )
@@ -62,31 +70,51 @@ fn message_endpoints() -> Vec<Endpoint> {
         "/private/{user}/messages/{message}",
     );
     vec![
-        Endpoint::new(Method::POST, all, "Send a private message", send)
-            .takes_old_uploads()
-            .may_conflict()
-            .scopes(&[Private])
-            .answers(200, "It is on disk", Some(Empty))
-            .unless_classic()
-            .answers(201, "The message", Some(One("Message")))
-            .in_classic(),
+        Endpoint::new(
+            Method::POST,
+            all,
+            "postPrivateMessage",
+            "Send a private message",
+            send,
+        )
+        .takes_old_uploads()
+        .may_conflict()
+        .scopes(&[Private])
+        .answers(200, "It is on disk", Some(Empty))
+        .unless_classic()
+        .answers(201, "The message", Some(One("Message")))
+        .in_classic(),
         Endpoint::new(
             Method::GET,
             all,
+            "listPrivateMessages",
             "List or search private messages",
             messages::list,
         )
         .scopes(&[Private])
         .answers_messages(),
-        Endpoint::new(Method::GET, one, "A private message", messages::get)
-            .scopes(&[Private])
-            .answers(200, "The message", Some(One("Message"))),
-        Endpoint::new(Method::PUT, one, "Edit your private message", edit)
-            .scopes(&[Private])
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::GET,
+            one,
+            "getPrivateMessage",
+            "A private message",
+            messages::get,
+        )
+        .scopes(&[Private])
+        .answers(200, "The message", Some(One("Message"))),
+        Endpoint::new(
+            Method::PUT,
+            one,
+            "editPrivateMessage",
+            "Edit your private message",
+            edit,
+        )
+        .scopes(&[Private])
+        .answers(200, "Done", Some(Empty)),
         Endpoint::new(
             Method::DELETE,
             one,
+            "deletePrivateMessage",
             "Delete your private message",
             messages::delete,
         )

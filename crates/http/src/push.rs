@@ -13,10 +13,11 @@ use crate::handler::UnparsedParams;
 use crate::requester::TokensInPath;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let inbox = |path| {
+    let inbox = |path, id| {
         Endpoint::new(
             Method::POST,
             path,
+            id,
             "Push a mail into the inbox of one or several flows",
             mail,
         )
@@ -26,12 +27,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::POST,
             "/messages/chat/{token}",
+            "pushChat",
             "Push chat into one or several flows",
             chat,
         )
         .answers(200, "It is on disk", Some(Empty)),
-        inbox("/messages/team_inbox/{token}"),
-        inbox("/messages/influx/{token}"),
+        inbox("/messages/team_inbox/{token}", "pushMail"),
+        inbox("/messages/influx/{token}", "pushInfluxMail"),
     ]
 }
 

@@ -10,12 +10,14 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
 use crate::handler::UnparsedParams;
+use crate::openapi::tags;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(
             Method::PUT,
             "/flows/{organization}/{flow}/read",
+            "markFlowRead",
             "Mark a flow as read",
             mark_read,
         )
@@ -24,9 +26,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::PUT,
             "/private/{user}/read",
+            "markPrivateConversationRead",
             "Mark a private conversation as read",
             mark_read,
         )
+        .tag(tags::PRIVATE_CONVERSATIONS)
         .scopes(&[Private])
         .answers(200, "Done", Some(Empty)),
     ]

@@ -9,6 +9,7 @@ use http::Method;
 use crate::access::AllowedCallers;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
 use crate::endpoint::{COMMENTS, Endpoint, NEXT};
+use crate::openapi::tags::{self, Tag};
 use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
@@ -20,45 +21,63 @@ const JOIN_LINK: &str = "/flows/{organization}/{flow}/join_url";
 
 /// Everything of the API but the stream.
 pub(crate) fn api() -> Vec<Endpoint> {
-    let mut all = flow_endpoints();
-    all.extend(sending_endpoints());
-    all.extend(message_endpoints());
-    all.extend(flow_user_endpoints());
-    all.extend(users::endpoints());
-    all.extend(avatars::endpoints());
-    all.extend(files::endpoints());
-    all.extend(organizations::endpoints());
-    all.extend(groups::endpoints());
-    all.extend(invitations::endpoints());
-    all.extend(private::endpoints());
-    all.extend(read_marks::endpoints());
-    all.extend(threads::endpoints());
-    all.extend(push::endpoints());
-    all.extend(sources::endpoints());
-    all.extend(oauth::endpoints());
-    all.extend(scim::endpoints());
-    all.extend(health());
-    all
+    let lists = [
+        (tags::FLOWS, flow_endpoints()),
+        (tags::MESSAGES, sending_endpoints()),
+        (tags::MESSAGES, message_endpoints()),
+        (tags::FLOWS, flow_user_endpoints()),
+        (tags::USERS, users::endpoints()),
+        (tags::USERS, avatars::endpoints()),
+        (tags::FILES, files::endpoints()),
+        (tags::ORGANIZATIONS, organizations::endpoints()),
+        (tags::GROUPS, groups::endpoints()),
+        (tags::INVITATIONS, invitations::endpoints()),
+        (tags::PRIVATE_CONVERSATIONS, private::endpoints()),
+        (tags::FLOWS, read_marks::endpoints()),
+        (tags::THREADS, threads::endpoints()),
+        (tags::PUSH, push::endpoints()),
+        (tags::SOURCES, sources::endpoints()),
+        (tags::OAUTH, oauth::endpoints()),
+        (tags::SCIM, scim::endpoints()),
+        (tags::HEALTH, health()),
+    ];
+    let lists = lists.into_iter();
+    lists.flat_map(|(tag, list)| tagged(tag, list)).collect()
+}
+
+/// The endpoints of a list, with the tag of those that have none of their own.
+fn tagged(tag: Tag, list: Vec<Endpoint>) -> impl Iterator<Item = Endpoint> {
+    list.into_iter().map(move |mut endpoint| {
+        endpoint.tag.get_or_insert(tag);
+        endpoint
+    })
 }
 
 /// What only the classic profile has beside that.
 pub(crate) fn classic() -> Vec<Endpoint> {
-    vec![oauth::applications::endpoint()]
+    tagged(tags::OAUTH, vec![oauth::applications::endpoint()]).collect()
 }
 
 fn flow_endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/flows", "The flows you are in", flows::joined)
-            .scopes(&[Flow, Manage, Integration])
-            .answers(
-                200,
-                "Your flows; the header Link says where the list goes on",
-                Some(Many("Flow")),
-            )
-            .response_headers(&[NEXT]),
+        Endpoint::new(
+            Method::GET,
+            "/flows",
+            "listFlows",
+            "The flows you are in",
+            flows::joined,
+        )
+        .scopes(&[Flow, Manage, Integration])
+        .answers(
+            200,
+            "Your flows; the header Link says where the list goes on",
+            Some(Many("Flow")),
+        )
+        .response_headers(&[NEXT]),
         Endpoint::new(
             Method::GET,
             "/flows/all",
+            "listAllFlows",
             "The flows you are in or could join",
             flows::all,
         )
@@ -69,16 +88,23 @@ fn flow_endpoints() -> Vec<Endpoint> {
             Some(Many("Flow")),
         )
         .response_headers(&[NEXT]),
-        Endpoint::new(Method::GET, "/flows/find", "A flow by its id", flows::find)
-            .may_be_not_found()
-            .scopes(&[Flow, Manage, Integration])
-            .answers(200, "The flow, with its users", Some(One("Flow"))),
-        Endpoint::new(Method::GET, FLOW, "A flow", flows::get)
+        Endpoint::new(
+            Method::GET,
+            "/flows/find",
+            "findFlow",
+            "A flow by its id",
+            flows::find,
+        )
+        .may_be_not_found()
+        .scopes(&[Flow, Manage, Integration])
+        .answers(200, "The flow, with its users", Some(One("Flow"))),
+        Endpoint::new(Method::GET, FLOW, "getFlow", "A flow", flows::get)
             .scopes(&[Flow, Manage, Integration])
             .answers(200, "The flow, with its users", Some(One("Flow"))),
         Endpoint::new(
             Method::POST,
             "/flows/{organization}",
+            "createFlow",
             "Make a flow",
             flows::create,
         )
@@ -88,6 +114,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::PUT,
             FLOW,
+            "updateFlow",
             "Change a flow, join it, or show and hide its tab",
             flows::update,
         )
@@ -97,6 +124,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::POST,
             JOIN_LINK,
+            "replaceJoinLink",
             "Replace the join link of a flow",
             flows::replace_join_link,
         )
@@ -142,6 +170,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
         posts(Endpoint::new(
             Method::POST,
             "/messages",
+            "postMessage",
             "Post a message",
             send_to,
         ))
@@ -150,6 +179,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
         posts(Endpoint::new(
             Method::POST,
             flow,
+            "postFlowMessage",
             "Post a message to a flow",
             send,
         ))
@@ -157,6 +187,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
         posts(Endpoint::new(
             Method::POST,
             thread,
+            "postThreadMessage",
             "Post a message to a thread",
             send,
         ))
@@ -164,6 +195,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
         posts(Endpoint::new(
             Method::POST,
             "/comments",
+            "postComment",
             "Comment on a message",
             comment_to,
         ))
@@ -171,6 +203,7 @@ fn sending_endpoints() -> Vec<Endpoint> {
         posts(Endpoint::new(
             Method::POST,
             comments,
+            "postMessageComment",
             "Comment on a message of a flow",
             comment,
         )),
@@ -186,31 +219,52 @@ fn message_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             messages,
+            "listFlowMessages",
             "List or search messages",
             messages::list,
         )
         .scopes(&[Flow])
         .answers_messages(),
-        Endpoint::new(Method::GET, thread, "List a thread", messages::list_thread)
-            .scopes(&[Flow])
-            .answers_messages(),
+        Endpoint::new(
+            Method::GET,
+            thread,
+            "listThreadMessages",
+            "List a thread",
+            messages::list_thread,
+        )
+        .scopes(&[Flow])
+        .answers_messages(),
         Endpoint::new(
             Method::GET,
             comments,
+            "listMessageComments",
             "List comments",
             messages::list_comments,
         )
         .scopes(&[Flow])
         .answers_messages(),
-        Endpoint::new(Method::GET, message, "A message", messages::get)
-            .scopes(&[Flow])
-            .answers(200, "The message", Some(One("Message"))),
-        Endpoint::new(Method::PUT, message, "Edit a message", messages::edit)
-            .scopes(&[Flow])
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::GET,
+            message,
+            "getFlowMessage",
+            "A message",
+            messages::get,
+        )
+        .scopes(&[Flow])
+        .answers(200, "The message", Some(One("Message"))),
+        Endpoint::new(
+            Method::PUT,
+            message,
+            "editFlowMessage",
+            "Edit a message",
+            messages::edit,
+        )
+        .scopes(&[Flow])
+        .answers(200, "Done", Some(Empty)),
         Endpoint::new(
             Method::DELETE,
             message,
+            "deleteFlowMessage",
             "Delete a message",
             messages::delete,
         )
@@ -229,6 +283,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/flows/{organization}/{flow}/users",
+            "listFlowUsers",
             "The users of a flow",
             flow_users::list,
         )
@@ -237,6 +292,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::POST,
             "/flows/{organization}/{flow}/users",
+            "addFlowUser",
             "Add a user to a flow",
             flow_users::add,
         )
@@ -246,6 +302,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::PUT,
             "/flows/{organization}/{flow}/users/{user}",
+            "setFlowUserBlocked",
             "Block a user from a flow, or let them back in",
             flow_users::block,
         )
@@ -254,6 +311,7 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::DELETE,
             "/flows/{organization}/{flow}/users/{user}",
+            "leaveFlow",
             "Leave a flow",
             flow_users::leave,
         )
@@ -278,10 +336,11 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             )
     };
     let one = "/flows/{organization}/{flow}";
-    vec![
+    let list = vec![
         listens(Endpoint::new(
             Method::GET,
             "/flows",
+            "streamFlows",
             "Listen to flows",
             stream::several,
         ))
@@ -290,11 +349,13 @@ pub(crate) fn streams() -> Vec<Endpoint> {
         listens(Endpoint::new(
             Method::GET,
             one,
+            "streamFlow",
             "Listen to a flow",
             stream::one,
         ))
         .scopes(&[Flow]),
-    ]
+    ];
+    tagged(tags::STREAMING, list).collect()
 }
 
 /// Whether the server is well.
@@ -303,6 +364,7 @@ pub(crate) fn health() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/healthz",
+            "checkLiveness",
             "Whether the server runs",
             health::alive,
         )
@@ -310,6 +372,7 @@ pub(crate) fn health() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/readyz",
+            "checkReadiness",
             "Whether the server can do its work",
             health::ready,
         )

@@ -19,20 +19,24 @@ const ONE: &str = "/flows/{organization}/{flow}/sources/{source}";
 const OWN: &str = "/sources";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let changes = |path, summary| {
-        Endpoint::new(Method::PUT, path, summary, change)
+    let changes = |path, id, summary| {
+        Endpoint::new(Method::PUT, path, id, summary, change)
             .may_be_not_found()
             .answers(200, "The source", Some(One("Source")))
     };
     let all = vec![
-        Endpoint::new(Method::GET, ALL, "The sources of a flow", list).answers(
-            200,
-            "The sources",
-            Some(Many("Source")),
-        ),
+        Endpoint::new(
+            Method::GET,
+            ALL,
+            "listFlowSources",
+            "The sources of a flow",
+            list,
+        )
+        .answers(200, "The sources", Some(Many("Source"))),
         Endpoint::new(
             Method::POST,
             ALL,
+            "createSource",
             "Make a source of your application",
             create,
         )
@@ -43,31 +47,40 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The source, with the token that is shown this once",
             Some(One("Source")),
         ),
-        Endpoint::new(Method::GET, ONE, "A source", get).answers(
+        Endpoint::new(Method::GET, ONE, "getSource", "A source", get).answers(
             200,
             "The source",
             Some(One("Source")),
         ),
-        changes(ONE, "Change a source"),
-        Endpoint::new(Method::DELETE, ONE, "Remove a source", remove).answers(
-            204,
-            "It is gone",
-            None,
-        ),
+        changes(ONE, "updateSource", "Change a source"),
+        Endpoint::new(
+            Method::DELETE,
+            ONE,
+            "deleteSource",
+            "Remove a source",
+            remove,
+        )
+        .answers(204, "It is gone", None),
         Endpoint::new(
             Method::GET,
             OWN,
+            "listSources",
             "All sources you can see; with a flow token, its own",
             visible,
         )
         .may_be_not_found()
         .callers(AllowedCallers::UsersAndFlowTokens)
         .answers(200, "The sources", Some(Many("Source"))),
-        changes(OWN, "Change the source whose flow token you show")
-            .callers(AllowedCallers::Sources),
+        changes(
+            OWN,
+            "updateOwnSource",
+            "Change the source whose flow token you show",
+        )
+        .callers(AllowedCallers::Sources),
         Endpoint::new(
             Method::DELETE,
             OWN,
+            "deleteOwnSource",
             "Remove the source whose flow token you show",
             remove,
         )

@@ -24,6 +24,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/flows/{organization}/{flow}/threads",
+            "listThreads",
             "List threads",
             list,
         )
@@ -37,6 +38,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/flows/{organization}/{flow}/threads/{thread}",
+            "getThread",
             "A thread",
             get,
         )
@@ -45,6 +47,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::POST,
             ACTION,
+            "triggerThreadAction",
             "Have an integration do what a thread offers",
             trigger,
         )

@@ -15,23 +15,53 @@ use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![
-        Endpoint::new(Method::GET, "/user", "You", me).answers(200, "You", Some(One("User"))),
-        Endpoint::new(Method::PUT, "/user", "Change your account", change_me)
-            .may_conflict()
-            .scopes(&[Profile])
-            .answers(200, "Done", Some(Empty)),
-        Endpoint::new(Method::GET, "/users", "The users you see", list).scopes(&[Flow, Manage]).answers(
+        Endpoint::new(Method::GET, "/user", "getSelf", "You", me).answers(
+            200,
+            "You",
+            Some(One("User")),
+        ),
+        Endpoint::new(
+            Method::PUT,
+            "/user",
+            "updateSelf",
+            "Change your account",
+            change_me,
+        )
+        .may_conflict()
+        .scopes(&[Profile])
+        .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::GET,
+            "/users",
+            "listUsers",
+            "The users you see",
+            list,
+        )
+        .scopes(&[Flow, Manage])
+        .answers(
             200,
             "All users of the organizations you administer, and those who share a flow with you",
             Some(Many("User")),
         ),
-        Endpoint::new(Method::GET, "/users/{user}", "A user of your organization", get)
-            .scopes(&[Flow, Manage, Profile])
-            .answers(200, "The user", Some(One("User"))),
-        Endpoint::new(Method::PUT, "/users/{user}", "Change your account, named by its id", change)
-            .may_conflict()
-            .scopes(&[Profile])
-            .answers(200, "Done", Some(Empty)),
+        Endpoint::new(
+            Method::GET,
+            "/users/{user}",
+            "getUser",
+            "A user of your organization",
+            get,
+        )
+        .scopes(&[Flow, Manage, Profile])
+        .answers(200, "The user", Some(One("User"))),
+        Endpoint::new(
+            Method::PUT,
+            "/users/{user}",
+            "updateSelfById",
+            "Change your account, named by its id",
+            change,
+        )
+        .may_conflict()
+        .scopes(&[Profile])
+        .answers(200, "Done", Some(Empty)),
     ]
 }
 

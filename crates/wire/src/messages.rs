@@ -81,6 +81,7 @@ pub struct Attachment {
 
 /// The size of a picture, in pixels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = Picture)]
 pub struct PictureSize {
     /// Width.
     pub width: u32,

@@ -77,6 +77,7 @@ pub struct Organization {
 /// What an organization's subscription says. Days are written `YYYY-MM-DD`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
+#[schema(as = Subscription)]
 pub enum OrganizationSubscription {
     /// The organization tries the service.
     Trial {

@@ -18,6 +18,7 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(
         Method::POST,
         "/oauth/applications",
+        "registerApplication",
         "Register an application",
         register,
     )

@@ -43,6 +43,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         for_clients(Endpoint::new(
             Method::POST,
             "/oauth/token",
+            "issueToken",
             "Get an access token",
             token,
         ))
@@ -86,6 +87,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         for_clients(Endpoint::new(
             Method::POST,
             "/oauth/revoke",
+            "revokeToken",
             "End a token",
             revoke,
         ))
@@ -99,6 +101,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         for_clients(Endpoint::new(
             Method::POST,
             "/oauth/introspect",
+            "introspectToken",
             "What a token is worth",
             introspect,
         ))
@@ -112,6 +115,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/.well-known/oauth-authorization-server",
+            "getAuthorizationServer",
             "How OAuth works here",
             metadata::show,
         )

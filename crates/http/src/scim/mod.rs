@@ -38,6 +38,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         Endpoint::new(
             Method::GET,
             "/scim/{uid}",
+            "checkProviderToken",
             "Whether the token is right",
             check,
         )
@@ -57,22 +58,25 @@ fn finding() -> Vec<Endpoint> {
         finds(Endpoint::new(
             Method::GET,
             USERS,
+            "listProvidedUsers",
             "The users that the provider knows",
             users,
         )),
         finds(Endpoint::new(
             Method::POST,
             "/scim/{uid}/.search",
+            "searchProvisioning",
             "Search",
             search,
         )),
         finds(Endpoint::new(
             Method::POST,
             "/scim/{uid}/Users/.search",
+            "searchProvidedUsers",
             "Search for users",
             search,
         )),
-        Endpoint::new(Method::GET, USER, "A user", user)
+        Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
             .response_headers(&[endpoint::ETAG])
             .header(
@@ -132,22 +136,31 @@ fn changing() -> Vec<Endpoint> {
                 Some(One("ErrorBody")),
             )
     };
-    let create = Endpoint::new(Method::POST, USERS, "Make a user", create);
+    let create = Endpoint::new(
+        Method::POST,
+        USERS,
+        "createProvidedUser",
+        "Make a user",
+        create,
+    );
     let replace = Endpoint::new(
         Method::PUT,
         USER,
+        "replaceProvidedUser",
         "Change a user; what is left out stays",
         replace,
     );
     let patch = Endpoint::new(
         Method::PATCH,
         USER,
+        "patchProvidedUser",
         "Change parts of a user (RFC 7644, section 3.5.2)",
         patch,
     );
     let remove = Endpoint::new(
         Method::DELETE,
         USER,
+        "deleteProvidedUser",
         "Take a user out of the organization",
         remove,
     );
@@ -183,6 +196,7 @@ fn described() -> Vec<Endpoint> {
             Endpoint::new(
                 Method::GET,
                 config,
+                "getServiceProviderConfig",
                 "What of SCIM there is",
                 provider_config,
             ),
@@ -192,6 +206,7 @@ fn described() -> Vec<Endpoint> {
             Endpoint::new(
                 Method::GET,
                 schemas,
+                "listSchemas",
                 "The schemas",
                 |ctx: ProviderContext| several(ctx, schema::schemas),
             ),
@@ -201,6 +216,7 @@ fn described() -> Vec<Endpoint> {
             Endpoint::new(
                 Method::GET,
                 one_schema,
+                "getSchema",
                 "A schema",
                 |ctx: ProviderContext| one(ctx, schema::schemas),
             ),
@@ -210,6 +226,7 @@ fn described() -> Vec<Endpoint> {
             Endpoint::new(
                 Method::GET,
                 types,
+                "listResourceTypes",
                 "What resources there are",
                 |ctx: ProviderContext| several(ctx, schema::resource_types),
             ),
@@ -219,6 +236,7 @@ fn described() -> Vec<Endpoint> {
             Endpoint::new(
                 Method::GET,
                 one_type,
+                "getResourceType",
                 "A kind of resource",
                 |ctx: ProviderContext| one(ctx, schema::resource_types),
             ),
