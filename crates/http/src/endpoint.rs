@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::access::{AllowedCallers, EndpointAccess};
 use crate::body_kind::{BodyKind, FileBody};
 use crate::handler::{BoxedHandler, Handler, boxed};
-use crate::openapi::tags::Tag;
+use crate::operation_tags::Tag;
 use crate::requester::Requester;
 
 /// The profiles in which a response occurs.

@@ -30,6 +30,7 @@ mod messages;
 mod multipart;
 mod oauth;
 mod openapi;
+mod operation_tags;
 mod organizations;
 mod path;
 mod path_params;

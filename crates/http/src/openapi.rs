@@ -3,7 +3,6 @@
 mod examples;
 mod failures;
 mod schemas;
-pub(crate) mod tags;
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,7 +17,7 @@ use crate::context::RequestContext;
 use crate::endpoint::{Endpoint, ResponseSpec, Shape};
 use crate::requester::Anybody;
 use crate::response::uncounted;
-use crate::{Config, Shared, media, routes};
+use crate::{Config, Shared, media, operation_tags as tags, routes};
 
 /// Where the document is.
 pub(crate) const PATH: &str = "/openapi.json";

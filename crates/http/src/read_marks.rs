@@ -10,7 +10,7 @@ use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::endpoint::Shape::Empty;
 use crate::handler::UnparsedParams;
-use crate::openapi::tags;
+use crate::operation_tags as tags;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![

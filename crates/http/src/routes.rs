@@ -9,7 +9,7 @@ use http::Method;
 use crate::access::AllowedCallers;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
 use crate::endpoint::{COMMENTS, Endpoint, NEXT};
-use crate::openapi::tags::{self, Tag};
+use crate::operation_tags::{self as tags, Tag};
 use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,

@@ -1,4 +1,4 @@
-//! The groups of the operations.
+//! The groups of the operations in the OpenAPI document.
 
 /// A group: its name, and what is in it.
 pub(crate) type Tag = (&'static str, &'static str);
@@ -39,7 +39,7 @@ pub(crate) const STREAMING: Tag = ("Streaming", "What happens, as it happens");
 pub(crate) const HEALTH: Tag = ("Health", "Whether the server is well");
 
 /// All, in the order of the document.
-pub(super) const EACH: [Tag; 15] = [
+pub(crate) const EACH: [Tag; 15] = [
     FLOWS,
     MESSAGES,
     PUSH,
