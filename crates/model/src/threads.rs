@@ -84,6 +84,45 @@ impl ThreadIds {
     }
 }
 
+/// Eight colours times four shapes, which tell the threads of a flow apart at a glance. Everybody
+/// sees a thread with the same mark, because the mark comes from its id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadMark(u8);
+
+impl ThreadMark {
+    /// How many marks there are.
+    pub const COUNT: u8 = 32;
+
+    /// The mark of the thread with this id. Text that is no id has one, too.
+    #[must_use]
+    pub fn of(id: &str) -> Self {
+        // The last three characters hold two bytes of the MAC and two bits that are zero.
+        let tail = id.len().saturating_sub(3);
+        let word = id.bytes().skip(tail).fold(0u32, |word, byte| {
+            word << 6 | ALPHABET.iter().position(|a| *a == byte).unwrap_or(0) as u32
+        });
+        Self((word >> 2) as u8 % Self::COUNT)
+    }
+
+    /// The number: 0 to 31.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self.0
+    }
+
+    /// The colour: 0 to 7.
+    #[must_use]
+    pub fn hue(self) -> u8 {
+        self.0 & 7
+    }
+
+    /// The shape: 0 to 3.
+    #[must_use]
+    pub fn shape(self) -> u8 {
+        self.0 >> 3
+    }
+}
+
 // Compared in constant time, since the tail is a MAC.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (x, y)| diff | (x ^ y)) == 0
@@ -163,7 +202,31 @@ mod tests {
         #[test]
         fn no_text_makes_the_parser_panic(text: String) {
             prop_assert_eq!(ThreadIds::new(b"key").decode(&text), None);
+            prop_assert!(ThreadMark::of(&text).number() < ThreadMark::COUNT);
         }
+
+        #[test]
+        fn a_mark_is_the_end_of_the_mac(room in 1..=i64::from(u32::MAX), root in 1..=i64::from(u32::MAX)) {
+            let ids = ThreadIds::new(b"key");
+            let (room, root) = (RoomId(room), MessageId(root));
+            let mark = ThreadMark::of(&ids.encode(room, root));
+            prop_assert_eq!(mark.number(), ids.bytes(room, root)[ID_BYTES - 1] & 31);
+            prop_assert_eq!(mark.number(), mark.shape() << 3 | mark.hue());
+        }
+    }
+
+    #[test]
+    fn all_marks_are_about_equally_frequent() {
+        let ids = ThreadIds::new(b"key");
+        let mut counts = [0; ThreadMark::COUNT as usize];
+        for root in 1..=3200 {
+            let mark = ThreadMark::of(&ids.encode(RoomId(1), MessageId(root)));
+            counts[usize::from(mark.number())] += 1;
+        }
+        assert!(
+            counts.iter().all(|count| (50..=150).contains(count)),
+            "{counts:?}"
+        );
     }
 
     /// Shows: 2.29

@@ -2,7 +2,7 @@
 
 use eddyline_model::messages::{Message, MessageKind, MessageView, ThreadState};
 use eddyline_model::sources::ThreadSource;
-use eddyline_model::threads::{ThreadIds, title_of};
+use eddyline_model::threads::{ThreadIds, ThreadMark, title_of};
 use eddyline_model::{FlowId, MessageId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
@@ -300,8 +300,9 @@ struct ShownThread<'a> {
 impl Serialize for ShownThread<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let counts = &self.state.counts;
-        let mut map = serializer.serialize_map(Some(14))?;
+        let mut map = serializer.serialize_map(Some(15))?;
         map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("mark", &ThreadMark::of(&self.id).number())?;
         if let Some(item) = &self.state.item {
             map.serialize_entry("title", &item.title)?;
             map.serialize_entry("body", &item.body)?;
@@ -410,6 +411,7 @@ mod tests {
             (thread.title.as_str(), thread.internal_comments),
             ("a &lt; b", 1)
         );
+        assert_eq!(thread.mark, ThreadMark::of(&thread.id).number());
         assert_eq!(Some(thread.id), message.thread_id);
     }
 

@@ -105,6 +105,10 @@ pub struct Thumbnail {
 pub struct Thread {
     /// Id.
     pub id: String,
+    /// A number from 0 to 31 that stands for a colour (its lowest three bits) and a shape (the two
+    /// above), by which clients tell threads apart at a glance. It comes from the id and never
+    /// changes.
+    pub mark: u8,
     /// Title, in HTML.
     pub title: String,
     /// Body, in HTML.

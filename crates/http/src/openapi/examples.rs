@@ -1,5 +1,6 @@
 //! Examples of parameters and of answers.
 
+use eddyline_model::threads::ThreadMark;
 use serde_json::{Value, json};
 
 const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
@@ -309,6 +310,7 @@ fn attachment() -> Value {
 fn thread() -> Value {
     json!({
         "id": THREAD_ID,
+        "mark": ThreadMark::of(THREAD_ID).number(),
         "title": "Good morning #coffee",
         "body": "",
         "external_url": null,
