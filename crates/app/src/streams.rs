@@ -89,9 +89,9 @@ impl Streams {
     ///
     /// # Errors
     ///
-    /// [`Error::too_many_requests`] when the caller or the caller's organization has as many streams
-    /// as it may; [`Error::not_found`] or [`Error::denied`] for a flow that the caller cannot
-    /// read; [`Error::invalid`] for a request that names nothing to listen to;
+    /// [`Error::too_many_requests`] when the caller or the caller's organization has as many
+    /// streams as it may; [`Error::not_found`] or [`Error::denied`] for a flow that the caller
+    /// cannot read; [`Error::invalid`] for a request that names nothing to listen to;
     /// [`Error::unavailable`].
     pub async fn listen(
         &self,

@@ -1,5 +1,5 @@
-//! Messages of flows; listing, reading and deleting also serve private conversations (specification,
-//! section 4, Messages).
+//! Messages of flows; listing, reading and deleting also serve private conversations
+//! (specification, section 4, Messages).
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -696,6 +696,27 @@ mod tests {
         each.collect()
     }
 
+    /// Generated clients name their functions by these ids, so a change of this list breaks them.
+    #[test]
+    fn operations_keep_their_ids() {
+        let document = document(
+            "http://example.org",
+            "http://example.org",
+            Some("/stream"),
+            true,
+        );
+        let mut found: Vec<String> = operations_of(&document)
+            .into_iter()
+            .map(|(place, operation)| {
+                let id = operation["operationId"].as_str().unwrap_or_default();
+                format!("{id} {place}")
+            })
+            .collect();
+        found.sort();
+        let listed: Vec<&str> = include_str!("openapi/operations.txt").lines().collect();
+        assert_eq!(found, listed);
+    }
+
     #[test]
     fn every_operation_has_an_id_of_its_own_a_tag_and_an_example() {
         let document = document(

@@ -1,5 +1,5 @@
-//! Private conversations, and posting and editing there, whose parameters differ from those of flows
-//! (specification, section 4).
+//! Private conversations, and posting and editing there, whose parameters differ from those of
+//! flows (specification, section 4).
 
 use eddyline_app::{Edit, Error, NewPost, Posted};
 use eddyline_model::UserId;
@@ -7,7 +7,7 @@ use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::MessageAction;
 use eddyline_model::scopes::Scope::Private;
 use eddyline_wire::Request;
-use eddyline_wire::params::Params;
+use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
     EditPrivateMessage, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,
 };
@@ -141,6 +141,8 @@ async fn get(ctx: RequestContext) -> Answer {
 
 async fn update(ctx: RequestContext, request: UnparsedParams<UpdatePrivateConversation>) -> Answer {
     let with = other(&ctx)?;
+    // Strangers are not found, whatever the parameters are.
+    ctx.room(MessageAction::Read).await?;
     let UpdatePrivateConversation { open } = request.read()?;
     json(
         StatusCode::OK,
@@ -155,12 +157,10 @@ async fn send(
     mut ctx: RequestContext,
     request: UnparsedParams<(PrivateEvent, PrivateContent, PrivateTags)>,
 ) -> Answer {
-    // Flow tokens are denied before the parameters are read.
-    other(&ctx)?;
+    let room = ctx.room(MessageAction::Post).await?;
     let files = std::mem::take(&mut ctx.files);
     let params = request.into_params();
     let mut new = new_post(&ctx, &params, &files)?;
-    let room = ctx.room(MessageAction::Post).await?;
     // What was taken in is held until it is posted.
     let mut _held = Vec::new();
     if new.event == MessageKind::File {
@@ -194,11 +194,11 @@ fn new_post(ctx: &RequestContext, params: &Params, files: &[Received]) -> Result
         true => (MessageKind::File, None),
         false => (MessageKind::Message, PrivateContent::read(&mut reader)),
     };
-    let tags = classic.then(|| PrivateTags::read(&mut reader)).flatten();
+    let tags = read_tags(ctx, &mut reader);
     uploads::check_places(files, is_file, false, &mut reader);
     reader.finish()?;
     Ok(NewPost {
-        tags: tags.unwrap_or_default().tags.unwrap_or_default(),
+        tags: tags.unwrap_or_default(),
         uuid,
         wait: classic,
         ..NewPost::of(kind, content.unwrap_or_default().content)
@@ -215,12 +215,11 @@ async fn edit(
         let params = request.into_params();
         let mut reader = params.reader();
         let content = EditPrivateMessage::read(&mut reader).unwrap_or_default();
-        let classic = ctx.shared.profile.classic;
-        let tags = classic.then(|| PrivateTags::read(&mut reader)).flatten();
+        let tags = read_tags(&ctx, &mut reader);
         reader.finish()?;
         Edit {
             content: content.content,
-            tags: tags.unwrap_or_default().tags,
+            tags,
         }
     };
     ctx.app()
@@ -228,6 +227,13 @@ async fn edit(
         .edit(ctx.actor(), &room, id, edit)
         .await?;
     Ok(done())
+}
+
+/// The tags that a private message is given. Only the classic profile has them.
+fn read_tags(ctx: &RequestContext, reader: &mut ParamReader<'_>) -> Option<Vec<String>> {
+    let profile = &ctx.shared.profile;
+    let given = profile.classic.then(|| PrivateTags::read(reader)).flatten();
+    given?.tags.map(|tags| profile.tags(tags))
 }
 
 /// The user whom the path names, for callers who are users themselves.

@@ -1,9 +1,9 @@
 //! Lists of e-mail addresses as people write or paste them.
 //!
 //! [`parse`] takes what comes out of a mail program, a spreadsheet or somebody's head, and accounts
-//! for every bit of it: each [`AddressEntry`] is either an address or says what is wrong with it. It
-//! follows RFC 5322 (section 3.4, mailboxes and groups) where that is what people write, and never
-//! guesses which address was meant.
+//! for every bit of it: each [`AddressEntry`] is either an address or says what is wrong with it.
+//! It follows RFC 5322 (section 3.4, mailboxes and groups) where that is what people write, and
+//! never guesses which address was meant.
 //!
 //! - Commas, semicolons and line ends separate. Inside of quotation marks and of comments in
 //!   parentheses, commas and semicolons do not; a line end always does, so that a forgotten

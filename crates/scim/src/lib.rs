@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! A [`Filter`] is read from a query, a [`RequestedUser`] from the body of a POST or PUT, a [`Patch`] from
-//! that of a PATCH; both bodies turn one [`State`] into another. [`show`] writes users in the two
-//! shapes that exist: the plain one of Flowdock's API, and the one of RFC 7643. What cannot be
-//! read or applied is a [`ScimError`].
+//! A [`Filter`] is read from a query, a [`RequestedUser`] from the body of a POST or PUT, a
+//! [`Patch`] from that of a PATCH; both bodies turn one [`State`] into another. [`show`] writes
+//! users in the two shapes that exist: the plain one of Flowdock's API, and the one of RFC 7643.
+//! What cannot be read or applied is a [`ScimError`].
 //!
 //! Nothing here stores, answers requests or knows the time. Texts are handed on as they were sent;
 //! whether one is an e-mail address, or free, is for the caller to judge.

@@ -228,8 +228,8 @@ impl Store {
     }
 
     /// The same for a write that may be decided against: once the closure gives a reason, all that
-    /// it wrote and recorded is rolled back ([`Abort::Rejected`]) or committed ([`Abort::Commit`]), and
-    /// the reason is the answer.
+    /// it wrote and recorded is rolled back ([`Abort::Rejected`]) or committed ([`Abort::Commit`]),
+    /// and the reason is the answer.
     ///
     /// # Errors
     ///

@@ -1,17 +1,18 @@
 #![doc = include_str!("../README.md")]
 //!
 //! Everything that happens is an entry of one log, in one order. The [`Hub`] keeps the newest
-//! entries in a ring, each encoded once and shared by all. A [`Subscription`] has no queue: it is
-//! a position in the log and a [`SubscriptionFilter`]. When it is ready to write, it takes whatever stands
-//! after its position from the ring; a position that the ring has left behind is served by pages
-//! of the [`Log`] until the ring is reached again. Which of the two applies is decided under the
-//! ring's lock, every time anew, so that a live listener, one that reads slowly and one that
+//! entries in a ring, each encoded once and shared by all. A [`Subscription`] has no queue: it is a
+//! position in the log and a [`SubscriptionFilter`]. When it is ready to write, it takes whatever
+//! stands after its position from the ring; a position that the ring has left behind is served by
+//! pages of the [`Log`] until the ring is reached again. Which of the two applies is decided under
+//! the ring's lock, every time anew, so that a live listener, one that reads slowly and one that
 //! reconnects go through the same few lines, and none of them can lose an entry, get it twice or
 //! out of order. A slow reader costs nothing but its position, and slows nobody.
 //!
 //! Where to look:
 //!
-//! - [`Entry`], [`Audience`], [`SubscriptionFilter`]: what is told, to whom, and who wants to hear it;
+//! - [`Entry`], [`Audience`], [`SubscriptionFilter`]: what is told, to whom, and who wants to hear
+//!   it;
 //! - `framing`: the bytes of an entry on a JSON stream and on an event stream;
 //! - `ring`, `transient`: what was said lately, stored or not;
 //! - `listeners`: who is waiting for which topic, and how a listener is woken;

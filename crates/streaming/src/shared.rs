@@ -18,8 +18,8 @@ pub struct HubConfig {
     /// How many entries the ring holds at most.
     pub ring_entries: usize,
     /// How many bytes of entries the ring holds at most. They are counted once; each of the formats
-    /// [`StreamFormat::JsonWithIds`](crate::StreamFormat::JsonWithIds) and [`StreamFormat::Sse`](crate::StreamFormat::Sse)
-    /// that is in use adds as much again.
+    /// [`StreamFormat::JsonWithIds`](crate::StreamFormat::JsonWithIds) and
+    /// [`StreamFormat::Sse`](crate::StreamFormat::Sse) that is in use adds as much again.
     pub ring_bytes: usize,
     /// How many entries a page of the log has at most.
     pub page_entries: usize,

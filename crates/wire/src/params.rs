@@ -1,7 +1,7 @@
 //! The parameters of a request, and reading them by type.
 //!
-//! A [`ParamReader`] is asked for one parameter after the other and then for the verdict, so that the
-//! caller learns of all mistakes at once. What an endpoint takes is declared as a
+//! A [`ParamReader`] is asked for one parameter after the other and then for the verdict, so that
+//! the caller learns of all mistakes at once. What an endpoint takes is declared as a
 //! [`Request`](crate::Request), which does the asking.
 
 use std::collections::BTreeMap;
@@ -247,8 +247,8 @@ impl<'a> ParamReader<'a> {
     ///
     /// # Errors
     ///
-    /// [`Invalid`] with every mistake found so far, and with this one when the identifier is missing
-    /// or malformed.
+    /// [`Invalid`] with every mistake found so far, and with this one when the identifier is
+    /// missing or malformed.
     pub fn required_id<T>(&mut self, name: &str) -> Result<T, Invalid>
     where
         T: FromStr,

@@ -1,5 +1,5 @@
-//! Editing a message: its own author changes the text, anyone who sees it the tags. Private messages
-//! have tags in the classic profile only.
+//! Editing a message: its own author changes the text, anyone who sees it the tags. Private
+//! messages have tags in the classic profile only.
 
 use eddyline_model::messages::{Message, Notice};
 use eddyline_model::search::{self, SearchTokens};
@@ -22,8 +22,8 @@ pub struct Edit {
 }
 
 impl Messages {
-    /// Edits a message and tells the streams. Where messages have no tags, it ignores
-    /// those of the edit.
+    /// Edits a message and tells the streams. Where messages have no tags, it ignores those of the
+    /// edit.
     ///
     /// # Errors
     ///

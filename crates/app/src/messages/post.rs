@@ -117,6 +117,7 @@ impl Messages {
         new: NewPost,
         prepared: Option<Arc<Prepared>>,
     ) -> Result<Posted> {
+        check_owner(actor, &room)?;
         check_kind(&room, &new)?;
         if !new.files.is_empty() {
             self.files
@@ -134,8 +135,7 @@ impl Messages {
                 && private.id().is_none()
             {
                 // A refused message must not create the conversation.
-                content(&new, checked.prepared.as_deref())?;
-                check_tags(&new.tags, room.most_tags())?;
+                checked_content(&room, &new, checked.prepared.as_deref())?;
                 let created =
                     self.rooms
                         .create_private(&actor, private.clone(), MessageAction::Post);
@@ -246,8 +246,7 @@ impl Messages {
 
     fn draft(&self, actor: &Actor, room: &Room, new: &NewPost, checked: &Checked) -> Result<Draft> {
         let prepared = checked.prepared.as_deref();
-        let content = content(new, prepared)?;
-        check_tags(&new.tags, room.most_tags())?;
+        let content = checked_content(room, new, prepared)?;
         room.check_writable()?;
         let author = match (actor.user_id(), &new.external_user_name) {
             (Some(user), None) => Author::user(user),
@@ -312,6 +311,23 @@ impl Messages {
         let room = room.id().ok_or_else(Error::not_found)?;
         let view = self.load_view(room, id).await?;
         Ok(view.map_or(Posted::Accepted, |view| Posted::Message(Arc::new(view))))
+    }
+}
+
+/// The content of a message whose text and tags are within their limits: all that a message can be
+/// refused for without a look at its room's people.
+fn checked_content(room: &Room, new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
+    let content = content(new, prepared)?;
+    check_tags(&new.tags, room.most_tags())?;
+    Ok(content)
+}
+
+/// Checks that a private conversation is the actor's own: it was looked up for one of its two
+/// users, who alone may post with it.
+fn check_owner(actor: &Actor, room: &Room) -> Result<()> {
+    match room {
+        Room::Private(private) if actor.user()?.user.id != private.own() => Err(Error::denied()),
+        Room::Private(_) | Room::Flow(_) => Ok(()),
     }
 }
 

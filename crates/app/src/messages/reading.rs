@@ -9,8 +9,9 @@ use crate::{Error, Messages, Result};
 
 impl Messages {
     /// Moves the caller's marker in a room, for which the caller was admitted with
-    /// [`MessageAction::Read`](eddyline_model::policy::MessageAction::Read), to a message, and tells
-    /// the caller's own streams. A marker only goes forward: an earlier message changes nothing.
+    /// [`MessageAction::Read`](eddyline_model::policy::MessageAction::Read), to a message, and
+    /// tells the caller's own streams. A marker only goes forward: an earlier message changes
+    /// nothing.
     ///
     /// # Errors
     ///

@@ -55,6 +55,9 @@ pub(super) fn as_wanted(
     wanted: &[String],
     user: UserId,
 ) -> Extracted {
+    if !room.has_tags() {
+        return Extracted::default();
+    }
     let context = Context {
         roster: room,
         sender: Some(user),

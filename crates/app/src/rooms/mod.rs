@@ -107,7 +107,8 @@ impl Room {
     ///
     /// # Errors
     ///
-    /// [`crate::Error::denied`] when the organization, or each that the two have in common, is inactive.
+    /// [`crate::Error::denied`] when the organization, or each that the two have in common, is
+    /// inactive.
     pub(crate) fn check_writable(&self) -> Result<()> {
         match self {
             Self::Flow(room) => Ok(policy::write(&room.organization)?),

@@ -58,7 +58,8 @@ impl Scim {
     ///
     /// # Errors
     ///
-    /// [`Error::not_found`] for a user that the provider does not know or has removed, and for bots.
+    /// [`Error::not_found`] for a user that the provider does not know or has removed, and for
+    /// bots.
     pub async fn user(&self, provider: &ScimProvider, id: UserId) -> Result<UserResource> {
         let who = provider.clone();
         let (user, identity) = self

@@ -206,8 +206,8 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`Error::too_many_requests`](crate::Error::too_many_requests) when too many writes of the caller
-    /// wait, and as [`Store::post`].
+    /// [`Error::too_many_requests`](crate::Error::too_many_requests) when too many writes of the
+    /// caller wait, and as [`Store::post`].
     pub(crate) async fn post(&self, actor: &Actor, draft: Draft) -> Result<PostResult> {
         let Some(epoch) = actor.epoch() else {
             return Ok(PostResult {
