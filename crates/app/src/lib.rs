@@ -104,7 +104,8 @@ pub use jobs::Background;
 pub use limit::Limit;
 pub(crate) use mailer::Mail;
 pub use messages::{
-    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail, Pushing,
+    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail,
+    Pushing, TagEdit,
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,

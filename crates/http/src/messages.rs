@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddyline_app::{
     Actor, Edit, Error, FlowRoom, LIST_BYTES, NewAttachment, NewInbox, NewPost, Posted, Pushed,
-    Room, Uploaded,
+    Room, TagEdit, Uploaded,
 };
 use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
@@ -396,14 +396,36 @@ pub(crate) async fn get(ctx: RequestContext) -> Answer {
 pub(crate) async fn edit(ctx: RequestContext, request: UnparsedParams<EditMessage>) -> Answer {
     let room = ctx.room(MessageAction::Read).await?;
     let id = ctx.id("message")?;
-    let EditMessage { content, tags } = request.read()?;
-    let tags = tags.map(|tags| ctx.shared.profile.tags(tags));
-    let edit = Edit { content, tags };
+    let edit = message_edit(&ctx, request.read()?)?;
     ctx.app()
         .messages()
         .edit(ctx.actor(), &room, id, edit)
         .await?;
     Ok(done())
+}
+
+fn message_edit(ctx: &RequestContext, request: EditMessage) -> Result<Edit, Error> {
+    let EditMessage {
+        content,
+        tags,
+        add_tags,
+        remove_tags,
+    } = request;
+    let in_form = |tags: Option<Vec<String>>| ctx.shared.profile.tags(tags.unwrap_or_default());
+    let amends = add_tags.is_some() || remove_tags.is_some();
+    let tags = match tags {
+        Some(_) if amends => {
+            let text = "can't go with add_tags or remove_tags, since it names all tags";
+            return Err(Error::invalid("tags", text));
+        }
+        None if !amends => None,
+        None => Some(TagEdit::Amend {
+            add: in_form(add_tags),
+            remove: in_form(remove_tags),
+        }),
+        all => Some(TagEdit::Replace(in_form(all))),
+    };
+    Ok(Edit { content, tags })
 }
 
 pub(crate) async fn delete(ctx: RequestContext) -> Answer {

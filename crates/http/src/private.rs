@@ -1,7 +1,7 @@
 //! Private conversations, and posting and editing there, whose parameters differ from those of
 //! flows (specification, section 4).
 
-use eddyline_app::{Edit, Error, NewPost, Posted};
+use eddyline_app::{Edit, Error, NewPost, Posted, TagEdit};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::MessageAction;
@@ -219,7 +219,7 @@ async fn edit(
         reader.finish()?;
         Edit {
             content: content.content,
-            tags,
+            tags: tags.map(TagEdit::Replace),
         }
     };
     ctx.app()

@@ -153,7 +153,7 @@ impl Poster {
             message,
             EditMessage {
                 content,
-                tags: None,
+                ..EditMessage::default()
             },
         );
         self.deeds.begin_edit(message);

@@ -12,6 +12,8 @@ on_shared_servers![
     a_comment_is_edited_by_its_text,
     only_own_messages_and_comments_have_their_text_edited,
     tags_are_replaced_as_a_whole,
+    tags_are_added_and_removed_one_by_one,
+    two_who_change_tags_at_once_lose_neither_change,
     tags_are_anybodys_who_sees_the_message,
     content_and_tags_are_edited_in_one_go,
     an_edit_that_changes_nothing_is_no_edit,
@@ -199,6 +201,64 @@ async fn tags_are_replaced_as_a_whole(tenant: Tenant) {
             edit(&tenant, &message, json!({"tags": nothing})).await["tags"],
             json!([])
         );
+    }
+}
+
+async fn tags_are_added_and_removed_one_by_one(tenant: Tenant) {
+    let body = json!({"event": "message", "content": "#one", "tags": ["given", "other"]});
+    let message = tenant.ben.post(&tenant.main, &body).await;
+    let edited = edit(
+        &tenant,
+        &message,
+        json!({"add_tags": "#New, given", "remove_tags": ["OTHER", "unknown"]}),
+    )
+    .await;
+    assert_eq!(edited["tags"], json!(["given", "one", "new"]));
+    let ada = tenant.ada.id;
+    let edited = edit(&tenant, &message, json!({"add_tags": ["@ada"]})).await;
+    let mention = [format!(":user:{ada}"), format!(":unread:{ada}")];
+    assert_eq!(
+        edited["tags"],
+        json!(["given", "one", "new", mention[0], mention[1]])
+    );
+    let edited = edit(&tenant, &message, json!({"remove_tags": ["@ada", "one"]})).await;
+    assert_eq!(edited["tags"], json!(["given", "new"]));
+    assert_eq!(edited["content"], "#one");
+
+    let path = tenant.message_path(&message);
+    let both = json!({"tags": ["all"], "add_tags": ["more"]});
+    let refused = tenant.ben.send(Method::PUT, &path, &both).await;
+    assert_eq!(refused.status, 400);
+    assert!(refused.json()["errors"]["tags"].is_array(), "{refused:?}");
+    let many: Vec<String> = (0..48).map(|n| format!("tag{n}")).collect();
+    let edited = edit(&tenant, &message, json!({"add_tags": many})).await;
+    assert_eq!(edited["tags"].as_array().unwrap().len(), 50);
+    let refused = tenant
+        .ben
+        .send(Method::PUT, &path, &json!({"add_tags": ["51st"]}))
+        .await;
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.json()["errors"]["add_tags"].is_array(),
+        "{refused:?}"
+    );
+}
+
+async fn two_who_change_tags_at_once_lose_neither_change(tenant: Tenant) {
+    let message = tenant.ada.say(&tenant.main, "tags, please").await;
+    let path = tenant.message_path(&message);
+    for round in 0..10 {
+        let (one, two) = (format!("a{round}"), format!("b{round}"));
+        let (add_one, add_two) = (json!({"add_tags": [one]}), json!({"add_tags": [two]}));
+        tokio::join!(
+            tenant.ada.does(Method::PUT, &path, &add_one),
+            tenant.ben.does(Method::PUT, &path, &add_two),
+        );
+        let shown = tenant.ada.get(&path).await;
+        for tag in [one, two] {
+            let tags = shown["tags"].as_array().unwrap();
+            assert!(tags.iter().any(|other| *other == *tag), "{tag}: {tags:?}");
+        }
     }
 }
 

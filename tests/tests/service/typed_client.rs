@@ -153,7 +153,7 @@ async fn messages_are_posted_and_found(tenant: Tenant) {
     assert_eq!(ids(flow.messages(&query).await.unwrap()), [message.id]);
     let change = EditMessage {
         content: Some("Dinner?".into()),
-        tags: None,
+        ..EditMessage::default()
     };
     flow.edit(message.id, &change).await.unwrap();
     assert!(flow.message(message.id).await.unwrap().edited.is_some());
@@ -363,7 +363,7 @@ async fn two_talk_in_private(tenant: Tenant) {
             message.id,
             &EditMessage {
                 content: Some("Hello".into()),
-                tags: None,
+                ..EditMessage::default()
             },
         )
         .await
@@ -423,12 +423,12 @@ async fn events_of_a_stream_have_types(tenant: Tenant) {
         .unwrap();
     let change = EditMessage {
         content: Some("Coffee".into()),
-        tags: None,
+        ..EditMessage::default()
     };
     flow.edit(message.id, &change).await.unwrap();
     let change = EditMessage {
-        content: None,
         tags: Some(vec!["new".into()]),
+        ..EditMessage::default()
     };
     flow.edit(message.id, &change).await.unwrap();
     flow.mark_read(message.id).await.unwrap();

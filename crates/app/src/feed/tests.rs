@@ -3,7 +3,7 @@ use eddyline_model::policy::FlowAction;
 
 use super::*;
 use crate::accounts::tests::World;
-use crate::{Edit, NewPost, Posted};
+use crate::{Edit, NewPost, Posted, TagEdit};
 
 #[tokio::test]
 async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told_of_it() {
@@ -29,7 +29,7 @@ async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told
         panic!("{posted:?}")
     };
     let edit = Edit {
-        tags: Some(vec!["new".into()]),
+        tags: Some(TagEdit::Replace(vec!["new".into()])),
         ..Edit::default()
     };
     world

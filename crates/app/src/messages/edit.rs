@@ -1,6 +1,8 @@
 //! Editing a message: its own author changes the text, anyone who sees it the tags. Private
 //! messages have tags in the classic profile only.
 
+use std::borrow::Cow;
+
 use eddyline_model::messages::{Message, Notice};
 use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::tags::{self, Extracted, TagChanges};
@@ -17,8 +19,51 @@ use crate::{Error, Messages, Result};
 pub struct Edit {
     /// The new text.
     pub content: Option<String>,
-    /// All tags it is to have.
-    pub tags: Option<Vec<String>>,
+    /// The change of its tags.
+    pub tags: Option<TagEdit>,
+}
+
+/// How to change the tags of a message. Tags are in any form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TagEdit {
+    /// It has these then, and no others.
+    Replace(Vec<String>),
+    /// Some come and some go. Two users who do so at the same time lose neither change.
+    Amend {
+        /// Those to add.
+        add: Vec<String>,
+        /// Those to remove.
+        remove: Vec<String>,
+    },
+}
+
+impl TagEdit {
+    /// Checks what can be checked without the message.
+    fn check(&self, most: usize) -> Result<()> {
+        match self {
+            Self::Replace(wanted) => check_tags("tags", wanted, most),
+            Self::Amend { add, remove } => {
+                check_tags("add_tags", add, most)?;
+                check_tags("remove_tags", remove, most)
+            }
+        }
+    }
+
+    /// All tags that the message is to have.
+    fn wanted(&self, room: &Room, message: &Message) -> Result<Cow<'_, [String]>> {
+        match self {
+            Self::Replace(wanted) => Ok(wanted.into()),
+            Self::Amend { add, remove } => {
+                let wanted = tags::amend(&message.tags, add, remove, room);
+                // Those of the text can be as many again, and a message that has more than can be
+                // given may still lose some.
+                if !add.is_empty() {
+                    check_tags("add_tags", &wanted, room.most_tags())?;
+                }
+                Ok(wanted.into())
+            }
+        }
+    }
 }
 
 impl Messages {
@@ -40,8 +85,8 @@ impl Messages {
             check_text(content)?;
         }
         edit.tags = edit.tags.filter(|_| room.has_tags());
-        if let Some(wanted) = &edit.tags {
-            check_tags(wanted, room.most_tags())?;
+        if let Some(change) = &edit.tags {
+            change.check(room.most_tags())?;
         }
         let words = edit
             .content
@@ -60,8 +105,9 @@ impl Messages {
                 let extracted = tagging::of_content(room, &message, content);
                 message = write_content(tx, actor, &message, content, extracted, &words)?;
             }
-            if let Some(wanted) = &edit.tags {
-                let extracted = tagging::as_wanted(room, &message, wanted, user);
+            if let Some(change) = &edit.tags {
+                let wanted = change.wanted(room, &message)?;
+                let extracted = tagging::as_wanted(room, &message, &wanted, user);
                 let changes = write_tags(tx, actor, &message, extracted)?;
                 note_read(tx, &message, user, &changes)?;
             }
@@ -194,7 +240,7 @@ mod tests {
         assert_eq!(shown(), posted.message.sent);
         world.pass(60);
         let edit = Edit {
-            tags: Some(vec!["green".into()]),
+            tags: Some(TagEdit::Replace(vec!["green".into()])),
             ..Edit::default()
         };
         world

@@ -27,7 +27,7 @@ use eddyline_model::{MessageId, Timestamp, UserId, tags};
 use eddyline_storage::Tx;
 use std::sync::Arc;
 
-pub use edit::Edit;
+pub use edit::{Edit, TagEdit};
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub use list::{LIST_BYTES, MessageList};
@@ -59,11 +59,11 @@ pub(crate) fn check_text(text: &str) -> Result<()> {
 }
 
 /// Checks the tags that a client gave for a message that can have so many.
-pub(crate) fn check_tags(given: &[String], most: usize) -> Result<()> {
+pub(crate) fn check_tags(field: &str, given: &[String], most: usize) -> Result<()> {
     if given.len() > most {
-        return Err(Error::invalid("tags", tags::TagError::TooMany.to_string()));
+        return Err(Error::invalid(field, tags::TagError::TooMany.to_string()));
     }
-    tags::validate(given).map_err(|error| Error::invalid("tags", error.to_string()))
+    tags::validate(given).map_err(|error| Error::invalid(field, error.to_string()))
 }
 
 /// The message that tells streams of a change to another: never listed, and in no thread.

@@ -318,7 +318,7 @@ impl Messages {
 /// refused for without a look at its room's people.
 fn checked_content(room: &Room, new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
     let content = content(new, prepared)?;
-    check_tags(&new.tags, room.most_tags())?;
+    check_tags("tags", &new.tags, room.most_tags())?;
     Ok(content)
 }
 

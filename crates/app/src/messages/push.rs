@@ -90,7 +90,7 @@ impl Messages {
         // Before anything is posted anywhere.
         check_text(&new.content)?;
         for Pushing { actor, room } in to {
-            check_tags(&new.tags, room.most_tags())?;
+            check_tags("tags", &new.tags, room.most_tags())?;
             self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {
@@ -124,7 +124,7 @@ impl Messages {
         let pushed = Pushed::Mail(mail);
         let prepared = Arc::new(self.prepare(&pushed, None, Vec::new()).await?);
         for Pushing { actor, room } in to {
-            check_tags(&tags, room.most_tags())?;
+            check_tags("tags", &tags, room.most_tags())?;
             self.authentication.count_request(actor)?;
         }
         for Pushing { actor, room } in to {

@@ -35,6 +35,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("downloadFile", "link") => json!("4f1c9a7e"),
         ("locateFile" | "locateThumbnail" | "downloadFile", "name") => json!("plan.png"),
         ("createSource" | "updateSource" | "updateOwnSource", "name") => json!("Tracker"),
+        ("editFlowMessage", "remove_tags") => json!(["tea"]),
         ("renameOrganization", "name") => json!("Acme"),
         ("createGroup" | "updateGroup", "name") => json!("team"),
         ("updateSelf" | "updateSelfById", "name") => json!("Ada Lovelace"),

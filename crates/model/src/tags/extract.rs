@@ -96,6 +96,26 @@ pub fn replace<R: Roster>(
     extracted
 }
 
+/// The tags that a message is to have, for [`replace`], when `remove` are taken from those it has and
+/// `add` are added. A tag that stands in both is added.
+///
+/// Both are in any form. With a mention of a user goes the mark that the user has not read it.
+#[must_use]
+pub fn amend<R: Roster>(
+    previous: &[String],
+    add: &[String],
+    remove: &[String],
+    roster: &R,
+) -> Vec<String> {
+    let mut gone: HashSet<String> = HashSet::with_capacity(remove.len());
+    for tag in remove.iter().filter_map(|tag| resolve(tag, roster)) {
+        gone.extend(parse_user(&tag).map(unread_tag));
+        gone.insert(tag);
+    }
+    let kept = previous.iter().filter(|tag| !gone.contains(*tag));
+    kept.chain(add).cloned().collect()
+}
+
 fn set(tags: &[String]) -> HashSet<&str> {
     tags.iter().map(String::as_str).collect()
 }

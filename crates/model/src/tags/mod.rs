@@ -22,7 +22,7 @@ use unicode_normalization::UnicodeNormalization;
 use crate::UserId;
 use crate::names::nick_key;
 
-pub use self::extract::{Context, Extracted, extract, reparse, replace};
+pub use self::extract::{Context, Extracted, amend, extract, reparse, replace};
 pub use self::private::{keeps_unread, set_unread};
 
 mod extract;

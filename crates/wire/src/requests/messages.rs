@@ -193,6 +193,10 @@ request! {
         content: Option<String> = unchecked_text(1..=MAX_CONTENT_CHARS),
         /// All tags it is to have.
         tags: Option<Vec<String>> = texts(),
+        /// Tags to add; the others stay. Not together with tags.
+        add_tags: Option<Vec<String>> = texts(),
+        /// Tags to remove; the others stay. Not together with tags.
+        remove_tags: Option<Vec<String>> = texts(),
     }
 }
 

@@ -123,3 +123,34 @@ proptest! {
         prop_assert_eq!(&same.explicit, &first.explicit);
     }
 }
+
+#[test]
+fn an_amendment_leaves_the_other_tags_as_they_are() {
+    let flow = flow();
+    let before = list(&[
+        "plan",
+        "todo",
+        ":user:2",
+        ":unread:2",
+        ":user:3",
+        ":unread:3",
+    ]);
+    let amended = |add: &[&str], remove: &[&str]| amend(&before, &list(add), &list(remove), &flow);
+    assert_eq!(amended(&[], &[]), before);
+    assert_eq!(
+        amended(&["#New"], &["#TODO", "unknown", "@nobody"]),
+        list(&[
+            "plan",
+            ":user:2",
+            ":unread:2",
+            ":user:3",
+            ":unread:3",
+            "#New"
+        ])
+    );
+    assert_eq!(
+        amended(&["todo"], &["todo", "@foo"]),
+        list(&["plan", ":user:3", ":unread:3", "todo"]),
+        "a mention goes with its unread mark, and what is added stays"
+    );
+}
