@@ -62,6 +62,10 @@ pub(crate) const COMMENTS: AnswerHeader = (
     "Link",
     "Where the comments are, as rel=\"comments\" (RFC 8288)",
 );
+pub(crate) const EVENT_ID: AnswerHeader = (
+    "Event-Id",
+    "The event after which the stream began; Last-Event-ID if it breaks before it brings one",
+);
 pub(crate) const LOCATION: AnswerHeader = ("Location", "Where it is");
 pub(crate) const ETAG: AnswerHeader = ("ETag", "The version (RFC 9110, section 8.8.3)");
 

@@ -8,7 +8,7 @@ use http::Method;
 
 use crate::access::AllowedCallers;
 use crate::endpoint::Shape::{Empty, Many, One, Stream};
-use crate::endpoint::{COMMENTS, Endpoint, NEXT};
+use crate::endpoint::{COMMENTS, EVENT_ID, Endpoint, NEXT};
 use crate::operation_tags::{self as tags, Tag};
 use crate::path_params::PathParams;
 use crate::{
@@ -334,6 +334,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
                 "Messages, for as long as you listen",
                 Some(Stream("StreamEvent")),
             )
+            .response_headers(&[EVENT_ID])
     };
     let one = "/flows/{organization}/{flow}";
     let list = vec![

@@ -16,6 +16,7 @@ use crate::media;
 use crate::serve::{FrameSource, WithDeadline, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+const EVENT_ID: HeaderName = HeaderName::from_static("event-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 pub(crate) async fn several(
@@ -35,6 +36,7 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     let listen = listen(ctx, flows, request);
     let actor = ctx.actor();
     let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
+    let began_after = subscription.began_after();
     let source = SubscriptionFrames {
         subscription,
         _listening: listening,
@@ -51,6 +53,9 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
         HeaderValue::from_static("no-cache, no-transform"),
     );
     headers.insert(NO_BUFFERING, HeaderValue::from_static("no"));
+    if let Some(id) = began_after.and_then(|id| HeaderValue::try_from(id.to_string()).ok()) {
+        headers.insert(EVENT_ID, id);
+    }
     Ok(response)
 }
 

@@ -73,7 +73,7 @@ pub struct Hub {
 
 enum Start {
     Live,
-    At(Seq),
+    At(EventId),
     Reset,
 }
 
@@ -248,10 +248,14 @@ impl Hub {
             return Err(SubscribeError::RightsChanged);
         }
         let head = state.ring.head();
-        let (cursor, opening) = match start {
-            Start::Live => (head.seq.max(request.acknowledged), Opening::KeepAlive),
-            Start::At(seq) => (seq, Opening::KeepAlive),
-            Start::Reset => (head.seq, Opening::Reset(head)),
+        let (cursor, opening, began_after) = match start {
+            Start::Live => (
+                head.seq.max(request.acknowledged),
+                Opening::KeepAlive,
+                Some(head),
+            ),
+            Start::At(id) => (id.seq, Opening::KeepAlive, Some(id)),
+            Start::Reset => (head.seq, Opening::Reset(head), None),
         };
         let position = Position {
             cursor,
@@ -274,6 +278,7 @@ impl Hub {
             detail,
             position,
             opening,
+            began_after,
         ))
     }
 
@@ -289,10 +294,6 @@ impl Hub {
             Some(known) => known,
             None => self.shared.pages().log().verify(id).await?,
         };
-        Ok(if known {
-            Start::At(id.seq)
-        } else {
-            Start::Reset
-        })
+        Ok(if known { Start::At(id) } else { Start::Reset })
     }
 }

@@ -57,6 +57,7 @@ pub struct Subscription {
     full_detail: bool,
     position: Position,
     opening: Option<Opening>,
+    began_after: Option<EventId>,
     /// What a stream below the ring waits for.
     step: Option<Step>,
     /// How often in a row the log was away.
@@ -80,6 +81,7 @@ impl Subscription {
         (format, full_detail): (StreamFormat, bool),
         position: Position,
         opening: Opening,
+        began_after: Option<EventId>,
     ) -> Self {
         Self {
             shared,
@@ -90,6 +92,7 @@ impl Subscription {
             full_detail,
             position,
             opening: Some(opening),
+            began_after,
             step: None,
             failures: 0,
             rereads: 0,
@@ -202,6 +205,14 @@ impl Subscription {
         };
         batch.retain_admitted(&filter);
         true
+    }
+
+    /// The event after which the stream began: one that goes on after it misses nothing of this one.
+    /// It may also bring what happened just before this one was opened. `None` when the client was
+    /// told to begin anew, which the first frame says.
+    #[must_use]
+    pub fn began_after(&self) -> Option<EventId> {
+        self.began_after
     }
 
     /// Everything up to this position has been handed out, or was not for this stream.

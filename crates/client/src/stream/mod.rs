@@ -193,12 +193,14 @@ impl Client {
                 content_type: content_type.to_owned(),
             });
         }
+        let began_after = head.headers.get("event-id");
+        let began_after = began_after.and_then(|id| Some(id.to_str().ok()?.to_owned()));
         Ok(EventStream {
             headers: head.headers,
             body: Some(body),
             decoder: StreamDecoder::new(request.format),
             ready: VecDeque::new(),
-            last_event_id: request.last_event_id.clone(),
+            last_event_id: request.last_event_id.clone().or(began_after),
         })
     }
 }
@@ -222,7 +224,8 @@ impl EventStream {
         std::future::poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// The id of the last event handed out that had one; at first the one asked for.
+    /// The id of the last event handed out that had one; at first the one asked for, or else the one
+    /// after which the server began.
     pub fn last_event_id(&self) -> Option<&str> {
         self.last_event_id.as_deref()
     }

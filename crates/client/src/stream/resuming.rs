@@ -15,24 +15,16 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The longest time to wait that a server may ask for.
 const LONGEST_ASKED: Duration = Duration::from_secs(3600);
-/// No event bears this id, so that the server answers with the id to continue from.
-const NO_EVENT: &str = "none";
 
 impl Client {
     /// Listens for as long as the caller may, and connects again when the connection ends.
     pub fn follow(&self, request: &StreamRequest) -> ResumingStream {
-        let mut request = StreamRequest {
-            format: StreamFormat::EventStream,
-            ..request.clone()
-        };
-        let is_new = request.last_event_id.is_none();
-        request
-            .last_event_id
-            .get_or_insert_with(|| NO_EVENT.to_owned());
         ResumingStream {
             client: self.clone(),
-            request,
-            is_new,
+            request: StreamRequest {
+                format: StreamFormat::EventStream,
+                ..request.clone()
+            },
             open: None,
             failures: 0,
             next_attempt: None,
@@ -51,8 +43,6 @@ impl Client {
 pub struct ResumingStream {
     client: Client,
     request: StreamRequest,
-    /// It has heard nothing yet: the first reset is the answer to its made-up id.
-    is_new: bool,
     open: Option<EventStream>,
     failures: u32,
     next_attempt: Option<Instant>,
@@ -74,7 +64,11 @@ impl ResumingStream {
             let stream = match &mut self.open {
                 Some(stream) => stream,
                 None => match self.client.stream(&self.request).await {
-                    Ok(stream) => self.open.insert(stream),
+                    Ok(stream) => {
+                        let began_after = stream.last_event_id().map(str::to_owned);
+                        self.request.last_event_id = began_after;
+                        self.open.insert(stream)
+                    }
                     Err(error) => {
                         self.failed(error)?;
                         continue;
@@ -87,10 +81,7 @@ impl ResumingStream {
                     if event.id.is_some() {
                         self.request.last_event_id.clone_from(&event.id);
                     }
-                    let first = std::mem::take(&mut self.is_new);
-                    if !(first && event.kind() == "reset") {
-                        return Ok(event);
-                    }
+                    return Ok(event);
                 }
                 Some(Err(error)) => self.failed(error)?,
                 None => self.wait(None),
@@ -103,12 +94,9 @@ impl ResumingStream {
         self.failure.as_ref()
     }
 
-    /// The id of the last event; `None` before the first.
+    /// The id of the last event, or the one after which the stream began; `None` until it is open.
     pub fn last_event_id(&self) -> Option<&str> {
-        self.request
-            .last_event_id
-            .as_deref()
-            .filter(|id| *id != NO_EVENT)
+        self.request.last_event_id.as_deref()
     }
 
     fn failed(&mut self, error: Error) -> Result<(), Error> {

@@ -88,7 +88,7 @@ async fn run(
 
     let edit = EditFlowMessageRequest {
         content: Some("Edited in Rust".to_owned()),
-        tags: None,
+        ..Default::default()
     };
     client
         .edit_flow_message(&organization, &flow, posted.id, Some(edit))

@@ -12,6 +12,7 @@ on_both_databases![
     an_unknown_event_is_answered_by_one_reset,
     thousands_of_missed_messages_come_from_the_log,
     a_new_stream_tells_nothing_that_was_answered_before,
+    a_stream_that_breaks_before_its_first_event_misses_nothing,
 ];
 
 /// Names another number of streams that are opened right after an answer.
@@ -132,6 +133,7 @@ async fn an_unknown_event_is_answered_by_one_reset(server: Server) {
     for unknown in ["nonsense", &of_another_history, &of_the_future] {
         for request in [after(unknown), after(unknown).json()] {
             let mut stream = Listener::open(&ada.client, &request).await;
+            assert_eq!(stream.header("event-id"), None);
             let reset = stream.next().await;
             assert_eq!(reset.json["event"], "reset", "{unknown}");
             let message = ben.say(MAIN, "live").await;
@@ -191,5 +193,24 @@ async fn a_new_stream_tells_nothing_that_was_answered_before(server: Server) {
         let next = format!("next {number}");
         ben.say(MAIN, &next).await;
         assert_eq!(stream.event("message").await["content"], next);
+    }
+}
+
+async fn a_stream_that_breaks_before_its_first_event_misses_nothing(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "long ago").await;
+    let mut whole = Listener::to(&ada.client, &[MAIN]).await;
+    ben.say(MAIN, "before").await;
+    whole.next().await;
+    let new = StreamRequest::new().flow(MAIN);
+    for request in [new.clone(), new.json()] {
+        let quiet = Listener::open(&ada.client, &request).await;
+        let id = quiet.header("event-id").unwrap().to_owned();
+        drop(quiet);
+        let missed = ben.say(MAIN, "missed").await;
+        let mut stream = Listener::open(&ada.client, &after(&id)).await;
+        assert_eq!(stream.header("event-id"), Some(id.as_str()));
+        assert_eq!(stream.json().await, missed);
+        assert_eq!(whole.json().await, missed);
     }
 }
