@@ -10,6 +10,7 @@ use http::{Extensions, HeaderMap};
 
 use crate::Shared;
 use crate::path_params::PathParams;
+use crate::path_room;
 use crate::requester::{Requester, ResolvedRequester};
 use crate::serve::{BodyReservation, mark_authenticated};
 use crate::uploads::Received;
@@ -78,14 +79,9 @@ impl RequestContext {
     /// The flow or the private conversation that the path names, if the caller may do `action`
     /// there.
     pub(crate) async fn room(&self, action: MessageAction) -> Result<Room, Error> {
-        if !self.segment("flow").is_empty() {
-            return Ok(self.flow(action.in_flow()).await?.into());
-        }
-        // Flow tokens are denied before the id is parsed.
-        self.actor().user()?;
-        let with = self.id("user")?;
-        let rooms = self.app().rooms();
-        Ok(rooms.private(self.actor(), with, action).await?.into())
+        path_room::find(self.app(), &self.segments, self.actor(), action)
+            .await?
+            .ok_or_else(Error::not_found)
     }
 }
 

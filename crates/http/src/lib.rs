@@ -34,6 +34,7 @@ mod operation_tags;
 mod organizations;
 mod path;
 mod path_params;
+mod path_room;
 mod peer;
 mod picture_form;
 mod private;

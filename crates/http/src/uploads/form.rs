@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use bytes::Bytes;
-use eddyline_app::{Actor, App, Error, Limit, Permit};
+use eddyline_app::{Actor, App, Error, Limit, Permit, Room};
 use eddyline_model::files::MAX_ATTACHMENTS;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::{FlowAction, MessageAction};
@@ -23,6 +23,7 @@ use crate::body::{self, BodyReader, UNCOUNTED_BODY};
 use crate::error::missing_credentials;
 use crate::multipart::{Multipart, Part};
 use crate::path_params::PathParams;
+use crate::path_room;
 use crate::serve::{BodyError, BodyLimit, RateMeter};
 
 /// The most characters of the id by which a body refers to a file.
@@ -231,28 +232,29 @@ async fn admit(
     sender: &Actor,
     so_far: &Params,
 ) -> Result<(), Error> {
-    let rooms = shared.app.rooms();
-    if !segments.get("user").is_empty() {
-        let with = segments.get("user");
-        let with = with.parse().map_err(|_| Error::not_found())?;
-        let room = rooms.private(sender, with, MessageAction::Post).await?;
-        return shared.app.files().may_send(&room.into()).await;
+    let named = path_room::find(&shared.app, segments, sender, MessageAction::Post).await?;
+    if let Some(room @ Room::Private(_)) = &named {
+        return shared.app.files().may_send(room).await;
     }
     let mut params = so_far.reader();
     let flow = params.opt_text("flow", 1..=300);
     let event = params.opt_text("event", 0..=100);
     params.finish()?;
-    let (organization, name) = (segments.get("organization"), segments.get("flow"));
-    let post = FlowAction::Post;
-    let room = match (sender, flow) {
-        _ if !name.is_empty() => Some(rooms.find(sender, organization, name, post).await?),
-        (Actor::FlowToken { room, .. }, _) => Some(rooms.of_flow_token(sender, *room).await?),
-        (Actor::User { .. }, Some(flow)) => Some(rooms.find_named(sender, &flow, post).await?),
+    let rooms = shared.app.rooms();
+    let room = match (named, sender, flow) {
+        (Some(room), _, _) => Some(room),
+        (None, Actor::FlowToken { room, .. }, _) => {
+            Some(rooms.of_flow_token(sender, *room).await?.into())
+        }
+        (None, Actor::User { .. }, Some(flow)) => {
+            let flow = rooms.find_named(sender, &flow, FlowAction::Post).await?;
+            Some(flow.into())
+        }
         // It is told later, or is missing.
-        (Actor::User { .. }, None) => None,
+        (None, Actor::User { .. }, None) => None,
     };
     if let Some(room) = room {
-        shared.app.files().may_send(&room.into()).await?;
+        shared.app.files().may_send(&room).await?;
     }
     match event.as_deref().and_then(MessageKind::parse) {
         Some(MessageKind::Activity | MessageKind::Discussion) if !sender.may_integrate() => {
