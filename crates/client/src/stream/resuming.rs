@@ -36,9 +36,9 @@ impl Client {
 /// A stream that connects again when its connection ends, and misses and repeats nothing; made by
 /// [`Client::follow`].
 ///
-/// It waits from one second up to 30 before it tries again, or as long as the server asks. When the
-/// server no longer knows the place to continue from, it says so by an
-/// [`Event::Reset`](super::Event::Reset).
+/// It waits from half a second up to 30 seconds before it tries again, or up to a quarter longer
+/// than the server asks. When the server no longer knows the place to continue from, it says so by
+/// an [`Event::Reset`](super::Event::Reset).
 #[derive(Debug)]
 pub struct ResumingStream {
     client: Client,
@@ -123,16 +123,47 @@ impl ResumingStream {
         Ok(())
     }
 
-    /// Sets the time of the next attempt. It varies, so that the clients of a server that starts
-    /// again do not all come at once.
+    /// Sets the time of the next attempt.
     fn wait(&mut self, asked: Option<Duration>) {
         self.open = None;
-        let pause = FIRST_PAUSE
-            .saturating_mul(1 << self.failures.min(10))
-            .min(LONGEST_PAUSE);
+        let chance = (eddyline_random::number() % 1000) as f64 / 1000.0;
+        self.next_attempt = Some(Instant::now() + pause(self.failures, asked, chance));
         self.failures = self.failures.saturating_add(1);
-        let varied = pause.mul_f64(0.5 + (eddyline_random::number() % 1000) as f64 / 2000.0);
-        self.next_attempt =
-            Some(Instant::now() + varied.max(asked.unwrap_or_default().min(LONGEST_ASKED)));
+    }
+}
+
+/// How long to wait after so many failures, where the server asks for a pause or not. It varies with
+/// `chance`, from 0 to 1, also where the server asks: it asks all its clients for the same, and they
+/// would all come at once.
+fn pause(failures: u32, asked: Option<Duration>, chance: f64) -> Duration {
+    let own = FIRST_PAUSE
+        .saturating_mul(1 << failures.min(10))
+        .min(LONGEST_PAUSE);
+    let own = own.mul_f64(0.5 + chance / 2.0);
+    let asked = asked.unwrap_or_default().min(LONGEST_ASKED);
+    own.max(asked.mul_f64(1.0 + chance / 4.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_doubles_up_to_half_a_minute_and_varies_by_half() {
+        let seconds = |failures, chance| pause(failures, None, chance).as_secs_f64();
+        assert_eq!([seconds(0, 0.0), seconds(0, 1.0)], [0.5, 1.0]);
+        assert_eq!([seconds(3, 0.0), seconds(3, 1.0)], [4.0, 8.0]);
+        assert_eq!([seconds(99, 0.0), seconds(99, 1.0)], [15.0, 30.0]);
+    }
+
+    #[test]
+    fn a_pause_that_the_server_asks_for_is_kept_and_up_to_a_quarter_longer() {
+        let seconds = |asked, chance| {
+            let asked = Some(Duration::from_secs(asked));
+            pause(0, asked, chance).as_secs_f64()
+        };
+        assert_eq!([seconds(20, 0.0), seconds(20, 1.0)], [20.0, 25.0]);
+        assert_eq!(seconds(1_000_000, 0.0), 3600.0, "at most an hour");
+        assert_eq!(seconds(0, 1.0), 1.0, "the own pause is longer");
     }
 }
