@@ -34,7 +34,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::POST,
             GROUPS,
             "createGroup",
-            "Make a group of users",
+            "Create a group of users",
             create,
         )
         .may_conflict()
@@ -76,7 +76,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::DELETE,
             USER,
             "removeGroupMember",
-            "Take a user out of a group",
+            "Remove a user from a group",
             leave,
         )
         .scopes(&[Manage])

@@ -105,7 +105,7 @@ fn flow_endpoints() -> Vec<Endpoint> {
             Method::POST,
             "/flows/{organization}",
             "createFlow",
-            "Make a flow",
+            "Create a flow",
             flows::create,
         )
         .may_conflict()

@@ -37,7 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::POST,
             ALL,
             "createSource",
-            "Make a source of your application",
+            "Create a source of your application",
             create,
         )
         .callers(AllowedCallers::Applications)

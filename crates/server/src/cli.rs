@@ -65,10 +65,10 @@ pub(crate) enum Command {
     /// Run the server until it is told to stop
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(Serve),
-    /// Run a server with a small, lively organization to try things on
+    /// Run a server with sample data, to try things out
     #[command(after_help = DEMO_EXAMPLES)]
     Demo(Demo),
-    /// Make, list and change organizations, people, flows and tokens; also while the server runs
+    /// Create, list and change organizations, users, flows and tokens; also while the server runs
     #[command(after_help = admin_help())]
     Admin(Admin),
 }

@@ -88,7 +88,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             Method::POST,
             "/oauth/revoke",
             "revokeToken",
-            "End a token",
+            "Revoke a token",
             revoke,
         ))
         .required_parameter(

@@ -140,7 +140,7 @@ fn changing() -> Vec<Endpoint> {
         Method::POST,
         USERS,
         "createProvidedUser",
-        "Make a user",
+        "Create a user",
         create,
     );
     let replace = Endpoint::new(
@@ -161,7 +161,7 @@ fn changing() -> Vec<Endpoint> {
         Method::DELETE,
         USER,
         "deleteProvidedUser",
-        "Take a user out of the organization",
+        "Remove a user from the organization",
         remove,
     );
     vec![

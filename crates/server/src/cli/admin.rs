@@ -68,10 +68,10 @@ pub(crate) enum OneCommand {
     /// Applications that act for users by OAuth
     #[command(subcommand, disable_help_subcommand = true)]
     App(ApplicationCommand),
-    /// What ties applications to flows
+    /// Integrations of applications into flows
     #[command(subcommand, disable_help_subcommand = true)]
     Source(SourceCommand),
-    /// Identity providers that make and change users (SCIM)
+    /// Identity providers that create and change users (SCIM)
     #[command(subcommand, disable_help_subcommand = true)]
     Scim(ScimCommand),
     /// Tokens of users and flows
@@ -101,7 +101,7 @@ impl OneCommand {
 /// Commands about organizations.
 #[derive(Subcommand)]
 pub(crate) enum OrgCommand {
-    /// Make an organization
+    /// Create an organization
     Create(CreateOrganizationArgs),
     /// List organizations
     List,
@@ -113,7 +113,7 @@ pub(crate) enum OrgCommand {
     },
     /// Change an organization
     Update(OrganizationUpdate),
-    /// Domains within which the organization's identity provider makes users with proved addresses
+    /// Domains in which the identity provider creates users with proved addresses
     #[command(subcommand, disable_help_subcommand = true)]
     Domain(DomainCommand),
 }
@@ -121,9 +121,9 @@ pub(crate) enum OrgCommand {
 /// Commands about the domains of organizations.
 #[derive(Subcommand)]
 pub(crate) enum DomainCommand {
-    /// Give a domain to an organization and all below it; it must be in the organization's hands
+    /// Add a domain to an organization and all below it; the organization must control the domain
     Add(OrganizationDomain),
-    /// Take a domain away; addresses that only the provider's word proved must be proved by mail
+    /// Remove a domain; addresses that only the provider's word proved must be proved by mail
     /// again
     Remove(OrganizationDomain),
     /// Show the domains of an organization
@@ -161,7 +161,7 @@ pub(crate) enum ApplicationCommand {
 /// Commands about sources.
 #[derive(Subcommand)]
 pub(crate) enum SourceCommand {
-    /// Make a source, which posts to the inbox of a flow; its token is shown once
+    /// Create a source, which posts to the inbox of a flow; its token is shown once
     Create(CreateSourceArgs),
     /// List the sources of a flow
     List {
@@ -174,7 +174,7 @@ pub(crate) enum SourceCommand {
 /// Commands about the secret key.
 #[derive(Subcommand)]
 pub(crate) enum SecretKeyCommand {
-    /// Give up what was sealed with a key that is lost: each application gets a new secret
+    /// Replace secrets that were sealed with a lost key: each application gets a new secret
     #[command(
         after_help = "Stop the servers of the database first. Tokens of the applications stay."
     )]

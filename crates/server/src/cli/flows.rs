@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 /// Commands about flows.
 #[derive(Subcommand)]
 pub(crate) enum FlowCommand {
-    /// Make a flow
+    /// Create a flow
     Create(CreateFlowArgs),
     /// List the flows of an organization
     List {
@@ -18,7 +18,7 @@ pub(crate) enum FlowCommand {
     },
     /// Add a user to a flow
     AddUser(FlowUser),
-    /// Take a user out of a flow
+    /// Remove a user from a flow
     RemoveUser(FlowUser),
     /// Archive a flow, or bring it back
     Archive {
@@ -29,7 +29,7 @@ pub(crate) enum FlowCommand {
         #[arg(long)]
         undo: bool,
     },
-    /// Make a token for posting to a flow without a user
+    /// Create a token for posting to a flow without a user
     Token {
         /// The flow, by the names in its URL
         #[arg(long, value_name = "ORG/FLOW")]

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 /// Commands about groups.
 #[derive(Subcommand)]
 pub(crate) enum GroupCommand {
-    /// Make a group of users, who are mentioned together by @NAME
+    /// Create a group of users, who are mentioned together by @NAME
     Create(NewGroup),
     /// Show the groups of an organization
     List {
@@ -17,7 +17,7 @@ pub(crate) enum GroupCommand {
     Show(NamedGroup),
     /// Add a user of the organization to a group
     AddUser(GroupMember),
-    /// Take a user out of a group
+    /// Remove a user from a group
     RemoveUser(GroupMember),
     /// Remove a group; messages keep its tag
     Remove(NamedGroup),

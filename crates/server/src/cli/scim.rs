@@ -5,7 +5,7 @@ use clap::Subcommand;
 /// Commands about identity providers.
 #[derive(Subcommand)]
 pub(crate) enum ScimCommand {
-    /// Let an identity provider in; its token is shown once
+    /// Enable provisioning by an identity provider; its token is shown once
     Enable {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]
@@ -20,13 +20,13 @@ pub(crate) enum ScimCommand {
         #[arg(long, value_name = "ORG")]
         org: String,
     },
-    /// Refuse the token of the identity provider; the users stay as they are
+    /// Disable provisioning: the provider's token is refused, and users stay as they are
     Disable {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]
         org: String,
     },
-    /// Tell the provider of a user that there is, by their e-mail address
+    /// Link an existing user to the identity provider, by e-mail address
     Link {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]
@@ -44,7 +44,7 @@ pub(crate) enum ScimCommand {
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
-    /// Show what was done to users by the provider and by operators, the latest first
+    /// Show the audit log: what the provider and operators changed about users, newest first
     Audit {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]

@@ -8,7 +8,7 @@ use super::passwords::{OptionalPassword, RequiredPassword};
 /// Commands about users.
 #[derive(Subcommand)]
 pub(crate) enum UserCommand {
-    /// Make a user with an API token; one whose e-mail address is known joins the organization
+    /// Create a user with an API token; one whose e-mail address is known joins the organization
     Create(CreateUserArgs),
     /// List users
     List {
@@ -22,13 +22,13 @@ pub(crate) enum UserCommand {
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
-    /// Make another API token for a user
+    /// Create another API token for a user
     Token {
         /// The user's e-mail address
         #[arg(long, value_name = "EMAIL")]
         email: String,
     },
-    /// Make a user inactive, which ends all that lets them in, or let them in again
+    /// Deactivate a user, which revokes all their credentials, or activate them again
     SetActive {
         /// The user's e-mail address
         #[arg(long, value_name = "EMAIL")]
@@ -40,7 +40,7 @@ pub(crate) enum UserCommand {
         #[arg(long)]
         yes: bool,
     },
-    /// Have a user administer an organization, or no longer
+    /// Grant a user the rights of an administrator, or revoke them
     SetAdmin {
         /// The organization, by the name in its URL
         #[arg(long, value_name = "ORG")]
@@ -52,7 +52,7 @@ pub(crate) enum UserCommand {
         #[arg(long, value_name = "true|false", action = clap::ArgAction::Set)]
         admin: bool,
     },
-    /// Give a user a new password; the old one ends at once
+    /// Set a user's password; the old one stops working at once
     SetPassword {
         /// The user's e-mail address
         #[arg(long, value_name = "EMAIL")]
@@ -60,8 +60,8 @@ pub(crate) enum UserCommand {
         #[command(flatten)]
         password: RequiredPassword,
     },
-    /// Take a user out of an organization, or out of all of them, which also ends all that lets
-    /// them in
+    /// Remove a user from an organization, or from all of them, which also revokes all their
+    /// credentials
     #[command(after_help = "The account stays, and so does what the user wrote.")]
     Remove {
         /// The user's e-mail address
@@ -90,7 +90,7 @@ pub(crate) struct CreateUserArgs {
     pub(crate) nick: String,
     #[command(flatten)]
     pub(crate) password: OptionalPassword,
-    /// Let the user administer the organization
+    /// Make the user an administrator of the organization
     #[arg(long)]
     pub(crate) admin: bool,
     /// Mark the user as a program
@@ -109,7 +109,7 @@ const MAX_USER_ID: i64 = 1_000_000_000_000;
 pub(crate) enum TokenCommand {
     /// List the API tokens of a user, or the tokens of a flow and its sources
     List(TokenHolder),
-    /// End a token; programs that show it are refused at once
+    /// Revoke a token; programs that use it are refused at once
     Revoke {
         #[command(flatten)]
         holder: TokenHolder,
