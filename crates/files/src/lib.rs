@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Files`] keeps bytes under a [`FileKey`] that nobody chose. Which keys there are, which hold
-//! equal bytes, and which nobody needs any more is for the database to say: the crate never lists
-//! what is there. While bytes are taken in, it finds out what the database wants to know of them:
-//! the digest, the size, and of pictures the type, the size in pixels and a thumbnail.
+//! [`Files`] stores bytes under random keys ([`FileKey`]). The database of the caller knows which
+//! keys exist, which hold equal bytes and which are no longer used: this crate never lists its
+//! store. During an upload it computes the digest and the size, and of pictures the type, the size
+//! in pixels and a thumbnail.
 //!
 //! A file is never in memory as a whole, but for a picture of which a thumbnail is made. How much
 //! memory that takes is asked for first, so that the caller can bound the sum over all pictures.

@@ -149,7 +149,7 @@ impl Endpoint {
         }
     }
 
-    /// Belongs to this group of the document, whatever the list is in which it stands.
+    /// Puts the endpoint into another group of the document than the rest of its list.
     pub(crate) fn tag(mut self, tag: Tag) -> Self {
         self.tag = Some(tag);
         self

@@ -2,15 +2,21 @@
 
 mod examples;
 mod failures;
+mod parameters;
 mod schemas;
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
+use eddyline_app::Error;
 use eddyline_model::scopes::Scope;
-use eddyline_wire::request::ParameterSpec;
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
 
+use self::parameters::{
+    body_example, body_schema, header_parameter, path_parameter, query_parameter,
+};
 use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
 use crate::context::RequestContext;
@@ -25,24 +31,31 @@ pub(crate) const PATH: &str = "/openapi.json";
 /// The endpoint that serves the document. It is not in it.
 ///
 /// The first request builds the document, so a server whose document no client reads starts sooner
-/// and keeps less memory.
+/// and keeps less memory. A blocking thread does it, since it takes milliseconds.
 pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
     let addresses = &shared.app.config().addresses;
     let (base_url, web) = (addresses.base.clone(), addresses.web.clone());
     let stream_prefix = config.stream_prefix.clone();
     let is_classic = shared.profile.classic;
-    let text = Arc::new(LazyLock::new(move || {
+    let build = Arc::new(move || {
         let document = document(&base_url, &web, stream_prefix.as_deref(), is_classic);
         bytes::Bytes::from(document.to_string())
-    }));
+    });
+    let built: Arc<OnceCell<bytes::Bytes>> = Arc::default();
     Endpoint::new(
         Method::GET,
         PATH,
         "getDocument",
         "This document",
         move |_: RequestContext<Anybody>| {
-            let text = bytes::Bytes::clone(&text);
-            async move { Ok(uncounted(StatusCode::OK, text)) }
+            let (build, built) = (build.clone(), built.clone());
+            async move {
+                let text = built
+                    .get_or_try_init(|| spawn_blocking(move || build()))
+                    .await
+                    .map_err(|error| Error::internal(error.to_string()))?;
+                Ok(uncounted(StatusCode::OK, text.clone()))
+            }
         },
     )
 }
@@ -264,107 +277,6 @@ fn meaning(scope: Scope) -> &'static str {
     }
 }
 
-fn schema_of(operation: &str, parameter: &ParameterSpec) -> Value {
-    let mut schema = parameter.schema.clone();
-    schema["description"] = parameter.text.as_str().into();
-    if let Some(example) = examples::of_parameter(operation, parameter.name, &schema) {
-        schema["examples"] = json!([example]);
-    }
-    schema
-}
-
-/// Parameters of the path that are numbers.
-const NUMBERS: &[&str] = &[
-    "group",
-    "invitation",
-    "message",
-    "position",
-    "size",
-    "source",
-    "user",
-];
-
-fn path_parameter(operation: &str, name: &str) -> Value {
-    let kind = if NUMBERS.contains(&name) {
-        "integer"
-    } else {
-        "string"
-    };
-    let schema = json!({"type": kind});
-    let example = examples::of_parameter(operation, name, &schema);
-    let mut parameter = json!({"name": name, "in": "path", "required": true, "schema": schema});
-    if let Some(example) = example {
-        parameter["example"] = example;
-    }
-    parameter
-}
-
-fn header_parameter(name: &str, text: &str) -> Value {
-    json!({"name": name, "in": "header", "required": false, "description": text, "schema": {"type": "string"}})
-}
-
-fn query_parameter(operation: &str, parameter: &ParameterSpec) -> Value {
-    let parameter = in_query(parameter);
-    json!({
-        "name": parameter.name,
-        "in": "query",
-        "required": parameter.required,
-        "description": parameter.text,
-        "schema": schema_of(operation, &parameter),
-    })
-}
-
-/// The parameter as a query has it, where a list is a text: of a name that is repeated, as
-/// generated clients write lists, the last one counts.
-fn in_query(parameter: &ParameterSpec) -> ParameterSpec {
-    let mut parameter = parameter.clone();
-    if parameter.schema["type"] == "array" {
-        let words = parameter.schema["items"]["enum"]
-            .as_array()
-            .into_iter()
-            .flatten();
-        let words: Vec<&str> = words.filter_map(Value::as_str).collect();
-        let of = if words.is_empty() {
-            String::new()
-        } else {
-            format!(" of {}", words.join(", "))
-        };
-        parameter.text = format!("{}; comma-separated{of}", parameter.text);
-        parameter.schema = json!({"type": "string"});
-    }
-    parameter
-}
-
-fn body_schema(operation: &str, parameters: &[ParameterSpec]) -> Value {
-    let properties: Map<String, Value> = parameters
-        .iter()
-        .map(|p| (p.name.to_owned(), schema_of(operation, p)))
-        .collect();
-    let required: Vec<&str> = parameters
-        .iter()
-        .filter(|p| p.required)
-        .map(|p| p.name)
-        .collect();
-    json!({"type": "object", "properties": properties, "required": required})
-}
-
-/// What must be sent, or the first parameter where nothing must.
-fn body_example(operation: &str, parameters: &[ParameterSpec]) -> Value {
-    let also = examples::also_sent(operation);
-    let is_sent = |parameter: &&ParameterSpec| parameter.required || also.contains(&parameter.name);
-    let mut chosen: Vec<&ParameterSpec> = parameters.iter().filter(is_sent).collect();
-    if chosen.is_empty() {
-        chosen.extend(parameters.first());
-    }
-    let members = chosen.into_iter().filter_map(|parameter| {
-        Some((
-            parameter.name.to_owned(),
-            examples::of_parameter(operation, parameter.name, &parameter.schema)?,
-        ))
-    });
-    Value::Object(members.collect())
-}
-
 /// What is no JSON.
 fn bytes_of_a_file() -> Value {
     json!({"schema": {"type": "string", "format": "binary"}})
@@ -472,351 +384,4 @@ fn stream_of(name: &str) -> Value {
 }
 
 #[cfg(test)]
-mod tests {
-    use eddyline_wire::Request;
-    use eddyline_wire::params::Params;
-
-    use super::*;
-
-    #[test]
-    fn every_endpoint_stands_in_the_document_with_an_answer() {
-        let document = document(
-            "http://example.org",
-            "http://example.org",
-            Some("/stream"),
-            false,
-        );
-        let described = |prefix: &str, endpoint: &Endpoint| {
-            let method = endpoint.method.as_str().to_ascii_lowercase();
-            document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
-        };
-        for endpoint in routes::api() {
-            assert!(
-                described("", &endpoint),
-                "{} {}",
-                endpoint.method,
-                endpoint.path
-            );
-            assert!(
-                !endpoint.answers.is_empty(),
-                "{} {}",
-                endpoint.method,
-                endpoint.path
-            );
-        }
-        for endpoint in routes::streams() {
-            assert!(
-                described("/stream", &endpoint),
-                "{} {}",
-                endpoint.method,
-                endpoint.path
-            );
-        }
-    }
-
-    #[test]
-    fn an_access_token_is_good_for_nothing_by_oversight() {
-        let all = routes::api().into_iter().chain(routes::streams());
-        let any_scope: Vec<_> = all
-            .filter(|endpoint| {
-                endpoint.access == EndpointAccess::Caller && endpoint.callers.applications()
-            })
-            .filter(|endpoint| endpoint.scopes.is_empty())
-            .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
-            .collect();
-        assert_eq!(any_scope, ["GET /user"]);
-    }
-
-    #[test]
-    fn streams_and_files_have_their_own_content_types() {
-        let document = document(
-            "http://example.org",
-            "http://example.org",
-            Some("/stream"),
-            false,
-        );
-        let types = |path: &str| -> Vec<String> {
-            let content = &document["paths"][path]["get"]["responses"]["200"]["content"];
-            content.as_object().unwrap().keys().cloned().collect()
-        };
-        assert_eq!(
-            types("/stream/flows"),
-            ["application/json", "text/event-stream"]
-        );
-        assert_eq!(
-            types("/avatars/{avatar}"),
-            ["image/jpeg", "image/png", "image/svg+xml"]
-        );
-    }
-
-    /// Two requests that differ in nothing but a bound, and an endpoint that takes each.
-    macro_rules! notes {
-        ($($module:ident: $most:literal,)+) => {
-            $(mod $module {
-                eddyline_wire::request! {
-                    /// A note.
-                    pub(super) struct Note {
-                        /// What it says.
-                        words: String = eddyline_wire::request::text(1..=$most),
-                    }
-                }
-
-                pub(super) async fn take(
-                    _ctx: crate::context::RequestContext,
-                    request: crate::handler::UnparsedParams<Note>,
-                ) -> crate::answer::Answer {
-                    request.read().map(|_| crate::answer::done())
-                }
-            })+
-        };
-    }
-
-    notes! {
-        short: 5,
-        long: 9,
-    }
-
-    #[test]
-    fn a_bound_is_declared_once_for_the_reader_the_document_and_the_client() {
-        fn bound<M>(handler: impl crate::handler::Handler<M>) -> Value {
-            let endpoint =
-                Endpoint::new(Method::POST, "/notes", "takeNote", "Take a note", handler);
-            let mut operations = Operations {
-                is_classic: false,
-                paths: Map::new(),
-                requests: Map::new(),
-            };
-            operations.describe("", &endpoint);
-            operations.requests["TakeNoteRequest"]["properties"]["words"]["maxLength"].clone()
-        }
-        fn refusal<R: Request>(characters: usize) -> Option<String> {
-            let params: Params = [("words".to_owned(), "a".repeat(characters).into())]
-                .into_iter()
-                .collect();
-            let mut reader = params.reader();
-            R::read(&mut reader);
-            reader.finish().err().map(|mut invalid| {
-                invalid
-                    .errors
-                    .remove("words")
-                    .unwrap_or_default()
-                    .join("; ")
-            })
-        }
-        assert_eq!(
-            (bound(short::take), bound(long::take)),
-            (json!(5), json!(9))
-        );
-        let too_long = |most: usize| Some(format!("is too long (maximum is {most} characters)"));
-        assert_eq!(
-            (refusal::<short::Note>(6), refusal::<short::Note>(5)),
-            (too_long(5), None)
-        );
-        assert_eq!(
-            (refusal::<long::Note>(10), refusal::<long::Note>(6)),
-            (too_long(9), None)
-        );
-        // The client asks this before it sends anything.
-        assert!(
-            short::Note {
-                words: "a".repeat(6)
-            }
-            .check()
-            .is_err()
-        );
-        assert_eq!(
-            long::Note {
-                words: "a".repeat(6)
-            }
-            .check(),
-            Ok(())
-        );
-    }
-
-    #[test]
-    fn no_endpoint_declares_a_parameter_twice() {
-        for endpoint in routes::api()
-            .into_iter()
-            .chain(routes::classic())
-            .chain(routes::streams())
-        {
-            let mut seen = std::collections::BTreeSet::new();
-            for parameter in &endpoint.parameters {
-                let (method, path, name) = (&endpoint.method, endpoint.path, parameter.name);
-                assert!(seen.insert(name), "{method} {path} declares {name} twice");
-            }
-        }
-    }
-
-    #[test]
-    fn operations_and_addresses_of_scim_are_objects() {
-        let document = document("http://example.org", "http://example.org", None, false);
-        let items = |method: &str, field: &str| {
-            let content =
-                &document["paths"]["/scim/{uid}/Users/{user}"][method]["requestBody"]["content"];
-            let schema = content["application/scim+json"]["schema"]["$ref"]
-                .as_str()
-                .unwrap();
-            let schema = document.pointer(schema.trim_start_matches('#')).unwrap();
-            schema["properties"][field]["items"]["type"].clone()
-        };
-        assert_eq!(
-            (items("patch", "Operations"), items("put", "emails")),
-            (json!("object"), json!("object"))
-        );
-    }
-
-    #[test]
-    fn every_reference_in_the_document_leads_somewhere() {
-        let document = document("http://example.org", "http://example.org", None, true);
-        let text = document.to_string();
-        let places = text
-            .split("\"#/components/")
-            .skip(1)
-            .filter_map(|rest| rest.split('"').next());
-        for place in places {
-            assert!(
-                document
-                    .pointer(&format!("/components/{place}"))
-                    .is_some_and(Value::is_object),
-                "{place}"
-            );
-        }
-    }
-
-    /// The operations of the whole document.
-    fn operations_of(document: &Value) -> Vec<(String, &Value)> {
-        let paths = document["paths"].as_object().unwrap();
-        let each = paths.iter().flat_map(|(path, item)| {
-            item.as_object()
-                .unwrap()
-                .iter()
-                .map(move |(method, operation)| (format!("{method} {path}"), operation))
-        });
-        each.collect()
-    }
-
-    /// Generated clients name their functions by these ids, so a change of this list breaks them.
-    #[test]
-    fn operations_keep_their_ids() {
-        let document = document(
-            "http://example.org",
-            "http://example.org",
-            Some("/stream"),
-            true,
-        );
-        let mut found: Vec<String> = operations_of(&document)
-            .into_iter()
-            .map(|(place, operation)| {
-                let id = operation["operationId"].as_str().unwrap_or_default();
-                format!("{id} {place}")
-            })
-            .collect();
-        found.sort();
-        let listed: Vec<&str> = include_str!("openapi/operations.txt").lines().collect();
-        assert_eq!(found, listed);
-    }
-
-    #[test]
-    fn every_operation_has_an_id_of_its_own_a_tag_and_an_example() {
-        let document = document(
-            "http://example.org",
-            "http://example.org",
-            Some("/stream"),
-            true,
-        );
-        let mut ids = std::collections::BTreeSet::new();
-        for (place, operation) in operations_of(&document) {
-            let id = operation["operationId"]
-                .as_str()
-                .unwrap_or_else(|| panic!("{place} has no id"));
-            assert!(ids.insert(id), "{id} is the id of two");
-            let tag = operation["tags"][0]
-                .as_str()
-                .unwrap_or_else(|| panic!("{place} has no tag"));
-            assert!(tags::EACH.iter().any(|(name, _)| *name == tag), "{tag}");
-            for parameter in operation["parameters"].as_array().unwrap() {
-                let is_header = parameter["in"] == "header";
-                let has_example = is_header
-                    || parameter["example"] != Value::Null
-                    || parameter["schema"]["examples"].is_array();
-                assert!(has_example, "{place}: {}", parameter["name"]);
-            }
-            for (kind, content) in operation["requestBody"]["content"]
-                .as_object()
-                .into_iter()
-                .flatten()
-            {
-                let is_file = content["schema"]["format"] == "binary";
-                let has_example = content["example"]
-                    .as_object()
-                    .is_some_and(|members| !members.is_empty());
-                assert!(is_file || has_example, "{place}: {kind}");
-            }
-        }
-    }
-
-    #[test]
-    fn every_answer_has_a_schema_and_every_schema_an_example() {
-        let document = document(
-            "http://example.org",
-            "http://example.org",
-            Some("/stream"),
-            true,
-        );
-        for (place, operation) in operations_of(&document) {
-            for (status, response) in operation["responses"].as_object().unwrap() {
-                for (kind, content) in response["content"].as_object().into_iter().flatten() {
-                    let is_json = kind.ends_with("json");
-                    let is_described = ["$ref", "items", "contentSchema"]
-                        .iter()
-                        .any(|key| !content["schema"][*key].is_null());
-                    assert!(!is_json || is_described, "{place}: {status}");
-                }
-            }
-        }
-        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
-            if ["Request", "Form", "Parts"]
-                .iter()
-                .any(|suffix| name.ends_with(suffix))
-            {
-                for (parameter, schema) in schema["properties"].as_object().unwrap() {
-                    assert!(schema["examples"].is_array(), "{name}: {parameter}");
-                }
-                continue;
-            }
-            let example = schema["examples"][0]
-                .as_object()
-                .unwrap_or_else(|| panic!("{name} has no example"));
-            let has = |key: &Value| example.contains_key(key.as_str().unwrap());
-            assert!(
-                schema["required"].as_array().into_iter().flatten().all(has),
-                "{name}: {schema}"
-            );
-            let is_choice = schema["oneOf"].is_array();
-            for key in example.keys().filter(|_| !is_choice) {
-                assert!(schema["properties"][key].is_object(), "{name}: {key}");
-            }
-        }
-    }
-
-    #[test]
-    fn examples_are_of_the_shapes_that_they_show() {
-        fn is<T: serde::de::DeserializeOwned>(name: &str) {
-            let example =
-                examples::of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
-            serde_json::from_value::<T>(example).unwrap_or_else(|error| panic!("{name}: {error}"));
-        }
-        is::<eddyline_wire::Flow>("Flow");
-        is::<eddyline_wire::FlowUser>("FlowUser");
-        is::<eddyline_wire::Group>("Group");
-        is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
-        is::<eddyline_wire::Message>("Message");
-        is::<eddyline_wire::Organization>("Organization");
-        is::<eddyline_wire::PrivateConversation>("PrivateConversation");
-        is::<eddyline_wire::Source>("Source");
-        is::<eddyline_wire::User>("User");
-        is::<eddyline_wire::IntegrationError>("IntegrationError");
-        is::<eddyline_wire::ErrorBody>("ErrorBody");
-    }
-}
+mod tests;

@@ -17,6 +17,13 @@ const ORGANIZATION: &str = "/organizations/{organization}";
 const USER: &str = "/organizations/{organization}/users/{user}";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
+    let shows = |endpoint: Endpoint| {
+        endpoint.scopes(&[Flow, Manage]).answers(
+            200,
+            "The organization, with its users",
+            Some(One("Organization")),
+        )
+    };
     vec![
         Endpoint::new(
             Method::GET,
@@ -31,33 +38,21 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The organizations, with their users",
             Some(Many("Organization")),
         ),
-        Endpoint::new(
+        shows(Endpoint::new(
             Method::GET,
             "/organizations/find",
             "findOrganization",
             "An organization by its id",
             find,
-        )
-        .may_be_not_found()
-        .scopes(&[Flow, Manage])
-        .answers(
-            200,
-            "The organization, with its users",
-            Some(One("Organization")),
-        ),
-        Endpoint::new(
+        ))
+        .may_be_not_found(),
+        shows(Endpoint::new(
             Method::GET,
             ORGANIZATION,
             "getOrganization",
             "An organization",
             get,
-        )
-        .scopes(&[Flow, Manage])
-        .answers(
-            200,
-            "The organization, with its users",
-            Some(One("Organization")),
-        ),
+        )),
         Endpoint::new(
             Method::PUT,
             ORGANIZATION,

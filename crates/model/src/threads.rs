@@ -62,7 +62,7 @@ impl ThreadIds {
         for (chunk, text) in head.chunks_mut(3).zip(id.as_bytes().chunks(4)) {
             let mut word = 0u32;
             for byte in text {
-                word = word << 6 | ALPHABET.iter().position(|a| a == byte)? as u32;
+                word = word << 6 | u32::from(sextet(*byte)?);
             }
             chunk.copy_from_slice(&word.to_be_bytes()[1..]);
         }
@@ -84,8 +84,8 @@ impl ThreadIds {
     }
 }
 
-/// Eight colours times four shapes, which tell the threads of a flow apart at a glance. Everybody
-/// sees a thread with the same mark, because the mark comes from its id.
+/// The colour and the shape by which clients tell the threads of a flow apart: one of eight colours
+/// and one of four shapes. It is computed from the thread's id, so all clients show the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThreadMark(u8);
 
@@ -96,12 +96,11 @@ impl ThreadMark {
     /// The mark of the thread with this id. Text that is no id has one, too.
     #[must_use]
     pub fn of(id: &str) -> Self {
-        // The last three characters hold two bytes of the MAC and two bits that are zero.
-        let tail = id.len().saturating_sub(3);
-        let word = id.bytes().skip(tail).fold(0u32, |word, byte| {
-            word << 6 | ALPHABET.iter().position(|a| *a == byte).unwrap_or(0) as u32
-        });
-        Self((word >> 2) as u8 % Self::COUNT)
+        // The last character holds six bits, of which the lowest two are padding. The mark is made
+        // of the other four and the lowest bit of the character before.
+        let mut from_end = id.bytes().rev().map(|byte| sextet(byte).unwrap_or(0));
+        let (last, before) = (from_end.next(), from_end.next());
+        Self(last.unwrap_or(0) >> 2 | (before.unwrap_or(0) & 1) << 4)
     }
 
     /// The number: 0 to 31.
@@ -120,6 +119,18 @@ impl ThreadMark {
     #[must_use]
     pub fn shape(self) -> u8 {
         self.0 >> 3
+    }
+}
+
+/// The six bits that a character of the URL-safe Base64 alphabet stands for.
+fn sextet(character: u8) -> Option<u8> {
+    match character {
+        b'A'..=b'Z' => Some(character - b'A'),
+        b'a'..=b'z' => Some(character - b'a' + 26),
+        b'0'..=b'9' => Some(character - b'0' + 52),
+        b'-' => Some(62),
+        b'_' => Some(63),
+        _ => None,
     }
 }
 

@@ -11,8 +11,8 @@
 //!
 //! Where to look:
 //!
-//! - [`Entry`], [`Audience`], [`SubscriptionFilter`]: what is told, to whom, and who wants to hear
-//!   it;
+//! - [`Entry`], [`Audience`], [`SubscriptionFilter`]: an event, its receivers, and what a
+//!   subscription asks for;
 //! - `framing`: the bytes of an entry on a JSON stream and on an event stream;
 //! - `ring`, `transient`: what was said lately, stored or not;
 //! - `listeners`: who is waiting for which topic, and how a listener is woken;

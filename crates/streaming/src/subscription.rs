@@ -207,9 +207,9 @@ impl Subscription {
         true
     }
 
-    /// The event after which the stream began: one that goes on after it misses nothing of this one.
-    /// It may also bring what happened just before this one was opened. `None` when the client was
-    /// told to begin anew, which the first frame says.
+    /// The event after which the stream began. A stream that resumes after it delivers all that this
+    /// one delivers, and perhaps events from just before this one was opened. `None` when the first
+    /// frame is a reset.
     #[must_use]
     pub fn began_after(&self) -> Option<EventId> {
         self.began_after

@@ -26,9 +26,9 @@ pub struct Edit {
 /// How to change the tags of a message. Tags are in any form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagEdit {
-    /// It has these then, and no others.
+    /// Sets all tags: the message has these, and no others.
     Replace(Vec<String>),
-    /// Some come and some go. Two users who do so at the same time lose neither change.
+    /// Adds and removes single tags, so that neither of two concurrent edits is lost.
     Amend {
         /// Those to add.
         add: Vec<String>,

@@ -314,16 +314,14 @@ impl Messages {
     }
 }
 
-/// The content of a message whose text and tags are within their limits: all that a message can be
-/// refused for without a look at its room's people.
+/// Checks the text and the tags of a message against their limits, and gives its content.
 fn checked_content(room: &Room, new: &NewPost, prepared: Option<&Prepared>) -> Result<String> {
     let content = content(new, prepared)?;
     check_tags("tags", &new.tags, room.most_tags())?;
     Ok(content)
 }
 
-/// Checks that a private conversation is the actor's own: it was looked up for one of its two
-/// users, who alone may post with it.
+/// Checks that the actor is the user for whom a private conversation was looked up.
 fn check_owner(actor: &Actor, room: &Room) -> Result<()> {
     match room {
         Room::Private(private) if actor.user()?.user.id != private.own() => Err(Error::denied()),
@@ -462,7 +460,7 @@ fn digest(text: &str) -> i64 {
 mod tests {
     use super::*;
     use crate::ErrorKind;
-    use crate::accounts::tests::World;
+    use crate::accounts::tests::{World, person};
 
     #[tokio::test]
     async fn a_private_conversation_has_chat_only_and_no_threads() {
@@ -536,5 +534,18 @@ mod tests {
             .unwrap();
         let list: serde_json::Value = serde_json::from_slice(&list.json).unwrap();
         assert_eq!(list[0]["content"], "tea");
+    }
+    #[tokio::test]
+    async fn a_private_conversation_of_another_user_takes_no_message() {
+        let world = World::new().await;
+        let ben = person(&world.app, "ben@acme.example", "ben").await;
+        let ada = world.ada.user_id().unwrap();
+        let rooms = world.app.rooms();
+        let room = rooms.private(&world.ada, ada, MessageAction::Post).await;
+        let chat = NewPost::of(MessageKind::Message, "tea".to_owned());
+        let posted = world.app.messages().post(&ben, room.unwrap(), chat).await;
+        assert_eq!(posted.unwrap_err().kind(), ErrorKind::Denied);
+        let after = rooms.private(&world.ada, ada, MessageAction::Read).await;
+        assert_eq!(after.unwrap().id(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Private conversations: who may write to whom, and the room of their messages.
+//! Private conversations: which two users may write to each other, and the room they share.
 //!
 //! What each post asks for is cached until the log tells of a change, as flows are, so that
 //! nothing is asked of the database before the writer's queue.

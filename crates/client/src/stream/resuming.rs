@@ -132,9 +132,9 @@ impl ResumingStream {
     }
 }
 
-/// How long to wait after so many failures, where the server asks for a pause or not. It varies with
-/// `chance`, from 0 to 1, also where the server asks: it asks all its clients for the same, and they
-/// would all come at once.
+/// How long to wait after `failures` failed attempts in a row, at least as long as the server asked.
+/// `chance`, from 0 to 1, adds jitter, also to what the server asked: it sends all clients the same
+/// `Retry-After`, and they would all return at once.
 fn pause(failures: u32, asked: Option<Duration>, chance: f64) -> Duration {
     let own = FIRST_PAUSE
         .saturating_mul(1 << failures.min(10))

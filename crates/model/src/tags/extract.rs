@@ -96,10 +96,10 @@ pub fn replace<R: Roster>(
     extracted
 }
 
-/// The tags that a message is to have, for [`replace`], when `remove` are taken from those it has and
-/// `add` are added. A tag that stands in both is added.
+/// The complete list for [`replace`]: the `previous` tags without `remove` and with `add`, both in
+/// any form. A tag in both is added.
 ///
-/// Both are in any form. With a mention of a user goes the mark that the user has not read it.
+/// Removing the mention of a user also removes that user's unread mark.
 #[must_use]
 pub fn amend<R: Roster>(
     previous: &[String],

@@ -170,7 +170,7 @@ mod tests {
     fn a_question_waits_for_the_next_read_and_the_last_read_ends() {
         let store = Store::open("sqlite::memory:").unwrap();
         let (asked, _answer) = ask(&store);
-        assert_eq!(asked, Admission::Begins, "nobody reads yet");
+        assert_eq!(asked, Admission::Begins, "no task reads yet");
         let mut answering = Answering::new(store.clone());
         assert_eq!(answering.next().map(|questions| questions.len()), Some(1));
         let ((second, _answer), (third, _other)) = (ask(&store), ask(&store));
@@ -181,7 +181,11 @@ mod tests {
         assert_eq!(shared.map(|replies| replies.len()), Some(2));
         assert!(answering.next().is_none());
         drop(answering);
-        assert_eq!(ask(&store).0, Admission::Begins, "nobody reads any more");
+        assert_eq!(
+            ask(&store).0,
+            Admission::Begins,
+            "the reading task has ended"
+        );
     }
 
     #[test]

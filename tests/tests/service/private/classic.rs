@@ -10,6 +10,7 @@ on_both_databases![&["--profile", "classic"];
     an_old_client_gets_the_whole_private_message,
     old_private_messages_bear_tags_as_in_a_flow,
     old_private_tags_are_edited_by_both,
+    the_old_form_of_a_comments_tag_is_known_in_private,
     the_unread_mark_of_a_private_message_is_kept_or_dropped,
     a_conversation_with_oneself_marks_nothing_as_unread,
     an_old_conversation_is_called_by_the_nick,
@@ -149,6 +150,20 @@ async fn an_old_search_in_private_adds_the_tags(server: Server) {
     assert_eq!(list("?search=please&tags=@nobody").await, [1]);
     assert_eq!(list("?search=!!!&tags=milk").await, [3]);
     assert_eq!(list("?search=milk").await, [3, 4]);
+}
+
+async fn the_old_form_of_a_comments_tag_is_known_in_private(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    // Only the server makes this tag, in either form.
+    let tags = json!(["influx:5", ":influx:5", "tea"]);
+    let body = json!({"event": "message", "content": "hello", "tags": tags});
+    let sent = ada.send(Method::POST, &messages(&ben), &body).await;
+    let unread = format!(":unread:{}", ben.id);
+    assert_eq!(sent.json()["tags"], json!(["tea", unread]));
+    let path = format!("{}/1", messages(&ben));
+    let edit = json!({"tags": ["influx:5", "green"]});
+    ada.does(Method::PUT, &path, &edit).await;
+    assert_eq!(ada.get(&path).await["tags"], json!(["green"]));
 }
 
 async fn the_unread_mark_of_a_private_message_is_kept_or_dropped(server: Server) {
