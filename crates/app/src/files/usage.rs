@@ -26,7 +26,7 @@ pub(crate) enum FilesOf {
 }
 
 impl FilesOf {
-    /// The sum to which files count that the caller posts into a room.
+    /// The quota against which files count that are posted into this room.
     pub(crate) fn room(room: &Room) -> Self {
         match room {
             Room::Flow(room) => Self::Organization(room.flow.organization),
