@@ -11,6 +11,7 @@ use hyper::body::Incoming;
 use hyper_rustls::{ConfigBuilderExt, HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
+use tokio::time::timeout;
 
 use crate::credentials::Credentials;
 use crate::error::Error;
@@ -71,8 +72,15 @@ impl Client {
         &self.credentials
     }
 
-    pub(crate) fn timeout(&self) -> Duration {
-        self.shared.timeout
+    /// Gives up when this takes longer than the client's time limit.
+    pub(crate) async fn in_time<T>(
+        &self,
+        answer: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
+        let limit = self.shared.timeout;
+        timeout(limit, answer)
+            .await
+            .unwrap_or(Err(Error::Timeout(limit)))
     }
 
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Incoming>, Error> {
@@ -98,7 +106,7 @@ impl Client {
         if let (Some(inspector), Some(Sent(request))) =
             (&self.shared.inspector, head.extensions.get())
         {
-            inspector.look(&Exchange {
+            inspector(&Exchange {
                 request,
                 status: head.status,
                 headers: &head.headers,
@@ -180,7 +188,7 @@ impl ClientBuilder {
     /// Calls this with every answer that was read as a whole, before its caller gets it: to log, to
     /// count, to check. Streams are left out.
     pub fn inspect(mut self, look: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
-        self.inspector = Some(Inspector::new(look));
+        self.inspector = Some(Arc::new(look));
         self
     }
 

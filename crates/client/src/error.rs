@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use eddyline_wire::ErrorBody;
 use eddyline_wire::params::Invalid;
 use http::{HeaderMap, StatusCode};
-use serde::Deserialize;
 
 /// A call that did not give its value.
 #[derive(Debug, thiserror::Error)]
@@ -121,14 +121,8 @@ pub struct ApiError {
 
 impl ApiError {
     pub(crate) fn read(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Self {
-        #[derive(Deserialize)]
-        struct Body {
-            message: String,
-            #[serde(default)]
-            errors: BTreeMap<String, Vec<String>>,
-        }
         let (message, errors) = match serde_json::from_slice(body) {
-            Ok(Body { message, errors }) => (message, errors),
+            Ok(ErrorBody { message, errors }) => (message, errors),
             Err(_) => Default::default(),
         };
         let retry_after = headers

@@ -6,8 +6,8 @@ use http::header::LOCATION;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::flows::FlowClient;
 use crate::messages::{Posted, wait_for_message};
+use crate::room::FlowClient;
 
 /// A file to be uploaded.
 #[derive(Clone, Debug)]

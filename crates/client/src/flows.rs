@@ -7,14 +7,10 @@ use http::Method;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::request::{RequestBuilder, encode};
+use crate::request::encode;
+use crate::room::FlowClient;
 
 impl Client {
-    /// The calls that belong to the flow `flow` of `organization`, both named as in URLs.
-    pub fn flow(&self, organization: &str, flow: &str) -> FlowClient {
-        FlowClient::new(self.clone(), organization, flow)
-    }
-
     /// The flows the caller has joined; with `users` each holds its users.
     ///
     /// # Errors
@@ -61,29 +57,7 @@ impl Client {
     }
 }
 
-/// The calls that belong to one flow; made by [`Client::flow`].
-#[derive(Clone, Debug)]
-pub struct FlowClient {
-    client: Client,
-    path: String,
-}
-
 impl FlowClient {
-    pub(crate) fn new(client: Client, organization: &str, flow: &str) -> Self {
-        let path = format!("/flows/{}/{}", encode(organization), encode(flow));
-        Self { client, path }
-    }
-
-    /// The client that makes the calls.
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Starts a request to `path` under the flow's own path: `/messages`, for instance.
-    pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, &format!("{}{path}", self.path))
-    }
-
     /// The flow, with its users.
     ///
     /// # Errors

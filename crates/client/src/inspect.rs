@@ -20,18 +20,7 @@ pub struct Exchange<'a> {
 }
 
 /// What looks at exchanges.
-#[derive(Clone)]
-pub(crate) struct Inspector(Arc<dyn Fn(&Exchange<'_>) + Send + Sync>);
-
-impl Inspector {
-    pub(crate) fn new(look: impl Fn(&Exchange<'_>) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(look))
-    }
-
-    pub(crate) fn look(&self, exchange: &Exchange<'_>) {
-        (self.0)(exchange);
-    }
-}
+pub(crate) type Inspector = Arc<dyn Fn(&Exchange<'_>) + Send + Sync>;
 
 /// The request that an answer answers, among the extensions of the answer.
 #[derive(Clone)]

@@ -6,8 +6,8 @@ use http::Method;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::flows::FlowClient;
 use crate::request::encode;
+use crate::room::FlowClient;
 
 impl FlowClient {
     /// The latest threads, those that changed last first: at most `limit`.

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
 //! A [`Client`] is a handle on one pool of connections; clone it freely. Calls that belong to a
-//! flow are made through [`Client::flow`].
+//! room are made through [`Client::flow`] and [`Client::private`].
 //!
 //! Anything the typed calls do not cover, wrong requests included, goes through
 //! [`Client::request`]. The crate knows the shapes of `eddyline-wire` and HTTP; it knows nothing of
@@ -25,6 +25,7 @@ mod private;
 mod renewal;
 mod request;
 mod response;
+mod room;
 mod send;
 mod stream;
 #[cfg(test)]
@@ -35,13 +36,12 @@ pub use client::{Client, ClientBuilder};
 pub use credentials::Credentials;
 pub use error::{ApiError, Error, MalformedStream};
 pub use files::NewFile;
-pub use flows::FlowClient;
 pub use inspect::Exchange;
 pub use messages::{MessageQuery, NewMessage, Posted};
 pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
-pub use private::PrivateClient;
 pub use request::RequestBuilder;
 pub use response::{Json, RawResponse};
+pub use room::{FlowClient, InFlow, InPrivate, PrivateClient, RoomClient};
 pub use stream::{
     Event, EventStream, ResumingStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest,
 };

@@ -5,7 +5,6 @@ use std::panic::resume_unwind;
 use http::Method;
 use tokio::sync::OwnedMutexGuard;
 use tokio::task::JoinHandle;
-use tokio::time::timeout;
 
 use crate::client::Client;
 use crate::error::Error;
@@ -70,11 +69,6 @@ async fn next_tokens(session: &OAuthSession, client: &Client) -> Result<OAuthTok
         .anonymous()
         .form(&form)
         .into_request()?;
-    let limit = client.timeout();
     let answer = async { RawResponse::read(client, client.send(request).await?).await };
-    timeout(limit, answer)
-        .await
-        .unwrap_or(Err(Error::Timeout(limit)))?
-        .success()?
-        .decode()
+    client.in_time(answer).await?.success()?.decode()
 }

@@ -1,7 +1,7 @@
 //! A request being put together.
 
 use bytes::Bytes;
-use eddyline_wire::Request as Parameters;
+use eddyline_wire::{Request as Parameters, media_types};
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderName, HeaderValue, Method, Request};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -85,10 +85,7 @@ impl RequestBuilder {
                 .to_query()
                 .into_iter()
                 .fold(self, |request, (name, value)| request.query(&name, value)),
-            Err(invalid) => Self {
-                body: Err(invalid.into()),
-                ..self
-            },
+            Err(invalid) => self.fails_with(invalid.into()),
         }
     }
 
@@ -97,11 +94,14 @@ impl RequestBuilder {
     pub fn json_of(self, parameters: &impl Parameters) -> Self {
         match parameters.check() {
             Ok(()) => self.json(&parameters.to_json()),
-            Err(invalid) => Self {
-                body: Err(invalid.into()),
-                ..self
-            },
+            Err(invalid) => self.fails_with(invalid.into()),
         }
+    }
+
+    /// Makes [`send`](Self::send) fail.
+    fn fails_with(self, error: Error) -> Self {
+        let body = Err(error);
+        Self { body, ..self }
     }
 
     /// Adds a header. A value that HTTP forbids makes [`send`](Self::send) fail.
@@ -114,11 +114,8 @@ impl RequestBuilder {
     /// Sends `value` as `application/json`.
     pub fn json(self, value: &impl Serialize) -> Self {
         match serde_json::to_vec(value) {
-            Ok(body) => self.raw("application/json", body),
-            Err(error) => Self {
-                body: Err(Error::Encode(error)),
-                ..self
-            },
+            Ok(body) => self.raw(media_types::JSON, body),
+            Err(error) => self.fails_with(Error::Encode(error)),
         }
     }
 
@@ -128,7 +125,7 @@ impl RequestBuilder {
             .iter()
             .map(|(name, value)| format!("{}={}", encode(name), encode(value)))
             .collect();
-        self.raw("application/x-www-form-urlencoded", pairs.join("&"))
+        self.raw(media_types::FORM, pairs.join("&"))
     }
 
     /// Sends these bytes under this content type; an empty one sends no such header.
@@ -170,7 +167,7 @@ impl RequestBuilder {
         }
         headers
             .entry(ACCEPT)
-            .or_insert(HeaderValue::from_static("application/json"));
+            .or_insert(HeaderValue::from_static(media_types::JSON));
         Ok(request)
     }
 }

@@ -4,7 +4,6 @@ use http::Response;
 use http::header::AUTHORIZATION;
 use hyper::body::Incoming;
 use serde::de::DeserializeOwned;
-use tokio::time::timeout;
 
 use crate::credentials::Credentials;
 use crate::error::Error;
@@ -20,14 +19,9 @@ impl RequestBuilder {
     /// When the request cannot be built, the server is not reached, or the answer breaks off or
     /// is late. A refusal by the server is not an error here; see [`call`](Self::call).
     pub async fn send(self) -> Result<RawResponse, Error> {
-        let limit = self.client.timeout();
-        let answer = async {
-            let client = self.client.clone();
-            RawResponse::read(&client, self.dispatch().await?).await
-        };
-        timeout(limit, answer)
-            .await
-            .unwrap_or(Err(Error::Timeout(limit)))
+        let client = self.client.clone();
+        let answer = async { RawResponse::read(&client, self.dispatch().await?).await };
+        client.in_time(answer).await
     }
 
     /// Sends the request and decodes the answer's JSON.
@@ -50,10 +44,7 @@ impl RequestBuilder {
 
     /// Sends the request and gives the answer as soon as its head is there.
     pub(crate) async fn open(self) -> Result<Response<Incoming>, Error> {
-        let limit = self.client.timeout();
-        timeout(limit, self.dispatch())
-            .await
-            .unwrap_or(Err(Error::Timeout(limit)))
+        self.client.clone().in_time(self.dispatch()).await
     }
 
     /// Sends the request, and once more with new tokens when the server has refused it for an

@@ -7,7 +7,7 @@ use http::Method;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::flows::FlowClient;
+use crate::room::FlowClient;
 
 impl Client {
     /// The caller.

@@ -13,6 +13,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::{Actor, Error};
+use eddyline_openapi::EndpointAccess;
 use http::header::{
     ACCEPT_ENCODING, ALLOW, CONTENT_LENGTH, HeaderValue, LINK, ORIGIN, RETRY_AFTER,
     WWW_AUTHENTICATE,
@@ -23,7 +24,6 @@ use tower::{ServiceExt as _, service_fn};
 use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
-use crate::access::EndpointAccess;
 use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
@@ -172,7 +172,7 @@ impl Inner {
         request: Request<Body>,
     ) -> Response {
         let mut seen = None;
-        let format = match endpoint.access {
+        let format = match endpoint.operation.access {
             EndpointAccess::Provider => scim::ResponseFormat::of(request.headers()),
             _ => scim::ResponseFormat::Plain,
         };

@@ -4,6 +4,9 @@ use axum::response::Response;
 use eddyline_app::{Avatar, Error};
 use eddyline_model::UserId;
 use eddyline_model::scopes::Scope::Profile;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Media, One};
+use eddyline_openapi::response_headers;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderValue,
     IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS,
@@ -12,8 +15,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
-use crate::endpoint::Shape::{Media, One};
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::requester::Anybody;
 use crate::response::with_header;
 use crate::response_budget;
@@ -37,13 +39,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The picture, as PNG, JPEG or SVG",
                 Some(Media(&["image/png", "image/jpeg", "image/svg+xml"])),
             )
-            .response_headers(&[endpoint::ETAG])
+            .response_headers(&[response_headers::ETAG])
             .header(
                 "If-None-Match",
                 "ETags that you have; 304 when the answer is one of them",
             )
             .answers(304, "The picture that If-None-Match names", None)
-            .response_headers(&[endpoint::ETAG])
+            .response_headers(&[response_headers::ETAG])
     };
     vec![
         picture("/avatars/{avatar}", "getAvatar", "A user's picture"),

@@ -6,6 +6,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Error, Limit, Permit, QuotaSubject};
 use eddyline_model::scopes::Scope;
+use eddyline_openapi::BodyKind;
 use eddyline_wire::forms::{self, Bounds, Form, FormError};
 use eddyline_wire::params::Params;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -13,7 +14,6 @@ use http::{HeaderMap, request::Parts};
 use serde_json::{Map, Value};
 
 use crate::Shared;
-use crate::body_kind::BodyKind;
 use crate::json;
 use crate::media;
 use crate::path_params::PathParams;

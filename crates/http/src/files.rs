@@ -7,6 +7,9 @@ use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::{Download, Limit, QuotaKey, Variant};
 use eddyline_model::scopes::Scope::Flow;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Media, One};
+use eddyline_openapi::response_headers::{self, AnswerHeader};
 use eddyline_wire::disposition;
 use futures_util::StreamExt as _;
 use http::header::{
@@ -18,8 +21,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::Answer;
 use crate::context::RequestContext;
-use crate::endpoint::Shape::{Media, One};
-use crate::endpoint::{self, AnswerHeader, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::error::plain;
 use crate::requester::Anybody;
 use crate::response::with_header;
@@ -41,7 +43,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         endpoint
             .scopes(&[Flow])
             .answers(302, text, None)
-            .response_headers(&[endpoint::LOCATION])
+            .response_headers(&[response_headers::LOCATION])
     };
     let (file, small) = ("/files/{file}/{name}", "/files/{file}/thumbnail/{name}");
     vec![
@@ -68,13 +70,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .uncompressed()
         .answers(200, "The file", Some(Media(&["*/*"])))
-        .response_headers(&[endpoint::ETAG])
+        .response_headers(&[response_headers::ETAG])
         .answers(
             206,
             "The part of it that Range names",
             Some(Media(&["*/*"])),
         )
-        .response_headers(&[endpoint::ETAG, PART])
+        .response_headers(&[response_headers::ETAG, PART])
         .header(
             "If-None-Match",
             "ETags that you have; 304 when the answer is one of them",
@@ -85,7 +87,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "The ETag of which Range is a part; otherwise the whole file comes",
         )
         .answers(304, "The file that If-None-Match names", None)
-        .response_headers(&[endpoint::ETAG])
+        .response_headers(&[response_headers::ETAG])
         .answers(410, "The link has ended", Some(One("ErrorBody")))
         .answers(
             416,

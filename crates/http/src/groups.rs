@@ -4,13 +4,14 @@ use eddyline_app::{Error, GroupChanges, NewGroup};
 use eddyline_model::GroupId;
 use eddyline_model::policy::OrganizationAction::{Administer, See};
 use eddyline_model::scopes::Scope::{Flow, Manage};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, Many, One};
 use eddyline_wire::requests::{AddGroupMember, CreateGroup, UpdateGroup};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, Many, One};
 use crate::handler::UnparsedParams;
 use crate::organizations::named;
 

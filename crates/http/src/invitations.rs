@@ -3,6 +3,9 @@
 use eddyline_model::InvitationId;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Manage;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Many, One};
+use eddyline_openapi::response_headers::NEXT;
 use eddyline_wire::requests::{
     AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations,
 };
@@ -11,8 +14,7 @@ use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
-use crate::endpoint::Shape::{Many, One};
-use crate::endpoint::{Endpoint, NEXT};
+use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 

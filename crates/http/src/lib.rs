@@ -6,13 +6,11 @@
 //! it takes (`handler`), and which asks the application and shapes the answer. The table also makes
 //! the OpenAPI document, so that neither can know an endpoint that the other does not.
 
-mod access;
 mod answer;
 mod api;
 mod authenticate;
 mod avatars;
 mod body;
-mod body_kind;
 mod context;
 mod endpoint;
 mod error;
@@ -30,7 +28,6 @@ mod messages;
 mod multipart;
 mod oauth;
 mod openapi;
-mod operation_tags;
 mod organizations;
 mod path;
 mod path_params;
@@ -220,7 +217,7 @@ mod tests {
             .into_iter()
             .flatten();
         for path in endpoints
-            .map(|endpoint| endpoint.path)
+            .map(|endpoint| endpoint.operation.path)
             .chain([openapi::PATH])
         {
             let first = path.split('/').nth(1).unwrap_or_default();
@@ -232,7 +229,7 @@ mod tests {
     fn a_literal_segment_beside_the_name_of_a_flow_or_an_organization_is_reserved() {
         let endpoints = [routes::api(), routes::classic()].into_iter().flatten();
         let paths: Vec<Vec<&str>> = endpoints
-            .map(|endpoint| endpoint.path.split('/').skip(1).collect())
+            .map(|endpoint| endpoint.operation.path.split('/').skip(1).collect())
             .collect();
         let mut checked = 0;
         for path in &paths {

@@ -2,19 +2,13 @@
 
 use std::borrow::Cow;
 
+pub(crate) use eddyline_wire::media_types::{
+    EVENT_STREAM, FORM, JSON, MULTIPART, OCTETS, SCIM_JSON,
+};
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
 
 use crate::multipart;
-
-pub(crate) const JSON: &str = "application/json";
-pub(crate) const FORM: &str = "application/x-www-form-urlencoded";
-pub(crate) const MULTIPART: &str = "multipart/form-data";
-/// SCIM's JSON (RFC 7644, section 3.1).
-pub(crate) const SCIM_JSON: &str = "application/scim+json";
-pub(crate) const EVENT_STREAM: &str = "text/event-stream";
-/// Bytes of any kind.
-pub(crate) const OCTETS: &str = "application/octet-stream";
 
 /// What clients call UTF-8 in a content type.
 const UTF8: [&[u8]; 2] = [b"utf-8", b"utf8"];

@@ -4,13 +4,14 @@ use eddyline_app::Error;
 use eddyline_model::OrganizationId;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Many, One};
 use eddyline_wire::requests::{FindOrganization, RenameOrganization};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Many, One};
 use crate::handler::UnparsedParams;
 
 const ORGANIZATION: &str = "/organizations/{organization}";

@@ -6,6 +6,8 @@ use eddyline_model::UserId;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::MessageAction;
 use eddyline_model::scopes::Scope::Private;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, Many, One};
 use eddyline_wire::Request;
 use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
@@ -16,7 +18,6 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, done, encoded, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, Many, One};
 use crate::handler::UnparsedParams;
 use crate::messages::{self, file_of};
 use crate::uploads::{self, Received};

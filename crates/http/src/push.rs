@@ -2,13 +2,14 @@
 
 use eddyline_app::{NewPost, PushedMail};
 use eddyline_model::messages::MessageKind;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::Empty;
 use eddyline_wire::requests::{PushChat, PushMail};
 use http::Method;
 
 use crate::answer::{Answer, done};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::Empty;
 use crate::handler::UnparsedParams;
 use crate::requester::TokensInPath;
 

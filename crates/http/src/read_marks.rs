@@ -2,15 +2,16 @@
 
 use eddyline_model::policy::MessageAction;
 use eddyline_model::scopes::Scope::{Flow, Private};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::Empty;
+use eddyline_openapi::tags;
 use eddyline_wire::requests::MarkRead;
 use http::Method;
 
 use crate::answer::{Answer, done};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::Empty;
 use crate::handler::UnparsedParams;
-use crate::operation_tags as tags;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     vec![

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use eddyline_app::{Actor, Error, Limit, Pushing, ScimProvider};
+use eddyline_openapi::EndpointAccess;
 use eddyline_wire::forms::{self, Bounds};
 use eddyline_wire::params::Params;
 use http::{Method, Request, request::Parts};
@@ -14,7 +15,6 @@ use http_body::Body as _;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::access::EndpointAccess;
 use crate::authenticate::{authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
@@ -40,13 +40,13 @@ pub(crate) async fn read_request(
 ) -> Result<(RequestContext<ResolvedRequester>, Params), Error> {
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
-    let public = endpoint.access != EndpointAccess::Caller;
-    let mut provider = match endpoint.access {
+    let public = endpoint.operation.access != EndpointAccess::Caller;
+    let mut provider = match endpoint.operation.access {
         EndpointAccess::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
         _ => None,
     };
     let mut sender = provider.as_ref().map(ScimProvider::quota_subject);
-    if endpoint.access == EndpointAccess::TokensInPath {
+    if endpoint.operation.access == EndpointAccess::TokensInPath {
         // Bad ones are refused before the body is read.
         let pushing = Box::pin(shared.app.messages().pushing(segments.get("token")));
         sender = pushing.await?.first().map(Pushing::quota_subject);
@@ -73,8 +73,8 @@ pub(crate) async fn read_request(
     };
     let reader = BodyReader {
         shared,
-        takes: endpoint.takes,
-        scopes: endpoint.scopes,
+        takes: endpoint.operation.takes,
+        scopes: endpoint.operation.scopes,
         parts: &parts,
         segments: &segments,
         query: &first,
@@ -113,7 +113,7 @@ pub(crate) async fn read_request(
     }
     if let Some(actor) = actor {
         shared.app.authentication().count_request(actor)?;
-        actor.require_any(endpoint.scopes)?;
+        actor.require_any(endpoint.operation.scopes)?;
     } else if !public {
         return Err(missing_credentials());
     }

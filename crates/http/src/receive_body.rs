@@ -3,10 +3,10 @@
 use axum::body::Body;
 use bytes::Bytes;
 use eddyline_app::{Actor, Error, Limit, Permit};
+use eddyline_openapi::{BodyKind, FileBody};
 use http::{HeaderMap, request::Parts};
 
 use crate::body::{BodyReader, Fields, check_coding, check_encoding};
-use crate::body_kind::{BodyKind, FileBody};
 use crate::error::missing_credentials;
 use crate::media::{self, BodyType};
 use crate::quota;

@@ -1,8 +1,8 @@
 //! Who sends a request, as the handler of its endpoint takes it.
 
 use eddyline_app::{Actor, Error, ScimProvider};
+use eddyline_openapi::EndpointAccess;
 
-use crate::access::EndpointAccess;
 use crate::error::missing_credentials;
 
 /// Who sends the requests that a handler takes.

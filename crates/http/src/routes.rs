@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
+use eddyline_openapi::AllowedCallers;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, Many, One, Stream};
+use eddyline_openapi::response_headers::{COMMENTS, EVENT_ID, NEXT};
+use eddyline_openapi::tags::{self, Tag};
 use http::Method;
 
-use crate::access::AllowedCallers;
-use crate::endpoint::Shape::{Empty, Many, One, Stream};
-use crate::endpoint::{COMMENTS, EVENT_ID, Endpoint, NEXT};
-use crate::operation_tags::{self as tags, Tag};
+use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
@@ -48,7 +50,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
 /// The endpoints of a list, with the tag of those that have none of their own.
 fn tagged(tag: Tag, list: Vec<Endpoint>) -> impl Iterator<Item = Endpoint> {
     list.into_iter().map(move |mut endpoint| {
-        endpoint.tag.get_or_insert(tag);
+        endpoint.operation.tag.get_or_insert(tag);
         endpoint
     })
 }
@@ -407,7 +409,7 @@ impl Routes {
         let mut by_path: BTreeMap<String, Vec<Arc<Endpoint>>> = BTreeMap::new();
         for (prefix, endpoints) in parts {
             for endpoint in endpoints {
-                let path = format!("{prefix}{}", endpoint.path);
+                let path = format!("{prefix}{}", endpoint.operation.path);
                 by_path.entry(path).or_default().push(Arc::new(endpoint));
             }
         }
@@ -427,7 +429,7 @@ impl Routes {
             found
                 .value
                 .iter()
-                .find(|endpoint| endpoint.method == *wanted)
+                .find(|endpoint| endpoint.operation.method == *wanted)
         };
         let endpoint = by(method).or_else(|| match *method {
             Method::HEAD => by(&Method::GET),
@@ -446,13 +448,15 @@ impl Routes {
 }
 
 fn methods(endpoints: &[Arc<Endpoint>]) -> String {
-    let all = endpoints.iter().flat_map(|endpoint| match endpoint.method {
-        Method::GET => vec!["GET", "HEAD"],
-        Method::PUT => vec!["PUT", "PATCH"],
-        Method::POST => vec!["POST"],
-        Method::DELETE => vec!["DELETE"],
-        _ => vec![],
-    });
+    let all = endpoints
+        .iter()
+        .flat_map(|endpoint| match endpoint.operation.method {
+            Method::GET => vec!["GET", "HEAD"],
+            Method::PUT => vec!["PUT", "PATCH"],
+            Method::POST => vec!["POST"],
+            Method::DELETE => vec!["DELETE"],
+            _ => vec![],
+        });
     let mut all: Vec<&str> = all.collect();
     all.dedup();
     all.join(",")

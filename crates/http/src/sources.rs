@@ -4,14 +4,15 @@ use eddyline_app::{NewSource, SourceChanges};
 use eddyline_model::SourceId;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Integration;
+use eddyline_openapi::AllowedCallers;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Many, One};
 use eddyline_wire::requests::{CreateSource, UpdateSource};
 use http::{Method, StatusCode};
 
-use crate::access::AllowedCallers;
 use crate::answer::{Answer, json, nothing};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Many, One};
 use crate::handler::UnparsedParams;
 
 const ALL: &str = "/flows/{organization}/{flow}/sources";
@@ -89,7 +90,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .answers(204, "It is gone", None),
     ];
     // An access token is not what says which source it is.
-    let scoped = |endpoint: Endpoint| match endpoint.callers.applications() {
+    let scoped = |endpoint: Endpoint| match endpoint.operation.callers.applications() {
         true => endpoint.scopes(&[Integration]),
         false => endpoint,
     };

@@ -5,14 +5,16 @@ use eddyline_model::messages::ThreadState;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, Many, One};
+use eddyline_openapi::response_headers::NEXT;
 use eddyline_wire::requests::{DEFAULT_LIST, ListThreads, TriggerAction};
 use http::header::LINK;
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, done, encoded};
 use crate::context::RequestContext;
-use crate::endpoint::Shape::{Empty, Many, One};
-use crate::endpoint::{Endpoint, NEXT};
+use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget::expect_response_bytes;

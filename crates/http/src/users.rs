@@ -3,6 +3,8 @@
 use eddyline_app::{Password, UserChanges};
 use eddyline_model::UserId;
 use eddyline_model::scopes::Scope::{Flow, Manage, Profile};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, Many, One};
 use eddyline_wire::request::SecretText;
 use eddyline_wire::requests::UpdateUser;
 use http::{Method, StatusCode};
@@ -10,7 +12,6 @@ use http::{Method, StatusCode};
 use crate::answer::{Answer, done, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, Many, One};
 use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("avatars", &["pictures"]),
     ("files", &["pictures", "random"]),
     ("markup", &[]),
+    ("openapi", &["model", "scim", "wire"]),
     ("outbound", &[]),
     ("streaming", &["model"]),
     ("sqlite-interrupt", &[]),
@@ -49,7 +50,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "storage",
         ],
     ),
-    ("http", &["app", "model", "scim", "wire"]),
+    ("http", &["app", "model", "openapi", "scim", "wire"]),
     ("web", &["app", "http", "model", "random", "wire"]),
     (
         "server",

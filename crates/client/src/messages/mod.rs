@@ -1,4 +1,4 @@
-//! Messages of a flow (specification, section 4): post, list, edit, delete, comment.
+//! Messages of a room (specification, section 4): post, list, edit, delete, comment.
 
 mod query;
 
@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::client::Client;
 use crate::error::Error;
-use crate::flows::FlowClient;
 use crate::request::{RequestBuilder, encode};
 use crate::response::Json;
+use crate::room::{FlowClient, RoomClient};
 
 pub use self::query::MessageQuery;
 
@@ -191,8 +191,8 @@ impl Client {
     }
 }
 
-impl FlowClient {
-    /// Posts a message.
+impl<R> RoomClient<R> {
+    /// Posts a message. The first one to another user begins the conversation.
     ///
     /// # Errors
     /// See [`Error`].
@@ -200,51 +200,7 @@ impl FlowClient {
         send_message(self.request(Method::POST, "/messages"), message).await
     }
 
-    /// Posts a message into a thread.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn post_to_thread(&self, id: &str, message: &NewMessage) -> Result<Posted, Error> {
-        let path = format!("/threads/{}/messages", encode(id));
-        send_message(self.request(Method::POST, &path), message).await
-    }
-
-    /// Notes that the caller has read everything through this message.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
-        self.request(Method::PUT, "/read")
-            .json_of(&MarkRead {
-                message: MessageId(message),
-            })
-            .done()
-            .await
-    }
-
-    /// Posts a comment on the message `parent`.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn comment(&self, parent: i64, comment: &NewMessage) -> Result<Posted, Error> {
-        send_message(
-            self.request(Method::POST, &format!("/messages/{parent}/comments")),
-            comment,
-        )
-        .await
-    }
-
-    /// The comments on the message `parent`, oldest first.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn comments(&self, parent: i64) -> Result<Vec<Message>, Error> {
-        self.request(Method::GET, &format!("/messages/{parent}/comments"))
-            .call()
-            .await
-    }
-
-    /// Lists or searches the flow's messages.
+    /// Lists or searches the messages.
     ///
     /// # Errors
     /// See [`Error`].
@@ -253,19 +209,6 @@ impl FlowClient {
             .apply(self.request(Method::GET, "/messages"))
             .call()
             .await
-    }
-
-    /// Lists or searches the messages of a thread.
-    ///
-    /// # Errors
-    /// See [`Error`].
-    pub async fn thread_messages(
-        &self,
-        id: &str,
-        query: &MessageQuery,
-    ) -> Result<Vec<Message>, Error> {
-        let path = format!("/threads/{}/messages", encode(id));
-        query.apply(self.request(Method::GET, &path)).call().await
     }
 
     /// One message.
@@ -289,7 +232,7 @@ impl FlowClient {
             .await
     }
 
-    /// Deletes a message: chat is emptied, inbox and file messages are removed.
+    /// Deletes a message. In a flow, chat is emptied; inbox and file messages are removed.
     ///
     /// # Errors
     /// See [`Error`].
@@ -297,6 +240,62 @@ impl FlowClient {
         self.request(Method::DELETE, &format!("/messages/{id}"))
             .done()
             .await
+    }
+
+    /// Notes that the caller has read everything through this message.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn mark_read(&self, message: i64) -> Result<(), Error> {
+        self.request(Method::PUT, "/read")
+            .json_of(&MarkRead {
+                message: MessageId(message),
+            })
+            .done()
+            .await
+    }
+}
+
+impl FlowClient {
+    /// Posts a message into a thread.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn post_to_thread(&self, id: &str, message: &NewMessage) -> Result<Posted, Error> {
+        let path = format!("/threads/{}/messages", encode(id));
+        send_message(self.request(Method::POST, &path), message).await
+    }
+
+    /// Posts a comment on the message `parent`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn comment(&self, parent: i64, comment: &NewMessage) -> Result<Posted, Error> {
+        let path = format!("/messages/{parent}/comments");
+        send_message(self.request(Method::POST, &path), comment).await
+    }
+
+    /// The comments on the message `parent`, oldest first.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn comments(&self, parent: i64) -> Result<Vec<Message>, Error> {
+        self.request(Method::GET, &format!("/messages/{parent}/comments"))
+            .call()
+            .await
+    }
+
+    /// Lists or searches the messages of a thread.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn thread_messages(
+        &self,
+        id: &str,
+        query: &MessageQuery,
+    ) -> Result<Vec<Message>, Error> {
+        let path = format!("/threads/{}/messages", encode(id));
+        query.apply(self.request(Method::GET, &path)).call().await
     }
 }
 

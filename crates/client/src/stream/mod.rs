@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use futures_util::Stream;
+use eddyline_wire::media_types;
+use futures_util::{Stream, TryFutureExt as _};
 use http::Method;
 use http::header::CONTENT_TYPE;
 use http_body::Body;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use tokio::time::timeout;
 
 pub use decode::StreamDecoder;
 pub use event::{Event, StreamEvent};
@@ -39,8 +39,8 @@ impl StreamFormat {
     /// The content type that asks for the format.
     pub fn content_type(self) -> &'static str {
         match self {
-            Self::Json => "application/json",
-            Self::EventStream => "text/event-stream",
+            Self::Json => media_types::JSON,
+            Self::EventStream => media_types::EVENT_STREAM,
         }
     }
 }
@@ -172,10 +172,9 @@ impl Client {
         }
         let (head, body) = call.open().await?.into_parts();
         if head.status != http::StatusCode::OK {
-            let body = timeout(self.timeout(), body.collect())
-                .await
-                .map_err(|_| Error::Timeout(self.timeout()))?
-                .map_err(Error::Body)?
+            let body = self
+                .in_time(body.collect().map_err(Error::Body))
+                .await?
                 .to_bytes();
             return Err(Error::Api(ApiError::read(
                 head.status,

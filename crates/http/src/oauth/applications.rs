@@ -3,15 +3,17 @@
 
 use eddyline_app::{ApplicationChanges, NewApplication};
 use eddyline_model::applications::RedirectUri;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::One;
+use eddyline_wire::oauth::RegisteredApplication;
 use eddyline_wire::request::Registration;
 use eddyline_wire::requests::RegisterApplication;
 use http::{Method, StatusCode};
 
-use super::wire::{RegisteredApplication, never_kept};
+use super::wire::never_kept;
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::One;
 use crate::handler::UnparsedParams;
 
 pub(crate) fn endpoint() -> Endpoint {

@@ -8,14 +8,17 @@ mod request;
 pub(crate) mod wire;
 
 use eddyline_app::{Error, Secret, TokenRequest};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::{Empty, One, OneOrForm};
 use http::{Method, StatusCode};
 
 use crate::answer::{Answer, json};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
-use crate::endpoint::Shape::{Empty, One, OneOrForm};
 use crate::oauth::request::ClientRequest;
-use crate::oauth::wire::{IntrospectionAnswer, TokenAnswer, client_error, never_kept};
+use crate::oauth::wire::{
+    client_error, introspection_answer, never_kept, show_tokens, token_answer,
+};
 use crate::requester::Anybody;
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -137,7 +140,7 @@ async fn token(ctx: RequestContext<Anybody>) -> Answer {
             .oauth()
             .issue_tokens(&client, TokenRequest::read(&asked.body)?)
             .await?;
-        Ok(TokenAnswer::of(&tokens).response(as_json))
+        Ok(show_tokens(&token_answer(&tokens), as_json))
     })
     .await
 }
@@ -166,7 +169,7 @@ async fn introspect(ctx: RequestContext<Anybody>) -> Answer {
             .await?;
         Ok(json(
             StatusCode::OK,
-            &IntrospectionAnswer::of(found, ctx.app().oauth().issuer()),
+            &introspection_answer(found, ctx.app().oauth().issuer()),
         ))
     })
     .await

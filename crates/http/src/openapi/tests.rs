@@ -1,7 +1,10 @@
 //! The document is whole: each endpoint, parameter, answer and example.
 
+use eddyline_openapi::{EndpointAccess, tags};
 use eddyline_wire::Request;
 use eddyline_wire::params::Params;
+
+use serde_json::json;
 
 use super::*;
 
@@ -14,29 +17,30 @@ fn every_endpoint_stands_in_the_document_with_an_answer() {
         false,
     );
     let described = |prefix: &str, endpoint: &Endpoint| {
-        let method = endpoint.method.as_str().to_ascii_lowercase();
-        document["paths"][format!("{prefix}{}", endpoint.path)][method]["summary"].is_string()
+        let method = endpoint.operation.method.as_str().to_ascii_lowercase();
+        document["paths"][format!("{prefix}{}", endpoint.operation.path)][method]["summary"]
+            .is_string()
     };
     for endpoint in routes::api() {
         assert!(
             described("", &endpoint),
             "{} {}",
-            endpoint.method,
-            endpoint.path
+            endpoint.operation.method,
+            endpoint.operation.path
         );
         assert!(
-            !endpoint.answers.is_empty(),
+            !endpoint.operation.answers.is_empty(),
             "{} {}",
-            endpoint.method,
-            endpoint.path
+            endpoint.operation.method,
+            endpoint.operation.path
         );
     }
     for endpoint in routes::streams() {
         assert!(
             described("/stream", &endpoint),
             "{} {}",
-            endpoint.method,
-            endpoint.path
+            endpoint.operation.method,
+            endpoint.operation.path
         );
     }
 }
@@ -46,10 +50,11 @@ fn an_access_token_is_good_for_nothing_by_oversight() {
     let all = routes::api().into_iter().chain(routes::streams());
     let any_scope: Vec<_> = all
         .filter(|endpoint| {
-            endpoint.access == EndpointAccess::Caller && endpoint.callers.applications()
+            endpoint.operation.access == EndpointAccess::Caller
+                && endpoint.operation.callers.applications()
         })
-        .filter(|endpoint| endpoint.scopes.is_empty())
-        .map(|endpoint| format!("{} {}", endpoint.method, endpoint.path))
+        .filter(|endpoint| endpoint.operation.scopes.is_empty())
+        .map(|endpoint| format!("{} {}", endpoint.operation.method, endpoint.operation.path))
         .collect();
     assert_eq!(any_scope, ["GET /user"]);
 }
@@ -107,13 +112,11 @@ notes! {
 fn a_bound_is_declared_once_for_the_reader_the_document_and_the_client() {
     fn bound<M>(handler: impl crate::handler::Handler<M>) -> Value {
         let endpoint = Endpoint::new(Method::POST, "/notes", "takeNote", "Take a note", handler);
-        let mut operations = Operations {
-            is_classic: false,
-            paths: Map::new(),
-            requests: Map::new(),
-        };
-        operations.describe("", &endpoint);
-        operations.requests["TakeNoteRequest"]["properties"]["words"]["maxLength"].clone()
+        let mut document = DocumentBuilder::new(false);
+        document.add("", &endpoint.operation);
+        let document = document.finish("http://example.org", "http://example.org");
+        document["components"]["schemas"]["TakeNoteRequest"]["properties"]["words"]["maxLength"]
+            .clone()
     }
     fn refusal<R: Request>(characters: usize) -> Option<String> {
         let params: Params = [("words".to_owned(), "a".repeat(characters).into())]
@@ -167,8 +170,12 @@ fn no_endpoint_declares_a_parameter_twice() {
         .chain(routes::streams())
     {
         let mut seen = std::collections::BTreeSet::new();
-        for parameter in &endpoint.parameters {
-            let (method, path, name) = (&endpoint.method, endpoint.path, parameter.name);
+        for parameter in &endpoint.operation.parameters {
+            let (method, path, name) = (
+                &endpoint.operation.method,
+                endpoint.operation.path,
+                parameter.name,
+            );
             assert!(seen.insert(name), "{method} {path} declares {name} twice");
         }
     }
@@ -324,23 +331,4 @@ fn every_answer_has_a_schema_and_every_schema_an_example() {
             assert!(schema["properties"][key].is_object(), "{name}: {key}");
         }
     }
-}
-
-#[test]
-fn examples_are_of_the_shapes_that_they_show() {
-    fn is<T: serde::de::DeserializeOwned>(name: &str) {
-        let example = examples::of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
-        serde_json::from_value::<T>(example).unwrap_or_else(|error| panic!("{name}: {error}"));
-    }
-    is::<eddyline_wire::Flow>("Flow");
-    is::<eddyline_wire::FlowUser>("FlowUser");
-    is::<eddyline_wire::Group>("Group");
-    is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
-    is::<eddyline_wire::Message>("Message");
-    is::<eddyline_wire::Organization>("Organization");
-    is::<eddyline_wire::PrivateConversation>("PrivateConversation");
-    is::<eddyline_wire::Source>("Source");
-    is::<eddyline_wire::User>("User");
-    is::<eddyline_wire::IntegrationError>("IntegrationError");
-    is::<eddyline_wire::ErrorBody>("ErrorBody");
 }

@@ -9,6 +9,9 @@ mod response_format;
 use axum::response::Response;
 use eddyline_app::{Error, ScimProvider, UsersWanted};
 use eddyline_model::UserId;
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::One;
+use eddyline_openapi::response_headers;
 use eddyline_scim::show::{etag, list, plain, resource};
 use eddyline_scim::{Patch, Projection, RequestedUser, UserResource, schema};
 use http::header::{ETAG, IF_NONE_MATCH, LOCATION};
@@ -19,8 +22,7 @@ use self::request::{Attributes, Search, matching, object};
 pub(crate) use self::response_format::ResponseFormat;
 use crate::answer::{Answer, nothing};
 use crate::context::RequestContext;
-use crate::endpoint::Shape::One;
-use crate::endpoint::{self, Endpoint};
+use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
 use crate::response::with_header;
 use crate::response_budget;
@@ -78,13 +80,13 @@ fn finding() -> Vec<Endpoint> {
         )),
         Endpoint::new(Method::GET, USER, "getProvidedUser", "A user", user)
             .answers(200, "The user", Some(One("ScimUser")))
-            .response_headers(&[endpoint::ETAG])
+            .response_headers(&[response_headers::ETAG])
             .header(
                 "If-None-Match",
                 "ETags that you have; 304 when the answer is one of them",
             )
             .answers(304, "The version that If-None-Match names", None)
-            .response_headers(&[endpoint::ETAG]),
+            .response_headers(&[response_headers::ETAG]),
     ]
 }
 
@@ -168,15 +170,15 @@ fn changing() -> Vec<Endpoint> {
         sets(create)
             .required_parameter("userName", "string", "The subject name id")
             .answers(201, "The user", Some(One("ScimUser")))
-            .response_headers(&[endpoint::ETAG, endpoint::LOCATION]),
+            .response_headers(&[response_headers::ETAG, response_headers::LOCATION]),
         sets(changes(replace))
             .optional_parameter("userName", "string", "The subject name id")
             .answers(200, "The user", Some(One("ScimUser")))
-            .response_headers(&[endpoint::ETAG]),
+            .response_headers(&[response_headers::ETAG]),
         changes(patch)
             .required_parameter("Operations", "objects", "What to add, replace or remove")
             .answers(200, "The user", Some(One("ScimUser")))
-            .response_headers(&[endpoint::ETAG]),
+            .response_headers(&[response_headers::ETAG]),
         changes(remove).answers(204, "The user is out", None),
     ]
 }

@@ -22,7 +22,7 @@ const AFTER: usize = 20;
 fn of_two_hundred_streams_none_hears_a_word_after_the_answer() {
     run(Backend::Postgres, &[], async |one| {
         let other = one.another_node("node-2", &[]);
-        on_both(one, other).await;
+        Box::pin(on_both(one, other)).await;
     });
 }
 

@@ -2,7 +2,7 @@
 
 /// Who may call an endpoint at all. The type of its handler's context says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EndpointAccess {
+pub enum EndpointAccess {
     /// Callers who show credentials.
     Caller,
     /// Anybody.
@@ -15,7 +15,7 @@ pub(crate) enum EndpointAccess {
 
 /// Whose credentials an endpoint for [`EndpointAccess::Caller`] takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AllowedCallers {
+pub enum AllowedCallers {
     /// Users, by themselves or through applications.
     Users,
     /// Users, and those who hold a flow token.
@@ -28,15 +28,20 @@ pub(crate) enum AllowedCallers {
 
 impl AllowedCallers {
     /// Whether users are let in without an application.
-    pub(crate) fn users_themselves(self) -> bool {
+    #[must_use]
+    pub fn users_themselves(self) -> bool {
         matches!(self, Self::Users | Self::UsersAndFlowTokens)
     }
 
-    pub(crate) fn applications(self) -> bool {
+    /// Whether applications are let in, for a user who authorized them.
+    #[must_use]
+    pub fn applications(self) -> bool {
         self != Self::Sources
     }
 
-    pub(crate) fn flow_tokens(self) -> bool {
+    /// Whether those who hold a flow token are let in.
+    #[must_use]
+    pub fn flow_tokens(self) -> bool {
         matches!(self, Self::UsersAndFlowTokens | Self::Sources)
     }
 }

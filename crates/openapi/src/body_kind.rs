@@ -1,17 +1,17 @@
 //! What an endpoint takes as the body of a request.
 
 /// A body that is not parameters but one file.
-#[derive(Clone, Copy)]
-pub(crate) struct FileBody {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileBody {
     /// The types it may have; what it is without a type, its content tells.
-    pub(crate) kinds: &'static [&'static str],
+    pub kinds: &'static [&'static str],
     /// The most bytes taken.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }
 
 /// What an endpoint takes as the body of a request.
-#[derive(Clone, Copy)]
-pub(crate) enum BodyKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BodyKind {
     /// Parameters.
     Parameters,
     /// Parameters, and files beside them: as parts of a form, or as Base64 in JSON.
@@ -28,12 +28,14 @@ pub(crate) enum BodyKind {
 
 impl BodyKind {
     /// Whether forms with parts are read.
-    pub(crate) fn forms_with_parts(self) -> bool {
+    #[must_use]
+    pub fn forms_with_parts(self) -> bool {
         matches!(self, Self::Uploads | Self::OldUploads)
     }
 
     /// Whether files may come with the parameters.
-    pub(crate) fn files(self, is_classic: bool) -> bool {
+    #[must_use]
+    pub fn files(self, is_classic: bool) -> bool {
         match self {
             Self::Uploads => true,
             Self::OldUploads => is_classic,

@@ -7,7 +7,7 @@ const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
 const THREAD_ID: &str = "AQAAAAEAAAAB5DLR4Z1NsSugRnE";
 
 /// The example of a parameter of an operation, which has this schema.
-pub(super) fn of_parameter(operation: &str, name: &str, schema: &Value) -> Option<Value> {
+pub(crate) fn of_parameter(operation: &str, name: &str, schema: &Value) -> Option<Value> {
     if let Some(example) = of_operation(operation, name) {
         return Some(example);
     }
@@ -48,7 +48,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
 }
 
 /// What an example of a body has beside the required parameters, because one of these is needed.
-pub(super) fn also_sent(operation: &str) -> &'static [&'static str] {
+pub(crate) fn also_sent(operation: &str) -> &'static [&'static str] {
     match operation {
         "postMessage" => &["content", "flow"],
         "postFlowMessage" | "postThreadMessage" => &["content"],
@@ -160,7 +160,7 @@ fn of_text(name: &str) -> Option<&'static str> {
 }
 
 /// The example of a schema.
-pub(super) fn of_schema(name: &str) -> Option<Value> {
+pub(crate) fn of_schema(name: &str) -> Option<Value> {
     Some(match name {
         "Author" => json!({"name": "Ada Lovelace", "avatar": null}),
         "Empty" => json!({}),
@@ -452,4 +452,28 @@ fn of_scim(name: &str) -> Option<Value> {
         }),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_are_of_the_shapes_that_they_show() {
+        fn is<T: serde::de::DeserializeOwned>(name: &str) {
+            let example = of_schema(name).unwrap_or_else(|| panic!("{name} has an example"));
+            serde_json::from_value::<T>(example).unwrap_or_else(|error| panic!("{name}: {error}"));
+        }
+        is::<eddyline_wire::Flow>("Flow");
+        is::<eddyline_wire::FlowUser>("FlowUser");
+        is::<eddyline_wire::Group>("Group");
+        is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
+        is::<eddyline_wire::Message>("Message");
+        is::<eddyline_wire::Organization>("Organization");
+        is::<eddyline_wire::PrivateConversation>("PrivateConversation");
+        is::<eddyline_wire::Source>("Source");
+        is::<eddyline_wire::User>("User");
+        is::<eddyline_wire::IntegrationError>("IntegrationError");
+        is::<eddyline_wire::ErrorBody>("ErrorBody");
+    }
 }

@@ -9,13 +9,13 @@ use eddyline_wire::{
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
 
-use super::examples;
-use crate::oauth::wire::{
+use crate::examples;
+use eddyline_wire::oauth::{
     ClientErrorAnswer, IntrospectionAnswer, RegisteredApplication, TokenAnswer,
 };
 
 /// All schemas, by name. Those of the classic profile are among them when that is served.
-pub(super) fn all(is_classic: bool) -> Map<String, Value> {
+pub(crate) fn all(is_classic: bool) -> Map<String, Value> {
     let mut schemas = of_messages();
     schemas.extend(of_people());
     schemas.extend(of_oauth());

@@ -3,7 +3,7 @@
 use eddyline_wire::request::ParameterSpec;
 use serde_json::{Map, Value, json};
 
-use super::examples;
+use crate::examples;
 
 fn schema_of(operation: &str, parameter: &ParameterSpec) -> Value {
     let mut schema = parameter.schema.clone();
@@ -25,7 +25,7 @@ const NUMBERS: &[&str] = &[
     "user",
 ];
 
-pub(super) fn path_parameter(operation: &str, name: &str) -> Value {
+pub(crate) fn path_parameter(operation: &str, name: &str) -> Value {
     let kind = if NUMBERS.contains(&name) {
         "integer"
     } else {
@@ -40,11 +40,11 @@ pub(super) fn path_parameter(operation: &str, name: &str) -> Value {
     parameter
 }
 
-pub(super) fn header_parameter(name: &str, text: &str) -> Value {
+pub(crate) fn header_parameter(name: &str, text: &str) -> Value {
     json!({"name": name, "in": "header", "required": false, "description": text, "schema": {"type": "string"}})
 }
 
-pub(super) fn query_parameter(operation: &str, parameter: &ParameterSpec) -> Value {
+pub(crate) fn query_parameter(operation: &str, parameter: &ParameterSpec) -> Value {
     let parameter = in_query(parameter);
     json!({
         "name": parameter.name,
@@ -76,7 +76,7 @@ fn in_query(parameter: &ParameterSpec) -> ParameterSpec {
     parameter
 }
 
-pub(super) fn body_schema(operation: &str, parameters: &[ParameterSpec]) -> Value {
+pub(crate) fn body_schema(operation: &str, parameters: &[ParameterSpec]) -> Value {
     let properties: Map<String, Value> = parameters
         .iter()
         .map(|p| (p.name.to_owned(), schema_of(operation, p)))
@@ -90,7 +90,7 @@ pub(super) fn body_schema(operation: &str, parameters: &[ParameterSpec]) -> Valu
 }
 
 /// What must be sent, or the first parameter where nothing must.
-pub(super) fn body_example(operation: &str, parameters: &[ParameterSpec]) -> Value {
+pub(crate) fn body_example(operation: &str, parameters: &[ParameterSpec]) -> Value {
     let also = examples::also_sent(operation);
     let is_sent = |parameter: &&ParameterSpec| parameter.required || also.contains(&parameter.name);
     let mut chosen: Vec<&ParameterSpec> = parameters.iter().filter(is_sent).collect();

@@ -1,13 +1,14 @@
-//! What goes wrong in the same way at many endpoints.
+//! What goes wrong in the same way at many operations.
 
+use eddyline_wire::media_types;
 use http::Method;
 use serde_json::{Map, Value, json};
 
-use super::reference;
 use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
-use crate::endpoint::{AnswerHeader, Endpoint};
-use crate::media;
+use crate::document::reference;
+use crate::operation::Operation;
+use crate::response_headers::AnswerHeader;
 
 /// By the names under which answers refer to it.
 const FAILURES: &[(u16, &str, &str)] = &[
@@ -56,26 +57,26 @@ const FAILURES: &[(u16, &str, &str)] = &[
 ];
 
 /// Each of them, by name.
-pub(super) fn all() -> Value {
+pub(crate) fn all() -> Value {
     let each = FAILURES.iter().map(|(status, name, text)| {
         (
             (*name).to_owned(),
             response(
                 *status,
                 text,
-                &json!({media::JSON: {"schema": reference("ErrorBody")}}),
+                &json!({media_types::JSON: {"schema": reference("ErrorBody")}}),
             ),
         )
     });
     Value::Object(each.collect())
 }
 
-/// Those that an endpoint may answer with, by status.
-pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
-    let is_scim = matches!(endpoint.takes, BodyKind::Resource);
+/// Those that an operation may answer with, by status.
+pub(crate) fn of(operation: &Operation) -> Map<String, Value> {
+    let is_scim = matches!(operation.takes, BodyKind::Resource);
     let possible = FAILURES
         .iter()
-        .filter(|(status, ..)| can_fail_with(endpoint, *status));
+        .filter(|(status, ..)| can_fail_with(operation, *status));
     let mut failures: Map<String, Value> = possible
         .map(|(status, name, text)| {
             let failure = match is_scim {
@@ -87,7 +88,7 @@ pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
         .collect();
     let content = match is_scim {
         true => scim(),
-        false => json!({media::JSON: {"schema": reference("ErrorBody")}}),
+        false => json!({media_types::JSON: {"schema": reference("ErrorBody")}}),
     };
     failures.insert(
         "default".into(),
@@ -97,15 +98,15 @@ pub(super) fn of(endpoint: &Endpoint) -> Map<String, Value> {
 }
 
 /// A failure in the two shapes that identity providers may ask for.
-pub(super) fn scim() -> Value {
+pub(crate) fn scim() -> Value {
     json!({
-        media::JSON: {"schema": reference("ErrorBody")},
-        media::SCIM_JSON: {"schema": reference("ScimError")},
+        media_types::JSON: {"schema": reference("ErrorBody")},
+        media_types::SCIM_JSON: {"schema": reference("ScimError")},
     })
 }
 
 /// The header that a failure of this status has.
-pub(super) fn header(status: u16) -> Option<AnswerHeader> {
+pub(crate) fn header(status: u16) -> Option<AnswerHeader> {
     match status {
         401 => Some((
             "WWW-Authenticate",
@@ -128,29 +129,29 @@ fn response(status: u16, text: &str, content: &Value) -> Value {
     response
 }
 
-/// Whether an endpoint may answer with one of the common failures.
-fn can_fail_with(endpoint: &Endpoint, status: u16) -> bool {
-    let is_health = matches!(endpoint.path, "/healthz" | "/readyz");
+/// Whether an operation may answer with one of the common failures.
+fn can_fail_with(operation: &Operation, status: u16) -> bool {
+    let is_health = matches!(operation.path, "/healthz" | "/readyz");
     let has_credentials = matches!(
-        endpoint.access,
+        operation.access,
         EndpointAccess::Caller | EndpointAccess::Provider
     );
-    let takes_flow_tokens = match endpoint.access {
-        EndpointAccess::Caller => endpoint.callers.flow_tokens(),
+    let takes_flow_tokens = match operation.access {
+        EndpointAccess::Caller => operation.callers.flow_tokens(),
         EndpointAccess::TokensInPath => true,
         EndpointAccess::Public | EndpointAccess::Provider => false,
     };
-    let has_body = endpoint.method != Method::GET && endpoint.method != Method::DELETE;
+    let has_body = operation.method != Method::GET && operation.method != Method::DELETE;
     match status {
-        400 => !endpoint.parameters.is_empty() || has_body,
-        401 => has_credentials || endpoint.access == EndpointAccess::TokensInPath,
+        400 => !operation.parameters.is_empty() || has_body,
+        401 => has_credentials || operation.access == EndpointAccess::TokensInPath,
         403 => has_credentials,
-        404 => endpoint.path.contains('{') || endpoint.may_be_not_found,
-        409 => endpoint.may_conflict,
+        404 => operation.path.contains('{') || operation.may_be_not_found,
+        409 => operation.may_conflict,
         410 => takes_flow_tokens,
         413 => has_body,
         429 => !is_health,
-        503 => endpoint.path != "/healthz",
+        503 => operation.path != "/healthz",
         507 => has_body && !is_health,
         _ => false,
     }
