@@ -11,9 +11,13 @@
 //! Both are repeated until nothing changes any more, so a browser that parses the output sees what
 //! was judged.
 //!
+//! [`chat`] has nothing to do with these layers: what it reads is no HTML, and it writes no text
+//! that it has not escaped.
+//!
 //! The crate knows no other crate of ours, and nothing of threads or attachments: a look-up of
 //! `cid:` references is handed in.
 
+mod chat;
 mod elements;
 mod inline;
 mod scan;
@@ -25,6 +29,7 @@ use std::sync::LazyLock;
 
 use ammonia::{Builder, Url, UrlRelative};
 
+pub use crate::chat::chat;
 use crate::elements::{ELEMENTS, Kept};
 use crate::tidy::tidy;
 
@@ -83,6 +88,12 @@ pub fn text(html: &str) -> String {
 #[must_use]
 pub fn escape(text: &str) -> String {
     let mut html = String::with_capacity(text.len());
+    push_escaped(&mut html, text);
+    html
+}
+
+/// Appends what [`escape`] gives.
+fn push_escaped(html: &mut String, text: &str) {
     for char in text.chars() {
         match char {
             '&' => html.push_str("&amp;"),
@@ -93,7 +104,6 @@ pub fn escape(text: &str) -> String {
             other => html.push(other),
         }
     }
-    html
 }
 
 /// Undoes what the serialiser does to text, and to the values of attributes.

@@ -1,0 +1,298 @@
+//! What light markdown there is within one line of chat text.
+
+use super::addresses::{
+    MAX_ADDRESS, address_length, begins_host, begins_link, begins_www, named_link,
+};
+use super::delimiters::{is_in_word, is_visible, may_open, shared_length};
+use super::words::{is_word_char, nick_length, tag_length};
+use crate::{REL, push_escaped};
+
+/// Appends a line as HTML. `has_words` says whether mentions and tags are looked for.
+pub(super) fn write_line(html: &mut String, text: &str, has_words: bool) {
+    Line::new(html, text, has_words).write();
+}
+
+/// A delimiter that may begin an element, and has been written as text so far.
+struct Opener {
+    marker: char,
+    /// How many of the marker are there, and not yet part of an element.
+    left: usize,
+    /// Where they are in the HTML.
+    at: usize,
+}
+
+/// A line that is being rendered, from front to back. Delimiters are written as text; when a later
+/// one closes an element, its start tag takes the place of the earlier one.
+struct Line<'t, 'h> {
+    text: &'t str,
+    at: usize,
+    html: &'h mut String,
+    /// From the outermost to the innermost. No two are alike, so there are few of them, and the
+    /// elements are not nested deeper.
+    openers: Vec<Opener>,
+    /// Whether links are made, which do not contain each other.
+    has_links: bool,
+    /// Whether mentions and tags are looked for.
+    has_words: bool,
+    /// Whether one backtick, and whether two, were found not to be closed in the rest of the line,
+    /// so that they are not searched for again.
+    is_unclosed: [bool; 2],
+}
+
+impl<'t, 'h> Line<'t, 'h> {
+    fn new(html: &'h mut String, text: &'t str, has_words: bool) -> Self {
+        Self {
+            text,
+            at: 0,
+            html,
+            openers: Vec::new(),
+            has_links: true,
+            has_words,
+            is_unclosed: [false; 2],
+        }
+    }
+
+    fn write(mut self) {
+        while let Some(c) = self.rest().chars().next() {
+            match c {
+                '`' => self.code(),
+                '*' | '_' | '~' => self.emphasis(c),
+                '[' => self.named_link(),
+                ':' | 'h' | 'H' | 'm' | 'M' | 'w' | 'W' => self.address(c),
+                '@' | '＠' => self.mention(c),
+                '#' | '＃' => self.tag(c),
+                _ => self.copy(self.rest().find(is_special).unwrap_or(self.rest().len())),
+            }
+        }
+    }
+
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn before(&self) -> Option<char> {
+        self.text[..self.at].chars().next_back()
+    }
+
+    /// Writes so many bytes as text.
+    fn copy(&mut self, length: usize) {
+        push_escaped(self.html, &self.rest()[..length]);
+        self.at += length;
+    }
+
+    /// Writes so many bytes as an element.
+    fn enclose(&mut self, start: &str, length: usize, end: &str) {
+        self.html.push_str(start);
+        self.copy(length);
+        self.html.push_str(end);
+    }
+
+    /// At a backtick: code, or the backticks as text.
+    fn code(&mut self) {
+        let ticks = run_length(self.rest(), '`');
+        let inside = &self.rest()[ticks..];
+        let is_searched = ticks <= 2 && !self.is_unclosed[ticks - 1];
+        let Some(end) = is_searched.then(|| closing_ticks(inside, ticks)).flatten() else {
+            if ticks <= 2 {
+                self.is_unclosed[ticks - 1] = true;
+            }
+            self.copy(ticks);
+            return;
+        };
+        // One space at both ends lets code begin and end with a backtick.
+        let code = &inside[..end];
+        let code = code
+            .strip_prefix(' ')
+            .and_then(|code| code.strip_suffix(' '))
+            .filter(|code| !code.trim().is_empty())
+            .unwrap_or(code);
+        self.html.push_str("<code>");
+        push_escaped(self.html, code);
+        self.html.push_str("</code>");
+        self.at += ticks + end + ticks;
+    }
+
+    /// At a delimiter: closes elements, or may begin one.
+    fn emphasis(&mut self, marker: char) {
+        let count = run_length(self.rest(), marker);
+        let after = self.rest()[count..].chars().next();
+        let before = self.before();
+        let is_delimiter = match marker {
+            '*' => count <= 3,
+            '_' => count == 1,
+            _ => count == 2,
+        };
+        // Words may be struck out in part.
+        let is_anywhere = marker == '~';
+        let mut left = count;
+        if is_delimiter && is_visible(before) && (is_anywhere || !is_in_word(after)) {
+            left = self.close(marker, count);
+        }
+        if left == count
+            && is_delimiter
+            && is_visible(after)
+            && (is_anywhere || may_open(before, after))
+        {
+            self.open(marker, count, self.html.len());
+        }
+        self.html.extend(std::iter::repeat_n(marker, left));
+        self.at += count;
+    }
+
+    /// Remembers a delimiter. One of the same kind that is open becomes text, since an element
+    /// within one of its kind shows nothing new.
+    fn open(&mut self, marker: char, left: usize, at: usize) {
+        self.openers
+            .retain(|opener| opener.marker != marker || opener.left != left);
+        self.openers.push(Opener { marker, left, at });
+    }
+
+    /// Ends the elements that a delimiter of so many markers closes, and gives how many of them are
+    /// left. What was opened within them remains text.
+    fn close(&mut self, marker: char, count: usize) -> usize {
+        let mut left = count;
+        while left > 0 {
+            let found = self.openers.iter().rposition(|opener| {
+                opener.marker == marker && shared_length(opener.left, left).is_some()
+            });
+            let Some(opener) = found.and_then(|at| self.openers.drain(at..).next()) else {
+                break;
+            };
+            let Some(length) = shared_length(opener.left, left) else {
+                break;
+            };
+            let (start, end) = match (marker, length) {
+                ('~', _) => ("<s>", "</s>"),
+                (_, 2) => ("<b>", "</b>"),
+                _ => ("<i>", "</i>"),
+            };
+            let unused = opener.left - length;
+            let at = opener.at + unused;
+            self.html.replace_range(at..at + length, start);
+            self.html.push_str(end);
+            left -= length;
+            if unused > 0 {
+                self.open(marker, unused, opener.at);
+            }
+        }
+        left
+    }
+
+    fn is_open(&self, marker: char) -> bool {
+        self.openers.iter().any(|opener| opener.marker == marker)
+    }
+
+    /// At a bracket: a link with a text of its own, or the bracket as text.
+    fn named_link(&mut self) {
+        let found = self.has_links.then(|| named_link(self.rest())).flatten();
+        let Some(link) = found else {
+            self.copy(1);
+            return;
+        };
+        self.begin_link(link.address);
+        Line {
+            has_links: false,
+            ..Line::new(self.html, link.text, self.has_words)
+        }
+        .write();
+        self.html.push_str("</a>");
+        self.at += link.length;
+    }
+
+    /// At what an address may begin with: a link, the address as text, or the character alone.
+    /// Nothing is looked for in an address that is no link, since it has no tags.
+    fn address(&mut self, first: char) {
+        let rest = self.rest();
+        let before = self.before();
+        let is_after_letter = before.is_some_and(|c| c.is_ascii_alphanumeric());
+        let is_link = !is_after_letter && begins_link(rest);
+        let is_other = match first {
+            ':' => is_after_letter && rest.strip_prefix("://").is_some_and(begins_host),
+            _ => !before.is_some_and(is_word_char) && begins_www(rest),
+        };
+        if !is_link && !is_other {
+            self.copy(1);
+            return;
+        }
+        let length = address_length(rest, |c| matches!(c, '*' | '_' | '~') && self.is_open(c));
+        if is_link && self.has_links && length <= MAX_ADDRESS {
+            self.begin_link(&rest[..length]);
+            self.copy(length);
+            self.html.push_str("</a>");
+        } else {
+            self.copy(length);
+        }
+    }
+
+    fn begin_link(&mut self, address: &str) {
+        self.html.push_str("<a href=\"");
+        push_escaped(self.html, address);
+        self.html
+            .extend(["\" rel=\"", REL, "\" target=\"_blank\">"]);
+    }
+
+    /// At an `@`: a mention, or the sign as text.
+    fn mention(&mut self, sign: char) {
+        let sign = sign.len_utf8();
+        let begins = self.has_words && !self.before().is_some_and(is_word_char);
+        let nick = || nick_length(&self.rest()[sign..], self.is_open('_'));
+        match begins.then(nick).flatten() {
+            Some(nick) => self.enclose("<b class=\"at\">", sign + nick, "</b>"),
+            None => self.copy(sign),
+        }
+    }
+
+    /// At a `#`: a tag, or the sign as text.
+    fn tag(&mut self, sign: char) {
+        let sign = sign.len_utf8();
+        // `&#39;` is an HTML entity, and `/#` a part of an address that was written in short.
+        let is_joined = |c| is_word_char(c) || matches!(c, '&' | '/');
+        let begins = self.has_words && !self.before().is_some_and(is_joined);
+        let tag = || tag_length(&self.rest()[sign..]);
+        match begins.then(tag).flatten() {
+            Some(tag) => self.enclose("<b class=\"tag\">", sign + tag, "</b>"),
+            None => self.copy(sign),
+        }
+    }
+}
+
+/// Whether a character may begin something other than text.
+fn is_special(c: char) -> bool {
+    matches!(
+        c,
+        '`' | '*'
+            | '_'
+            | '~'
+            | '['
+            | ':'
+            | 'h'
+            | 'H'
+            | 'm'
+            | 'M'
+            | 'w'
+            | 'W'
+            | '@'
+            | '＠'
+            | '#'
+            | '＃'
+    )
+}
+
+/// How many of a character of ASCII `text` begins with.
+fn run_length(text: &str, marker: char) -> usize {
+    text.len() - text.trim_start_matches(marker).len()
+}
+
+/// Where so many backticks, and no more, come first.
+fn closing_ticks(text: &str, ticks: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = text[at..].find('`') {
+        at += found;
+        let run = run_length(&text[at..], '`');
+        if run == ticks {
+            return Some(at);
+        }
+        at += run;
+    }
+    None
+}

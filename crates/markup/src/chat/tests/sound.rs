@@ -1,0 +1,217 @@
+//! Whatever the text is, the HTML is safe, says the same, and is not much longer.
+
+use proptest::prelude::*;
+
+use super::chat;
+
+/// The start tags that `chat` may write, apart from links and blocks with a language.
+const TAGS: &[(&str, &str)] = &[
+    ("<b>", "</b>"),
+    ("<i>", "</i>"),
+    ("<s>", "</s>"),
+    ("<code>", "</code>"),
+    ("<pre>", "</pre>"),
+    ("<blockquote>", "</blockquote>"),
+    ("<b class=\"at\">", "</b>"),
+    ("<b class=\"tag\">", "</b>"),
+];
+
+/// An attribute at the beginning of `html`, and its value.
+fn attribute<'a>(html: &'a str, begin: &str, end: &str) -> Option<(&'a str, &'a str)> {
+    let (value, rest) = html.strip_prefix(begin)?.split_once('"')?;
+    assert!(!value.contains(['<', '>', '\'']), "{value:?}");
+    Some((value, rest.strip_prefix(end).expect(html)))
+}
+
+fn unescaped(html: &str) -> String {
+    let mut text = String::new();
+    let mut parts = html.split('&');
+    text.push_str(parts.next().unwrap());
+    for part in parts {
+        let (name, rest) = part.split_once(';').expect(html);
+        text.push_str(match name {
+            "amp" => "&",
+            "lt" => "<",
+            "gt" => ">",
+            "quot" => "\"",
+            "#39" => "'",
+            other => panic!("the entity {other}"),
+        });
+        text.push_str(rest);
+    }
+    text
+}
+
+/// Checks that there are no tags but those that may be written, each ended within the one around
+/// it, and gives what the HTML says, with the addresses behind the texts of links.
+fn words(html: &str) -> String {
+    let mut text = String::new();
+    // The end tags that are missing; with them the address of a link, and where its text begins.
+    let mut open: Vec<(&str, String, usize)> = Vec::new();
+    let mut rest = html;
+    while let Some(at) = rest.find(['<', '>', '"', '\'']) {
+        text.push_str(&unescaped(&rest[..at]));
+        rest = &rest[at..];
+        let last = open.last().map_or("</", |(end, ..)| *end);
+        if let Some(behind) = rest.strip_prefix(last).filter(|_| !open.is_empty()) {
+            let (_, address, begin) = open.pop().unwrap();
+            if text[begin..] != address {
+                text.push_str(&address);
+            }
+            rest = behind;
+            continue;
+        }
+        let nothing = text.len();
+        let found = TAGS
+            .iter()
+            .find_map(|(start, end)| Some((*end, rest.strip_prefix(start)?)));
+        if let Some((end, behind)) = found {
+            open.push((end, String::new(), nothing));
+            rest = behind;
+        } else if let Some((language, behind)) = attribute(rest, "<code data-language=\"", ">") {
+            assert!((1..=20).contains(&language.len()), "{language}");
+            text.push_str(language);
+            open.push(("</code>", String::new(), text.len()));
+            rest = behind;
+        } else if let Some((address, behind)) = attribute(
+            rest,
+            "<a href=\"",
+            " rel=\"nofollow noopener noreferrer\" target=\"_blank\">",
+        ) {
+            let lower = address.to_lowercase();
+            let schemes = ["http://", "https://", "mailto:"];
+            assert!(
+                schemes.iter().any(|scheme| lower.starts_with(scheme)),
+                "{address}"
+            );
+            assert!(address.len() <= 2_000 * 5, "{address}");
+            assert!(open.iter().all(|(end, ..)| *end != "</a>"), "{html}");
+            open.push(("</a>", unescaped(address), nothing));
+            rest = behind;
+        } else {
+            panic!("{rest:?} in {html:?}");
+        }
+        assert!(open.len() <= 16, "{html}");
+    }
+    text.push_str(&unescaped(rest));
+    assert!(open.is_empty(), "{html}");
+    text
+}
+
+fn letters(text: &str) -> String {
+    text.chars().filter(|c| c.is_alphanumeric()).collect()
+}
+
+/// The HTML of a text, which is not much longer.
+#[track_caller]
+fn bounded(text: &str) -> String {
+    let html = chat(text);
+    let begin: String = text.chars().take(80).collect();
+    assert!(html.len() <= 12 * text.len() + 32, "{begin:?}");
+    html
+}
+
+#[track_caller]
+fn is_sound(text: &str) {
+    let html = bounded(text);
+    assert_eq!(
+        letters(&words(&html)),
+        letters(text),
+        "{text:?} became {html:?}"
+    );
+}
+
+/// Texts in which everything the rules speak of is likely to meet.
+fn texts() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        "[*_~`\\[\\]()>]{1,3}",
+        "(\n|\n> |\n```|```|\n    |\t| |\r\n)",
+        "(foo|a|snake_case|rust|日本|é|\u{301})",
+        "(http://a.b|mailto:c@d|www\\.e|ftp://f|://|javascript:)",
+        "(\\]\\(https://e\\.org\\)|\\]\\(|\\]\\(javascript:g\\))",
+        "[@#＠＃][a-z.-]{0,3}",
+        "[<>&\"'.,;!?/#-]{1,2}",
+        "\\PC{0,4}",
+    ];
+    proptest::collection::vec(piece, 0..32).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn any_text_becomes_allowed_tags_and_keeps_its_letters(
+        text in prop_oneof![3 => texts(), 1 => any::<String>()],
+    ) {
+        is_sound(&text);
+    }
+}
+
+#[test]
+fn hostile_texts_of_a_mebibyte_come_to_an_end() {
+    for piece in [
+        "*", "_", "~", "`", "[", "]", "(", ">", "<", "&", "@", "#", ":", "h", "-", "\n", "\t",
+        "\r", "é",
+    ] {
+        bounded(&piece.repeat(1024 * 1024 / piece.len()));
+    }
+}
+
+#[test]
+fn hostile_mixtures_come_to_an_end() {
+    const SIZE: usize = 128 * 1024;
+    for piece in [
+        "**",
+        "~~",
+        "***",
+        "*a ",
+        "**a ",
+        "_a ",
+        "~~a ",
+        "*a* ",
+        "***a* ",
+        "*a **a ~~a _a ",
+        "` `` ",
+        "`a``",
+        "```",
+        "```\n",
+        "> ",
+        ">\n",
+        "> a\nb\n",
+        "    a\n",
+        "[]",
+        "[](",
+        "[a](",
+        "[a](http://b",
+        "[a](http://b)",
+        "[a](http://(",
+        "[a](http://b ",
+        "[]]",
+        "http://",
+        "http://a",
+        "http://a ",
+        "http://a)",
+        "http://a''",
+        "www.a",
+        "a://b",
+        "mailto:a ",
+        "@a",
+        "@a ",
+        "@-",
+        "#a ",
+        "#-",
+        "\u{301}",
+    ] {
+        bounded(&piece.repeat(SIZE / piece.len()));
+    }
+    for (begin, rest) in [
+        ("[", "[]"),
+        ("[a](http://b", "()"),
+        ("`", "``"),
+        ("*a", "~~b~~ "),
+        ("http://a", "(!"),
+        ("@a", "-"),
+    ] {
+        bounded(&(begin.to_owned() + &rest.repeat(SIZE / rest.len())));
+    }
+}
