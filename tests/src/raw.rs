@@ -33,10 +33,22 @@ impl Raw {
         headers: &[&str],
         body: &str,
     ) -> Self {
+        let credentials = format!("Authorization: Basic {}", basic(token, ""));
+        let headers = [&[&*credentials], headers].concat();
+        Self::without_credentials(url, method, path, &headers, body).await
+    }
+
+    /// As [`Raw::send`], with nothing in the head but the host and these lines.
+    pub async fn without_credentials(
+        url: &str,
+        method: &str,
+        path: &str,
+        headers: &[&str],
+        body: &str,
+    ) -> Self {
         let host = url.split('/').nth(2).expect("an address has a host");
         let mut socket = TcpStream::connect(host).await.unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\n");
-        head += &format!("Authorization: Basic {}\r\n", basic(token, ""));
         for line in headers {
             head += &format!("{line}\r\n");
         }

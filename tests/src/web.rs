@@ -205,7 +205,8 @@ impl Visitor {
         [head.as_bytes(), file, b"\r\n--parts--\r\n"].concat()
     }
 
-    fn cookie_line(&self) -> String {
+    /// The line of a head with its cookies.
+    pub fn cookie_line(&self) -> String {
         let pairs: Vec<_> = self
             .cookies
             .iter()

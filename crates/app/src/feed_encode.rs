@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use crate::addresses::Addresses;
 use crate::flow_view;
 use crate::flow_view::CredentialScopes;
+use crate::html::add_html;
 use crate::ring_index::AmendedEntries;
 
 /// About how many bytes a message takes on the stream beside its text.
@@ -169,6 +170,7 @@ impl EntryEncoder {
         Entry::later(id, room, size, move || {
             encoder.message(&view, RoomRef::Flow(&flow))
         })
+        .with_html(add_html)
     }
 
     fn private_message(&self, id: EventId, view: &Arc<MessageView>) -> Entry {
@@ -178,6 +180,7 @@ impl EntryEncoder {
         Entry::later(id, audience, size, move || {
             encoder.message(&view, RoomRef::Private)
         })
+        .with_html(add_html)
     }
 
     fn control(

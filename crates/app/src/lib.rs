@@ -27,6 +27,7 @@ mod flow_view;
 mod flows;
 mod groups;
 mod heartbeat;
+mod html;
 mod invitations;
 mod jobs;
 mod join;

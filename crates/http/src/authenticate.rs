@@ -1,6 +1,7 @@
 //! Authenticating the caller of a request.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use eddyline_app::{Actor, Credentials, Error, ScimProvider, Secret};
 use eddyline_wire::params::Params;
@@ -8,8 +9,15 @@ use http::header::AUTHORIZATION;
 use http::request::Parts;
 
 use crate::Shared;
+use crate::error::missing_credentials;
 use crate::path_params::PathParams;
 use crate::serve::mark_authenticated;
+
+/// The session that a browser shows in its cookie. The pages put it into the extensions of a
+/// request that they hand to the API, after they have checked that a page of their own sent it. It
+/// is the only credential of such a request.
+#[derive(Clone)]
+pub struct BrowserSession(pub Arc<Secret>);
 
 /// The first credentials present decide, also when they are bad: a flow token, then the
 /// Authorization header, then an access token among the parameters.
@@ -19,6 +27,9 @@ pub(crate) async fn authenticate(
     params: &Params,
 ) -> Result<Option<Actor>, Error> {
     let app = &shared.app;
+    if let Some(BrowserSession(session)) = parts.extensions.get() {
+        return by_session(shared, parts, session).await.map(Some);
+    }
     let mut reader = params.reader();
     let flow_token = reader.opt_text("flow_token", 0..=1000);
     let access_token = reader.opt_text("access_token", 0..=1000);
@@ -47,6 +58,18 @@ pub(crate) async fn authenticate(
     };
     mark_authenticated(&parts.extensions, actor.quota_subject());
     Ok(Some(actor))
+}
+
+async fn by_session(shared: &Shared, parts: &Parts, session: &Secret) -> Result<Actor, Error> {
+    let found = shared.app.accounts().by_session(session).await?;
+    let actor = found.ok_or_else(missing_credentials)?;
+    if let Some(user) = actor.user_id() {
+        shared
+            .proxies
+            .note_user(client_address(shared, parts), user);
+    }
+    mark_authenticated(&parts.extensions, actor.quota_subject());
+    Ok(actor)
 }
 
 /// The identity provider that the path names, if the header has its token.

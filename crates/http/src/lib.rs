@@ -64,7 +64,8 @@ use eddyline_app::{App, KeyedSemaphore, Limit};
 use ipnet::IpNet;
 
 pub use crate::api::{Api, ApiService};
-pub use crate::error::error_page;
+pub use crate::authenticate::BrowserSession;
+pub use crate::error::{error_page, response as error_response};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
 pub use crate::picture_form::{FileBodies, PictureForm, read_picture_form};
 pub use crate::response_budget::{check_response_budget, reserve_response_bytes};

@@ -28,10 +28,11 @@ use crate::response_budget::expect_response_bytes;
 use crate::uploads::{self, FileParameters, Received};
 
 /// The order of the parameters in the link to where a list goes on.
-const IN_LINKS: [&str; 9] = [
+const IN_LINKS: [&str; 10] = [
     "event",
     "tags",
     "tag_mode",
+    "html",
     "search",
     "sort",
     "limit",
@@ -344,7 +345,10 @@ async fn find(
     path: &str,
 ) -> Answer {
     expect_response_bytes(LIST_BYTES)?;
-    let list = ctx.app().messages().list(room, query.clone()).await?;
+    let mut list = ctx.app().messages().list(room, query.clone()).await?;
+    if wanted.html == Some(true) {
+        list = list.with_html();
+    }
     let answer = encoded(StatusCode::OK, list.json);
     let Some(next) = list.next else {
         return Ok(answer);

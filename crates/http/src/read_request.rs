@@ -15,7 +15,7 @@ use http_body::Body as _;
 use serde_json::Map;
 
 use crate::Shared;
-use crate::authenticate::{authenticate, client_address, scim_provider};
+use crate::authenticate::{BrowserSession, authenticate, client_address, scim_provider};
 use crate::body::{BodyReader, EAGER_PARAMETERS, Fields};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
@@ -41,6 +41,10 @@ pub(crate) async fn read_request(
     let (parts, body) = request.into_parts();
     let query = parts.uri.query().unwrap_or_default().as_bytes();
     let public = endpoint.operation.access != EndpointAccess::Caller;
+    // A session says nothing to other endpoints, and their paths may hold secrets.
+    if public && parts.extensions.get::<BrowserSession>().is_some() {
+        return Err(Error::not_found());
+    }
     let mut provider = match endpoint.operation.access {
         EndpointAccess::Provider => Some(Box::pin(scim_provider(shared, &parts, &segments)).await?),
         _ => None,

@@ -42,6 +42,11 @@ impl<A: Answerable> RequestEnvelope<A> {
     pub fn new(behind: A) -> Self {
         Self(behind)
     }
+
+    /// What answers in it, for an envelope around it and something else.
+    pub fn behind(&self) -> &A {
+        &self.0
+    }
 }
 
 impl<A: Answerable> Service<Request<Body>> for RequestEnvelope<A> {

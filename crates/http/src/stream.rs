@@ -4,7 +4,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use eddyline_app::streaming::{Batch, PresenceState, StreamFormat, Subscription};
-use eddyline_app::{Actor, Listening, StreamPoint, StreamRequest};
+use eddyline_app::{Actor, Error, Listening, StreamPoint, StreamRequest};
 use eddyline_wire::requests::{self, Presence, StreamFilter};
 use http::HeaderMap;
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -33,7 +33,7 @@ pub(crate) async fn one(ctx: RequestContext, request: UnparsedParams<requests::L
 }
 
 async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Answer {
-    let listen = listen(ctx, flows, request);
+    let listen = listen(ctx, flows, request)?;
     let actor = ctx.actor();
     let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
     let began_after = subscription.began_after();
@@ -43,7 +43,7 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     };
     let mut response = stream(WithDeadline::new(source, time_left(ctx, actor)));
     let kind = match listen.format {
-        StreamFormat::Sse => media::EVENT_STREAM,
+        StreamFormat::Sse | StreamFormat::SseWithHtml => media::EVENT_STREAM,
         StreamFormat::Json | StreamFormat::JsonWithIds => media::JSON,
     };
     let headers = response.headers_mut();
@@ -68,13 +68,18 @@ fn time_left(ctx: &RequestContext, actor: &Actor) -> Option<Duration> {
     ))
 }
 
-fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> StreamRequest {
+fn listen(
+    ctx: &RequestContext,
+    flows: Vec<String>,
+    request: requests::Listen,
+) -> Result<StreamRequest, Error> {
     let requests::Listen {
         user,
         accept,
         active,
         presence,
         last_event_id: parameter,
+        html,
     } = request;
     let shows = match active {
         Some(Presence::Active) => PresenceState::Active,
@@ -85,8 +90,14 @@ fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -
         .headers
         .get(LAST_EVENT_ID)
         .map(|id| String::from_utf8_lossy(id.as_bytes()).into_owned());
-    let format = match (wants_events(&ctx.headers, accept.as_deref()), &parameter) {
+    let wants_events = wants_events(&ctx.headers, accept.as_deref());
+    let format = match (wants_events, &parameter) {
+        (true, _) if html => StreamFormat::SseWithHtml,
         (true, _) => StreamFormat::Sse,
+        (false, _) if html => {
+            let text = "goes with text/event-stream only";
+            return Err(Error::invalid("html", text));
+        }
         (false, Some(_)) => StreamFormat::JsonWithIds,
         (false, None) => StreamFormat::Json,
     };
@@ -95,14 +106,14 @@ fn listen(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -
         .or(parameter)
         .filter(|id| !id.is_empty())
         .map_or(StreamPoint::Now, StreamPoint::After);
-    StreamRequest {
+    Ok(StreamRequest {
         flows,
         user,
         format,
         from,
         shows,
         presence,
-    }
+    })
 }
 
 /// Whether the client wants server-sent events; a parameter is clearer than a header, which many

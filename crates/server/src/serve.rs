@@ -73,13 +73,12 @@ impl Node {
         if let Some(certificates) = &certificates {
             server = server.tls(certificates.config());
         }
-        let pages = eddyline_web::service(app.clone(), &http);
+        let api_service = eddyline_http::service(app.clone(), &http);
+        let stream_service = eddyline_http::stream_service(app.clone(), &http);
+        let pages = eddyline_web::service(app.clone(), &http, &api_service, &stream_service);
         let server = server
-            .listen(
-                api,
-                eddyline_http::service(app.clone(), &http).route_to(is_page, pages),
-            )
-            .listen(stream, eddyline_http::stream_service(app.clone(), &http));
+            .listen(api, api_service.route_to(is_page, pages))
+            .listen(stream, stream_service);
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
             app,

@@ -10,6 +10,9 @@ use crate::framing::{self, Frame, StreamFormat};
 
 type Encode = Box<dyn FnOnce() -> Frame + Send>;
 
+/// Makes the object with the HTML of its text from the object without.
+pub type AddHtml = fn(&[u8]) -> Vec<u8>;
+
 /// One thing to tell: an encoded JSON object, its audience, and its place in the log.
 ///
 /// It is encoded once and shared by all listeners: the object, if not before, and the frame of each
@@ -24,6 +27,9 @@ pub struct Entry {
     line: LazyLock<Frame, Encode>,
     with_id: OnceLock<Frame>,
     sse: OnceLock<Frame>,
+    /// `None` for an object that has no text.
+    add_html: Option<AddHtml>,
+    sse_with_html: OnceLock<Frame>,
 }
 
 impl Entry {
@@ -57,7 +63,16 @@ impl Entry {
             line: LazyLock::new(Box::new(move || line(&encode()))),
             with_id: OnceLock::new(),
             sse: OnceLock::new(),
+            add_html: None,
+            sse_with_html: OnceLock::new(),
         }
+    }
+
+    /// The same entry, whose object `add_html` can extend for listeners that want HTML.
+    #[must_use]
+    pub fn with_html(mut self, add_html: AddHtml) -> Self {
+        self.add_html = Some(add_html);
+        self
     }
 
     /// The same entry, of which listeners without full detail get `object` in its place.
@@ -83,6 +98,8 @@ impl Entry {
             line: LazyLock::new(Box::new(move || line)),
             with_id: OnceLock::new(),
             sse: OnceLock::new(),
+            add_html: None,
+            sse_with_html: OnceLock::new(),
         }
     }
 
@@ -119,11 +136,17 @@ impl Entry {
                 .with_id
                 .get_or_init(|| framing::json_with_id(self.object(), id)),
             (StreamFormat::Sse, id) => self.sse.get_or_init(|| framing::sse(self.object(), id)),
+            (StreamFormat::SseWithHtml, id) => match self.add_html {
+                Some(add_html) => self
+                    .sse_with_html
+                    .get_or_init(|| framing::sse(&add_html(self.object()), id)),
+                None => self.frame(StreamFormat::Sse),
+            },
         }
     }
 
-    /// About how many bytes its frame has. It is the same for all formats, so that nothing is
-    /// encoded just to be counted.
+    /// About how many bytes its frame has, without HTML. It is the same for all formats, so that
+    /// nothing is encoded just to be counted.
     #[must_use]
     pub fn size(&self) -> usize {
         self.size + framing::LINE_END.len() + framing::SSE_OVERHEAD

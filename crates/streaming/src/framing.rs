@@ -76,6 +76,8 @@ pub enum StreamFormat {
     JsonWithIds,
     /// `text/event-stream`: server-sent events.
     Sse,
+    /// The same, with the HTML of texts.
+    SseWithHtml,
 }
 
 impl StreamFormat {
@@ -84,7 +86,7 @@ impl StreamFormat {
     pub fn keep_alive(self) -> Frame {
         match self {
             Self::Json | Self::JsonWithIds => Frame::LINE_FEED,
-            Self::Sse => Frame::COMMENT,
+            Self::Sse | Self::SseWithHtml => Frame::COMMENT,
         }
     }
 }
@@ -143,6 +145,28 @@ mod tests {
         assert_eq!(
             entry.frame(StreamFormat::Sse).data(),
             b"id: 2a-0000beef\ndata: {\"event\":\"message\"}\n\n"
+        );
+    }
+
+    #[test]
+    fn html_is_added_once_and_only_for_those_who_want_it() {
+        let entry = Entry::new(ID, ROOM, b"{}").with_html(|_| b"{\"html\":\"\"}".to_vec());
+        assert_eq!(
+            entry.frame(StreamFormat::SseWithHtml).data(),
+            b"id: 2a-0000beef\ndata: {\"html\":\"\"}\n\n"
+        );
+        assert_eq!(
+            entry.frame(StreamFormat::SseWithHtml).data().as_ptr(),
+            entry.frame(StreamFormat::SseWithHtml).data().as_ptr()
+        );
+        assert_eq!(
+            entry.frame(StreamFormat::Sse).data(),
+            b"id: 2a-0000beef\ndata: {}\n\n"
+        );
+        let textless = Entry::new(ID, ROOM, b"{}");
+        assert_eq!(
+            textless.frame(StreamFormat::SseWithHtml),
+            textless.frame(StreamFormat::Sse)
         );
     }
 

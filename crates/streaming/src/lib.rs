@@ -51,7 +51,7 @@ mod tests;
 pub use amendment::Amendment;
 pub use batch::Batch;
 pub use catchup::{Log, LogUnavailable, Page};
-pub use entry::{Audience, Entry, SubscriptionFilter};
+pub use entry::{AddHtml, Audience, Entry, SubscriptionFilter};
 pub use framing::{Frame, StreamFormat};
 pub use hub::{Hub, ResumePoint, SubscribeError, SubscribeRequest};
 pub use rights::{CredentialKey, OpenedWith, RightsMark};

@@ -21,24 +21,27 @@ mod root;
 mod scope_words;
 mod segments;
 mod service;
+mod session_api;
 mod submission;
 mod upload;
 mod visit;
+mod zone;
 
 use std::sync::Arc;
 
 use eddyline_app::App;
 use eddyline_http::serve::BodyBudget;
-use eddyline_http::{Config, FileBodies, TrustedProxies};
+use eddyline_http::{Api, ApiService, Config, FileBodies, TrustedProxies};
 
 use crate::origin::OwnOrigin;
 use crate::root::RootPath;
 pub use crate::service::{Pages, Rooted};
 
 /// The pages, as a service beside the API. They read requests as the API does: the same proxies are
-/// believed, and bodies may take as long.
+/// believed, and bodies may take as long. Their scripts reach `api` and `stream` by the session of
+/// the browser, under `/app/-/api` and `/app/-/stream`.
 #[must_use]
-pub fn service(app: App, config: &Config) -> Pages {
+pub fn service(app: App, config: &Config, api: &ApiService, stream: &ApiService) -> Pages {
     let web = app.config().addresses.web.clone();
     let site = Site {
         inner: Arc::new(Inner {
@@ -48,6 +51,8 @@ pub fn service(app: App, config: &Config) -> Pages {
             body_time: config.body.time,
             unknown_bodies: config.unknown_bodies.clone(),
             file_bodies: config.file_bodies.clone(),
+            api: api.behind().clone(),
+            stream: stream.behind().clone(),
             app,
         }),
     };
@@ -66,6 +71,8 @@ pub(crate) struct Site {
 
 struct Inner {
     app: App,
+    api: Api,
+    stream: Api,
     /// Whether the pages are known to be reached by https.
     secure: bool,
     origin: OwnOrigin,

@@ -56,6 +56,10 @@ pub struct Message {
     pub thread_id: Option<String>,
     /// The state of that thread.
     pub thread: Option<Thread>,
+    /// The text as HTML, with light markdown, where it was asked for. It is left out where it would
+    /// be longer than 64 KiB.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub html: Option<String>,
 }
 
 /// A file that came with a message.

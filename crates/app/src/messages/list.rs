@@ -6,6 +6,8 @@ use eddyline_model::messages::{MessageQuery, Sort};
 use eddyline_storage::MessagePage;
 use eddyline_wire::{Encoder, RoomRef};
 
+use crate::html::add_html_to_list;
+
 /// About how many bytes a list of messages or threads has at most. One entry may be larger.
 pub const LIST_BYTES: usize = 2 * 1024 * 1024;
 
@@ -25,6 +27,15 @@ impl MessageList {
         Self {
             json: Bytes::from_static(b"[]"),
             next: None,
+        }
+    }
+
+    /// The same list, with the text of each message as HTML.
+    #[must_use]
+    pub fn with_html(self) -> Self {
+        Self {
+            json: add_html_to_list(&self.json).into(),
+            ..self
         }
     }
 

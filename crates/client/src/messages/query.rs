@@ -82,6 +82,13 @@ impl MessageQuery {
         self
     }
 
+    /// Wants the texts as HTML, too.
+    #[must_use]
+    pub fn html(mut self) -> Self {
+        self.0.html = Some(true);
+        self
+    }
+
     pub(crate) fn apply(&self, request: RequestBuilder) -> RequestBuilder {
         request.query_of(&self.0)
     }

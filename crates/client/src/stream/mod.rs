@@ -58,6 +58,8 @@ pub struct StreamRequest {
     pub active: Option<String>,
     /// Whether presence events are wanted.
     pub presence: bool,
+    /// Whether texts are wanted as HTML, too; with server-sent events only.
+    pub html: bool,
     /// The form of the stream.
     pub format: StreamFormat,
     /// The last event seen: what came after it is sent first.
@@ -101,6 +103,13 @@ impl StreamRequest {
         self
     }
 
+    /// Wants texts as HTML, too.
+    #[must_use]
+    pub fn html(mut self) -> Self {
+        self.html = true;
+        self
+    }
+
     /// Asks for the plain JSON stream.
     #[must_use]
     pub fn json(mut self) -> Self {
@@ -136,6 +145,9 @@ impl StreamRequest {
         }
         if self.presence {
             query.push(("presence", "1".to_owned()));
+        }
+        if self.html {
+            query.push(("html", "1".to_owned()));
         }
         if let Some(active) = &self.active {
             query.push(("active", active.clone()));

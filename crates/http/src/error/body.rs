@@ -17,8 +17,9 @@ const MAX_MISTAKES_BYTES: usize = 4096;
 /// The most characters of a mistake, and of a parameter's name.
 const MAX_TEXT: usize = 500;
 
-/// The answer to an error.
-pub(crate) fn response(error: &Error) -> Response {
+/// The answer of the API to an error.
+#[must_use]
+pub fn response(error: &Error) -> Response {
     respond(error, |status| shape(status, error))
 }
 

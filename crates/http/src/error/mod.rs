@@ -10,7 +10,8 @@ mod head;
 
 use eddyline_app::Error;
 
-pub(crate) use self::body::{panicked, plain, response, shortened};
+pub use self::body::response;
+pub(crate) use self::body::{panicked, plain, shortened};
 pub use self::head::error_page;
 pub(crate) use self::head::{message, respond};
 

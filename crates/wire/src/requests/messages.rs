@@ -13,7 +13,8 @@ use eddyline_model::{MessageId, search};
 use crate::author::Author;
 use crate::request;
 use crate::request::{
-    Texts, author_object, choice, files, id, item_object, text, texts, unchecked_text, whole, words,
+    Texts, author_object, boolean, choice, files, id, item_object, text, texts, unchecked_text,
+    whole, words,
 };
 
 /// The most messages or threads that a list has.
@@ -182,6 +183,8 @@ request! {
         tags: Option<Vec<String>> = wanted_tags(),
         /// Whether all of the tags must be there, or one of them.
         tag_mode: Option<TagMode> = choice(&[("and", TagMode::And), ("or", TagMode::Or)]),
+        /// 1 adds the text as HTML, with light markdown.
+        html: Option<bool> = boolean(),
     }
 }
 

@@ -37,6 +37,8 @@ request! {
         presence: bool = boolean().or(false),
         /// The event you had last, also as the header Last-Event-ID.
         last_event_id: Option<String> = text(0..=200),
+        /// 1 adds texts as HTML, with light markdown; only with text/event-stream.
+        html: bool = boolean().or(false),
     }
 }
 

@@ -1,0 +1,107 @@
+//! The text of messages as HTML, for clients that ask for it.
+
+use eddyline_markup::chat;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The most bytes of the HTML of one text. A longer one is left out, so that lists keep to a bound:
+/// text of nothing but mentions grows twelvefold.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// An encoded message or edit with `html` as last member: its text with light markdown, made safe.
+/// Messages that have no such text stay as they are, as do those whose HTML would be longer than
+/// 64 KiB.
+pub(crate) fn add_html(object: &[u8]) -> Vec<u8> {
+    html_of(object)
+        .filter(|html| html.len() <= MAX_BYTES)
+        .and_then(|html| serde_json::to_vec(&html).ok())
+        .map_or_else(
+            || object.to_vec(),
+            |html| [&object[..object.len() - 1], b",\"html\":", &html, b"}"].concat(),
+        )
+}
+
+/// The same for each message of an encoded list.
+pub(crate) fn add_html_to_list(list: &[u8]) -> Vec<u8> {
+    let messages: Vec<&RawValue> = serde_json::from_slice(list).unwrap_or_default();
+    let each = messages
+        .into_iter()
+        .map(|message| add_html(message.get().as_bytes()));
+    let joined = each.collect::<Vec<_>>().join(&b","[..]);
+    [b"[", &*joined, b"]"].concat()
+}
+
+fn html_of(object: &[u8]) -> Option<String> {
+    let object: Value = serde_json::from_slice(object).ok()?;
+    let content = &object["content"];
+    let text = match object["event"].as_str()? {
+        "message" | "status" => content,
+        "comment" => &content["text"],
+        "message-edit" => &content["updated_content"],
+        _ => return None,
+    };
+    Some(chat(text.as_str()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn with_html(object: &Value) -> Value {
+        serde_json::from_slice(&add_html(object.to_string().as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn each_kind_of_text_has_html() {
+        for (event, content) in [
+            ("message", json!("a **b**")),
+            ("status", json!("a **b**")),
+            ("comment", json!({"title": "c", "text": "a **b**"})),
+            (
+                "message-edit",
+                json!({"message": 1, "updated_content": "a **b**"}),
+            ),
+        ] {
+            let object = json!({"event": event, "content": content});
+            assert_eq!(with_html(&object)["html"], "a <b>b</b>", "{event}");
+        }
+    }
+
+    #[test]
+    fn what_has_no_text_stays_as_it_is() {
+        for object in [
+            json!({"event": "file", "content": {"file_name": "a"}}),
+            json!({"event": "message-delete", "content": {"message": 1}}),
+        ] {
+            assert_eq!(with_html(&object), object);
+        }
+    }
+
+    #[test]
+    fn html_has_a_bound() {
+        let object = |words: usize| json!({"event": "message", "content": "@a ".repeat(words)});
+        assert!(with_html(&object(100))["html"].is_string());
+        assert!(with_html(&object(8000 / 3))["html"].is_string());
+        assert_eq!(with_html(&object(30_000))["html"], Value::Null);
+    }
+
+    #[test]
+    fn a_list_has_html_in_each_of_its_messages() {
+        let list = json!([
+            {"event": "message", "content": "<"},
+            {"event": "activity", "content": {}},
+        ]);
+        let shown: Value =
+            serde_json::from_slice(&add_html_to_list(list.to_string().as_bytes())).unwrap();
+        assert_eq!(
+            shown,
+            json!([
+                {"event": "message", "content": "<", "html": "&lt;"},
+                {"event": "activity", "content": {}},
+            ])
+        );
+        assert_eq!(add_html_to_list(b"[]"), b"[]");
+    }
+}

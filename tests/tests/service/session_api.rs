@@ -1,0 +1,185 @@
+//! The API and the stream for the scripts of pages, by the session of the browser.
+
+use eddyline_client::Method;
+use eddyline_tests::{CSRF, Page, Raw, SESSION, Tenant, Visitor, on_shared_servers};
+use serde_json::{Value, json};
+
+on_shared_servers![
+    scripts_read_and_write_as_the_user_who_is_signed_in,
+    a_change_needs_the_token_of_the_page,
+    another_site_is_refused_and_no_origin_is_allowed,
+    no_other_credential_counts_beside_the_session,
+    without_a_session_nothing_is_told_and_no_password_is_asked_for,
+    only_what_takes_credentials_is_reached,
+    the_stream_ends_with_the_session,
+];
+
+const PASSWORD: &str = eddyline_tests::PASSWORD;
+const JSON: &str = "Content-Type: application/json";
+
+async fn ben(tenant: &Tenant) -> Visitor {
+    tenant.server().signed_in(&tenant.ben.email, PASSWORD).await
+}
+
+fn token(visitor: &Visitor) -> String {
+    format!("X-CSRF-Token: {}", visitor.cookie(CSRF).unwrap())
+}
+
+fn object(page: &Page) -> Value {
+    serde_json::from_str(&page.text).unwrap()
+}
+
+fn messages(tenant: &Tenant) -> String {
+    format!("/app/-/api/flows/{}/messages", tenant.main)
+}
+
+fn hello() -> String {
+    json!({"event": "message", "content": "hello"}).to_string()
+}
+
+async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    let me = ben.get("/app/-/api/user").await;
+    assert_eq!(
+        (me.status, &object(&me)["id"]),
+        (200, &json!(tenant.ben.id))
+    );
+
+    let shown = token(&ben);
+    let posted = ben
+        .send("POST", &messages(&tenant), &[JSON, &shown], &hello())
+        .await;
+    assert_eq!(posted.status, 201, "{}", posted.text);
+    assert_eq!(object(&posted)["user"], tenant.ben.id.to_string());
+
+    let list = ben
+        .get(&format!("{}?limit=1&html=1", messages(&tenant)))
+        .await;
+    assert_eq!(object(&list)[0]["html"], "hello");
+
+    // What is wrong is said as the API says it.
+    let wrong = ben.get(&format!("{}?limit=0", messages(&tenant))).await;
+    assert_eq!(wrong.status, 400);
+    assert!(
+        object(&wrong)["errors"]["limit"].is_array(),
+        "{}",
+        wrong.text
+    );
+}
+
+async fn a_change_needs_the_token_of_the_page(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    let zeros = format!("X-CSRF-Token: {}", "0".repeat(64));
+    for headers in [&[JSON][..], &[JSON, "X-CSRF-Token:"], &[JSON, &zeros]] {
+        for method in ["POST", "PUT", "PATCH", "DELETE"] {
+            let refused = ben
+                .send(method, &messages(&tenant), headers, &hello())
+                .await;
+            assert_eq!(refused.status, 403, "{method} {headers:?}");
+            assert!(object(&refused)["message"].is_string());
+        }
+    }
+    let list = tenant.ada.get(&tenant.path("/messages")).await;
+    assert_eq!(list, json!([]));
+}
+
+async fn another_site_is_refused_and_no_origin_is_allowed(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    let shown = token(&ben);
+    for foreign in [
+        "Sec-Fetch-Site: cross-site",
+        "Sec-Fetch-Site: same-site",
+        "Origin: https://evil.example",
+    ] {
+        let read = ben.send("GET", "/app/-/api/user", &[foreign], "").await;
+        assert_eq!(read.status, 403, "{foreign}");
+        let change = ben
+            .send(
+                "POST",
+                &messages(&tenant),
+                &[JSON, &shown, foreign],
+                &hello(),
+            )
+            .await;
+        assert_eq!(change.status, 403, "{foreign}");
+        assert_eq!(
+            change.header("access-control-allow-origin"),
+            "",
+            "{foreign}"
+        );
+    }
+    let own = format!("Origin: {}", tenant.server().base_url());
+    let read = ben
+        .send(
+            "GET",
+            "/app/-/api/user",
+            &[&own, "Sec-Fetch-Site: same-origin"],
+            "",
+        )
+        .await;
+    assert_eq!(
+        (read.status, read.header("access-control-allow-origin")),
+        (200, "")
+    );
+    assert_eq!(
+        ben.send("OPTIONS", "/app/-/api/user", &[], "").await.status,
+        405
+    );
+}
+
+async fn no_other_credential_counts_beside_the_session(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    let basic = tenant.ada.client.request(Method::GET, "/user").send().await;
+    assert_eq!(basic.unwrap().status, 200);
+    let bearer = ["Authorization: Bearer nonsense"];
+    let me = ben
+        .send("GET", "/app/-/api/user?access_token=nonsense", &bearer, "")
+        .await;
+    assert_eq!(object(&me)["id"], tenant.ben.id);
+}
+
+async fn without_a_session_nothing_is_told_and_no_password_is_asked_for(tenant: Tenant) {
+    let mut stranger = tenant.server().visitor();
+    for path in [
+        "/app/-/api/user",
+        "/app/-/api/user?access_token=nonsense",
+        "/app/-/stream/flows?user=1",
+        &messages(&tenant),
+    ] {
+        let refused = stranger.get(path).await;
+        assert_eq!(refused.status, 401, "{path}");
+        assert_eq!(refused.header("www-authenticate"), "", "{path}");
+        assert!(object(&refused)["message"].is_string(), "{path}");
+    }
+}
+
+async fn only_what_takes_credentials_is_reached(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    for path in [
+        "/app/-/api/healthz",
+        "/app/-/api/openapi.json",
+        "/app/-/api/oauth/token",
+        "/app/-/api/none",
+        "/app/-/api/app/-/api/user",
+        "/app/-/stream/none",
+    ] {
+        assert_eq!(ben.get(path).await.status, 404, "{path}");
+    }
+}
+
+async fn the_stream_ends_with_the_session(tenant: Tenant) {
+    let mut ben = ben(&tenant).await;
+    assert!(ben.cookie(SESSION).is_some());
+    let cookie = ben.cookie_line();
+    let path = format!("/app/-/stream/flows?filter={}&html=1", tenant.main);
+    let lines = [&*cookie, "Accept: text/event-stream"];
+    let mut stream =
+        Raw::without_credentials(tenant.server().base_url(), "GET", &path, &lines, "").await;
+    assert!(stream.head().await.starts_with("HTTP/1.1 200"));
+    tenant.ada.say(&tenant.main, "**hello**").await;
+    let heard = stream.through(b"\n\n").await;
+    assert!(heard.contains(r#""html":"<b>hello</b>""#), "{heard}");
+
+    assert_eq!(ben.post("/sign-out", &[]).await.status, 303);
+    stream.to_end().await;
+}
