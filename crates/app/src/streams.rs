@@ -84,6 +84,13 @@ impl Streams {
         }
     }
 
+    /// The event after which a stream must go on for a client that reads something now: what
+    /// happens after this call comes after it.
+    #[must_use]
+    pub fn position(&self) -> EventId {
+        self.core.hub.head()
+    }
+
     /// Opens a stream, which the second part counts for the caller and shows as the user's presence
     /// until it is dropped.
     ///

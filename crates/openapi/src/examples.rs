@@ -228,6 +228,7 @@ fn flow() -> Value {
             "url": "https://chat.example/organizations/acme",
         },
         "unread_mentions": 0,
+        "read": 4711,
         "open": true,
         "joined": true,
         "url": "https://chat.example/flows/acme/main",

@@ -63,7 +63,8 @@ impl CookieNames {
     }
 }
 
-fn find(headers: &HeaderMap, name: &str) -> Option<String> {
+/// The value of a cookie that a request shows, unless it is empty.
+pub(crate) fn find(headers: &HeaderMap, name: &str) -> Option<String> {
     let lines = headers
         .get_all(COOKIE)
         .iter()

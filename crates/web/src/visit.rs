@@ -15,6 +15,7 @@ use crate::answer::{page, see_other};
 use crate::cookies::CookieNames;
 use crate::error::PageError;
 use crate::form::Form;
+use crate::zone::Zone;
 
 /// A request for a page.
 pub(crate) struct Visit {
@@ -29,6 +30,7 @@ pub(crate) struct Visit {
     path: String,
     /// What the browser calls itself.
     agent: String,
+    zone: Zone,
 }
 
 /// What the top of a page shows to somebody who is signed in.
@@ -69,6 +71,7 @@ impl FromRequestParts<Site> for Visit {
             query: Form::parse(query.as_bytes()).ok_or(PageError::InvalidAddress)?,
             path: parts.uri.path().to_owned(),
             agent: agent(&parts.headers),
+            zone: Zone::of(&parts.headers),
             site: site.clone(),
         })
     }
@@ -103,6 +106,11 @@ impl Visit {
     /// Where the request comes from, for counting.
     pub(crate) fn client(&self) -> IpAddr {
         self.client
+    }
+
+    /// The time zone of the browser.
+    pub(crate) fn zone(&self) -> Zone {
+        self.zone
     }
 
     /// A value of the query.

@@ -27,6 +27,9 @@ pub struct Flow {
     pub organization: OrganizationSummary,
     /// Unread messages that mention the caller.
     pub unread_mentions: i64,
+    /// The message up to which the caller has read; null when the caller is not in the flow.
+    #[serde(default)]
+    pub read: Option<i64>,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
     /// Whether the caller is in it.

@@ -51,7 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("http", &["app", "model", "openapi", "scim", "wire"]),
-    ("web", &["app", "http", "model", "random", "wire"]),
+    ("web", &["app", "http", "markup", "model", "random", "wire"]),
     (
         "server",
         &[

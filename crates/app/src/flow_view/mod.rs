@@ -81,6 +81,7 @@ impl View<'_> {
             description: flow.description.clone(),
             organization: OrganizationSummary::of(organization, &addresses.base),
             unread_mentions,
+            read: self.place.map(|place| place.read_up_to.0),
             open: self.joined() && self.place.is_some_and(|place| place.open),
             joined: self.joined(),
             url: addresses.flow(organization, flow),

@@ -3,11 +3,17 @@
 use std::sync::LazyLock;
 
 use axum::body::Body;
+use axum::extract::Path;
 use axum::response::Response;
 use eddyline_app::Secret;
 use eddyline_random::to_hex;
 use http::Uri;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+
+use crate::error::PageError;
+
+/// How long a browser keeps what its address names by its text.
+const KEEP: &str = "public, max-age=31536000, immutable";
 
 /// The style.
 pub(crate) static STYLE: LazyLock<Asset> = LazyLock::new(|| {
@@ -55,18 +61,69 @@ impl Asset {
 
     fn answer(&self, uri: &Uri) -> Response {
         let same = uri.query() == Some(&*self.version);
-        let keep = if same {
-            "public, max-age=31536000, immutable"
-        } else {
-            "no-cache"
-        };
-        let mut response = Response::new(Body::from(self.text));
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.kind));
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
-        response
+        asset(self.text, self.kind, if same { KEEP } else { "no-cache" })
     }
+}
+
+/// The modules of the script. They import each other by relative addresses, so all of them stand
+/// under one digest.
+const SCRIPTS: &[(&str, &str)] = &[
+    ("app.js", include_str!("../../assets/app/app.js")),
+    ("api.js", include_str!("../../assets/app/api.js")),
+    ("composer.js", include_str!("../../assets/app/composer.js")),
+    ("dom.js", include_str!("../../assets/app/dom.js")),
+    ("feed.js", include_str!("../../assets/app/feed.js")),
+    ("outbox.js", include_str!("../../assets/app/outbox.js")),
+    ("row.js", include_str!("../../assets/app/row.js")),
+    ("stream.js", include_str!("../../assets/app/stream.js")),
+    ("times.js", include_str!("../../assets/app/times.js")),
+    ("worker.js", include_str!("../../assets/app/worker.js")),
+];
+
+/// Names the very texts of all modules.
+static SCRIPTS_DIGEST: LazyLock<String> = LazyLock::new(|| {
+    let all: String = SCRIPTS
+        .iter()
+        .flat_map(|(name, text)| [*name, *text])
+        .collect();
+    to_hex(&Secret::presented(all).hash().0[..8])
+});
+
+/// Where pages find a module.
+pub(crate) fn script_url(name: &str) -> String {
+    format!("/assets/{}/{name}", *SCRIPTS_DIGEST)
+}
+
+/// Where the modules are that a page loads, but for the first and the worker.
+pub(crate) fn module_urls() -> Vec<String> {
+    let names = SCRIPTS.iter().map(|(name, _)| *name);
+    let loaded = names.filter(|name| !matches!(*name, "app.js" | "worker.js"));
+    loaded.map(script_url).collect()
+}
+
+/// A module, for pages of this version and of those before: a page that is open while the server is
+/// updated may load one that it has not needed so far.
+pub(super) async fn script(
+    Path((digest, name)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let (_, text) = SCRIPTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .ok_or_else(PageError::not_found)?;
+    let keep = match digest == *SCRIPTS_DIGEST {
+        true => KEEP,
+        false => "no-cache",
+    };
+    Ok(asset(text, "text/javascript; charset=utf-8", keep))
+}
+
+fn asset(text: &'static str, kind: &'static str, keep: &'static str) -> Response {
+    let mut response = Response::new(Body::from(text));
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(keep));
+    response
 }
 
 pub(super) async fn style(uri: Uri) -> Response {

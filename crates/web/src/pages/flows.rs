@@ -1,4 +1,4 @@
-//! The flows one is in, and what one of them is.
+//! The flows one is in, and the settings of one.
 
 use askama::Template;
 use axum::response::Response;
@@ -20,8 +20,8 @@ struct Flows {
 }
 
 #[derive(Template)]
-#[template(path = "flow.html")]
-struct FlowPage {
+#[template(path = "flow_settings.html")]
+struct FlowSettings {
     inside: Inside,
     flow: Flow,
     people: Vec<FlowUser>,
@@ -40,7 +40,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     }))
 }
 
-pub(super) async fn show(
+pub(super) async fn settings(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
 ) -> Result<Response, PageError> {
@@ -50,7 +50,12 @@ pub(super) async fn show(
         .rooms()
         .find(actor, &organization, &flow, FlowAction::See)
         .await?;
-    let mut flow = visit.app().flows().get(actor, &room).await?;
+    let flow = visit.app().flows().get(actor, &room).await?;
+    outside(&visit, flow)
+}
+
+/// What somebody who may see a flow learns of it, also from outside.
+pub(super) fn outside(visit: &Visit, mut flow: Flow) -> Result<Response, PageError> {
     let people = flow.users.take().unwrap_or_default();
     let people = people
         .into_iter()
@@ -68,7 +73,7 @@ pub(super) async fn show(
             .hidden("do", "replace")
             .quiet()
     });
-    Ok(visit.page(&FlowPage {
+    Ok(visit.page(&FlowSettings {
         inside: visit.inside(),
         flow,
         people,
@@ -101,5 +106,5 @@ pub(super) async fn change(
 }
 
 fn path(organization: &str, flow: &str) -> String {
-    format!("/app/{organization}/{flow}")
+    format!("/app/{organization}/{flow}/settings")
 }

@@ -6,6 +6,7 @@ mod authorize;
 mod code;
 mod developer;
 mod email;
+mod flow;
 mod flows;
 mod inbox;
 mod invitations;
@@ -17,6 +18,7 @@ mod sign_in;
 mod within;
 
 use axum::Router;
+use axum::handler::Handler;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use eddyline_app::FlowPath;
@@ -26,6 +28,7 @@ use crate::Site;
 use crate::answer::moved;
 use crate::error::PageError;
 use crate::local_path::local_path;
+use crate::session_api;
 
 /// The router of all pages.
 pub(crate) fn router(site: Site) -> Router {
@@ -60,9 +63,17 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(invitations::show).post(invitations::submit),
         ),
         ("/app", get(flows::list)),
+        ("/app/-/api/{*path}", scripts(session_api::api)),
+        ("/app/-/stream/{*path}", get(session_api::stream)),
+        ("/app/{organization}/{flow}", get(flow::inbox)),
+        ("/app/{organization}/{flow}/people", get(flow::people)),
         (
-            "/app/{organization}/{flow}",
-            get(flows::show).post(flows::change),
+            "/app/{organization}/{flow}/threads/{thread}",
+            get(flow::thread),
+        ),
+        (
+            "/app/{organization}/{flow}/settings",
+            get(flows::settings).post(flows::change),
         ),
         (
             "/app/{organization}/{flow}/inbox",
@@ -114,7 +125,17 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ),
         ("/assets/style.css", get(assets::style)),
         ("/assets/icon.svg", get(assets::icon)),
+        ("/assets/{digest}/{name}", get(assets::script)),
     ]
+}
+
+/// What scripts of pages reach by the methods of the API.
+fn scripts<H: Handler<T, Site>, T: 'static>(handler: H) -> MethodRouter<Site> {
+    get(handler.clone())
+        .post(handler.clone())
+        .put(handler.clone())
+        .patch(handler.clone())
+        .delete(handler)
 }
 
 /// Where no page is: a browser that asks with one slash too many at the end is sent to the path

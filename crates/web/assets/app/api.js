@@ -1,0 +1,60 @@
+// Requests to the API, by the session of the browser.
+
+/** The path under which the pages are reached, mostly empty. */
+export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
+
+/** The server did not do what was asked. */
+export class Refused extends Error {
+  /** @param {number} status @param {string} message @param {number} wait seconds, if the server names them */
+  constructor(status, message, wait) {
+    super(message);
+    this.status = status;
+    this.wait = wait;
+  }
+
+  /** Whether the same request may succeed later. */
+  get isPassing() {
+    return this.status === 429 || this.status >= 500;
+  }
+}
+
+/**
+ * Sends a request and gives the answer's JSON.
+ * @param {string} method
+ * @param {string} path the path of the API, with its query
+ * @param {object} [content]
+ * @throws {Refused} when the server refuses; a TypeError when it is not reached
+ */
+export async function call(method, path, content) {
+  const headers = { 'X-CSRF-Token': document.body.dataset.csrf };
+  if (content) {
+    headers['Content-Type'] = 'application/json';
+    // The answer to a post is then the message, and not only that it was taken.
+    headers['X-Service-Wait-For-Message'] = 'true';
+  }
+  const answer = await fetch(`${root}/app/-/api${path}`, {
+    method,
+    headers,
+    body: content && JSON.stringify(content),
+  });
+  if (answer.status === 401) location.reload();
+  const text = await answer.text();
+  const json = text ? parsed(text) : null;
+  if (answer.ok) return json;
+  throw new Refused(answer.status, reason(json), Number(answer.headers.get('Retry-After')) || 0);
+}
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** What is wrong, in words. */
+function reason(json) {
+  const fields = Object.entries(json?.errors ?? {});
+  if (fields.length === 0) return json?.message ?? 'The server did not answer as expected';
+  return fields.map(([name, texts]) => `${name} ${texts.join(' and ')}`).join('; ');
+}

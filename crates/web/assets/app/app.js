@@ -1,0 +1,391 @@
+// The page of a flow: what happens is shown as it happens, and what the reader writes is sent.
+
+import { call, root } from './api.js';
+import { Composer } from './composer.js';
+import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
+import { Feed } from './feed.js';
+import { Outbox } from './outbox.js';
+import { authorOf, chip, isHit } from './row.js';
+import { Connection } from './stream.js';
+import { clock, noteZone, shortTime } from './times.js';
+
+const CHAT = ['message', 'comment', 'status', 'file'];
+const self = document.body.dataset;
+const main = find('#main');
+const { flow, api } = main.dataset;
+const chat = new Feed(find('#chat'), api);
+const shownThread = find('#thread') && new Feed(find('#thread'), api);
+const feeds = [chat, shownThread].filter(Boolean);
+const outbox = new Outbox(api, { show: showPending, sent: put, dropped: dropPending });
+const handlers = { send: (text, thread) => outbox.send(text, thread), edit: editMessage, editLast };
+const composers = [new Composer(find('#composer'), api, handlers)];
+if (find('#reply')) composers.push(new Composer(find('#reply'), api, handlers));
+
+let read = Number(main.dataset.read);
+let isOffline = 0;
+
+// Messages.
+
+/** Shows a message of this flow wherever it belongs. */
+function put(message) {
+  if (message.uuid) outbox.confirm(message.uuid);
+  find('#hello')?.remove();
+  let isNew = false;
+  for (const feed of feeds) if (feed.accepts(message)) isNew = feed.put(message) || isNew;
+  if (isNew && message.user !== self.me) announce(message);
+  if (message.thread?.source) putThread(message.thread);
+  if (message.user === self.me && isNew) chat.goToEnd();
+  showNewer(isNew && message.user !== self.me);
+  markRead();
+}
+
+function showPending(entry) {
+  const controls = { retry: () => outbox.retry(entry.uuid), drop: () => outbox.drop(entry.uuid) };
+  chat.showPending(entry, controls);
+  if (shownThread && entry.thread === shownThread.thread) shownThread.showPending(entry, controls);
+  if (!entry.failed) chat.goToEnd();
+}
+
+function dropPending(uuid) {
+  for (const feed of feeds) feed.dropPending(uuid);
+}
+
+async function editMessage(id, content) {
+  try {
+    await call('PUT', `/flows/${api}/messages/${id}`, { content });
+  } catch (error) {
+    say(`Not changed: ${error.message}`);
+  }
+}
+
+/** Changes the last message of the reader's. */
+function editLast(composer) {
+  const feed = composer.own ? shownThread : chat;
+  const own = findAll('article[data-id][data-mine]', feed.element).at(-1);
+  if (own) startEdit(own);
+}
+
+async function startEdit(row) {
+  try {
+    const message = await call('GET', `/flows/${api}/messages/${row.dataset.id}`);
+    const text = typeof message.content === 'string' ? message.content : message.content.text;
+    if (text) composers[0].edit(message.id, text);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+async function deleteMessage(row) {
+  if (!confirm('Delete this message?')) return;
+  try {
+    await call('DELETE', `/flows/${api}/messages/${row.dataset.id}`);
+  } catch (error) {
+    say(`Not deleted: ${error.message}`);
+  }
+}
+
+function reply(row) {
+  const shape = find('.mark .shape', row).dataset.shape;
+  const title = find('.about span', row)?.textContent || find('.text', row).textContent;
+  composers[0].replyTo(row.dataset.thread, { hue: row.dataset.hue, shape, title });
+}
+
+// Tools stand in the row that the pointer or the focus is in.
+
+function showTools(row) {
+  if (!row || !row.dataset.id || find('.tools', row)) return;
+  find('article > .tools')?.remove();
+  const tools = find('#tools').content.cloneNode(true);
+  for (const button of findAll('button', tools)) {
+    const needsOwn = button.dataset.do !== 'reply';
+    if (needsOwn && !('mine' in row.dataset)) button.remove();
+    if (!needsOwn && !row.dataset.thread) button.remove();
+  }
+  row.append(tools);
+}
+
+main.addEventListener('pointerover', (event) => showTools(event.target.closest?.('article')));
+main.addEventListener('focusin', (event) => showTools(event.target.closest?.('article')));
+main.addEventListener('click', (event) => {
+  const button = event.target.closest('button');
+  const row = event.target.closest('article');
+  if (button?.dataset.do === 'reply') reply(row);
+  else if (button?.dataset.do === 'edit') startEdit(row);
+  else if (button?.dataset.do === 'delete') deleteMessage(row);
+  else if (button?.dataset.action) act(button);
+  else if (button?.classList.contains('newer')) chat.goToEnd();
+});
+
+/** Has the server send the request of an action, and says what came of it. */
+async function act(button) {
+  const told = find('.head .told');
+  button.disabled = true;
+  try {
+    const path = `/flows/${api}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
+    await call('POST', path, { name: button.textContent });
+    told.textContent = `${button.textContent}: done`;
+  } catch (error) {
+    told.textContent = `${button.textContent}: ${error.message}`;
+  } finally {
+    told.hidden = false;
+    button.disabled = false;
+  }
+}
+
+// Arrow keys move in a feed, and Escape leads back.
+
+main.addEventListener('keydown', (event) => {
+  const row = event.target.closest('article');
+  if (row && event.target === row && ['ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key)) {
+    const rows = findAll('article[data-id]', row.parentElement);
+    const at = rows.indexOf(row);
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
+    event.preventDefault();
+    rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
+  } else if (event.key === 'Escape' && shownThread) {
+    location.assign(root + main.dataset.path);
+  }
+});
+
+/** Only the last row is in the order of Tab; arrows lead to the others. */
+function setTabStop() {
+  for (const feed of feeds) {
+    for (const row of findAll('article[tabindex="0"]', feed.element)) row.tabIndex = -1;
+    const last = feed.lastRow();
+    if (last) last.tabIndex = 0;
+  }
+}
+
+// The inbox.
+
+function putThread(thread) {
+  const list = find('#inbox');
+  if (!list || find('.folks', list)) return;
+  find('.none', list)?.remove();
+  let rows = find('.rows', list);
+  if (!rows) {
+    rows = make('ul', { className: 'rows' });
+    list.append(rows);
+  }
+  const path = `${root}${main.dataset.path}/threads/${thread.id}`;
+  const known = findAll('a', rows).find((link) => link.getAttribute('href') === path);
+  known?.closest('li').remove();
+  const shape = make('span', { className: 'shape' });
+  shape.dataset.shape = thread.mark >> 3;
+  const talks = thread.internal_comments + thread.external_comments;
+  const from = make('span', { className: 'from' }, thread.source.name ?? '');
+  if (talks > 0) {
+    const words = make('span', { className: 'quietly', textContent: ' messages' });
+    from.append(make('span', { className: 'talks' }, icon('talk', true), String(talks), words));
+  }
+  from.append(...chip(thread.status));
+  const updated = Date.parse(thread.updated_at);
+  const link = make(
+    'a',
+    { href: path },
+    shape,
+    make('span', { className: 'title', textContent: textOf(thread.title) }),
+    make('time', { dateTime: thread.updated_at, textContent: shortTime(updated) }),
+    from,
+  );
+  const item = make('li', {}, link);
+  item.dataset.hue = thread.mark & 7;
+  rows.prepend(item);
+}
+
+// What was read.
+
+/** Notes that the reader has seen the newest message. */
+function markRead() {
+  setTabStop();
+  if (document.visibilityState !== 'visible' || !document.hasFocus() || !chat.isAtEnd) return;
+  const last = Math.max(...feeds.map((feed) => feed.last));
+  if (last <= read) return;
+  read = last;
+  call('PUT', `/flows/${api}/read`, { message: last }).catch(() => {
+    // The next message marks it, or the next visit.
+  });
+}
+
+function showNewer(isNew) {
+  const button = find('.newer');
+  if (chat.isAtEnd) {
+    button.hidden = true;
+    button.dataset.count = 0;
+  } else if (isNew) {
+    button.dataset.count = Number(button.dataset.count ?? 0) + 1;
+    find('span', button).textContent = `${button.dataset.count} newer`;
+    button.hidden = false;
+  }
+}
+
+chat.scroll.addEventListener('scroll', () => {
+  showNewer(false);
+  markRead();
+});
+for (const name of ['focus', 'visibilitychange']) addEventListener(name, markRead);
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'hidden') chat.showFresh(null);
+});
+
+// Other flows.
+
+function tabOf(id) {
+  return find(`.tab[data-flow="${CSS.escape(id)}"]`);
+}
+
+function noteElsewhere(message) {
+  const tab = tabOf(message.flow);
+  if (!tab || message.user === self.me) return;
+  tab.classList.add('unread');
+  if (!isHit(message)) return;
+  const count = find('.count', tab);
+  const number = find('.num', count);
+  number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
+  count.hidden = false;
+}
+
+function noteRead({ flow: id, message }) {
+  if (id === flow) read = Math.max(read, message);
+  const tab = id && tabOf(id);
+  if (!tab) return;
+  tab.classList.remove('unread');
+  find('.count', tab).hidden = true;
+}
+
+// What screen readers are told.
+
+let burst = [];
+let burstTimer = 0;
+
+/** Says who wrote what, or only how many messages came when many did. */
+function announce(message) {
+  const text = typeof message.content === 'string' ? message.content : '';
+  burst.push(`${authorOf(message).name}: ${text || textOf(message.html ?? message.title ?? '')}`);
+  clearTimeout(burstTimer);
+  burstTimer = setTimeout(() => {
+    say(burst.length > 3 ? `${burst.length} new messages` : burst.join('. '));
+    burst = [];
+  }, 300);
+}
+
+function say(text) {
+  const log = find('#log');
+  log.append(make('p', { textContent: text }));
+  while (log.children.length > 20) log.firstChild.remove();
+}
+
+// The stream.
+
+function heard(event) {
+  switch (event.event) {
+    case 'reset':
+      refresh();
+      break;
+    case 'message-edit':
+      if (event.flow !== flow) break;
+      for (const feed of feeds) feed.edit(event.content.message, event.content.updated_content, event.html);
+      break;
+    case 'message-delete':
+      if (event.flow !== flow) break;
+      for (const feed of feeds) feed.remove(event.content.message);
+      break;
+    case 'tag-change':
+      if (event.flow !== flow) break;
+      for (const feed of feeds) feed.tag(event.content.message, event.content);
+      break;
+    case 'read':
+      noteRead(event.content);
+      break;
+    case 'flow-add':
+    case 'flow-remove':
+      refresh();
+      break;
+    default:
+      if (typeof event.id !== 'number') break;
+      if (event.flow === flow) put(event);
+      else if (event.flow) noteElsewhere(event);
+  }
+}
+
+/** Makes what the page shows anew, in place. */
+async function refresh() {
+  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
+  // The reader may not be in the flow any more.
+  if (!answer.ok || answer.redirected) return location.reload();
+  const page = pageOf(await answer.text());
+  const now = find('#main', page);
+  if (now?.dataset.flow !== flow) return location.reload();
+  for (const id of ['chat', 'thread', 'inbox', 'tabs']) {
+    const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
+    if (old && fresh) old.replaceChildren(...fresh.childNodes);
+  }
+  for (const feed of feeds) feed.index();
+  read = Math.max(read, Number(now.dataset.read));
+  outbox.resume();
+  correctTimes();
+}
+
+function changed(state) {
+  clearTimeout(isOffline);
+  if (state === 'signed-out') location.reload();
+  else if (state === 'open') find('#offline').hidden = true;
+  else isOffline = setTimeout(() => (find('#offline').hidden = false), 5000);
+}
+
+/** Opens the stream in the worker of all tabs, or here where the browser has no such workers. */
+function openStream() {
+  const flows = findAll('.tab[data-api]').map((tab) => tab.dataset.flow);
+  const join = { flows, last: self.event };
+  if (!globalThis.SharedWorker) {
+    const connection = new Connection(`${root}/app/-/stream/flows`, heard, changed);
+    connection.start(join.flows, join.last);
+    return () => connection.wake();
+  }
+  const address = new URL('worker.js', import.meta.url).href;
+  const same = (text) => text;
+  const policy =
+    globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => address }) ?? { createScriptURL: same };
+  const worker = new SharedWorker(policy.createScriptURL(address), {
+    type: 'module',
+    name: `eddyline-${self.me}`,
+  });
+  worker.port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
+  worker.port.postMessage({ join });
+  addEventListener('pagehide', () => worker.port.postMessage({ leave: true }));
+  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+  return () => worker.port.postMessage({ wake: true });
+}
+
+/** The server knows the reader's zone from the second visit on, and summer time never. */
+function correctTimes() {
+  for (const row of findAll('article[data-sent]')) {
+    if (!row.dataset.id) continue;
+    const shown = clock(Number(row.dataset.sent));
+    find('.by time', row).textContent = shown;
+    find('.side-time', row).textContent = shown;
+  }
+  for (const feed of feeds) for (const row of feed.rows.values()) feed.arrange(row);
+}
+
+/** On narrow screens one pane shows at a time. */
+for (const link of findAll('[data-to]')) {
+  link.addEventListener('click', (event) => {
+    if (shownThread) return;
+    event.preventDefault();
+    document.body.dataset.pane = link.dataset.to;
+    for (const other of findAll('.both [data-to]')) {
+      if (other.dataset.to === link.dataset.to) other.setAttribute('aria-current', 'true');
+      else other.removeAttribute('aria-current');
+    }
+  });
+}
+
+noteZone();
+correctTimes();
+const wake = openStream();
+addEventListener('online', wake);
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake());
+outbox.resume();
+markRead();
+document.documentElement.dataset.ready = '';

@@ -1,0 +1,106 @@
+// Where the reader writes. A text that is not sent yet is kept by flow and thread.
+
+import { find, kept } from './dom.js';
+
+export class Composer {
+  /**
+   * @param {HTMLFormElement} form
+   * @param {string} api `organization/flow`
+   * @param {{send: Function, edit: Function, editLast: Function}} handlers
+   */
+  constructor(form, api, handlers) {
+    this.form = form;
+    this.handlers = handlers;
+    this.text = find('textarea', form);
+    this.to = find('.to', form);
+    this.own = form.dataset.thread ?? null;
+    this.thread = this.own;
+    this.editing = null;
+    this.place = `eddyline-draft:${document.body.dataset.me}:${api}`;
+    this.text.value = kept.get(this.key) ?? '';
+    form.addEventListener('submit', (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    this.text.addEventListener('keydown', (event) => this.pressed(event));
+    this.text.addEventListener('input', () => this.keep());
+    if (this.to) find('button', this.to).addEventListener('click', () => this.leave());
+  }
+
+  get key() {
+    return `${this.place}:${this.thread ?? ''}`;
+  }
+
+  keep() {
+    if (this.editing === null) kept.set(this.key, this.text.value || null);
+  }
+
+  pressed(event) {
+    // The key that ends a composition of an input method belongs to it; Safari says so by 229 only.
+    if (event.isComposing || event.keyCode === 229) return;
+    if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
+      event.preventDefault();
+      this.submit();
+    } else if (event.key === 'Escape' && (this.editing !== null || (this.thread && !this.own))) {
+      event.preventDefault();
+      event.stopPropagation();
+      this.leave();
+    } else if (event.key === 'ArrowUp' && this.text.value === '') {
+      event.preventDefault();
+      this.handlers.editLast(this);
+    }
+  }
+
+  submit() {
+    const text = this.text.value.trimEnd();
+    if (text.trim() === '') return;
+    if (this.editing !== null) {
+      this.handlers.edit(this.editing, text);
+      this.leave();
+      return;
+    }
+    this.handlers.send(text, this.thread);
+    this.text.value = '';
+    this.keep();
+  }
+
+  /** Writes into a thread from now on. */
+  replyTo(thread, { hue, shape, title }) {
+    this.keep();
+    this.editing = null;
+    this.thread = thread;
+    this.text.value = kept.get(this.key) ?? '';
+    this.showTo({ hue, shape, text: `In the thread ${title}` });
+    this.text.focus();
+  }
+
+  /** Changes a message of the reader's. */
+  edit(id, text) {
+    this.keep();
+    this.editing = id;
+    this.text.value = text;
+    this.showTo({ text: 'Edit your message' });
+    this.text.focus();
+    this.text.setSelectionRange(text.length, text.length);
+  }
+
+  showTo({ hue, shape, text }) {
+    if (!this.to) return;
+    this.to.hidden = false;
+    const mark = find('.shape', this.to);
+    mark.hidden = hue === undefined;
+    this.to.dataset.hue = hue ?? '';
+    mark.dataset.shape = shape ?? '';
+    find('.t', this.to).textContent = text;
+  }
+
+  /** Leaves the thread or the edit. */
+  leave() {
+    this.keep();
+    this.editing = null;
+    this.thread = this.own;
+    if (this.to) this.to.hidden = true;
+    this.text.value = kept.get(this.key) ?? '';
+    this.text.focus();
+  }
+}

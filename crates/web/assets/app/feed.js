@@ -1,0 +1,278 @@
+// A list of messages on the page: the chat, or a thread. The rows are kept in the order of their
+// numbers; those that are being sent stand behind them.
+
+import { call } from './api.js';
+import { find, findAll, icon, make } from './dom.js';
+import { authorOf, emptyRow, fill, markMentions, showTags, showText } from './row.js';
+import { dayKey, dayName } from './times.js';
+
+/** How long after a message the next one of the same author stands without their name. */
+const NEAR = 5 * 60 * 1000;
+const CHAT = ['message', 'comment', 'status', 'file'];
+const OLDER = 50;
+const self = document.body.dataset;
+
+export class Feed {
+  /** @param {HTMLElement} element @param {string} api `organization/flow` */
+  constructor(element, api) {
+    this.element = element;
+    this.api = api;
+    this.prefix = element.dataset.prefix;
+    this.thread = element.dataset.thread ?? null;
+    this.scroll = element.closest('.scroll');
+    this.index();
+    this.isLoading = false;
+    this.scroll.addEventListener('scroll', () => this.scrolled());
+  }
+
+  /** Takes the rows that the server has rendered. */
+  index() {
+    /** @type {Map<number, HTMLElement>} */
+    this.rows = new Map();
+    for (const row of findAll('article', this.element)) {
+      if (row.dataset.id) this.rows.set(Number(row.dataset.id), row);
+      markMentions(find('.text', row));
+    }
+    this.hasMore = 'more' in this.element.dataset;
+  }
+
+  /** The number of the last message. */
+  get last() {
+    return Math.max(0, ...this.rows.keys());
+  }
+
+  /** Whether a message is for this list. */
+  accepts(message) {
+    if (this.thread) return message.thread_id === this.thread;
+    return CHAT.includes(message.event);
+  }
+
+  /** Whether the newest message is in sight. */
+  get isAtEnd() {
+    return this.scroll.scrollTop > -80;
+  }
+
+  goToEnd() {
+    this.scroll.scrollTop = 0;
+  }
+
+  /** Shows a message; one that is there already is filled anew. @returns {boolean} whether it is new */
+  put(message) {
+    if (message.uuid) this.takePending(message.uuid)?.remove();
+    const known = this.rows.get(message.id);
+    const row = known ?? emptyRow();
+    // The first answer to a post has no HTML. What came with the stream stays.
+    if (known && message.html === undefined) return false;
+    fill(row, message, this.prefix);
+    if (!known) this.insert(row);
+    this.arrangeAround(row);
+    return !known;
+  }
+
+  insert(row) {
+    const id = Number(row.dataset.id);
+    let before = this.lastRow();
+    while (before && Number(before.dataset.id) > id) before = rowBefore(before);
+    if (before) before.after(row);
+    else this.element.prepend(row);
+    this.rows.set(id, row);
+  }
+
+  lastRow() {
+    let row = this.element.lastElementChild;
+    while (row && !row.dataset?.id) row = row.previousElementSibling;
+    return row;
+  }
+
+  /** Takes a message away. */
+  remove(id) {
+    const row = this.rows.get(id);
+    if (!row) return;
+    const [before, after] = [rowBefore(row), rowAfter(row)];
+    dayOf(row)?.remove();
+    row.remove();
+    this.rows.delete(id);
+    for (const beside of [before, after]) if (beside) this.arrange(beside);
+  }
+
+  edit(id, text, html) {
+    const row = this.rows.get(id);
+    if (row) showText(row, text, html, text !== '');
+  }
+
+  tag(id, { add, remove, tags }) {
+    const row = this.rows.get(id);
+    if (!row) return;
+    const now = JSON.parse(row.dataset.tags ?? 'null') ?? [];
+    showTags(row, tags ?? [...now.filter((tag) => !remove.includes(tag)), ...add]);
+  }
+
+  arrangeAround(row) {
+    const ofThread = row.dataset.thread
+      ? findAll(`[data-thread="${CSS.escape(row.dataset.thread)}"]`, this.element)
+      : [];
+    const rows = new Set([row, rowBefore(row), rowAfter(row)]);
+    for (const other of ofThread) for (const each of [other, rowBefore(other), rowAfter(other)]) rows.add(each);
+    for (const each of rows) if (each) this.arrange(each);
+  }
+
+  /** Decides what a row shows by the rows beside it, as the server does (`rows.rs`). */
+  arrange(row) {
+    const [before, after] = [rowBefore(row), rowAfter(row)];
+    const thread = this.shownThread(row);
+    const continues = thread !== null && before !== null && this.shownThread(before) === thread;
+    const goesOn = thread !== null && after !== null && this.shownThread(after) === thread;
+    const isNewDay = !before || dayKey(Number(before.dataset.sent)) !== dayKey(Number(row.dataset.sent));
+    const isNear =
+      before !== null &&
+      before.dataset.user === row.dataset.user &&
+      nameIn(before) === nameIn(row) &&
+      Number(row.dataset.sent) - Number(before.dataset.sent) < NEAR &&
+      this.shownThread(before) === thread;
+    const isFresh = Boolean(row.previousElementSibling?.classList.contains('fresh'));
+    const isKnot = thread !== null && !continues;
+    const isAbout = isKnot && row.dataset.root !== row.dataset.id;
+    const isFirst = isNewDay || isFresh || !isNear || row.classList.contains('hit');
+    row.classList.toggle('strung', thread !== null);
+    row.classList.toggle('knot', isKnot);
+    row.classList.toggle('end', thread !== null && !goesOn);
+    row.classList.toggle('about-on', isAbout);
+    row.classList.toggle('first', isFirst);
+    find('.mark', row).hidden = !isKnot;
+    find('.about', row).hidden = !isAbout;
+    find('.face', row).hidden = !isFirst;
+    find('.by', row).classList.toggle('quietly', !isFirst);
+    find('.side-time', row).hidden = isFirst;
+    this.showDay(row, isNewDay);
+  }
+
+  /** The thread whose string a row hangs on: one that is more than the row itself. */
+  shownThread(row) {
+    const { thread, root, id, mirrors } = row.dataset;
+    if (!thread || this.thread) return null;
+    const isShown =
+      mirrors !== undefined ||
+      root !== id ||
+      findAll(`[data-thread="${CSS.escape(thread)}"]`, this.element).length > 1;
+    return isShown ? thread : null;
+  }
+
+  showDay(row, isNew) {
+    const day = dayOf(row);
+    if (!isNew) {
+      day?.remove();
+      return;
+    }
+    const text = dayName(Number(row.dataset.sent));
+    if (day) {
+      day.textContent = text;
+      return;
+    }
+    const place = row.previousElementSibling?.classList.contains('fresh') ? row.previousElementSibling : row;
+    place.before(make('p', { className: 'day', textContent: text }));
+  }
+
+  /** Shows the line of the unread before the first message beyond `read`, or no line. */
+  showFresh(read) {
+    const line = find('.fresh', this.element);
+    const was = line && rowAfterElement(line);
+    line?.remove();
+    if (was) this.arrange(was);
+    if (read === null) return;
+    const ids = [...this.rows.keys()].sort((one, other) => one - other);
+    const first = ids.find((id) => id > read && !('mine' in this.rows.get(id).dataset));
+    if (first === undefined) return;
+    this.rows.get(first).before(make('p', { className: 'fresh', textContent: 'New' }));
+    this.arrange(this.rows.get(first));
+  }
+
+  /** Shows what is being sent. */
+  showPending(entry, { retry, drop }) {
+    let row = this.takePending(entry.uuid);
+    if (!row) {
+      row = emptyRow();
+      row.dataset.uuid = entry.uuid;
+      row.dataset.user = self.me;
+      row.dataset.mine = '';
+      row.removeAttribute('data-id');
+      find('.by b', row).textContent = authorOf({ user: self.me }).name;
+      find('.text', row).textContent = entry.text;
+      for (const part of ['.mark', '.about', '.face']) find(part, row).hidden = true;
+      find('.by', row).classList.add('quietly');
+      find('.side-time', row).hidden = true;
+      row.classList.remove('first');
+      this.element.append(row);
+    }
+    row.classList.toggle('wait', !entry.failed);
+    row.classList.toggle('lost', Boolean(entry.failed));
+    find('.state', row)?.remove();
+    const state = make('p', { className: 'state' });
+    if (entry.failed) {
+      state.append(
+        `Not sent: ${entry.failed}. `,
+        make('button', { type: 'button', textContent: 'Send again', onclick: retry }),
+        ' ',
+        make('button', { type: 'button', textContent: 'Drop it', onclick: drop }),
+      );
+    } else state.append(icon('clock', true), 'Sending');
+    find('.more', row).append(state);
+  }
+
+  /** The row of what is being sent under an id of ours. */
+  takePending(uuid) {
+    return find(`article[data-uuid="${CSS.escape(uuid)}"]:not([data-id])`, this.element);
+  }
+
+  dropPending(uuid) {
+    this.takePending(uuid)?.remove();
+  }
+
+  scrolled() {
+    const above = this.scroll.scrollHeight - this.scroll.clientHeight + this.scroll.scrollTop;
+    if (above < 600) this.loadOlder();
+  }
+
+  /** Loads messages before the first one. */
+  async loadOlder() {
+    if (this.isLoading || !this.hasMore || this.thread) return;
+    this.isLoading = true;
+    try {
+      const first = Math.min(...this.rows.keys());
+      const query = `limit=${OLDER}&until_id=${first}&html=1&event=${CHAT.join(',')}`;
+      const older = await call('GET', `/flows/${this.api}/messages?${query}`);
+      this.hasMore = older.length === OLDER;
+      for (const message of older.reverse()) this.put(message);
+    } catch {
+      // Scrolling on tries again.
+    } finally {
+      this.isLoading = false;
+    }
+  }
+}
+
+function nameIn(row) {
+  return find('.by b', row).textContent;
+}
+
+function rowBefore(row) {
+  let element = row.previousElementSibling;
+  while (element && !element.dataset.id) element = element.previousElementSibling;
+  return element;
+}
+
+function rowAfter(row) {
+  return rowAfterElement(row);
+}
+
+function rowAfterElement(element) {
+  let next = element.nextElementSibling;
+  while (next && !next.dataset.id) next = next.nextElementSibling;
+  return next;
+}
+
+/** The line with the day right above a row. */
+function dayOf(row) {
+  let element = row.previousElementSibling;
+  if (element?.classList.contains('fresh')) element = element.previousElementSibling;
+  return element?.classList.contains('day') ? element : null;
+}

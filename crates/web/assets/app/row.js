@@ -1,0 +1,169 @@
+// A message as a row of the page: the template that the server renders, filled.
+
+import { root } from './api.js';
+import { find, findAll, icon, make, setHtml, textOf } from './dom.js';
+import { clock } from './times.js';
+
+const self = document.body.dataset;
+/** Everybody in the flow, by number. */
+const people = new Map(findAll('#people li').map((item) => [item.dataset.id, item.dataset]));
+
+/** Whether a message mentions the reader. */
+export function isHit(message) {
+  const names = [`:user:${self.me}`, ':user:everyone'];
+  return message.user !== self.me && message.tags.some((tag) => names.includes(tag));
+}
+
+/** An empty row for a feed whose ids begin so. */
+export function emptyRow() {
+  return find('#row').content.querySelector('article').cloneNode(true);
+}
+
+/** Whose message it is: a name, and a picture if there is one. */
+export function authorOf(message) {
+  if (message.author) return { name: message.author.name };
+  if (message.external_user_name) return { name: message.external_user_name };
+  if (message.user === '0') return { name: 'Eddyline' };
+  return people.get(message.user) ?? { name: 'Somebody who left' };
+}
+
+/** Shows a message in a row. What depends on the rows beside it is for the feed. */
+export function fill(row, message, prefix) {
+  const author = authorOf(message);
+  const name = `${prefix}${message.id}`;
+  Object.assign(row.dataset, { id: message.id, user: message.user, sent: message.sent });
+  if (message.uuid) row.dataset.uuid = message.uuid;
+  if (message.user === self.me) row.dataset.mine = '';
+  row.setAttribute('aria-labelledby', `${name}-by ${name}`);
+  row.classList.toggle('hit', isHit(message));
+  find('.by', row).id = `${name}-by`;
+  find('.text', row).id = name;
+  find('.by b', row).textContent = author.name;
+  const time = find('.by time', row);
+  time.dateTime = message.created_at;
+  time.textContent = clock(message.sent);
+  find('.side-time', row).textContent = clock(message.sent);
+  find('.face', row).replaceChildren(...face(author));
+  fillText(row, message);
+  fillThread(row, message.thread);
+  fillMore(row, message);
+}
+
+function face(author) {
+  return author.avatar ? [make('img', { src: author.avatar, alt: '', width: 36, height: 36 })] : [];
+}
+
+/** The plain text of a message. */
+function plain(message) {
+  const { content } = message;
+  return typeof content === 'string' ? content : (content?.text ?? null);
+}
+
+function fillText(row, message) {
+  const text = plain(message);
+  const html = message.html ?? (message.body || message.title);
+  showText(row, text, html, Boolean(message.edited));
+}
+
+/** Shows a text, by its HTML where that is known. */
+export function showText(row, text, html, isEdited) {
+  const place = find('.text', row);
+  if (text === '') {
+    place.replaceChildren(make('span', { className: 'gone', textContent: 'Deleted' }));
+    return;
+  }
+  if (html === undefined || html === null) place.textContent = text ?? '';
+  else setHtml(place, html);
+  if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: '(edited)' }));
+  markMentions(place);
+}
+
+/** Marks where the text mentions the reader. */
+export function markMentions(place) {
+  const names = [`@${self.nick}`.toLowerCase(), '@everyone', '@team'];
+  for (const mention of findAll('.at', place)) {
+    if (names.includes(mention.textContent.toLowerCase())) mention.classList.add('you');
+  }
+}
+
+function fillThread(row, thread) {
+  if (!thread) return;
+  const path = `${root}${find('#main').dataset.path}/threads/${thread.id}`;
+  row.dataset.thread = thread.id;
+  row.dataset.root = thread.initial_message;
+  row.dataset.hue = thread.mark & 7;
+  if (thread.source) row.dataset.mirrors = '';
+  const mark = find('.mark', row);
+  const about = find('.about', row);
+  const title = thread.initial_message === Number(row.dataset.id) ? '' : textOf(thread.title);
+  mark.href = path;
+  mark.setAttribute('aria-label', title ? `Thread: ${title}` : 'Thread');
+  find('.shape', mark).dataset.shape = thread.mark >> 3;
+  about.href = path;
+  about.replaceChildren(make('span', { textContent: title }), ...chip(thread.status));
+}
+
+/** The status of an outside item. */
+export function chip(status) {
+  if (!status?.value) return [];
+  return [make('span', { className: `chip ${status.color ?? 'grey'}`, textContent: status.value })];
+}
+
+function fillMore(row, message) {
+  const place = find('.more', row);
+  place.replaceChildren(...message.attachments.flatMap(file));
+  showTags(row, message.tags, plain(message));
+}
+
+/** Shows the tags that neither mention somebody nor stand in the text. */
+export function showTags(row, tags, text) {
+  const said = (text ?? find('.text', row).textContent).toLowerCase();
+  const shown = tags.filter((tag) => !tag.startsWith(':') && !said.includes(`#${tag}`));
+  find('.tags', row)?.remove();
+  row.dataset.tags = JSON.stringify(tags);
+  if (shown.length === 0) return;
+  const each = shown.map((tag) => make('span', { textContent: `#${tag}` }));
+  find('.more', row).append(make('div', { className: 'tags' }, ...each));
+}
+
+function file(shown) {
+  const address = (path) => `${root}/app/-/api${path}`;
+  const place = { href: address(shown.path), target: '_blank', rel: 'noopener' };
+  const size = bytes(shown.file_size);
+  if (shown.image) {
+    const { width, height } = shown.image;
+    const src = address(shown.thumbnail?.path ?? shown.path);
+    const link = make('a', { ...place, className: 'shot' });
+    link.setAttribute('aria-label', `${shown.file_name}, open it larger`);
+    link.append(make('img', { src, alt: '', width, height, loading: 'lazy' }));
+    const text = `${shown.file_name}, ${size}`;
+    return [link, make('p', { className: 'shot-name', textContent: text })];
+  }
+  const dot = shown.file_name.lastIndexOf('.');
+  const kind = dot < 0 ? 'FILE' : shown.file_name.slice(dot + 1, dot + 5).toUpperCase() || 'FILE';
+  const card = make(
+    'a',
+    { ...place, className: 'file' },
+    make('span', { className: 'kind', textContent: kind }),
+    make('span', { className: 'name', textContent: shown.file_name }),
+    make('span', { className: 'size', textContent: size }),
+    icon('load'),
+  );
+  return [card];
+}
+
+/** A number of bytes in three digits at most, as `48 KB`. */
+export function bytes(count) {
+  if (count < 1000) return `${count} B`;
+  const units = ['KB', 'MB', 'GB', 'TB'];
+  let scaled = count;
+  let unit = 0;
+  while (scaled >= 999500 && unit < units.length - 1) {
+    scaled = Math.trunc(scaled / 1000);
+    unit += 1;
+  }
+  const whole = Math.trunc(scaled / 1000);
+  const tenths = Math.trunc((scaled % 1000) / 100);
+  if (whole < 10 && tenths > 0) return `${whole}.${tenths} ${units[unit]}`;
+  return `${Math.trunc((scaled + 500) / 1000)} ${units[unit]}`;
+}

@@ -1,0 +1,126 @@
+// The stream: one connection that is opened anew whenever it breaks, and goes on after the last
+// event. It runs in a worker that all tabs share, or in the page where there is none.
+
+/** The server says something every 20 seconds. */
+const SILENCE = 45000;
+const FIRST_PAUSE = 500;
+const LAST_PAUSE = 30000;
+
+export class Connection {
+  /**
+   * @param {string} url the address of the stream, without its query
+   * @param {(event: object, id: string | null) => void} heard
+   * @param {(state: 'open' | 'broken' | 'signed-out') => void} changed
+   */
+  constructor(url, heard, changed) {
+    this.url = url;
+    this.heard = heard;
+    this.changed = changed;
+    this.flows = [];
+    this.last = '';
+    this.pause = FIRST_PAUSE;
+    this.abort = null;
+    this.timer = 0;
+    this.isStopped = true;
+  }
+
+  /** Listens to these flows, after this event. */
+  start(flows, last) {
+    this.flows = flows;
+    this.last = last;
+    this.isStopped = false;
+    this.connect();
+  }
+
+  stop() {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    this.abort?.abort();
+  }
+
+  /** Tries at once instead of after a pause. */
+  wake() {
+    if (this.isStopped || this.abort) return;
+    this.connect();
+  }
+
+  async connect() {
+    clearTimeout(this.timer);
+    this.abort?.abort();
+    const abort = new AbortController();
+    this.abort = abort;
+    let wait = 0;
+    try {
+      wait = await this.read(abort);
+    } catch {
+      // The connection broke, or was not made.
+    }
+    if (this.abort !== abort) return;
+    this.abort = null;
+    if (this.isStopped) return;
+    this.changed('broken');
+    const pause = Math.max(wait * 1000, this.pause) * (1 + Math.random() / 4);
+    this.pause = Math.min(2 * this.pause, LAST_PAUSE);
+    this.timer = setTimeout(() => this.connect(), pause);
+  }
+
+  /** Reads until the connection ends. @returns {Promise<number>} seconds to wait, if the server says so */
+  async read(abort) {
+    const query = new URLSearchParams({ user: '1', active: 'true', html: '1' });
+    if (this.flows.length > 0) query.set('filter', this.flows.join(','));
+    const headers = { Accept: 'text/event-stream' };
+    if (this.last) headers['Last-Event-ID'] = this.last;
+    let silence = setTimeout(() => abort.abort(), SILENCE);
+    try {
+      const answer = await fetch(`${this.url}?${query}`, { headers, signal: abort.signal, cache: 'no-store' });
+      if (answer.status === 401) {
+        this.isStopped = true;
+        this.changed('signed-out');
+        return 0;
+      }
+      if (!answer.ok) return Number(answer.headers.get('Retry-After')) || 5;
+      this.changed('open');
+      this.pause = FIRST_PAUSE;
+      this.last = answer.headers.get('Event-Id') ?? this.last;
+      const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+      const parser = new EventParser((data, id) => {
+        if (id) this.last = id;
+        this.heard(data, id);
+      });
+      for (;;) {
+        const { value, done } = await reader.read();
+        if (done) return 0;
+        clearTimeout(silence);
+        silence = setTimeout(() => abort.abort(), SILENCE);
+        parser.push(value);
+      }
+    } finally {
+      clearTimeout(silence);
+    }
+  }
+}
+
+/** Takes server-sent events apart (HTML standard, section 9.2), as far as our server writes them. */
+class EventParser {
+  constructor(heard) {
+    this.heard = heard;
+    this.rest = '';
+  }
+
+  push(text) {
+    const frames = (this.rest + text).split('\n\n');
+    this.rest = frames.pop();
+    for (const frame of frames) {
+      let id = null;
+      let data = '';
+      for (const line of frame.split('\n')) {
+        if (line.startsWith('id: ')) id = line.slice(4);
+        else if (line.startsWith('data: ')) data += line.slice(6);
+      }
+      if (data) this.heard(JSON.parse(data), id);
+    }
+  }
+}
+
+/** The position of an event in the log. Ids begin with it, in hexadecimal. */
+export const positionOf = (id) => (id ? Number.parseInt(id.split('-')[0], 16) : 0);

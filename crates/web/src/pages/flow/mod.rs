@@ -1,0 +1,230 @@
+//! The page of a flow: its chat, and beside it the inbox, the people, or a thread.
+
+mod rows;
+mod shell;
+mod threads;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::extract::{FromRequestParts, Path};
+use axum::response::Response;
+use eddyline_app::{Error, FlowRoom, Room};
+use eddyline_model::messages::{MessageKind, MessageQuery};
+use eddyline_model::policy::FlowAction;
+use eddyline_wire::{Flow, FlowUser, Message};
+use http::request::Parts;
+
+use self::rows::{Row, RowContext, rows};
+use self::shell::Shell;
+use self::threads::{ThreadHead, ThreadRow, thread_rows};
+use crate::Site;
+use crate::answer::let_scripts_run;
+use crate::error::PageError;
+use crate::pages::flows::outside;
+use crate::segments::FlowNames;
+use crate::visit::Visit;
+
+/// How many messages a page opens with.
+const MESSAGES: i64 = 50;
+/// The kinds of message that the chat shows. What integrations say is in the inbox.
+const CHAT: [MessageKind; 4] = [
+    MessageKind::Message,
+    MessageKind::Comment,
+    MessageKind::Status,
+    MessageKind::File,
+];
+
+/// What stands beside the chat.
+enum Pane {
+    Inbox(Vec<ThreadRow>),
+    People(Vec<FlowUser>),
+    Thread(Box<ThreadPane>),
+}
+
+struct ThreadPane {
+    head: ThreadHead,
+    rows: Vec<Row>,
+}
+
+#[derive(Template)]
+#[template(path = "app/flow.html")]
+struct FlowPage {
+    shell: Shell,
+    flow: Flow,
+    /// The path of the page.
+    path: String,
+    /// `organization/flow`.
+    api: String,
+    rows: Vec<Row>,
+    /// A row without a message, which the script fills.
+    empty: Row,
+    people: Vec<FlowUser>,
+    pane: Pane,
+    /// The message up to which the reader has read.
+    read: i64,
+    /// Whether older messages are there.
+    more: bool,
+}
+
+impl FlowPage {
+    fn is_inbox(&self) -> bool {
+        matches!(self.pane, Pane::Inbox(_))
+    }
+
+    fn is_people(&self) -> bool {
+        matches!(self.pane, Pane::People(_))
+    }
+
+    /// What the narrow page shows first.
+    fn narrow(&self) -> &'static str {
+        match self.pane {
+            Pane::Thread(_) => "thread",
+            Pane::People(_) => "inbox",
+            Pane::Inbox(_) => "chat",
+        }
+    }
+}
+
+/// The id of a thread behind the names of a flow.
+pub(super) struct ThreadSegment(String);
+
+impl FromRequestParts<Site> for ThreadSegment {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
+        let path = Path::<(String, String, String)>::from_request_parts(parts, site).await;
+        path.map(|Path((_, _, thread))| Self(thread))
+            .map_err(|_| PageError::not_found())
+    }
+}
+
+pub(super) async fn inbox(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::Inbox).await
+}
+
+pub(super) async fn people(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::People).await
+}
+
+pub(super) async fn thread(
+    visit: Visit,
+    ThreadSegment(thread): ThreadSegment,
+    Path((organization, flow, _)): Path<(String, String, String)>,
+) -> Result<Response, PageError> {
+    show(visit, FlowNames(organization, flow), Wanted::Thread(thread)).await
+}
+
+/// What a request wants beside the chat.
+enum Wanted {
+    Inbox,
+    People,
+    Thread(String),
+}
+
+async fn show(
+    visit: Visit,
+    FlowNames(organization, flow): FlowNames,
+    wanted: Wanted,
+) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let app = visit.app();
+    let room = app
+        .rooms()
+        .find(actor, &organization, &flow, FlowAction::See)
+        .await?;
+    // Before anything is read: the stream tells what happens after this.
+    let event = app.streams().position();
+    let mut flow = app.flows().get(actor, &room).await?;
+    if !flow.joined {
+        return outside(&visit, flow);
+    }
+    let people = flow.users.take().unwrap_or_default();
+    let by_id: HashMap<i64, FlowUser> = people
+        .iter()
+        .map(|person| (person.id, person.clone()))
+        .collect();
+    let path = format!(
+        "/app/{}/{}",
+        flow.organization.parameterized_name, flow.parameterized_name
+    );
+    let context = RowContext {
+        people: &by_id,
+        zone: visit.zone(),
+        now: app.now(),
+        me: actor.user_id().map_or(0, |id| id.0),
+        flow: &path,
+        read: flow.read,
+        in_thread: false,
+    };
+    let (messages, more) = latest(&visit, &room, None).await?;
+    let pane = match wanted {
+        Wanted::Inbox => Pane::Inbox(thread_rows(&visit, &room, &context).await?),
+        Wanted::People => Pane::People(current(&people)),
+        Wanted::Thread(id) => {
+            let head = ThreadHead::find(&visit, &room, &id, &context).await?;
+            let (messages, _) = latest(&visit, &room, Some(&id)).await?;
+            let context = RowContext {
+                read: None,
+                in_thread: true,
+                ..context
+            };
+            let rows = rows(messages, &context);
+            Pane::Thread(Box::new(ThreadPane { head, rows }))
+        }
+    };
+    let shell = Shell::load(&visit, actor, Some(&flow), event).await?;
+    let page = FlowPage {
+        api: format!(
+            "{}/{}",
+            flow.organization.parameterized_name, flow.parameterized_name
+        ),
+        rows: rows(messages, &context),
+        empty: Row::default(),
+        read: flow.read.unwrap_or_default(),
+        people: current(&people),
+        shell,
+        flow,
+        path,
+        pane,
+        more,
+    };
+    let mut response = visit.page(&page);
+    let_scripts_run(&mut response, &app.config().addresses.base);
+    Ok(response)
+}
+
+/// Those who are not blocked.
+fn current(people: &[FlowUser]) -> Vec<FlowUser> {
+    let current = people.iter().filter(|person| !person.disabled);
+    current.cloned().collect()
+}
+
+/// The latest messages of the chat or of a thread, and whether there are older ones.
+async fn latest(
+    visit: &Visit,
+    room: &Arc<FlowRoom>,
+    thread: Option<&str>,
+) -> Result<(Vec<Message>, bool), PageError> {
+    let messages = visit.app().messages();
+    let thread_root = thread
+        .map(|thread| messages.thread_root(room, thread))
+        .transpose()?;
+    let events = match thread {
+        Some(_) => Vec::new(),
+        None => CHAT.to_vec(),
+    };
+    let query = MessageQuery {
+        events,
+        limit: MESSAGES,
+        thread_root,
+        ..MessageQuery::default()
+    };
+    let room: Room = room.clone().into();
+    let list = messages.list(&room, query).await?.with_html();
+    let more = list.next.is_some();
+    let list =
+        serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;
+    Ok((list, more))
+}

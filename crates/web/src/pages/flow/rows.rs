@@ -1,0 +1,337 @@
+//! Messages as rows of a page: what stands in each, and how it looks beside its neighbours.
+//!
+//! The script of the page arranges rows by the same rules (`arrange` in `feed.js`).
+
+use std::collections::{HashMap, HashSet};
+
+use eddyline_model::Timestamp;
+use eddyline_wire::{Attachment, FlowUser, Message, Thread};
+use serde_json::Value;
+
+use crate::zone::{Day, Zone};
+
+/// How long after a message the next one of the same author stands without their name, in
+/// milliseconds.
+const NEAR: i64 = 5 * 60 * 1000;
+
+/// What a row needs to know beside its message.
+pub(super) struct RowContext<'a> {
+    pub(super) people: &'a HashMap<i64, FlowUser>,
+    pub(super) zone: Zone,
+    pub(super) now: Timestamp,
+    /// The reader.
+    pub(super) me: i64,
+    /// The path of the flow's page.
+    pub(super) flow: &'a str,
+    /// The message up to which the reader has read. `None` shows no line.
+    pub(super) read: Option<i64>,
+    /// Whether the rows are those of one thread.
+    pub(super) in_thread: bool,
+}
+
+/// One message.
+#[derive(Default)]
+pub(super) struct Row {
+    /// The day, above the first row of it.
+    pub(super) day: Option<String>,
+    /// Whether the row is the first one that is unread.
+    pub(super) fresh: bool,
+    pub(super) id: i64,
+    /// Beginning of the ids of elements: a message can stand in both panes.
+    pub(super) prefix: &'static str,
+    pub(super) user: String,
+    pub(super) name: String,
+    pub(super) avatar: Option<String>,
+    pub(super) sent: i64,
+    pub(super) time: String,
+    pub(super) clock: String,
+    pub(super) html: String,
+    pub(super) edited: bool,
+    pub(super) uuid: String,
+    pub(super) thread: Option<RowThread>,
+    /// Whether the row hangs on the string of its thread, which then is more than the row.
+    pub(super) strung: bool,
+    pub(super) first: bool,
+    pub(super) knot: bool,
+    pub(super) end: bool,
+    pub(super) about: bool,
+    /// Whether the message mentions the reader.
+    pub(super) hit: bool,
+    pub(super) mine: bool,
+    pub(super) files: Vec<FileCard>,
+    /// The tags that neither mention somebody nor stand in the text.
+    pub(super) tags: Vec<String>,
+    /// All tags, as JSON.
+    pub(super) all_tags: String,
+}
+
+/// The thread of a message.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct RowThread {
+    pub(super) id: String,
+    pub(super) path: String,
+    pub(super) title: String,
+    pub(super) hue: u8,
+    pub(super) shape: u8,
+    pub(super) status: Option<Chip>,
+    /// The message that began it.
+    pub(super) root: i64,
+    /// Whether it is shown although it has one message only: it mirrors an outside item.
+    pub(super) mirrors: bool,
+}
+
+/// The status of an outside item.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) struct Chip {
+    pub(super) color: String,
+    pub(super) text: String,
+}
+
+/// A file of a message.
+pub(super) struct FileCard {
+    pub(super) path: String,
+    pub(super) name: String,
+    pub(super) kind: String,
+    pub(super) size: String,
+    /// Of a picture: the path of what is shown, and its size.
+    pub(super) picture: Option<(String, i64, i64)>,
+}
+
+impl Chip {
+    pub(super) fn of(status: Option<&Value>) -> Option<Self> {
+        let status = status?;
+        Some(Self {
+            color: status["color"].as_str().unwrap_or("grey").to_owned(),
+            text: status["value"]
+                .as_str()
+                .filter(|text| !text.is_empty())?
+                .to_owned(),
+        })
+    }
+}
+
+impl RowThread {
+    pub(super) fn of(thread: &Thread, flow: &str) -> Self {
+        Self {
+            id: thread.id.clone(),
+            path: format!("{flow}/threads/{}", thread.id),
+            title: eddyline_markup::text(&thread.title),
+            hue: thread.mark & 7,
+            shape: thread.mark >> 3,
+            status: Chip::of(thread.status.as_ref()),
+            root: thread.initial_message,
+            mirrors: thread.source.is_some(),
+        }
+    }
+}
+
+/// The rows of messages in the order of their numbers.
+pub(super) fn rows(messages: Vec<Message>, context: &RowContext<'_>) -> Vec<Row> {
+    let mut rows: Vec<Row> = messages
+        .into_iter()
+        .map(|message| row(message, context))
+        .collect();
+    arrange(&mut rows, context);
+    rows
+}
+
+fn row(message: Message, context: &RowContext<'_>) -> Row {
+    let user: i64 = message.user.parse().unwrap_or_default();
+    let person = context.people.get(&user);
+    let (author, avatar) = match (&message.author, &message.external_user_name, person) {
+        (Some(author), ..) => (author.name.clone(), None),
+        (None, Some(name), _) => (name.clone(), None),
+        (None, None, Some(person)) => (person.name.clone(), Some(format!("{}72", person.avatar))),
+        (None, None, None) if user == 0 => ("Eddyline".to_owned(), None),
+        (None, None, None) => ("Somebody who left".to_owned(), None),
+    };
+    let sent = Timestamp(message.sent);
+    let mention = format!(":user:{}", context.me);
+    let hit = message
+        .tags
+        .iter()
+        .any(|tag| *tag == mention || tag == ":user:everyone");
+    let shown_tags = message
+        .tags
+        .iter()
+        .filter(|tag| !tag.starts_with(':') && !names_tag(&message, tag));
+    Row {
+        id: message.id,
+        prefix: if context.in_thread { "t" } else { "m" },
+        time: message.created_at.clone(),
+        clock: context.zone.clock(sent),
+        sent: message.sent,
+        html: html_of(&message),
+        edited: message.edited.is_some() && !is_empty(&message),
+        uuid: message.uuid.clone().unwrap_or_default(),
+        thread: message
+            .thread
+            .as_ref()
+            .map(|thread| RowThread::of(thread, context.flow)),
+        mine: user != 0 && user == context.me,
+        hit: hit && user != context.me,
+        files: message.attachments.iter().map(file_card).collect(),
+        tags: shown_tags.cloned().collect(),
+        all_tags: Value::from(message.tags.clone()).to_string(),
+        user: message.user,
+        name: author,
+        avatar,
+        ..Row::default()
+    }
+}
+
+/// Whether the text shows the tag already.
+fn names_tag(message: &Message, tag: &str) -> bool {
+    let text = text_of(message).unwrap_or_default().to_lowercase();
+    text.contains(&format!("#{tag}"))
+}
+
+fn text_of(message: &Message) -> Option<&str> {
+    message
+        .content
+        .as_str()
+        .or_else(|| message.content["text"].as_str())
+}
+
+fn is_empty(message: &Message) -> bool {
+    text_of(message).is_some_and(str::is_empty)
+}
+
+fn html_of(message: &Message) -> String {
+    if is_empty(message) {
+        return "<span class=\"gone\">Deleted</span>".to_owned();
+    }
+    match (&message.html, &message.body, &message.title) {
+        (Some(html), ..) => html.clone(),
+        (None, Some(body), _) if !body.is_empty() => body.clone(),
+        (None, _, Some(title)) => title.clone(),
+        // The HTML was too long.
+        (None, ..) => eddyline_markup::escape(text_of(message).unwrap_or_default()),
+    }
+}
+
+fn file_card(file: &Attachment) -> FileCard {
+    let address = |path: &str| format!("/app/-/api{path}");
+    let kind = file
+        .file_name
+        .rsplit_once('.')
+        .map_or("", |(_, kind)| kind)
+        .chars()
+        .take(4)
+        .collect::<String>()
+        .to_uppercase();
+    FileCard {
+        path: address(&file.path),
+        name: file.file_name.clone(),
+        kind: if kind.is_empty() {
+            "FILE".to_owned()
+        } else {
+            kind
+        },
+        size: bytes(file.file_size),
+        picture: file.image.as_ref().map(|size| {
+            let shown = file
+                .thumbnail
+                .as_ref()
+                .map_or(&file.path, |small| &small.path);
+            (
+                address(shown),
+                i64::from(size.width),
+                i64::from(size.height),
+            )
+        }),
+    }
+}
+
+/// A number of bytes in three digits at most, as `48 KB`.
+fn bytes(count: i64) -> String {
+    const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
+    if count < 1000 {
+        return format!("{count} B");
+    }
+    let mut scaled = count;
+    let mut unit = 0;
+    while scaled >= 999_500 && unit < UNITS.len() - 1 {
+        scaled /= 1000;
+        unit += 1;
+    }
+    let (whole, tenths) = (scaled / 1000, scaled % 1000 / 100);
+    match whole {
+        0..10 if tenths > 0 => format!("{whole}.{tenths} {}", UNITS[unit]),
+        _ => format!("{} {}", (scaled + 500) / 1000, UNITS[unit]),
+    }
+}
+
+/// Decides what a row shows by the rows beside it.
+fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
+    let today = context.zone.day(context.now);
+    let mut seen = HashSet::new();
+    let several: HashSet<String> = rows
+        .iter()
+        .filter_map(|row| Some(&row.thread.as_ref()?.id))
+        .filter(|id| !seen.insert((*id).clone()))
+        .cloned()
+        .collect();
+    for row in rows.iter_mut() {
+        row.strung = !context.in_thread
+            && row.thread.as_ref().is_some_and(|thread| {
+                thread.mirrors || thread.root != row.id || several.contains(&thread.id)
+            });
+    }
+    let mut fresh_shown = context.read.is_none();
+    let mut last_day: Option<Day> = None;
+    for at in 0..rows.len() {
+        let thread_id = |row: &Row| {
+            let thread = row.thread.as_ref().filter(|_| row.strung);
+            thread.map(|thread| thread.id.clone())
+        };
+        let before = at.checked_sub(1).map(|at| &rows[at]);
+        let thread = thread_id(&rows[at]);
+        let continues = thread.is_some() && before.is_some_and(|row| thread_id(row) == thread);
+        let goes_on = rows.get(at + 1).is_some_and(|row| thread_id(row) == thread);
+        let day = context.zone.day(Timestamp(rows[at].sent));
+        let new_day = last_day != Some(day);
+        last_day = Some(day);
+        let fresh =
+            !fresh_shown && context.read.is_some_and(|read| rows[at].id > read) && !rows[at].mine;
+        fresh_shown |= fresh;
+        let near = before.is_some_and(|row| {
+            row.user == rows[at].user
+                && row.name == rows[at].name
+                && rows[at].sent - row.sent < NEAR
+                && thread_id(row) == thread
+        });
+        let row = &mut rows[at];
+        row.day = new_day.then(|| day.name(today));
+        row.fresh = fresh;
+        row.knot = thread.is_some() && !continues;
+        row.end = thread.is_some() && !goes_on;
+        row.first = new_day || fresh || !near || row.hit;
+        row.about = row.knot
+            && row
+                .thread
+                .as_ref()
+                .is_some_and(|thread| thread.root != row.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short() {
+        for (count, text) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1500, "1.5 KB"),
+            (48_000, "48 KB"),
+            (999_400, "999 KB"),
+            (999_600, "1 MB"),
+            (2_340_000, "2.3 MB"),
+            (5_000_000_000, "5 GB"),
+        ] {
+            assert_eq!(bytes(count), text);
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Threads: as rows of the inbox, and the head of one.
+
+use std::sync::Arc;
+
+use eddyline_app::{Error, FlowRoom, ThreadsOf};
+use eddyline_model::Timestamp;
+use eddyline_model::threads::{ThreadQuery, ThreadSelection};
+use eddyline_wire::Thread;
+use serde_json::Value;
+
+use super::rows::{RowContext, RowThread};
+use crate::error::PageError;
+use crate::visit::Visit;
+
+/// How many threads the inbox opens with.
+const THREADS: i64 = 30;
+
+/// A thread in the inbox.
+pub(super) struct ThreadRow {
+    pub(super) thread: RowThread,
+    pub(super) source: String,
+    pub(super) talks: i64,
+    pub(super) updated: String,
+    pub(super) clock: String,
+}
+
+/// What stands above the messages of a thread.
+pub(super) struct ThreadHead {
+    pub(super) thread: RowThread,
+    pub(super) source: Option<String>,
+    pub(super) body: String,
+    pub(super) fields: Vec<(String, String)>,
+    pub(super) link: Option<String>,
+    pub(super) actions: Vec<Action>,
+}
+
+/// What can be done with the outside item.
+pub(super) struct Action {
+    pub(super) position: usize,
+    pub(super) name: String,
+}
+
+/// The threads of the inbox, those that changed last first.
+pub(super) async fn thread_rows(
+    visit: &Visit,
+    room: &Arc<FlowRoom>,
+    context: &RowContext<'_>,
+) -> Result<Vec<ThreadRow>, PageError> {
+    let query = ThreadQuery {
+        threads: ThreadSelection::Inbox,
+        since: None,
+        until: None,
+        before: None,
+        empty: true,
+        limit: THREADS,
+    };
+    let page = visit.app().threads();
+    let page = page.list(room, ThreadsOf::Inbox, query).await?;
+    let json = visit.app().encoder().threads(room.id(), &page.threads);
+    let threads: Vec<Thread> = serde_json::from_slice(&json).map_err(|error| unreadable(&error))?;
+    Ok(threads
+        .iter()
+        .zip(&page.threads)
+        .map(|(thread, state)| ThreadRow::of(thread, state.counts.updated_at, context))
+        .collect())
+}
+
+fn unreadable(error: &serde_json::Error) -> Error {
+    Error::internal(error.to_string())
+}
+
+impl ThreadRow {
+    fn of(thread: &Thread, updated: Timestamp, context: &RowContext<'_>) -> Self {
+        let today = context.zone.day(context.now);
+        let day = context.zone.day(updated).short(today);
+        Self {
+            thread: RowThread::of(thread, context.flow),
+            source: source(thread).unwrap_or_default(),
+            talks: thread.internal_comments + thread.external_comments,
+            updated: thread.updated_at.clone(),
+            clock: day.unwrap_or_else(|| context.zone.clock(updated)),
+        }
+    }
+}
+
+impl ThreadHead {
+    pub(super) async fn find(
+        visit: &Visit,
+        room: &Arc<FlowRoom>,
+        id: &str,
+        context: &RowContext<'_>,
+    ) -> Result<Self, PageError> {
+        let state = visit.app().threads().get(room, id).await?;
+        let json = visit.app().encoder().thread(room.id(), &state);
+        let thread: Thread = serde_json::from_slice(&json).map_err(|error| unreadable(&error))?;
+        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
+        let fields = thread
+            .fields
+            .iter()
+            .map(|field| (text(field, "label"), text(field, "value")));
+        let actions = thread.actions.iter().enumerate();
+        let actions = actions.filter_map(|(position, action)| {
+            let name = action["name"].as_str()?.to_owned();
+            let is_link = action["@type"] == "ViewAction";
+            (!is_link).then_some(Action { position, name })
+        });
+        Ok(Self {
+            source: source(&thread),
+            fields: fields.collect(),
+            actions: actions.collect(),
+            body: thread.body.clone(),
+            link: thread.external_url.clone(),
+            thread: RowThread::of(&thread, context.flow),
+        })
+    }
+}
+
+/// What the integration of a thread is called.
+fn source(thread: &Thread) -> Option<String> {
+    let source = thread.source.as_ref()?;
+    Some(source["name"].as_str()?.to_owned())
+}

@@ -1,0 +1,119 @@
+//! The reader's time zone, and points in time as people read them there.
+
+use eddyline_model::Timestamp;
+use http::HeaderMap;
+use time::{Date, OffsetDateTime, UtcOffset};
+
+use crate::cookies;
+
+/// The cookie in which a script notes how many minutes the reader's clock is ahead of UTC.
+const COOKIE: &str = "eddyline-zone";
+/// No clock on Earth differs from UTC by more.
+const MAX_MINUTES: i32 = 14 * 60;
+
+/// How far the reader's clock is ahead of UTC. It is that of now, so times from before a change to
+/// or from summer time can be off by an hour until the script shows them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Zone(UtcOffset);
+
+/// A day of the reader's calendar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Day(Date);
+
+impl Zone {
+    /// The zone that a request shows, or UTC.
+    pub(crate) fn of(headers: &HeaderMap) -> Self {
+        let minutes = cookies::find(headers, COOKIE)
+            .and_then(|value| value.parse::<i32>().ok())
+            .filter(|minutes| minutes.abs() <= MAX_MINUTES);
+        let offset = UtcOffset::from_whole_seconds(minutes.unwrap_or_default() * 60);
+        Self(offset.unwrap_or(UtcOffset::UTC))
+    }
+
+    /// The time of the day, as `09:06`.
+    pub(crate) fn clock(self, at: Timestamp) -> String {
+        self.moment(at).map_or_else(String::new, |moment| {
+            format!("{:02}:{:02}", moment.hour(), moment.minute())
+        })
+    }
+
+    /// The day of a point in time.
+    pub(crate) fn day(self, at: Timestamp) -> Day {
+        Day(self.moment(at).map_or(Date::MIN, OffsetDateTime::date))
+    }
+
+    fn moment(self, at: Timestamp) -> Option<OffsetDateTime> {
+        let nanos = i128::from(at.0) * 1_000_000;
+        let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
+        moment.checked_to_offset(self.0)
+    }
+}
+
+impl Day {
+    /// The day in words, as `Thursday, 19 November`, with the year where it is another than that of
+    /// `today`.
+    pub(crate) fn name(self, today: Self) -> String {
+        let date = self.0;
+        let year = match date.year() == today.0.year() {
+            true => String::new(),
+            false => format!(" {}", date.year()),
+        };
+        format!("{}, {} {}{year}", date.weekday(), date.day(), date.month())
+    }
+
+    /// The day in few letters: nothing for today, `Thu` for the last six days, else `19 Nov`.
+    pub(crate) fn short(self, today: Self) -> Option<String> {
+        let days = (today.0 - self.0).whole_days();
+        match days {
+            0 => None,
+            1..=6 => Some(self.0.weekday().to_string()[..3].to_owned()),
+            _ => Some(format!(
+                "{} {}",
+                self.0.day(),
+                &self.0.month().to_string()[..3]
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::header::{COOKIE as HEADER, HeaderValue};
+
+    use super::*;
+
+    fn zone(cookie: &str) -> Zone {
+        let value = HeaderValue::from_str(&format!("eddyline-zone={cookie}")).unwrap();
+        Zone::of(&HeaderMap::from_iter([(HEADER, value)]))
+    }
+
+    /// 21 November 2026, 23:35 UTC.
+    const AT: Timestamp = Timestamp(1_795_304_100_999);
+
+    #[test]
+    fn a_point_in_time_is_told_by_the_clock_of_the_reader() {
+        for (cookie, clock, day) in [
+            ("0", "23:35", "Saturday, 21 November"),
+            ("60", "00:35", "Sunday, 22 November"),
+            ("-210", "20:05", "Saturday, 21 November"),
+            ("9999", "23:35", "Saturday, 21 November"),
+            ("x", "23:35", "Saturday, 21 November"),
+        ] {
+            let zone = zone(cookie);
+            assert_eq!(zone.clock(AT), clock, "{cookie}");
+            assert_eq!(zone.day(AT).name(zone.day(AT)), day, "{cookie}");
+        }
+        assert_eq!(zone("0").clock(Timestamp(i64::MAX)), "");
+    }
+
+    #[test]
+    fn a_day_is_told_the_shorter_the_nearer_it_is() {
+        let zone = zone("0");
+        let today = zone.day(AT);
+        let ago = |days: i64| zone.day(Timestamp(AT.0 - days * 86_400_000));
+        assert_eq!(ago(0).short(today), None);
+        assert_eq!(ago(2).short(today).as_deref(), Some("Thu"));
+        assert_eq!(ago(8).short(today).as_deref(), Some("13 Nov"));
+        assert_eq!(ago(400).name(today), "Friday, 17 October 2025");
+    }
+}
