@@ -259,7 +259,7 @@ mod tests {
             "<input id=\"on\" name=\"on\" type=\"checkbox\" value=\"1\" checked>",
             "<input id=\"off\" name=\"off\" type=\"checkbox\" value=\"1\">",
             "&#60;/textarea&#62;a\nb</textarea>",
-            "<button type=\"submit\" aria-label=\"Go: it\">Go</button>",
+            "<button type=\"submit\" class=\"btn\" aria-label=\"Go: it\">Go</button>",
         ] {
             assert!(html.contains(part), "{part} in {html}");
         }

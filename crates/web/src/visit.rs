@@ -33,10 +33,43 @@ pub(crate) struct Visit {
     zone: Zone,
 }
 
-/// What the top of a page shows to somebody who is signed in.
+/// The pages that every page leads to for somebody who is signed in: path, icon and label.
+pub(crate) const PAGES: [(&str, &str, &str); 6] = [
+    ("/app", "i-wave", "Flows"),
+    ("/account", "i-person", "Names and password"),
+    ("/account/applications", "i-grid", "Applications"),
+    ("/account/tokens", "i-key", "API tokens"),
+    ("/account/sessions", "i-screen", "Sessions"),
+    ("/developer", "i-angles", "Developer"),
+];
+
+/// What stands beside a page for somebody who is signed in.
 pub(crate) struct Inside {
     pub(crate) name: String,
     pub(crate) csrf: String,
+    /// The path of the page.
+    here: String,
+}
+
+impl Inside {
+    /// The value of `aria-current` for the link to one of [`PAGES`]: `page` on that page, `true` on
+    /// pages below it that have no link of their own.
+    pub(crate) fn current(&self, path: &str) -> Option<&'static str> {
+        let nearest = PAGES
+            .iter()
+            .map(|(path, ..)| *path)
+            .filter(|path| {
+                self.here
+                    .strip_prefix(path)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            })
+            .max_by_key(|path| path.len());
+        match nearest == Some(path) {
+            true if self.here == path => Some("page"),
+            true => Some("true"),
+            false => None,
+        }
+    }
 }
 
 impl FromRequestParts<Site> for Visit {
@@ -148,11 +181,12 @@ impl Visit {
         self.site.body_time
     }
 
-    /// What the top of the page shows.
+    /// What stands beside the page.
     pub(crate) fn inside(&self) -> Inside {
         Inside {
             name: self.name().unwrap_or_default().to_owned(),
             csrf: self.csrf().to_owned(),
+            here: self.path.clone(),
         }
     }
 
@@ -237,4 +271,29 @@ fn agent(headers: &HeaderMap) -> String {
 
 fn new_token() -> String {
     Secret::generate_hex::<32>().expose().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_page_is_the_current_one() {
+        for (here, path, current) in [
+            ("/account", "/account", Some("page")),
+            ("/account/tokens", "/account/tokens", Some("page")),
+            ("/account/tokens", "/account", None),
+            ("/account/tokens/7", "/account/tokens", Some("true")),
+            ("/account/tokens/7", "/account", None),
+            ("/account/organizations/acme", "/account", Some("true")),
+            ("/applications", "/app", None),
+        ] {
+            let inside = Inside {
+                name: String::new(),
+                csrf: String::new(),
+                here: here.to_owned(),
+            };
+            assert_eq!(inside.current(path), current, "{path} at {here}");
+        }
+    }
 }

@@ -22,19 +22,10 @@ use crate::field::{FormField, FormView};
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
 
-/// The pages of an account, as they lead to each other.
-const PAGES: [(&str, &str); 4] = [
-    ("/account", "Names and password"),
-    ("/account/applications", "Applications"),
-    ("/account/tokens", "API tokens"),
-    ("/account/sessions", "Sessions"),
-];
-
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
     inside: Inside,
-    here: &'static str,
     done: Option<&'static str>,
     organizations: Vec<OwnOrganization>,
     /// Absent where only a form with a mistake is shown.
@@ -78,7 +69,6 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let inside = visit.inside();
     Ok(visit.page(&AccountPage {
         inside,
-        here: "/account",
         done,
         organizations,
         picture,
@@ -219,7 +209,6 @@ fn finish(
     };
     let page = AccountPage {
         inside: visit.inside(),
-        here: "/account",
         done: None,
         organizations: Vec::new(),
         picture: None,

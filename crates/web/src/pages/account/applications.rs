@@ -16,7 +16,6 @@ const PATH: &str = "/account/applications";
 #[template(path = "allowed.html")]
 struct Allowed {
     inside: Inside,
-    here: &'static str,
     done: Option<&'static str>,
     applications: Vec<(Authorized, FormView)>,
 }
@@ -38,7 +37,6 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
     let done = (visit.query("done") == "ended").then_some("The application no longer has access.");
     Ok(visit.page(&Allowed {
         inside: visit.inside(),
-        here: PATH,
         done,
         applications,
     }))

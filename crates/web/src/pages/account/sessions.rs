@@ -19,7 +19,6 @@ const PATH: &str = "/account/sessions";
 #[template(path = "sessions.html")]
 struct Sessions {
     inside: Inside,
-    here: &'static str,
     done: Option<&'static str>,
     /// Each with the form that ends it, but for the one that looks.
     sessions: Vec<(OneSession, Option<FormView>)>,
@@ -49,7 +48,6 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
     };
     Ok(visit.page(&Sessions {
         inside: visit.inside(),
-        here: PATH,
         done,
         sessions,
         others,

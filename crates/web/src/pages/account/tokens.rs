@@ -21,7 +21,6 @@ const PATH: &str = "/account/tokens";
 #[template(path = "tokens.html")]
 struct Tokens {
     inside: Inside,
-    here: &'static str,
     done: Option<&'static str>,
     tokens: Vec<ApiToken>,
     form: FormView,
@@ -73,7 +72,6 @@ async fn listed(
         status,
         &Tokens {
             inside: visit.inside(),
-            here: PATH,
             done,
             tokens,
             form,
