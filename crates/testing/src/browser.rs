@@ -173,6 +173,37 @@ impl Browser {
         self.press_and_follow(&self.first(css), Press::Enter);
     }
 
+    /// Types keys into the first element that a CSS selector finds, which keeps what it has. Unlike
+    /// [`Browser::press_key_enter`] it does not wait for another page. Keys without a character are
+    /// those of WebDriver, such as `\u{e007}` for Enter and `\u{e00c}` for Escape.
+    #[track_caller]
+    pub fn type_keys(&self, css: &str, keys: &str) {
+        let element = self.first(css);
+        self.post(&element.at("value"), &json!({ "text": keys }));
+    }
+
+    /// Waits until a condition of the page holds: an expression of JavaScript, which is looked at
+    /// again whenever the page has drawn.
+    ///
+    /// # Panics
+    /// When it does not hold within half a minute.
+    #[track_caller]
+    pub fn wait_for(&self, condition: &str) {
+        let script = format!(
+            "return new Promise((resolve) => {{
+                const look = () => (({condition}) ? resolve(true) : setTimeout(look, 20));
+                look();
+            }})"
+        );
+        self.execute(&script);
+    }
+
+    /// Sends a command of the protocol of Chromium's developer tools, and gives its result.
+    #[track_caller]
+    pub fn command(&self, name: &str, parameters: &Value) -> Value {
+        self.devtools(name, parameters)
+    }
+
     /// The value of an attribute of the first element that a CSS selector finds, if it has the
     /// attribute. What was typed into a field is not its attribute `value`.
     #[track_caller]

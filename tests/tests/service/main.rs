@@ -51,3 +51,4 @@ mod transitions;
 mod transport;
 mod typed_client;
 mod users;
+mod web_client;

@@ -24,6 +24,7 @@ on_shared_servers![
     wrong_passwords_count_together_with_those_of_the_api,
     signing_in_begins_a_new_session_and_a_new_token,
     a_flow_is_shown_to_those_who_may_see_it,
+    the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else,
     ones_names_are_changed,
     ones_password_is_changed_and_other_sessions_end,
     ones_address_is_changed_and_the_old_one_can_take_it_back,
@@ -62,7 +63,7 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
         &format!("/invitations/{zeros}"),
         &format!("/invitations/{}-main", "0".repeat(40)),
         "/app",
-        &format!("/app/{}", tenant.main),
+        &format!("/app/{}/settings", tenant.main),
         "/app/none/such",
         "/app/%00/%ff",
         "/account",
@@ -332,6 +333,9 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
 
     let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let page = ben.get(&path).await;
+    page.says(200, "&#60;b&#62;All of it");
+    assert!(page.text.contains("data-nick=\"ada\"") && !page.text.contains("bert"));
+    let page = ben.get(&format!("{path}/settings")).await;
     page.says(200, "<h1>main</h1>");
     for part in [
         "@ada",
@@ -359,6 +363,60 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
         .signed_in(&neighbour.ben.email, PASSWORD)
         .await;
     stranger.get(&path).await.says(404, "Page not found");
+}
+
+async fn the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else(tenant: Tenant) {
+    let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
+    let path = format!("/app/{}", tenant.main);
+    let root = tenant.ben.say(&tenant.main, "hello").await;
+    let thread = format!("{path}/threads/{}", root["thread_id"].as_str().unwrap());
+    for path in [path.clone(), format!("{path}/people"), thread] {
+        let page = ben.get(&path).await;
+        page.says(200, "<h1 class=\"quietly\">main</h1>");
+        let policy = format!(
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
+             worker-src 'self'; img-src 'self' {}/; form-action 'self'; frame-ancestors 'none'; \
+             base-uri 'none'; require-trusted-types-for 'script'; trusted-types prose worker",
+            tenant.server().base_url()
+        );
+        assert_eq!(page.header("content-security-policy"), policy);
+        assert!(
+            !page.text.contains("style=\"") && !page.text.contains("<style"),
+            "{path}"
+        );
+        let script = page
+            .between("<script type=\"module\" src=\"", "\"")
+            .to_owned();
+        assert_eq!(page.text.matches("<script").count(), 1, "{path}");
+        let script = ben.get(&script).await;
+        script.says(200, "import");
+        assert_eq!(
+            script.header("content-type"),
+            "text/javascript; charset=utf-8"
+        );
+        assert_eq!(
+            script.header("cache-control"),
+            "public, max-age=31536000, immutable"
+        );
+    }
+    for missing in [
+        "/threads/none",
+        "/threads/AQAAAAEAAAAB5DLR4Z1NsSugRnE",
+        "/none",
+    ] {
+        let page = ben.get(&format!("{path}{missing}")).await;
+        page.says(404, "Page not found");
+    }
+    ben.get("/assets/0/none.js")
+        .await
+        .says(404, "Page not found");
+    let old = ben.get("/assets/0/app.js").await;
+    assert_eq!((old.status, old.header("cache-control")), (200, "no-cache"));
+    let mut stranger = tenant.server().visitor();
+    assert_eq!(
+        stranger.get(&path).await.sent_on(),
+        format!("/sign-in?next={}", path.replace('/', "%2F"))
+    );
 }
 
 fn profile<'a>(name: &'a str, nick: &'a str) -> [(&'a str, &'a str); 4] {

@@ -120,7 +120,8 @@ export function showTags(row, tags, text) {
   const said = (text ?? find('.text', row).textContent).toLowerCase();
   const shown = tags.filter((tag) => !tag.startsWith(':') && !said.includes(`#${tag}`));
   find('.tags', row)?.remove();
-  row.dataset.tags = JSON.stringify(tags);
+  if (tags.length > 0) row.dataset.tags = JSON.stringify(tags);
+  else row.removeAttribute('data-tags');
   if (shown.length === 0) return;
   const each = shown.map((tag) => make('span', { textContent: `#${tag}` }));
   find('.more', row).append(make('div', { className: 'tags' }, ...each));

@@ -124,8 +124,8 @@ const FORMS: &[Form] = &[
         &[],
     ),
     form(
-        "/app/{organization}/{flow}",
-        "/app/{organization}/main",
+        "/app/{organization}/{flow}/settings",
+        "/app/{organization}/main/settings",
         &[("do", "replace")],
     ),
     form(

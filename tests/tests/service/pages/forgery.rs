@@ -35,7 +35,7 @@ async fn a_form_without_its_token_is_refused(tenant: Tenant) {
         "/account/sessions",
         "/account/organizations/none",
         "/developer",
-        &format!("/app/{}", tenant.main),
+        &format!("/app/{}/settings", tenant.main),
         "/developer/1",
         "/developer/1/secret",
         "/developer/1/remove",

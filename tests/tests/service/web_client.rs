@@ -1,0 +1,72 @@
+//! The page of a flow in real browsers: what people see when they and others write, when the
+//! connection breaks, and when somebody means them harm.
+
+mod fit;
+mod reading;
+mod sending;
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Caller, PASSWORD, Server};
+
+const MAIN: &str = "acme/main";
+const ENTER: &str = "\u{e007}";
+const ESCAPE: &str = "\u{e00c}";
+const UP: &str = "\u{e013}";
+const WRITE: &str = "#composer textarea";
+
+/// Signs in and opens the page of the flow.
+fn open(browser: &Browser, server: &Server, who: &Caller) {
+    browser.open(&format!("{}/sign-in", server.base_url()));
+    browser.fill_label("E-mail address", &who.email);
+    browser.fill_label("Password", PASSWORD);
+    browser.press("Sign in");
+    open_flow(browser, server, "");
+}
+
+/// Opens a page below that of the flow.
+fn open_flow(browser: &Browser, server: &Server, rest: &str) {
+    browser.open(&format!("{}/app/{MAIN}{rest}", server.base_url()));
+    ready(browser);
+}
+
+/// Waits until the script has taken the page over.
+fn ready(browser: &Browser) {
+    browser.wait_for("document.documentElement.dataset.ready !== undefined");
+}
+
+/// Writes a chat message and sends it.
+fn write(browser: &Browser, text: &str) {
+    browser.type_keys(WRITE, text);
+    browser.type_keys(WRITE, ENTER);
+}
+
+/// The texts of the rows of the chat, in their order.
+fn texts(browser: &Browser) -> Vec<String> {
+    let texts = browser.execute(
+        "return [...document.querySelectorAll('#chat article')].map(row => row.querySelector('.text').textContent)",
+    );
+    serde_json::from_value(texts).unwrap()
+}
+
+/// Waits until a row of the chat has this text, and the server has it.
+fn sees(browser: &Browser, text: &str) {
+    browser.wait_for(&format!(
+        "[...document.querySelectorAll('#chat article[data-id] .text')].some(place => place.textContent === {})",
+        serde_json::Value::from(text)
+    ));
+}
+
+/// Waits until an element is there that a CSS selector finds.
+fn shows(browser: &Browser, css: &str) {
+    browser.wait_for(&format!(
+        "document.querySelector({})",
+        serde_json::Value::from(css)
+    ));
+}
+
+/// What the console says beside advice and failed requests.
+fn complaints(browser: &Browser) -> Vec<String> {
+    let mut lines = browser.log();
+    lines.retain(|line| !line.starts_with("DEBUG ") && !line.contains(" network: "));
+    lines
+}

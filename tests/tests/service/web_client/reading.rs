@@ -1,0 +1,137 @@
+//! Where a page opens, and what is counted as read.
+
+use eddyline_client::Method;
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Server, on_both_databases};
+use serde_json::json;
+
+use crate::integrations::{Source, update};
+
+use super::{MAIN, open, open_flow, sees, shows, texts};
+
+on_both_databases![
+    a_page_opens_at_what_is_unread_and_marks_it_read,
+    older_messages_are_loaded_upward,
+    another_flow_is_marked_until_it_is_read_elsewhere,
+    an_item_of_an_integration_comes_up_in_the_inbox,
+];
+
+async fn a_page_opens_at_what_is_unread_and_marks_it_read(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let read = ben.say(MAIN, "read").await;
+    let path = format!("/flows/{MAIN}/read");
+    let marker = json!({"message": read["id"]});
+    ada.does(Method::PUT, &path, &marker).await;
+    let last = ben.say(MAIN, "unread").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, ".fresh + article");
+        let fresh =
+            browser.execute("return document.querySelector('.fresh + article .text').textContent");
+        assert_eq!(fresh, "unread");
+    });
+    loop {
+        let flow = ada.get(&format!("/flows/{MAIN}")).await;
+        if flow["read"] == last["id"] {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    tokio::task::block_in_place(|| {
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count(".fresh"), 0);
+    });
+}
+
+async fn older_messages_are_loaded_upward(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    for number in 0..120 {
+        ben.say(MAIN, &format!("message {number}")).await;
+    }
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        let newest = texts(&browser);
+        assert_eq!(newest.last().unwrap(), "message 119");
+        for _ in 0..2 {
+            browser.execute(
+                "const scroll = document.querySelector('#chat-scroll');
+                 scroll.scrollTop = -scroll.scrollHeight;",
+            );
+            let count = texts(&browser).len();
+            browser.wait_for(&format!(
+                "document.querySelectorAll('#chat article').length > {count} \
+                 || document.querySelector('#chat article .text').textContent === 'message 0'"
+            ));
+        }
+        sees(&browser, "message 0");
+        let all: Vec<String> = (0..120).map(|number| format!("message {number}")).collect();
+        assert_eq!(texts(&browser), all);
+    });
+}
+
+async fn another_flow_is_marked_until_it_is_read_elsewhere(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, ".tab[data-api='acme/side']:not(.unread)");
+    });
+    let told = ben.say("acme/side", "@ada look").await;
+    tokio::task::block_in_place(|| {
+        shows(
+            &browser,
+            ".tab[data-api='acme/side'].unread .count:not([hidden])",
+        );
+    });
+    let marker = json!({"message": told["id"]});
+    ada.does(Method::PUT, "/flows/acme/side/read", &marker)
+        .await;
+    tokio::task::block_in_place(|| {
+        shows(
+            &browser,
+            ".tab[data-api='acme/side']:not(.unread) .count[hidden]",
+        );
+    });
+}
+
+async fn an_item_of_an_integration_comes_up_in_the_inbox(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, "#inbox .none");
+    });
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    let activity = |status: &str| {
+        let status = json!({"color": "yellow", "value": status});
+        let state = json!({"title": "Gateway <b>drops</b> packets", "status": status});
+        update("212", "changed it", &state)
+    };
+    for status in ["New", "Investigating"] {
+        source.push(&activity(status)).await;
+        tokio::task::block_in_place(|| {
+            browser.wait_for(&format!(
+                "document.querySelector('#inbox .rows .chip.yellow')?.textContent === '{status}'"
+            ));
+        });
+    }
+    tokio::task::block_in_place(|| {
+        assert_eq!(browser.count("#inbox .rows li"), 1);
+        let title = browser.execute("return document.querySelector('#inbox .title').textContent");
+        assert_eq!(title, "Gateway drops packets");
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count("#inbox .rows li"), 1);
+    });
+}
