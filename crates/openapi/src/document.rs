@@ -12,7 +12,8 @@ use crate::parameters::{
     body_example, body_schema, header_parameter, path_parameter, query_parameter,
 };
 use crate::response::{ResponseSpec, Shape};
-use crate::{failures, schemas, tags};
+use crate::schemas::{self, reference};
+use crate::{failures, tags};
 
 /// Makes an OpenAPI 3.1 document of operations.
 #[derive(Debug)]
@@ -235,10 +236,6 @@ fn meaning(scope: Scope) -> &'static str {
 /// What is no JSON.
 fn bytes_of_a_file() -> Value {
     json!({"schema": {"type": "string", "format": "binary"}})
-}
-
-pub(crate) fn reference(name: &str) -> Value {
-    json!({"$ref": format!("#/components/schemas/{name}")})
 }
 
 /// Describes the answers of an operation, each under its status.

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
-use crate::document::reference;
 use crate::operation::Operation;
 use crate::response_headers::AnswerHeader;
+use crate::schemas::reference;
 
 /// By the names under which answers refer to it.
 const FAILURES: &[(u16, &str, &str)] = &[

@@ -34,6 +34,11 @@ pub(crate) fn all(is_classic: bool) -> Map<String, Value> {
     schemas
 }
 
+/// Refers to a schema by its name.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
 fn members(schemas: Value) -> Map<String, Value> {
     match schemas {
         Value::Object(schemas) => schemas,

@@ -1,5 +1,7 @@
 //! A server with a small, lively organization to try things on.
 
+mod inbox;
+
 use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +16,7 @@ use eddyline_model::messages::MessageKind;
 use eddyline_model::names::Email;
 use eddyline_model::policy::FlowAction;
 
+use self::inbox::Tools;
 use crate::config::Settings;
 use crate::serve::Node;
 use crate::{CommandError, mail};
@@ -30,7 +33,7 @@ const PEOPLE: [(&str, &str, &str); 4] = [
     ("eddy@demo.example", "Eddy", "Eddy"),
 ];
 
-const TALK: [(usize, &str); 7] = [
+const TALK: [(usize, &str); 8] = [
     (0, "Good morning! The release is on for today. #release"),
     (1, "@Ada I found a moth in relay 70. First actual bug! #bug"),
     (
@@ -46,7 +49,27 @@ const TALK: [(usize, &str); 7] = [
         2,
         "The answer is 42, but `imitation_game::score` disagrees.",
     ),
+    (
+        1,
+        "A gateway restarts after a minute of silence, so a longer pause would never end:\n\
+         ```rust\n\
+         let pause = BASE * 2u32.pow(attempt.min(5));\n\
+         sleep(pause.min(CAP) + jitter()).await;\n\
+         ```",
+    ),
     (0, "Then let us ship it."),
+];
+
+/// What is said in the thread of the first item of the inbox.
+const ABOUT_ITEM: [(usize, &str); 2] = [
+    (
+        2,
+        "Reproduced in the climate chamber. It is the connector, not the radio.",
+    ),
+    (
+        0,
+        "@Alan great, can you tell site 7? **Before** noon, please.",
+    ),
 ];
 
 const CHATTER: [&str; 5] = [
@@ -75,18 +98,18 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
     let mailbox = mail::outbox(&settings)?;
     let node = Node::start(settings).await?;
     let app = node.app().clone();
-    populate(&app).await?;
+    let tools = populate(&app).await?;
     let welcome = Welcome::prepare(&app).await?;
     print_welcome(&app, &welcome, &mailbox)?;
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
-    let chatter = tokio::spawn(chatter(app));
+    let chatter = tokio::spawn(chatter(app, tools));
     let outcome = node.run().await;
     chatter.abort();
     outcome
 }
 
 /// Fills the organization, unless a kept directory holds it already.
-async fn populate(app: &App) -> Result<(), CommandError> {
+async fn populate(app: &App) -> Result<Option<Tools>, CommandError> {
     let organization = NewOrganization {
         name: "Demo".to_owned(),
         parameterized_name: Some(ORGANIZATION.to_owned()),
@@ -95,7 +118,7 @@ async fn populate(app: &App) -> Result<(), CommandError> {
     };
     match app.operator().create_organization(organization).await {
         Ok(_) => {}
-        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(()),
+        Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
         Err(error) => return Err(error.into()),
     }
     for name in ["Main", "Lobby"] {
@@ -109,7 +132,13 @@ async fn populate(app: &App) -> Result<(), CommandError> {
     for (email, name, nick) in PEOPLE {
         actors.push(add_person(app, email, name, nick).await?);
     }
-    talk(app, &actors).await
+    talk(app, &actors).await?;
+    let mut tools = Tools::set_up(app).await?;
+    let item = tools.step(app, 0).await?;
+    for (who, text) in ABOUT_ITEM {
+        say(app, &actors[who], text, Target::Thread(item)).await?;
+    }
+    Ok(Some(tools))
 }
 
 async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, CommandError> {
@@ -140,41 +169,56 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
 async fn talk(app: &App, actors: &[Actor]) -> Result<(), CommandError> {
     let mut first = None;
     for (who, text) in TALK {
-        let id = say(app, &actors[who], text, None).await?;
+        let id = say(app, &actors[who], text, Target::Chat).await?;
         first = first.or(id);
     }
-    say(app, &actors[2], "I will bring the punch cards.", first).await?;
+    let reply = Target::Comment(first);
+    say(app, &actors[2], "I will bring the punch cards.", reply).await?;
     Ok(())
+}
+
+/// Where something is said.
+enum Target {
+    Chat,
+    /// On a message.
+    Comment(Option<MessageId>),
+    /// In the thread that a message began.
+    Thread(Option<MessageId>),
 }
 
 async fn say(
     app: &App,
     actor: &Actor,
     text: &str,
-    parent: Option<MessageId>,
+    target: Target,
 ) -> Result<Option<MessageId>, Error> {
     let room = app
         .rooms()
         .find(actor, ORGANIZATION, FLOW, FlowAction::Post)
         .await?;
-    let event = if parent.is_some() {
-        MessageKind::Comment
-    } else {
-        MessageKind::Message
+    let post = NewPost::of(MessageKind::Message, text.to_owned());
+    let post = match target {
+        Target::Chat => post,
+        Target::Comment(parent) => NewPost {
+            parent,
+            event: MessageKind::Comment,
+            ..post
+        },
+        Target::Thread(root) => NewPost {
+            thread_id: root.map(|root| app.encoder().thread_id(room.id(), root)),
+            ..post
+        },
     };
-    let post = NewPost {
-        parent,
-        wait: true,
-        ..NewPost::of(event, text.to_owned())
-    };
+    let post = NewPost { wait: true, ..post };
     Ok(match app.messages().post(actor, room, post).await? {
         Posted::Message(view) => Some(view.message.id),
         Posted::Accepted => None,
     })
 }
 
-/// A bot that says something now and then, so that a listener hears something.
-async fn chatter(app: App) {
+/// A bot that says something now and then, and tools that report, so that a listener hears
+/// something.
+async fn chatter(app: App, mut tools: Option<Tools>) {
     let Ok(email) = PEOPLE[3].0.parse::<Email>() else {
         return;
     };
@@ -189,11 +233,16 @@ async fn chatter(app: App) {
     else {
         return;
     };
-    for text in CHATTER.iter().cycle() {
+    for (turn, text) in CHATTER.iter().cycle().enumerate() {
         #[expect(clippy::disallowed_methods, reason = "the bot speaks at intervals")]
         tokio::time::sleep(CHATTER_PAUSE).await;
-        if let Err(error) = say(&app, &eddy, text, None).await {
+        if let Err(error) = say(&app, &eddy, text, Target::Chat).await {
             tracing::debug!(%error, "the bot could not say anything");
+        }
+        if let Some(tools) = &mut tools
+            && let Err(error) = tools.step(&app, turn).await
+        {
+            tracing::debug!(%error, "a tool could not report");
         }
     }
 }

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The pages are plain HTML that needs no script. A request becomes a `Visit`, which knows
+//! All pages but that of a flow are plain HTML that needs no script. The page of a flow comes from
+//! the server complete; its script follows the stream, and reaches the API by the session of the
+//! browser (`session_api`). A request becomes a `Visit`, which knows
 //! whose browser it is, or with a form a `Submission`, which was checked
 //! against forgery; a page asks the application and shows the answer. Reading never changes
 //! anything, since mail programs follow the links in mails before people do.

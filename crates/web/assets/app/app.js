@@ -9,7 +9,8 @@ import { authorOf, chip, isHit } from './row.js';
 import { Connection } from './stream.js';
 import { clock, noteZone, shortTime } from './times.js';
 
-const CHAT = ['message', 'comment', 'status', 'file'];
+/** A break that mends itself soon is not worth a word. */
+const OFFLINE_AFTER = 5000;
 const self = document.body.dataset;
 const main = find('#main');
 const { flow, api } = main.dataset;
@@ -22,13 +23,14 @@ const composers = [new Composer(find('#composer'), api, handlers)];
 if (find('#reply')) composers.push(new Composer(find('#reply'), api, handlers));
 
 let read = Number(main.dataset.read);
-let isOffline = 0;
+/** Runs while the connection is broken and the bar does not say so yet. */
+let offlineTimer = 0;
 
 // Messages.
 
 /** Shows a message of this flow wherever it belongs. */
 function put(message) {
-  if (message.uuid) outbox.confirm(message.uuid);
+  if (message.uuid && message.user === self.me) outbox.confirm(message.uuid);
   find('#hello')?.remove();
   let isNew = false;
   for (const feed of feeds) if (feed.accepts(message)) isNew = feed.put(message) || isNew;
@@ -69,7 +71,8 @@ async function startEdit(row) {
   try {
     const message = await call('GET', `/flows/${api}/messages/${row.dataset.id}`);
     const text = typeof message.content === 'string' ? message.content : message.content.text;
-    if (text) composers[0].edit(message.id, text);
+    const composer = composers.find(({ own }) => own && row.closest('#thread')) ?? composers[0];
+    if (text) composer.edit(message.id, text);
   } catch (error) {
     say(error.message);
   }
@@ -99,7 +102,7 @@ function showTools(row) {
   for (const button of findAll('button', tools)) {
     const needsOwn = button.dataset.do !== 'reply';
     if (needsOwn && !('mine' in row.dataset)) button.remove();
-    if (!needsOwn && !row.dataset.thread) button.remove();
+    if (!needsOwn && (!row.dataset.thread || row.closest('#thread'))) button.remove();
   }
   row.append(tools);
 }
@@ -142,7 +145,7 @@ main.addEventListener('keydown', (event) => {
     const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
     event.preventDefault();
     rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
-  } else if (event.key === 'Escape' && shownThread) {
+  } else if (event.key === 'Escape' && shownThread && !event.isComposing) {
     location.assign(root + main.dataset.path);
   }
 });
@@ -173,7 +176,7 @@ function putThread(thread) {
   const shape = make('span', { className: 'shape' });
   shape.dataset.shape = thread.mark >> 3;
   const talks = thread.internal_comments + thread.external_comments;
-  const from = make('span', { className: 'from' }, thread.source.name ?? '');
+  const from = make('span', { className: 'from' }, thread.source.application ?? '');
   if (talks > 0) {
     const words = make('span', { className: 'quietly', textContent: ' messages' });
     from.append(make('span', { className: 'talks' }, icon('talk', true), String(talks), words));
@@ -327,10 +330,14 @@ async function refresh() {
 }
 
 function changed(state) {
-  clearTimeout(isOffline);
   if (state === 'signed-out') location.reload();
-  else if (state === 'open') find('#offline').hidden = true;
-  else isOffline = setTimeout(() => (find('#offline').hidden = false), 5000);
+  else if (state === 'broken') {
+    offlineTimer ||= setTimeout(() => (find('#offline').hidden = false), OFFLINE_AFTER);
+  } else {
+    clearTimeout(offlineTimer);
+    offlineTimer = 0;
+    find('#offline').hidden = true;
+  }
 }
 
 /** Opens the stream in the worker of all tabs, or here where the browser has no such workers. */

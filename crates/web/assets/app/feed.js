@@ -58,7 +58,7 @@ export class Feed {
 
   /** Shows a message; one that is there already is filled anew. @returns {boolean} whether it is new */
   put(message) {
-    if (message.uuid) this.takePending(message.uuid)?.remove();
+    if (message.uuid && message.user === self.me) this.takePending(message.uuid)?.remove();
     const known = this.rows.get(message.id);
     const row = known ?? emptyRow();
     // The first answer to a post has no HTML. What came with the stream stays.
@@ -128,7 +128,9 @@ export class Feed {
       before.dataset.user === row.dataset.user &&
       nameIn(before) === nameIn(row) &&
       Number(row.dataset.sent) - Number(before.dataset.sent) < NEAR &&
-      this.shownThread(before) === thread;
+      this.shownThread(before) === thread &&
+      !before.classList.contains('act') &&
+      !row.classList.contains('act');
     const isFresh = Boolean(row.previousElementSibling?.classList.contains('fresh'));
     const isKnot = thread !== null && !continues;
     const isAbout = isKnot && row.dataset.root !== row.dataset.id;

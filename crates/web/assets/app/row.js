@@ -5,6 +5,8 @@ import { find, findAll, icon, make, setHtml, textOf } from './dom.js';
 import { clock } from './times.js';
 
 const self = document.body.dataset;
+/** What mentions all who are in the flow. */
+const EVERYONE = ['@everyone', '@everybody', '@all', '@anyone', '@anybody'];
 /** Everybody in the flow, by number. */
 const people = new Map(findAll('#people li').map((item) => [item.dataset.id, item.dataset]));
 
@@ -36,6 +38,7 @@ export function fill(row, message, prefix) {
   if (message.user === self.me) row.dataset.mine = '';
   row.setAttribute('aria-labelledby', `${name}-by ${name}`);
   row.classList.toggle('hit', isHit(message));
+  row.classList.toggle('act', message.event === 'activity');
   find('.by', row).id = `${name}-by`;
   find('.text', row).id = name;
   find('.by b', row).textContent = author.name;
@@ -43,14 +46,17 @@ export function fill(row, message, prefix) {
   time.dateTime = message.created_at;
   time.textContent = clock(message.sent);
   find('.side-time', row).textContent = clock(message.sent);
-  find('.face', row).replaceChildren(...face(author));
+  fillFace(find('.face', row), author);
   fillText(row, message);
   fillThread(row, message.thread);
   fillMore(row, message);
 }
 
-function face(author) {
-  return author.avatar ? [make('img', { src: author.avatar, alt: '', width: 36, height: 36 })] : [];
+function fillFace(place, { name, avatar }) {
+  place.replaceChildren();
+  place.removeAttribute('data-letter');
+  if (avatar) place.append(make('img', { src: avatar, alt: '', width: 36, height: 36 }));
+  else place.dataset.letter = [...name][0] ?? '';
 }
 
 /** The plain text of a message. */
@@ -73,14 +79,15 @@ export function showText(row, text, html, isEdited) {
     return;
   }
   if (html === undefined || html === null) place.textContent = text ?? '';
-  else setHtml(place, html);
+  // Pictures of a mail or a discussion are files of the flow.
+  else setHtml(place, html.replaceAll('src="/files/', `src="${root}/app/-/api/files/`));
   if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: '(edited)' }));
   markMentions(place);
 }
 
 /** Marks where the text mentions the reader. */
 export function markMentions(place) {
-  const names = [`@${self.nick}`.toLowerCase(), '@everyone', '@team'];
+  const names = [`@${self.nick}`.toLowerCase(), ...EVERYONE];
   for (const mention of findAll('.at', place)) {
     if (names.includes(mention.textContent.toLowerCase())) mention.classList.add('you');
   }

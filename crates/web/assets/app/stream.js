@@ -3,6 +3,8 @@
 
 /** The server says something every 20 seconds. */
 const SILENCE = 45000;
+/** After this a connection is doubted when the reader comes back: the machine may have slept. */
+const DOUBT = 25000;
 const FIRST_PAUSE = 500;
 const LAST_PAUSE = 30000;
 
@@ -22,6 +24,7 @@ export class Connection {
     this.abort = null;
     this.timer = 0;
     this.isStopped = true;
+    this.heardAt = 0;
   }
 
   /** Listens to these flows, after this event. */
@@ -40,8 +43,8 @@ export class Connection {
 
   /** Tries at once instead of after a pause. */
   wake() {
-    if (this.isStopped || this.abort) return;
-    this.connect();
+    const isAlive = this.abort && Date.now() - this.heardAt < DOUBT;
+    if (!this.isStopped && !isAlive) this.connect();
   }
 
   async connect() {
@@ -49,6 +52,7 @@ export class Connection {
     this.abort?.abort();
     const abort = new AbortController();
     this.abort = abort;
+    this.heardAt = Date.now();
     let wait = 0;
     try {
       wait = await this.read(abort);
@@ -90,6 +94,7 @@ export class Connection {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) return 0;
+        this.heardAt = Date.now();
         clearTimeout(silence);
         silence = setTimeout(() => abort.abort(), SILENCE);
         parser.push(value);

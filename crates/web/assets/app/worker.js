@@ -36,7 +36,7 @@ function heard(event, id) {
 
 /** A tab wants these flows, and what happened after its page was made. */
 function join(port, wanted, last) {
-  const isFirst = ports.size === 0;
+  const isFirst = ports.size === 0 || connection.isStopped;
   const hasNew = wanted.some((flow) => !flows.has(flow));
   ports.add(port);
   for (const flow of wanted) flows.add(flow);

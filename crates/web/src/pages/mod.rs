@@ -23,6 +23,7 @@ use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
 use eddyline_app::FlowPath;
 use http::{Method, Uri};
+use tower_http::compression::CompressionLayer;
 
 use crate::Site;
 use crate::answer::moved;
@@ -123,9 +124,9 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             "/developer/{application}/setup",
             get(developer::setup::show),
         ),
-        ("/assets/style.css", get(assets::style)),
+        ("/assets/style.css", get(assets::style).layer(gzip())),
         ("/assets/icon.svg", get(assets::icon)),
-        ("/assets/{digest}/{name}", get(assets::script)),
+        ("/assets/{digest}/{name}", get(assets::script).layer(gzip())),
     ]
 }
 
@@ -136,6 +137,12 @@ fn scripts<H: Handler<T, Site>, T: 'static>(handler: H) -> MethodRouter<Site> {
         .put(handler.clone())
         .patch(handler.clone())
         .delete(handler)
+}
+
+/// Compresses what is the same for everybody. Pages hold secrets, which the length of a compressed
+/// answer could tell.
+fn gzip() -> CompressionLayer {
+    CompressionLayer::new()
 }
 
 /// Where no page is: a browser that asks with one slash too many at the end is sent to the path

@@ -9,7 +9,12 @@ use super::{MAIN, complaints, open, open_flow, sees, write};
 on_both_databases![
     the_page_fits_every_screen_in_light_and_dark,
     hostile_text_runs_nothing_and_asks_nobody,
+    the_page_is_light_and_stays_where_it_is,
 ];
+
+/// The most bytes of all scripts and of the style over the wire.
+const MAX_SCRIPT: i64 = 60 * 1024;
+const MAX_STYLE: i64 = 40 * 1024;
 
 async fn the_page_fits_every_screen_in_light_and_dark(server: Server) {
     let Some(browser) = Browser::start() else {
@@ -87,5 +92,49 @@ async fn hostile_text_runs_nothing_and_asks_nobody(server: Server) {
             elsewhere.iter().all(|line| !line.contains("evil.example")),
             "{elsewhere:?}"
         );
+    });
+}
+
+async fn the_page_is_light_and_stays_where_it_is(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    for number in 0..60 {
+        ben.say(MAIN, &format!("message {number} @ada\n`code` #tag"))
+            .await;
+    }
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        // The clock of the page is known from now on.
+        open_flow(&browser, &server, "");
+        let bytes = |end: &str| {
+            let sum = browser.execute(&format!(
+                "return performance.getEntriesByType('resource')
+                     .filter((entry) => new URL(entry.name).pathname.endsWith('{end}'))
+                     .reduce((sum, entry) => sum + entry.encodedBodySize, 0)"
+            ));
+            sum.as_i64().unwrap()
+        };
+        let (script, style) = (bytes(".js"), bytes(".css"));
+        assert!(
+            script > 0 && script <= MAX_SCRIPT,
+            "{script} bytes of script"
+        );
+        assert!(style > 0 && style <= MAX_STYLE, "{style} bytes of style");
+        let shift = browser.execute(
+            "return new Promise((resolve) => {
+                let sum = 0;
+                const observer = new PerformanceObserver((list) => {
+                    for (const entry of list.getEntries()) sum += entry.value;
+                });
+                observer.observe({ type: 'layout-shift', buffered: true });
+                requestAnimationFrame(() => requestAnimationFrame(() => {
+                    for (const entry of observer.takeRecords()) sum += entry.value;
+                    resolve(sum);
+                }));
+            })",
+        );
+        assert_eq!(shift.as_f64(), Some(0.0), "nothing moves once it is shown");
     });
 }

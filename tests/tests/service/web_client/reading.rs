@@ -59,11 +59,11 @@ async fn older_messages_are_loaded_upward(server: Server) {
         let newest = texts(&browser);
         assert_eq!(newest.last().unwrap(), "message 119");
         for _ in 0..2 {
+            let count = texts(&browser).len();
             browser.execute(
                 "const scroll = document.querySelector('#chat-scroll');
                  scroll.scrollTop = -scroll.scrollHeight;",
             );
-            let count = texts(&browser).len();
             browser.wait_for(&format!(
                 "document.querySelectorAll('#chat article').length > {count} \
                  || document.querySelector('#chat article .text').textContent === 'message 0'"

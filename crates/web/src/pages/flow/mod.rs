@@ -36,13 +36,13 @@ const CHAT: [MessageKind; 4] = [
     MessageKind::File,
 ];
 
-/// What stands beside the chat.
-enum Pane {
+/// The list beside the chat.
+enum List {
     Inbox(Vec<ThreadRow>),
     People(Vec<FlowUser>),
-    Thread(Box<ThreadPane>),
 }
 
+/// The thread that stands over the list, or beside it where there is room.
 struct ThreadPane {
     head: ThreadHead,
     rows: Vec<Row>,
@@ -61,7 +61,8 @@ struct FlowPage {
     /// A row without a message, which the script fills.
     empty: Row,
     people: Vec<FlowUser>,
-    pane: Pane,
+    list: List,
+    thread: Option<ThreadPane>,
     /// The message up to which the reader has read.
     read: i64,
     /// Whether older messages are there.
@@ -70,19 +71,25 @@ struct FlowPage {
 
 impl FlowPage {
     fn is_inbox(&self) -> bool {
-        matches!(self.pane, Pane::Inbox(_))
+        matches!(self.list, List::Inbox(_))
     }
 
     fn is_people(&self) -> bool {
-        matches!(self.pane, Pane::People(_))
+        matches!(self.list, List::People(_))
+    }
+
+    /// Whether the thread of a row is the one that is open.
+    fn shows(&self, row: &ThreadRow) -> bool {
+        let shown = self.thread.as_ref().map(|shown| &shown.head.thread.id);
+        shown == Some(&row.thread.id)
     }
 
     /// What the narrow page shows first.
     fn narrow(&self) -> &'static str {
-        match self.pane {
-            Pane::Thread(_) => "thread",
-            Pane::People(_) => "inbox",
-            Pane::Inbox(_) => "chat",
+        match (&self.thread, &self.list) {
+            (Some(_), _) => "thread",
+            (None, List::People(_)) => "inbox",
+            (None, List::Inbox(_)) => "chat",
         }
     }
 }
@@ -159,20 +166,15 @@ async fn show(
         in_thread: false,
     };
     let (messages, more) = latest(&visit, &room, None).await?;
-    let pane = match wanted {
-        Wanted::Inbox => Pane::Inbox(thread_rows(&visit, &room, &context).await?),
-        Wanted::People => Pane::People(current(&people)),
-        Wanted::Thread(id) => {
-            let head = ThreadHead::find(&visit, &room, &id, &context).await?;
-            let (messages, _) = latest(&visit, &room, Some(&id)).await?;
-            let context = RowContext {
-                read: None,
-                in_thread: true,
-                ..context
-            };
-            let rows = rows(messages, &context);
-            Pane::Thread(Box::new(ThreadPane { head, rows }))
+    let list = match wanted {
+        Wanted::People => List::People(current(&people)),
+        Wanted::Inbox | Wanted::Thread(_) => {
+            List::Inbox(thread_rows(&visit, &room, &context).await?)
         }
+    };
+    let thread = match wanted {
+        Wanted::Thread(id) => Some(thread_pane(&visit, &room, &id, &context).await?),
+        Wanted::Inbox | Wanted::People => None,
     };
     let shell = Shell::load(&visit, actor, Some(&flow), event).await?;
     let page = FlowPage {
@@ -187,12 +189,30 @@ async fn show(
         shell,
         flow,
         path,
-        pane,
+        list,
+        thread,
         more,
     };
     let mut response = visit.page(&page);
     let_scripts_run(&mut response, &app.config().addresses.base);
     Ok(response)
+}
+
+async fn thread_pane(
+    visit: &Visit,
+    room: &Arc<FlowRoom>,
+    id: &str,
+    context: &RowContext<'_>,
+) -> Result<ThreadPane, PageError> {
+    let head = ThreadHead::find(visit, room, id, context).await?;
+    let (messages, _) = latest(visit, room, Some(id)).await?;
+    let context = RowContext {
+        read: None,
+        in_thread: true,
+        ..*context
+    };
+    let rows = rows(messages, &context);
+    Ok(ThreadPane { head, rows })
 }
 
 /// Those who are not blocked.

@@ -55,6 +55,10 @@ pub(super) struct Row {
     pub(super) knot: bool,
     pub(super) end: bool,
     pub(super) about: bool,
+    /// Whether it tells what happened to an outside item, in one line.
+    pub(super) activity: bool,
+    /// What stands for a picture that is not there.
+    pub(super) letter: String,
     /// Whether the message mentions the reader.
     pub(super) hit: bool,
     pub(super) mine: bool,
@@ -173,6 +177,8 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         files: message.attachments.iter().map(file_card).collect(),
         tags: shown_tags.cloned().collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
+        activity: message.event == "activity",
+        letter: author.chars().next().map(String::from).unwrap_or_default(),
         user: message.user,
         name: author,
         avatar,
@@ -203,7 +209,10 @@ fn html_of(message: &Message) -> String {
     }
     match (&message.html, &message.body, &message.title) {
         (Some(html), ..) => html.clone(),
-        (None, Some(body), _) if !body.is_empty() => body.clone(),
+        (None, Some(body), _) if !body.is_empty() => {
+            // Pictures of a mail or a discussion are files of the flow.
+            body.replace("src=\"/files/", "src=\"/app/-/api/files/")
+        }
         (None, _, Some(title)) => title.clone(),
         // The HTML was too long.
         (None, ..) => eddyline_markup::escape(text_of(message).unwrap_or_default()),
@@ -300,6 +309,8 @@ fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
                 && row.name == rows[at].name
                 && rows[at].sent - row.sent < NEAR
                 && thread_id(row) == thread
+                && !row.activity
+                && !rows[at].activity
         });
         let row = &mut rows[at];
         row.day = new_day.then(|| day.name(today));

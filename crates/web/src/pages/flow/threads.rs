@@ -115,8 +115,8 @@ impl ThreadHead {
     }
 }
 
-/// What the integration of a thread is called.
+/// What the application of a thread is called.
 fn source(thread: &Thread) -> Option<String> {
     let source = thread.source.as_ref()?;
-    Some(source["name"].as_str()?.to_owned())
+    Some(source["application"].as_str()?.to_owned())
 }
