@@ -136,7 +136,7 @@ async fn populate(app: &App) -> Result<Option<Tools>, CommandError> {
     let mut tools = Tools::set_up(app).await?;
     let item = tools.step(app, 0).await?;
     for (who, text) in ABOUT_ITEM {
-        say(app, &actors[who], text, Target::Thread(item)).await?;
+        say(app, &actors[who], text, TalkPlace::Thread(item)).await?;
     }
     Ok(Some(tools))
 }
@@ -169,16 +169,16 @@ async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Ac
 async fn talk(app: &App, actors: &[Actor]) -> Result<(), CommandError> {
     let mut first = None;
     for (who, text) in TALK {
-        let id = say(app, &actors[who], text, Target::Chat).await?;
+        let id = say(app, &actors[who], text, TalkPlace::Chat).await?;
         first = first.or(id);
     }
-    let reply = Target::Comment(first);
+    let reply = TalkPlace::Comment(first);
     say(app, &actors[2], "I will bring the punch cards.", reply).await?;
     Ok(())
 }
 
 /// Where something is said.
-enum Target {
+enum TalkPlace {
     Chat,
     /// On a message.
     Comment(Option<MessageId>),
@@ -190,21 +190,21 @@ async fn say(
     app: &App,
     actor: &Actor,
     text: &str,
-    target: Target,
+    place: TalkPlace,
 ) -> Result<Option<MessageId>, Error> {
     let room = app
         .rooms()
         .find(actor, ORGANIZATION, FLOW, FlowAction::Post)
         .await?;
     let post = NewPost::of(MessageKind::Message, text.to_owned());
-    let post = match target {
-        Target::Chat => post,
-        Target::Comment(parent) => NewPost {
+    let post = match place {
+        TalkPlace::Chat => post,
+        TalkPlace::Comment(parent) => NewPost {
             parent,
             event: MessageKind::Comment,
             ..post
         },
-        Target::Thread(root) => NewPost {
+        TalkPlace::Thread(root) => NewPost {
             thread_id: root.map(|root| app.encoder().thread_id(room.id(), root)),
             ..post
         },
@@ -236,7 +236,7 @@ async fn chatter(app: App, mut tools: Option<Tools>) {
     for (turn, text) in CHATTER.iter().cycle().enumerate() {
         #[expect(clippy::disallowed_methods, reason = "the bot speaks at intervals")]
         tokio::time::sleep(CHATTER_PAUSE).await;
-        if let Err(error) = say(&app, &eddy, text, Target::Chat).await {
+        if let Err(error) = say(&app, &eddy, text, TalkPlace::Chat).await {
             tracing::debug!(%error, "the bot could not say anything");
         }
         if let Some(tools) = &mut tools
