@@ -140,18 +140,13 @@ impl StreamRequest {
         if !self.flows.is_empty() {
             query.push(("filter", self.flows.join(",")));
         }
-        if self.user {
-            query.push(("user", "1".to_owned()));
-        }
-        if self.presence {
-            query.push(("presence", "1".to_owned()));
-        }
-        if self.html {
-            query.push(("html", "1".to_owned()));
-        }
-        if let Some(active) = &self.active {
-            query.push(("active", active.clone()));
-        }
+        let mut wish = |name, is_wanted: bool| {
+            query.extend(is_wanted.then(|| (name, "1".to_owned())));
+        };
+        wish("user", self.user);
+        wish("presence", self.presence);
+        wish("html", self.html);
+        query.extend(self.active.clone().map(|state| ("active", state)));
         if self.by_query {
             query.push(("accept", self.format.content_type().to_owned()));
         }
