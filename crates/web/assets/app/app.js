@@ -13,14 +13,14 @@ import { clock, noteZone, shortTime } from './times.js';
 const OFFLINE_AFTER = 5000;
 const self = document.body.dataset;
 const main = find('#main');
-const { flow, api } = main.dataset;
-const chat = new Feed(find('#chat'), api);
-const shownThread = find('#thread') && new Feed(find('#thread'), api);
+const { flow, room, with: other } = main.dataset;
+const chat = new Feed(find('#chat'), room);
+const shownThread = find('#thread') && new Feed(find('#thread'), room);
 const feeds = [chat, shownThread].filter(Boolean);
-const outbox = new Outbox(api, { show: showPending, sent: put, dropped: dropPending });
+const outbox = new Outbox(room, { show: showPending, sent: confirmSent, dropped: dropPending });
 const handlers = { send: (text, thread) => outbox.send(text, thread), edit: editMessage, editLast };
-const composers = [new Composer(find('#composer'), api, handlers)];
-if (find('#reply')) composers.push(new Composer(find('#reply'), api, handlers));
+const composers = [new Composer(find('#composer'), room, handlers)];
+if (find('#reply')) composers.push(new Composer(find('#reply'), room, handlers));
 
 let read = Number(main.dataset.read);
 /** Runs while the connection is broken and the bar does not say so yet. */
@@ -41,6 +41,11 @@ function put(message) {
   markRead();
 }
 
+/** The server has a message. Of a private one it answers that only; the stream brings it. */
+function confirmSent(message) {
+  if (message?.id) put(message);
+}
+
 function showPending(entry) {
   const controls = { retry: () => outbox.retry(entry.uuid), drop: () => outbox.drop(entry.uuid) };
   chat.showPending(entry, controls);
@@ -54,7 +59,7 @@ function dropPending(uuid) {
 
 async function editMessage(id, content) {
   try {
-    await call('PUT', `/flows/${api}/messages/${id}`, { content });
+    await call('PUT', `/${room}/messages/${id}`, { content });
   } catch (error) {
     say(`Not changed: ${error.message}`);
   }
@@ -69,7 +74,7 @@ function editLast(composer) {
 
 async function startEdit(row) {
   try {
-    const message = await call('GET', `/flows/${api}/messages/${row.dataset.id}`);
+    const message = await call('GET', `/${room}/messages/${row.dataset.id}`);
     const text = typeof message.content === 'string' ? message.content : message.content.text;
     const composer = composers.find(({ own }) => own && row.closest('#thread')) ?? composers[0];
     if (text) composer.edit(message.id, text);
@@ -81,7 +86,7 @@ async function startEdit(row) {
 async function deleteMessage(row) {
   if (!confirm('Delete this message?')) return;
   try {
-    await call('DELETE', `/flows/${api}/messages/${row.dataset.id}`);
+    await call('DELETE', `/${room}/messages/${row.dataset.id}`);
   } catch (error) {
     say(`Not deleted: ${error.message}`);
   }
@@ -124,7 +129,7 @@ async function act(button) {
   const told = find('.head .told');
   button.disabled = true;
   try {
-    const path = `/flows/${api}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
+    const path = `/${room}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
     await call('POST', path, { name: button.textContent });
     told.textContent = `${button.textContent}: done`;
   } catch (error) {
@@ -205,7 +210,7 @@ function markRead() {
   const last = Math.max(...feeds.map((feed) => feed.last));
   if (last <= read) return;
   read = last;
-  call('PUT', `/flows/${api}/read`, { message: last }).catch(() => {
+  call('PUT', `/${room}/read`, { message: last }).catch(() => {
     // The next message marks it, or the next visit.
   });
 }
@@ -233,24 +238,35 @@ document.addEventListener('visibilitychange', () => {
 
 // Other flows.
 
-function tabOf(id) {
-  return find(`.tab[data-flow="${CSS.escape(id)}"]`);
+function tabOf({ flow: id, to }) {
+  const name = id ? `[data-flow="${CSS.escape(id)}"]` : `[data-private="${CSS.escape(to ?? '')}"]`;
+  return find(`.tab${name}`);
+}
+
+/** Whether an event is of the room that the page shows. */
+function isHere(event) {
+  if (flow) return event.flow === flow;
+  const pair = [event.user, event.to];
+  return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
 }
 
 function noteElsewhere(message) {
-  const tab = tabOf(message.flow);
-  if (!tab || message.user === self.me) return;
+  if (message.user === self.me) return;
+  const tab = tabOf(message.to ? { to: message.user } : message);
+  // A conversation that is new to the page.
+  if (!tab && message.to) refresh();
+  if (!tab) return;
   tab.classList.add('unread');
-  if (!isHit(message)) return;
+  if (!message.to && !isHit(message)) return;
   const count = find('.count', tab);
   const number = find('.num', count);
   number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
   count.hidden = false;
 }
 
-function noteRead({ flow: id, message }) {
-  if (id === flow) read = Math.max(read, message);
-  const tab = id && tabOf(id);
+function noteRead({ flow: id, to, message }) {
+  if (id ? id === flow : to === other) read = Math.max(read, message);
+  const tab = tabOf({ flow: id, to });
   if (!tab) return;
   tab.classList.remove('unread');
   find('.count', tab).hidden = true;
@@ -286,15 +302,15 @@ function heard(event) {
       refresh();
       break;
     case 'message-edit':
-      if (event.flow !== flow) break;
+      if (!isHere(event)) break;
       for (const feed of feeds) feed.edit(event.content.message, event.content.updated_content, event.html);
       break;
     case 'message-delete':
-      if (event.flow !== flow) break;
+      if (!isHere(event)) break;
       for (const feed of feeds) feed.remove(event.content.message);
       break;
     case 'tag-change':
-      if (event.flow !== flow) break;
+      if (!isHere(event)) break;
       for (const feed of feeds) feed.tag(event.content.message, event.content);
       break;
     case 'read':
@@ -306,8 +322,8 @@ function heard(event) {
       break;
     default:
       if (typeof event.id !== 'number') break;
-      if (event.flow === flow) put(event);
-      else if (event.flow) noteElsewhere(event);
+      if (isHere(event)) put(event);
+      else noteElsewhere(event);
   }
 }
 
@@ -318,8 +334,8 @@ async function refresh() {
   if (!answer.ok || answer.redirected) return location.reload();
   const page = pageOf(await answer.text());
   const now = find('#main', page);
-  if (now?.dataset.flow !== flow) return location.reload();
-  for (const id of ['chat', 'thread', 'inbox', 'tabs']) {
+  if (now?.dataset.room !== room) return location.reload();
+  for (const id of ['chat', 'thread', 'inbox', 'tabs', 'conversations']) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (old && fresh) old.replaceChildren(...fresh.childNodes);
   }

@@ -5,10 +5,10 @@ import { find, kept } from './dom.js';
 export class Composer {
   /**
    * @param {HTMLFormElement} form
-   * @param {string} api `organization/flow`
+   * @param {string} room the path of the room in the API
    * @param {{send: Function, edit: Function, editLast: Function}} handlers
    */
-  constructor(form, api, handlers) {
+  constructor(form, room, handlers) {
     this.form = form;
     this.handlers = handlers;
     this.text = find('textarea', form);
@@ -16,7 +16,7 @@ export class Composer {
     this.own = form.dataset.thread ?? null;
     this.thread = this.own;
     this.editing = null;
-    this.place = `eddyline-draft:${document.body.dataset.me}:${api}`;
+    this.place = `eddyline-draft:${document.body.dataset.me}:${room}`;
     this.text.value = kept.get(this.key) ?? '';
     form.addEventListener('submit', (event) => {
       event.preventDefault();

@@ -13,10 +13,10 @@ const OLDER = 50;
 const self = document.body.dataset;
 
 export class Feed {
-  /** @param {HTMLElement} element @param {string} api `organization/flow` */
-  constructor(element, api) {
+  /** @param {HTMLElement} element @param {string} room the path of the room in the API */
+  constructor(element, room) {
     this.element = element;
-    this.api = api;
+    this.room = room;
     this.prefix = element.dataset.prefix;
     this.thread = element.dataset.thread ?? null;
     this.scroll = element.closest('.scroll');
@@ -241,7 +241,7 @@ export class Feed {
     try {
       const first = Math.min(...this.rows.keys());
       const query = `limit=${OLDER}&until_id=${first}&html=1&event=${CHAT.join(',')}`;
-      const older = await call('GET', `/flows/${this.api}/messages?${query}`);
+      const older = await call('GET', `/${this.room}/messages?${query}`);
       this.hasMore = older.length === OLDER;
       for (const message of older.reverse()) this.put(message);
     } catch {

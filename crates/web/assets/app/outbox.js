@@ -9,13 +9,13 @@ const LAST_PAUSE = 30000;
 
 export class Outbox {
   /**
-   * @param {string} api `organization/flow`
+   * @param {string} room the path of the room in the API
    * @param {{show: Function, sent: Function, dropped: Function}} view
    */
-  constructor(api, view) {
-    this.api = api;
+  constructor(room, view) {
+    this.room = room;
     this.view = view;
-    this.key = `eddyline-outbox:${document.body.dataset.me}:${api}`;
+    this.key = `eddyline-outbox:${document.body.dataset.me}:${room}`;
     this.pauses = new Map();
   }
 
@@ -74,7 +74,7 @@ export class Outbox {
     const place = entry.thread ? `threads/${encodeURIComponent(entry.thread)}/messages` : 'messages';
     const message = { event: 'message', content: entry.text, uuid };
     try {
-      const stored = await call('POST', `/flows/${this.api}/${place}`, message);
+      const stored = await call('POST', `/${this.room}/${place}`, message);
       this.confirm(uuid);
       this.view.sent(stored);
     } catch (error) {

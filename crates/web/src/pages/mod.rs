@@ -66,6 +66,7 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ("/app", get(flows::list)),
         ("/app/-/api/{*path}", scripts(session_api::api)),
         ("/app/-/stream/{*path}", get(session_api::stream)),
+        ("/app/-/private/{user}", get(flow::private)),
         ("/app/{organization}/{flow}", get(flow::inbox)),
         ("/app/{organization}/{flow}/people", get(flow::people)),
         (

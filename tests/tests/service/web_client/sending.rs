@@ -1,7 +1,7 @@
 //! What is written in one browser stands there at once, and in others as soon as the server has it.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Server, on_both_databases};
 
 use super::{
     ENTER, ESCAPE, UP, WRITE, complaints, open, open_flow, ready, sees, shows, texts, write,
@@ -9,6 +9,7 @@ use super::{
 
 on_both_databases![
     two_browsers_chat,
+    two_people_write_to_each_other_privately,
     what_is_sent_while_the_server_is_down_comes_once_when_it_is_back,
     a_refused_message_stays_until_it_is_dropped,
     the_last_message_is_edited_and_deleted,
@@ -62,6 +63,63 @@ fn parts(html: &serde_json::Value) -> Vec<String> {
         .collect();
     parts.sort_unstable();
     parts
+}
+
+async fn two_people_write_to_each_other_privately(server: Server) {
+    let (Some(one), Some(other)) = (Browser::start(), Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let with = |person: &Caller| format!("{}/app/-/private/{}", server.base_url(), person.id);
+    tokio::task::block_in_place(|| {
+        open(&one, &server, &ada);
+        open(&other, &server, &ben);
+        one.open(&with(&ben));
+        ready(&one);
+        shows(&one, "#hello");
+        write(&one, "psst");
+        sees(&one, "psst");
+        shows(
+            &other,
+            &format!(
+                ".tab.unread[data-private='{}'] .count:not([hidden])",
+                ada.id
+            ),
+        );
+        assert_eq!(
+            other.count("#chat article"),
+            0,
+            "nothing of it stands in the flow"
+        );
+        other.open(&with(&ada));
+        ready(&other);
+        sees(&other, "psst");
+        write(&other, "yes?");
+        sees(&one, "yes?");
+        one.type_keys(WRITE, UP);
+        one.wait_for(&format!(
+            "document.querySelector('{WRITE}').value === 'psst'"
+        ));
+        one.type_keys(WRITE, "!");
+        one.type_keys(WRITE, ENTER);
+        sees(&other, "psst! (edited)");
+        assert_eq!(texts(&one), ["psst! (edited)", "yes?"]);
+        for browser in [&one, &other] {
+            assert_eq!(complaints(browser), Vec::<String>::new());
+            assert_eq!(browser.audit(), Vec::<String>::new());
+        }
+        // It was read there, so the flow has nothing to say of it.
+        open_flow(&other, &server, "");
+        shows(
+            &other,
+            &format!(
+                ".tab[data-private='{}']:not(.unread) .count[hidden]",
+                ada.id
+            ),
+        );
+        other.open(&format!("{}/app/-/private/999999", server.base_url()));
+        assert!(other.text().contains("Page not found"));
+    });
 }
 
 async fn what_is_sent_while_the_server_is_down_comes_once_when_it_is_back(mut server: Server) {

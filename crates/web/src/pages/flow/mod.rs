@@ -1,5 +1,6 @@
 //! The page of a flow: its chat, and beside it the inbox, the people, or a thread.
 
+mod private;
 mod rows;
 mod shell;
 mod threads;
@@ -11,11 +12,13 @@ use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
 use eddyline_app::{Error, FlowRoom, Room};
+use eddyline_model::MessageId;
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser, Message};
 use http::request::Parts;
 
+pub(super) use self::private::show as private;
 use self::rows::{Row, RowContext, rows};
 use self::shell::Shell;
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
@@ -165,7 +168,8 @@ async fn show(
         read: flow.read,
         in_thread: false,
     };
-    let (messages, more) = latest(&visit, &room, None).await?;
+    let chat: Room = room.clone().into();
+    let (messages, more) = latest(&visit, &chat, CHAT.to_vec(), None).await?;
     let list = match wanted {
         Wanted::People => List::People(current(&people)),
         Wanted::Inbox | Wanted::Thread(_) => {
@@ -176,7 +180,7 @@ async fn show(
         Wanted::Thread(id) => Some(thread_pane(&visit, &room, &id, &context).await?),
         Wanted::Inbox | Wanted::People => None,
     };
-    let shell = Shell::load(&visit, actor, Some(&flow), event).await?;
+    let shell = Shell::load(&visit, actor, Some(&flow), None, event).await?;
     let page = FlowPage {
         api: format!(
             "{}/{}",
@@ -205,7 +209,9 @@ async fn thread_pane(
     context: &RowContext<'_>,
 ) -> Result<ThreadPane, PageError> {
     let head = ThreadHead::find(visit, room, id, context).await?;
-    let (messages, _) = latest(visit, room, Some(id)).await?;
+    let root = visit.app().messages().thread_root(room, id)?;
+    let chat: Room = room.clone().into();
+    let (messages, _) = latest(visit, &chat, Vec::new(), Some(root)).await?;
     let context = RowContext {
         read: None,
         in_thread: true,
@@ -221,28 +227,21 @@ fn current(people: &[FlowUser]) -> Vec<FlowUser> {
     current.cloned().collect()
 }
 
-/// The latest messages of the chat or of a thread, and whether there are older ones.
+/// The latest messages of these kinds in a room or one of its threads, and whether there are older
+/// ones.
 async fn latest(
     visit: &Visit,
-    room: &Arc<FlowRoom>,
-    thread: Option<&str>,
+    room: &Room,
+    events: Vec<MessageKind>,
+    thread_root: Option<MessageId>,
 ) -> Result<(Vec<Message>, bool), PageError> {
-    let messages = visit.app().messages();
-    let thread_root = thread
-        .map(|thread| messages.thread_root(room, thread))
-        .transpose()?;
-    let events = match thread {
-        Some(_) => Vec::new(),
-        None => CHAT.to_vec(),
-    };
     let query = MessageQuery {
         events,
         limit: MESSAGES,
         thread_root,
         ..MessageQuery::default()
     };
-    let room: Room = room.clone().into();
-    let list = messages.list(&room, query).await?.with_html();
+    let list = visit.app().messages().list(room, query).await?.with_html();
     let more = list.next.is_some();
     let list =
         serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;

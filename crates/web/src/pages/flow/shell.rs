@@ -2,7 +2,7 @@
 
 use eddyline_app::Actor;
 use eddyline_model::EventId;
-use eddyline_wire::Flow;
+use eddyline_wire::{Flow, PrivateConversation, User};
 
 use crate::error::PageError;
 use crate::pages::assets;
@@ -15,7 +15,8 @@ pub(super) struct Shell {
     pub(super) event: String,
     pub(super) me: Me,
     pub(super) tabs: Vec<Tab>,
-    /// The organization whose name stands above.
+    pub(super) conversations: Vec<PrivateTab>,
+    /// What stands above: the name of the flow's organization.
     pub(super) organization: String,
     /// The script, and the modules that it loads.
     pub(super) script: String,
@@ -41,18 +42,42 @@ pub(super) struct Tab {
     pub(super) mentions: i64,
 }
 
+/// A private conversation in the list.
+pub(super) struct PrivateTab {
+    pub(super) id: i64,
+    pub(super) name: String,
+    pub(super) avatar: String,
+    pub(super) current: bool,
+    pub(super) unread: i64,
+}
+
 impl Shell {
+    /// `shown` is the flow of the page, or `with` the other user of the conversation.
     pub(super) async fn load(
         visit: &Visit,
         actor: &Actor,
         shown: Option<&Flow>,
+        with: Option<&User>,
         event: EventId,
     ) -> Result<Self, PageError> {
         let flows = visit.app().flows().all(actor).await?;
         let user = &actor.user()?.user;
         let base = &visit.app().config().addresses.base;
-        let me = eddyline_wire::User::of(user, base);
-        let organization = shown.map_or_else(String::new, |flow| flow.organization.name.clone());
+        let me = User::of(user, base);
+        let organization = shown.or(flows.first()).map_or_else(
+            || "Eddyline".to_owned(),
+            |flow| flow.organization.name.clone(),
+        );
+        let conversations = visit.app().messages().conversations(actor).await?;
+        let mut conversations: Vec<PrivateTab> = conversations
+            .iter()
+            .filter_map(|conversation| PrivateTab::of(conversation, with))
+            .collect();
+        if let Some(with) = with
+            && !conversations.iter().any(|tab| tab.current)
+        {
+            conversations.push(PrivateTab::begun(with));
+        }
         let tabs = flows
             .iter()
             .filter(|flow| flow.open || shown.is_some_and(|shown| shown.id == flow.id))
@@ -61,6 +86,7 @@ impl Shell {
             csrf: visit.csrf().to_owned(),
             event: event.to_string(),
             tabs: tabs.collect(),
+            conversations,
             me: Me {
                 id: me.id,
                 nick: me.nick,
@@ -88,6 +114,34 @@ impl Tab {
             current,
             unread: flow.last_message_id.unwrap_or_default() > flow.read.unwrap_or_default(),
             mentions: flow.unread_mentions,
+        }
+    }
+}
+
+impl PrivateTab {
+    /// `None` for a conversation that is closed and has nothing new.
+    fn of(conversation: &PrivateConversation, with: Option<&User>) -> Option<Self> {
+        let current = with.is_some_and(|with| with.id == conversation.id);
+        let unread = conversation.activity.mentions;
+        let people = &conversation.users;
+        let other = people.iter().find(|user| user.id == conversation.id)?;
+        (conversation.open || unread > 0 || current).then(|| Self {
+            id: conversation.id,
+            name: other.name.clone(),
+            avatar: format!("{}72", other.avatar),
+            current,
+            unread,
+        })
+    }
+
+    /// The tab of a conversation that nobody has begun.
+    fn begun(with: &User) -> Self {
+        Self {
+            id: with.id,
+            name: with.name.clone(),
+            avatar: format!("{}72", with.avatar),
+            current: true,
+            unread: 0,
         }
     }
 }

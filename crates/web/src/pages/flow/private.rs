@@ -1,0 +1,94 @@
+//! The page of a private conversation: its chat, with nothing beside it.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::Room;
+use eddyline_model::UserId;
+use eddyline_model::policy::MessageAction;
+use eddyline_wire::{FlowUser, User};
+
+use super::rows::{Row, RowContext, rows};
+use super::shell::Shell;
+use super::{CHAT, latest};
+use crate::answer::let_scripts_run;
+use crate::error::PageError;
+use crate::segments::Numbered;
+use crate::visit::Visit;
+
+#[derive(Template)]
+#[template(path = "app/private.html")]
+struct PrivatePage {
+    shell: Shell,
+    /// The other user.
+    other: User,
+    /// The reader and the other.
+    people: Vec<FlowUser>,
+    rows: Vec<Row>,
+    /// A row without a message, which the script fills.
+    empty: Row,
+    /// Whether older messages are there.
+    more: bool,
+}
+
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    Numbered(with): Numbered<UserId>,
+) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let app = visit.app();
+    // A conversation that nobody has begun is shown empty. Reading begins none.
+    let room = app
+        .rooms()
+        .private(actor, with, MessageAction::Read)
+        .await?;
+    // Before anything is read: the stream tells what happens after this.
+    let event = app.streams().position();
+    let other = app.users().get(actor, with).await?;
+    let me = User::of(&actor.user()?.user, &app.config().addresses.base);
+    let mut people = vec![person(&me)];
+    if other.id != me.id {
+        people.push(person(&other));
+    }
+    let by_id: HashMap<i64, FlowUser> = people
+        .iter()
+        .map(|person| (person.id, person.clone()))
+        .collect();
+    let context = RowContext {
+        people: &by_id,
+        zone: visit.zone(),
+        now: app.now(),
+        me: me.id,
+        flow: "",
+        read: None,
+        in_thread: false,
+    };
+    let (messages, more) = latest(&visit, &Room::from(room), CHAT.to_vec(), None).await?;
+    let page = PrivatePage {
+        shell: Shell::load(&visit, actor, None, Some(&other), event).await?,
+        rows: rows(messages, &context),
+        empty: Row::default(),
+        other,
+        people,
+        more,
+    };
+    let mut response = visit.page(&page);
+    let_scripts_run(&mut response, &app.config().addresses.base);
+    Ok(response)
+}
+
+fn person(user: &User) -> FlowUser {
+    FlowUser {
+        id: user.id,
+        nick: user.nick.clone(),
+        name: user.name.clone(),
+        email: user.email.clone(),
+        avatar: user.avatar.clone(),
+        status: None,
+        disabled: false,
+        last_activity: 0,
+        last_ping: 0,
+        in_flow: false,
+    }
+}
