@@ -4,16 +4,17 @@ use eddyline_markup::chat;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The most bytes of the HTML of one text. A longer one is left out, so that lists keep to a bound:
-/// text of nothing but mentions grows twelvefold.
-const MAX_BYTES: usize = 64 * 1024;
+/// How many times as long as its text HTML may be, and how many bytes longer in any case. Longer
+/// HTML is left out, so that lists and the memory of the stream keep to a bound: text of nothing
+/// but mentions grows twelvefold.
+const GROWTH: usize = 3;
+const SPARE_BYTES: usize = 4096;
 
 /// An encoded message or edit with `html` as last member: its text with light markdown, made safe.
 /// Messages that have no such text stay as they are, as do those whose HTML would be longer than
-/// 64 KiB.
+/// three times the text and 4 KiB.
 pub(crate) fn add_html(object: &[u8]) -> Vec<u8> {
     html_of(object)
-        .filter(|html| html.len() <= MAX_BYTES)
         .and_then(|html| serde_json::to_vec(&html).ok())
         .map_or_else(
             || object.to_vec(),
@@ -23,7 +24,9 @@ pub(crate) fn add_html(object: &[u8]) -> Vec<u8> {
 
 /// The same for each message of an encoded list.
 pub(crate) fn add_html_to_list(list: &[u8]) -> Vec<u8> {
-    let messages: Vec<&RawValue> = serde_json::from_slice(list).unwrap_or_default();
+    let Ok(messages) = serde_json::from_slice::<Vec<&RawValue>>(list) else {
+        return list.to_vec();
+    };
     let each = messages
         .into_iter()
         .map(|message| add_html(message.get().as_bytes()));
@@ -40,7 +43,9 @@ fn html_of(object: &[u8]) -> Option<String> {
         "message-edit" => &content["updated_content"],
         _ => return None,
     };
-    Some(chat(text.as_str()?))
+    let text = text.as_str()?;
+    let html = chat(text);
+    (html.len() <= GROWTH * text.len() + SPARE_BYTES).then_some(html)
 }
 
 #[cfg(test)]
@@ -83,8 +88,9 @@ mod tests {
     fn html_has_a_bound() {
         let object = |words: usize| json!({"event": "message", "content": "@a ".repeat(words)});
         assert!(with_html(&object(100))["html"].is_string());
-        assert!(with_html(&object(8000 / 3))["html"].is_string());
-        assert_eq!(with_html(&object(30_000))["html"], Value::Null);
+        assert_eq!(with_html(&object(8000 / 3))["html"], Value::Null);
+        let long = json!({"event": "message", "content": "word ".repeat(20_000)});
+        assert!(with_html(&long)["html"].is_string());
     }
 
     #[test]

@@ -158,6 +158,18 @@ impl Files {
         }
     }
 
+    /// The origin of the addresses that [`Self::link`] gives, such as `https://store.example`.
+    /// `None` for a folder.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Store`].
+    pub async fn origin(&self) -> Result<Option<String>, Error> {
+        let any = FileKey::random();
+        let link = self.link(&any, Duration::from_secs(1), "", "").await?;
+        Ok(link.map(|link| link.origin().ascii_serialization()))
+    }
+
     /// Removes what is kept under `key`. It is no error when nothing is.
     ///
     /// # Errors

@@ -2,10 +2,10 @@
 //!
 //! All pages but that of a flow are plain HTML that needs no script. The page of a flow comes from
 //! the server complete; its script follows the stream, and reaches the API by the session of the
-//! browser (`session_api`). A request becomes a `Visit`, which knows
-//! whose browser it is, or with a form a `Submission`, which was checked
-//! against forgery; a page asks the application and shows the answer. Reading never changes
-//! anything, since mail programs follow the links in mails before people do.
+//! browser (`session_api`). A request becomes a `Visit`, which knows whose browser it is, or with a
+//! form a `Submission`, which was checked against forgery; a page asks the application and shows
+//! the answer. Reading never changes anything, since mail programs follow the links in mails before
+//! people do.
 //!
 //! The crate may know the application and how HTTP is read, and no database.
 

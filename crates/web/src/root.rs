@@ -49,7 +49,8 @@ impl RootPath {
         if !is_page {
             return Response::from_parts(head, body);
         }
-        // It is in memory already. What people typed has no quotes in it, so these are our own.
+        // It is in memory already. Texts have no such attributes: quotes in them are escaped, and the
+        // HTML of others keeps absolute addresses only. In words of others it would be read so.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         let text = String::from_utf8_lossy(&bytes);
         let text = ["href", "src", "action"]

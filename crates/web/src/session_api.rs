@@ -1,8 +1,8 @@
 //! The API and the stream for the scripts of pages, by the session of the browser.
 //!
 //! A browser sends the cookie with every request to this host, also with one that another site has
-//! made. So a request must come from a page of ours, and one that changes something must show the
-//! token that only our pages know.
+//! made, or a picture in the text of somebody else. So a request must come from a page of ours, and
+//! show the token that only our scripts know. Files are read without it, by pictures and links.
 
 use std::sync::Arc;
 
@@ -22,6 +22,8 @@ use crate::cookies::CookieNames;
 const API: &str = "/app/-/api";
 /// The paths of the stream begin with this.
 const STREAM: &str = "/app/-/stream";
+/// The files of the API.
+const FILES: &str = "/app/-/api/files/";
 /// The header in which a script shows the token of its page.
 const CSRF: HeaderName = HeaderName::from_static("x-csrf-token");
 
@@ -66,7 +68,7 @@ fn check_page(site: &Site, cookies: &CookieNames, request: &Request<Body>) -> Re
     if site.origin.is_foreign(headers) {
         return Err(Error::denied());
     }
-    if request.method().is_safe() {
+    if request.method().is_safe() && request.uri().path().starts_with(FILES) {
         return Ok(());
     }
     let shown = headers.get(CSRF).map(http::HeaderValue::as_bytes);

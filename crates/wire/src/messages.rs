@@ -57,7 +57,7 @@ pub struct Message {
     /// The state of that thread.
     pub thread: Option<Thread>,
     /// The text as HTML, with light markdown, where it was asked for. It is left out where it would
-    /// be longer than 64 KiB.
+    /// be longer than three times the text and 4 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
 }

@@ -334,7 +334,7 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
     let mut ben = tenant.server().signed_in(&tenant.ben.email, PASSWORD).await;
     let page = ben.get(&path).await;
     page.says(200, "&#60;b&#62;All of it");
-    assert!(page.text.contains("data-nick=\"ada\"") && !page.text.contains("bert"));
+    assert!(page.text.contains("data-nick=\"ada\"") && !page.text.contains("@bert"));
     let page = ben.get(&format!("{path}/settings")).await;
     page.says(200, "<h1>main</h1>");
     for part in [

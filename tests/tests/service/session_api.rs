@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 on_shared_servers![
     scripts_read_and_write_as_the_user_who_is_signed_in,
-    a_change_needs_the_token_of_the_page,
+    a_request_needs_the_token_of_the_page,
     another_site_is_refused_and_no_origin_is_allowed,
     no_other_credential_counts_beside_the_session,
     without_a_session_nothing_is_told_and_no_password_is_asked_for,
@@ -26,6 +26,12 @@ fn token(visitor: &Visitor) -> String {
     format!("X-CSRF-Token: {}", visitor.cookie(CSRF).unwrap())
 }
 
+/// Reads as a script does.
+async fn read(visitor: &mut Visitor, path: &str) -> Page {
+    let shown = token(visitor);
+    visitor.send("GET", path, &[&shown], "").await
+}
+
 fn object(page: &Page) -> Value {
     serde_json::from_str(&page.text).unwrap()
 }
@@ -40,7 +46,7 @@ fn hello() -> String {
 
 async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
-    let me = ben.get("/app/-/api/user").await;
+    let me = read(&mut ben, "/app/-/api/user").await;
     assert_eq!(
         (me.status, &object(&me)["id"]),
         (200, &json!(tenant.ben.id))
@@ -53,13 +59,11 @@ async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
     assert_eq!(posted.status, 200, "{}", posted.text);
     assert_eq!(object(&posted)["user"], tenant.ben.id.to_string());
 
-    let list = ben
-        .get(&format!("{}?limit=1&html=1", messages(&tenant)))
-        .await;
+    let list = read(&mut ben, &format!("{}?limit=1&html=1", messages(&tenant))).await;
     assert_eq!(object(&list)[0]["html"], "hello");
 
     // What is wrong is said as the API says it.
-    let wrong = ben.get(&format!("{}?limit=0", messages(&tenant))).await;
+    let wrong = read(&mut ben, &format!("{}?limit=0", messages(&tenant))).await;
     assert_eq!(wrong.status, 400);
     assert!(
         object(&wrong)["errors"]["limit"].is_array(),
@@ -68,8 +72,18 @@ async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
     );
 }
 
-async fn a_change_needs_the_token_of_the_page(tenant: Tenant) {
+async fn a_request_needs_the_token_of_the_page(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
+    // A picture in the text of somebody else could ask for these.
+    for path in [
+        "/app/-/api/user",
+        "/app/-/stream/flows?user=1",
+        &messages(&tenant),
+    ] {
+        assert_eq!(ben.get(path).await.status, 403, "{path}");
+    }
+    // Pictures and links of our own read files so.
+    assert_eq!(ben.get("/app/-/api/files/none/name").await.status, 404);
     let zeros = format!("X-CSRF-Token: {}", "0".repeat(64));
     for headers in [&[JSON][..], &[JSON, "X-CSRF-Token:"], &[JSON, &zeros]] {
         for method in ["POST", "PUT", "PATCH", "DELETE"] {
@@ -92,7 +106,9 @@ async fn another_site_is_refused_and_no_origin_is_allowed(tenant: Tenant) {
         "Sec-Fetch-Site: same-site",
         "Origin: https://evil.example",
     ] {
-        let read = ben.send("GET", "/app/-/api/user", &[foreign], "").await;
+        let read = ben
+            .send("GET", "/app/-/api/user", &[foreign, &shown], "")
+            .await;
         assert_eq!(read.status, 403, "{foreign}");
         let change = ben
             .send(
@@ -114,7 +130,7 @@ async fn another_site_is_refused_and_no_origin_is_allowed(tenant: Tenant) {
         .send(
             "GET",
             "/app/-/api/user",
-            &[&own, "Sec-Fetch-Site: same-origin"],
+            &[&own, &shown, "Sec-Fetch-Site: same-origin"],
             "",
         )
         .await;
@@ -132,7 +148,8 @@ async fn no_other_credential_counts_beside_the_session(tenant: Tenant) {
     let mut ben = ben(&tenant).await;
     let basic = tenant.ada.client.request(Method::GET, "/user").send().await;
     assert_eq!(basic.unwrap().status, 200);
-    let bearer = ["Authorization: Bearer nonsense"];
+    let shown = token(&ben);
+    let bearer = ["Authorization: Bearer nonsense", &shown];
     let me = ben
         .send("GET", "/app/-/api/user?access_token=nonsense", &bearer, "")
         .await;
@@ -141,13 +158,14 @@ async fn no_other_credential_counts_beside_the_session(tenant: Tenant) {
 
 async fn without_a_session_nothing_is_told_and_no_password_is_asked_for(tenant: Tenant) {
     let mut stranger = tenant.server().visitor();
+    stranger.get("/sign-in").await;
     for path in [
         "/app/-/api/user",
         "/app/-/api/user?access_token=nonsense",
         "/app/-/stream/flows?user=1",
         &messages(&tenant),
     ] {
-        let refused = stranger.get(path).await;
+        let refused = read(&mut stranger, path).await;
         assert_eq!(refused.status, 401, "{path}");
         assert_eq!(refused.header("www-authenticate"), "", "{path}");
         assert!(object(&refused)["message"].is_string(), "{path}");
@@ -161,9 +179,11 @@ async fn only_what_takes_credentials_is_reached(tenant: Tenant) {
         "/app/-/api/openapi.json",
         "/app/-/api/none",
         "/app/-/api/app/-/api/user",
+        "/app/-/api//none",
+        "/app/-/api/%2e%2e/none",
         "/app/-/stream/none",
     ] {
-        assert_eq!(ben.get(path).await.status, 404, "{path}");
+        assert_eq!(read(&mut ben, path).await.status, 404, "{path}");
     }
 }
 
@@ -172,7 +192,8 @@ async fn the_stream_ends_with_the_session(tenant: Tenant) {
     assert!(ben.cookie(SESSION).is_some());
     let cookie = ben.cookie_line();
     let path = format!("/app/-/stream/flows?filter={}&html=1", tenant.main);
-    let lines = [&*cookie, "Accept: text/event-stream"];
+    let shown = token(&ben);
+    let lines = [&*cookie, &shown, "Accept: text/event-stream"];
     let mut stream =
         Raw::without_credentials(tenant.server().base_url(), "GET", &path, &lines, "").await;
     assert!(stream.head().await.starts_with("HTTP/1.1 200"));

@@ -76,6 +76,18 @@ impl Files {
         ))
     }
 
+    /// The origin at which browsers read files, where an object store hands them out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::unavailable`] when the store cannot sign.
+    pub async fn origin(&self) -> Result<Option<String>> {
+        match self.files() {
+            Ok(files) => Ok(files.origin().await?),
+            Err(_) => Ok(None),
+        }
+    }
+
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {
         match self.rooms.admit(actor, room, FlowAction::Read).await {
             Err(error) if error.kind() == ErrorKind::NotFound => {}

@@ -1,5 +1,7 @@
 // Requests to the API, by the session of the browser.
 
+import { pageOf } from './dom.js';
+
 /** The path under which the pages are reached, mostly empty. */
 export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 
@@ -14,7 +16,8 @@ export class Refused extends Error {
 
   /** Whether the same request may succeed later. */
   get isPassing() {
-    return this.status === 429 || this.status >= 500;
+    // After a 401 the page signs in again, and the next one sends what waits.
+    return this.status === 401 || this.status === 429 || this.status >= 500;
   }
 }
 
@@ -26,17 +29,36 @@ export class Refused extends Error {
  * @throws {Refused} when the server refuses; a TypeError when it is not reached
  */
 export async function call(method, path, content) {
+  const answer = await ask(method, path, content);
+  // The token is another one when the reader has signed in anew in another tab.
+  const isRenewed = answer.status === 403 && (await renewToken());
+  return read(isRenewed ? await ask(method, path, content) : answer);
+}
+
+async function ask(method, path, content) {
   const headers = { 'X-CSRF-Token': document.body.dataset.csrf };
   if (content) {
     headers['Content-Type'] = 'application/json';
     // The answer to a post is then the message, and not only that it was taken.
     headers['X-Service-Wait-For-Message'] = 'true';
   }
-  const answer = await fetch(`${root}/app/-/api${path}`, {
+  return fetch(`${root}/app/-/api${path}`, {
     method,
     headers,
     body: content && JSON.stringify(content),
   });
+}
+
+/** Takes the token of the page as it is now. @returns {Promise<boolean>} whether it is another one */
+async function renewToken() {
+  const page = pageOf(await (await fetch(location.href)).text());
+  const { csrf } = page.body.dataset;
+  if (!csrf || csrf === document.body.dataset.csrf) return false;
+  document.body.dataset.csrf = csrf;
+  return true;
+}
+
+async function read(answer) {
   if (answer.status === 401) location.reload();
   const text = await answer.text();
   const json = text ? parsed(text) : null;

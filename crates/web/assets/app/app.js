@@ -11,6 +11,11 @@ import { clock, noteZone, shortTime } from './times.js';
 
 /** A break that mends itself soon is not worth a word. */
 const OFFLINE_AFTER = 5000;
+const NOTICE_FOR = 8000;
+/** The inbox shows the threads that changed last. */
+const MOST_THREADS = 50;
+const FIRST_PAUSE = 1000;
+const LAST_PAUSE = 30000;
 const self = document.body.dataset;
 const main = find('#main');
 const { flow, room, with: other } = main.dataset;
@@ -23,6 +28,8 @@ const composers = [new Composer(find('#composer'), room, handlers)];
 if (find('#reply')) composers.push(new Composer(find('#reply'), room, handlers));
 
 let read = Number(main.dataset.read);
+/** The number of the last message of the room, of whatever kind. */
+let newest = Number(main.dataset.last);
 /** Runs while the connection is broken and the bar does not say so yet. */
 let offlineTimer = 0;
 
@@ -32,12 +39,14 @@ let offlineTimer = 0;
 function put(message) {
   if (message.uuid && message.user === self.me) outbox.confirm(message.uuid);
   find('#hello')?.remove();
-  let isNew = false;
-  for (const feed of feeds) if (feed.accepts(message)) isNew = feed.put(message) || isNew;
+  const isInChat = chat.accepts(message) && chat.put(message);
+  const isInThread = shownThread?.accepts(message) && shownThread.put(message);
+  const isNew = isInChat || isInThread;
+  newest = Math.max(newest, message.id);
   if (isNew && message.user !== self.me) announce(message);
   if (message.thread?.source) putThread(message.thread);
   if (message.user === self.me && isNew) chat.goToEnd();
-  showNewer(isNew && message.user !== self.me);
+  showNewer(isInChat && message.user !== self.me);
   markRead();
 }
 
@@ -60,8 +69,10 @@ function dropPending(uuid) {
 async function editMessage(id, content) {
   try {
     await call('PUT', `/${room}/messages/${id}`, { content });
+    return true;
   } catch (error) {
-    say(`Not changed: ${error.message}`);
+    notify(`Not changed: ${error.message}`);
+    return false;
   }
 }
 
@@ -79,7 +90,7 @@ async function startEdit(row) {
     const composer = composers.find(({ own }) => own && row.closest('#thread')) ?? composers[0];
     if (text) composer.edit(message.id, text);
   } catch (error) {
-    say(error.message);
+    notify(error.message);
   }
 }
 
@@ -88,7 +99,7 @@ async function deleteMessage(row) {
   try {
     await call('DELETE', `/${room}/messages/${row.dataset.id}`);
   } catch (error) {
-    say(`Not deleted: ${error.message}`);
+    notify(`Not deleted: ${error.message}`);
   }
 }
 
@@ -102,11 +113,14 @@ function reply(row) {
 
 function showTools(row) {
   if (!row || !row.dataset.id || find('.tools', row)) return;
-  find('article > .tools')?.remove();
+  for (const shown of findAll('article > .tools')) {
+    if (!shown.contains(document.activeElement)) shown.remove();
+  }
   const tools = find('#tools').content.cloneNode(true);
   for (const button of findAll('button', tools)) {
     const needsOwn = button.dataset.do !== 'reply';
     if (needsOwn && !('mine' in row.dataset)) button.remove();
+    if (button.dataset.do === 'edit' && !find('.text', row).textContent) button.remove();
     if (!needsOwn && (!row.dataset.thread || row.closest('#thread'))) button.remove();
   }
   row.append(tools);
@@ -177,7 +191,8 @@ function putThread(thread) {
   }
   const path = `${root}${main.dataset.path}/threads/${thread.id}`;
   const known = findAll('a', rows).find((link) => link.getAttribute('href') === path);
-  known?.closest('li').remove();
+  const item = known?.closest('li') ?? make('li', {});
+  const hadFocus = known === document.activeElement;
   const shape = make('span', { className: 'shape' });
   shape.dataset.shape = thread.mark >> 3;
   const talks = thread.internal_comments + thread.external_comments;
@@ -188,17 +203,18 @@ function putThread(thread) {
   }
   from.append(...chip(thread.status));
   const updated = Date.parse(thread.updated_at);
-  const link = make(
-    'a',
-    { href: path },
+  const link = known ?? make('a', { href: path });
+  link.replaceChildren(
     shape,
     make('span', { className: 'title', textContent: textOf(thread.title) }),
     make('time', { dateTime: thread.updated_at, textContent: shortTime(updated) }),
     from,
   );
-  const item = make('li', {}, link);
+  item.replaceChildren(link);
   item.dataset.hue = thread.mark & 7;
   rows.prepend(item);
+  if (hadFocus) link.focus();
+  while (rows.children.length > MOST_THREADS) rows.lastElementChild.remove();
 }
 
 // What was read.
@@ -206,8 +222,11 @@ function putThread(thread) {
 /** Notes that the reader has seen the newest message. */
 function markRead() {
   setTabStop();
-  if (document.visibilityState !== 'visible' || !document.hasFocus() || !chat.isAtEnd) return;
-  const last = Math.max(...feeds.map((feed) => feed.last));
+  const isLooking = document.visibilityState === 'visible' && document.hasFocus();
+  // A pane that is not shown has no height.
+  if (!isLooking || !chat.isAtEnd || chat.scroll.clientHeight === 0) return;
+  const isInboxShown = find('#inbox .rows')?.clientHeight > 0;
+  const last = isInboxShown ? Math.max(newest, chat.last) : chat.last;
   if (last <= read) return;
   read = last;
   call('PUT', `/${room}/read`, { message: last }).catch(() => {
@@ -255,7 +274,8 @@ function noteElsewhere(message) {
   const tab = tabOf(message.to ? { to: message.user } : message);
   // A conversation that is new to the page.
   if (!tab && message.to) refresh();
-  if (!tab) return;
+  if (!tab || message.id <= Number(tab.dataset.last ?? 0)) return;
+  tab.dataset.last = message.id;
   tab.classList.add('unread');
   if (!message.to && !isHit(message)) return;
   const count = find('.count', tab);
@@ -267,13 +287,14 @@ function noteElsewhere(message) {
 function noteRead({ flow: id, to, message }) {
   if (id ? id === flow : to === other) read = Math.max(read, message);
   const tab = tabOf({ flow: id, to });
-  if (!tab) return;
+  if (!tab || message < Number(tab.dataset.last ?? 0)) return;
   tab.classList.remove('unread');
   find('.count', tab).hidden = true;
 }
 
 // What screen readers are told.
 
+let noticeTimer = 0;
 let burst = [];
 let burstTimer = 0;
 
@@ -288,6 +309,15 @@ function announce(message) {
   }, 300);
 }
 
+/** Shows what went wrong, for a while. */
+function notify(text) {
+  const notice = find('#notice');
+  notice.textContent = text;
+  notice.hidden = false;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => (notice.hidden = true), NOTICE_FOR);
+}
+
 function say(text) {
   const log = find('#log');
   log.append(make('p', { textContent: text }));
@@ -297,6 +327,10 @@ function say(text) {
 // The stream.
 
 function heard(event) {
+  if (rebuilding) {
+    held.push(event);
+    return;
+  }
   switch (event.event) {
     case 'reset':
       refresh();
@@ -318,6 +352,9 @@ function heard(event) {
       break;
     case 'flow-add':
     case 'flow-remove':
+    case 'flow-change':
+    case 'user-edit':
+    case 'backend.user.join':
       refresh();
       break;
     default:
@@ -327,57 +364,100 @@ function heard(event) {
   }
 }
 
+/** The page is being made anew. What happens meanwhile is held, and shown after it. */
+let rebuilding = null;
+const held = [];
+
 /** Makes what the page shows anew, in place. */
-async function refresh() {
-  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } });
-  // The reader may not be in the flow any more.
-  if (!answer.ok || answer.redirected) return location.reload();
-  const page = pageOf(await answer.text());
+function refresh() {
+  rebuilding ??= rebuild().then(() => {
+    rebuilding = null;
+    for (const event of held.splice(0)) heard(event);
+  });
+}
+
+async function rebuild() {
+  const page = pageOf(await loadPage());
   const now = find('#main', page);
-  if (now?.dataset.room !== room) return location.reload();
-  for (const id of ['chat', 'thread', 'inbox', 'tabs', 'conversations']) {
+  if (now?.dataset.room !== room) {
+    location.reload();
+    return;
+  }
+  for (const id of ['chat', 'thread', 'inbox', 'tabs', 'conversations', 'people']) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
-    if (old && fresh) old.replaceChildren(...fresh.childNodes);
+    if (!old || !fresh) continue;
+    old.replaceChildren(...fresh.childNodes);
+    if ('more' in fresh.dataset) old.dataset.more = '';
   }
   for (const feed of feeds) feed.index();
   read = Math.max(read, Number(now.dataset.read));
+  newest = Math.max(newest, Number(now.dataset.last));
+  self.csrf = page.body.dataset.csrf;
+  self.event = page.body.dataset.event;
+  stream.join(streamRequest());
   outbox.resume();
   correctTimes();
 }
 
+/** The page as the server makes it now, however long that takes. */
+async function loadPage() {
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
+    try {
+      const answer = await fetch(location.href);
+      if (answer.ok && !answer.redirected) return await answer.text();
+      // The reader is signed out, or not in the flow any more.
+      if (answer.redirected || [401, 403, 404].includes(answer.status)) location.reload();
+    } catch {
+      // The server is away.
+    }
+    await new Promise((resolve) => setTimeout(resolve, pause));
+  }
+}
+
 function changed(state) {
   if (state === 'signed-out') location.reload();
+  else if (state === 'refused') refresh();
   else if (state === 'broken') {
     offlineTimer ||= setTimeout(() => (find('#offline').hidden = false), OFFLINE_AFTER);
   } else {
     clearTimeout(offlineTimer);
     offlineTimer = 0;
     find('#offline').hidden = true;
+    outbox.wake();
   }
+}
+
+/** What the page wants of the stream. */
+function streamRequest() {
+  const flows = findAll('.tab[data-flow]').map((tab) => tab.dataset.flow);
+  return { flows, last: self.event, token: self.csrf };
 }
 
 /** Opens the stream in the worker of all tabs, or here where the browser has no such workers. */
 function openStream() {
-  const flows = findAll('.tab[data-api]').map((tab) => tab.dataset.flow);
-  const join = { flows, last: self.event };
   if (!globalThis.SharedWorker) {
     const connection = new Connection(`${root}/app/-/stream/flows`, heard, changed);
-    connection.start(join.flows, join.last);
-    return () => connection.wake();
+    return {
+      join: ({ flows, last, token }) => {
+        connection.token = token;
+        connection.start(flows, connection.last || last);
+      },
+      wake: () => connection.wake(),
+    };
   }
   const address = new URL('worker.js', import.meta.url).href;
-  const same = (text) => text;
-  const policy =
-    globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => address }) ?? { createScriptURL: same };
-  const worker = new SharedWorker(policy.createScriptURL(address), {
+  const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => address });
+  const { port } = new SharedWorker(policy ? policy.createScriptURL(address) : address, {
     type: 'module',
     name: `eddyline-${self.me}`,
   });
-  worker.port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
-  worker.port.postMessage({ join });
-  addEventListener('pagehide', () => worker.port.postMessage({ leave: true }));
+  port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
+  addEventListener('pagehide', () => port.postMessage({ leave: true }));
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
-  return () => worker.port.postMessage({ wake: true });
+  return {
+    join: (join) => port.postMessage({ join }),
+    wake: () => port.postMessage({ wake: true }),
+  };
 }
 
 /** The server knows the reader's zone from the second visit on, and summer time never. */
@@ -406,9 +486,10 @@ for (const link of findAll('[data-to]')) {
 
 noteZone();
 correctTimes();
-const wake = openStream();
-addEventListener('online', wake);
-document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && wake());
+const stream = openStream();
+stream.join(streamRequest());
+addEventListener('online', stream.wake);
+document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
 outbox.resume();
 markRead();
 document.documentElement.dataset.ready = '';

@@ -55,13 +55,18 @@ export class Composer {
     const text = this.text.value.trimEnd();
     if (text.trim() === '') return;
     if (this.editing !== null) {
-      this.handlers.edit(this.editing, text);
-      this.leave();
+      this.saveEdit(text);
       return;
     }
     this.handlers.send(text, this.thread);
     this.text.value = '';
     this.keep();
+  }
+
+  /** Changes the message. A refused text stays, to be sent again. */
+  async saveEdit(text) {
+    const id = this.editing;
+    if ((await this.handlers.edit(id, text)) && this.editing === id) this.leave();
   }
 
   /** Writes into a thread from now on. */

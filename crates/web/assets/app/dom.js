@@ -43,6 +43,15 @@ export function icon(name, small = false) {
   return svg;
 }
 
+/** The keys under which this browser keeps something, and that begin so. */
+export function keptKeys(prefix) {
+  try {
+    return Object.keys(localStorage).filter((key) => key.startsWith(prefix));
+  } catch {
+    return [];
+  }
+}
+
 /** Where this browser keeps something; storage can be forbidden. */
 export const kept = {
   get(key) {
@@ -57,7 +66,7 @@ export const kept = {
       if (value === null) localStorage.removeItem(key);
       else localStorage.setItem(key, JSON.stringify(value));
     } catch {
-      // What is not kept is lost with the page, and no more.
+      // What is not kept goes with the page.
     }
   },
 };

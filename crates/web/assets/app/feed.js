@@ -10,6 +10,9 @@ import { dayKey, dayName } from './times.js';
 const NEAR = 5 * 60 * 1000;
 const CHAT = ['message', 'comment', 'status', 'file'];
 const OLDER = 50;
+/** A list of more rows is cut to the last ones, so that a page that stays open does not grow. */
+const MOST_ROWS = 500;
+const KEPT_ROWS = 300;
 const self = document.body.dataset;
 
 export class Feed {
@@ -29,16 +32,34 @@ export class Feed {
   index() {
     /** @type {Map<number, HTMLElement>} */
     this.rows = new Map();
+    /** The rows of each thread. @type {Map<string, Set<HTMLElement>>} */
+    this.threads = new Map();
+    /** The number of the last message. */
+    this.last = 0;
     for (const row of findAll('article', this.element)) {
-      if (row.dataset.id) this.rows.set(Number(row.dataset.id), row);
+      if (row.dataset.id) this.keep(row);
       markMentions(find('.text', row));
     }
     this.hasMore = 'more' in this.element.dataset;
   }
 
-  /** The number of the last message. */
-  get last() {
-    return Math.max(0, ...this.rows.keys());
+  keep(row) {
+    const id = Number(row.dataset.id);
+    this.rows.set(id, row);
+    this.last = Math.max(this.last, id);
+    this.ofThread(row).add(row);
+  }
+
+  forget(row) {
+    this.rows.delete(Number(row.dataset.id));
+    this.ofThread(row).delete(row);
+  }
+
+  /** The rows of the thread of a row. */
+  ofThread(row) {
+    const { thread = '' } = row.dataset;
+    if (!this.threads.has(thread)) this.threads.set(thread, new Set());
+    return this.threads.get(thread);
   }
 
   /** Whether a message is for this list. */
@@ -66,7 +87,22 @@ export class Feed {
     fill(row, message, this.prefix);
     if (!known) this.insert(row);
     this.arrangeAround(row);
+    if (!known && this.isAtEnd) this.trim();
     return !known;
+  }
+
+  /** Drops the oldest rows of a list that has grown long. Scrolling up loads them again. */
+  trim() {
+    if (this.rows.size <= MOST_ROWS) return;
+    const ids = [...this.rows.keys()].sort((one, other) => one - other);
+    for (const id of ids.slice(0, ids.length - KEPT_ROWS)) {
+      const row = this.rows.get(id);
+      dayOf(row)?.remove();
+      row.remove();
+      this.forget(row);
+    }
+    this.hasMore = true;
+    this.arrange(this.rows.get(ids.at(-KEPT_ROWS)));
   }
 
   insert(row) {
@@ -75,7 +111,7 @@ export class Feed {
     while (before && Number(before.dataset.id) > id) before = rowBefore(before);
     if (before) before.after(row);
     else this.element.prepend(row);
-    this.rows.set(id, row);
+    this.keep(row);
   }
 
   lastRow() {
@@ -91,7 +127,7 @@ export class Feed {
     const [before, after] = [rowBefore(row), rowAfter(row)];
     dayOf(row)?.remove();
     row.remove();
-    this.rows.delete(id);
+    this.forget(row);
     for (const beside of [before, after]) if (beside) this.arrange(beside);
   }
 
@@ -108,11 +144,12 @@ export class Feed {
   }
 
   arrangeAround(row) {
-    const ofThread = row.dataset.thread
-      ? findAll(`[data-thread="${CSS.escape(row.dataset.thread)}"]`, this.element)
-      : [];
     const rows = new Set([row, rowBefore(row), rowAfter(row)]);
-    for (const other of ofThread) for (const each of [other, rowBefore(other), rowAfter(other)]) rows.add(each);
+    const ofThread = row.dataset.thread ? this.ofThread(row) : new Set();
+    // With its second message a thread gets its string. Later ones change nothing of the others.
+    if (ofThread.size === 2) {
+      for (const other of ofThread) for (const each of [other, rowBefore(other), rowAfter(other)]) rows.add(each);
+    }
     for (const each of rows) if (each) this.arrange(each);
   }
 
@@ -155,7 +192,7 @@ export class Feed {
     const isShown =
       mirrors !== undefined ||
       root !== id ||
-      findAll(`[data-thread="${CSS.escape(thread)}"]`, this.element).length > 1;
+      this.ofThread(row).size > 1;
     return isShown ? thread : null;
   }
 
@@ -236,13 +273,15 @@ export class Feed {
 
   /** Loads messages before the first one. */
   async loadOlder() {
-    if (this.isLoading || !this.hasMore || this.thread) return;
+    if (this.isLoading || !this.hasMore || this.rows.size === 0) return;
     this.isLoading = true;
     try {
       const first = Math.min(...this.rows.keys());
-      const query = `limit=${OLDER}&until_id=${first}&html=1&event=${CHAT.join(',')}`;
-      const older = await call('GET', `/${this.room}/messages?${query}`);
-      this.hasMore = older.length === OLDER;
+      const place = this.thread ? `threads/${encodeURIComponent(this.thread)}/messages` : 'messages';
+      const events = this.thread ? '' : `&event=${CHAT.join(',')}`;
+      const query = `limit=${OLDER}&until_id=${first}&html=1${events}`;
+      const older = await call('GET', `/${this.room}/${place}?${query}`);
+      this.hasMore = older.length > 0;
       for (const message of older.reverse()) this.put(message);
     } catch {
       // Scrolling on tries again.

@@ -1,8 +1,9 @@
 // What the reader has sent and the server has not confirmed. It is kept over reloads, and sent
-// again under the same id, by which the server stores it once.
+// again under the same id, by which the server stores it once. One message is sent at a time, so
+// that they are stored in the order in which they were written.
 
 import { call, Refused } from './api.js';
-import { kept } from './dom.js';
+import { kept, keptKeys } from './dom.js';
 
 const FIRST_PAUSE = 1000;
 const LAST_PAUSE = 30000;
@@ -15,38 +16,35 @@ export class Outbox {
   constructor(room, view) {
     this.room = room;
     this.view = view;
-    this.key = `eddyline-outbox:${document.body.dataset.me}:${room}`;
-    this.pauses = new Map();
-  }
-
-  /** What waits, in the order in which it was sent. */
-  entries() {
-    return kept.get(this.key) ?? [];
-  }
-
-  /** Goes on with what an earlier page has not sent. */
-  resume() {
-    for (const entry of this.entries()) {
-      this.view.show(entry);
-      if (!entry.failed) this.attempt(entry.uuid);
+    this.prefix = `eddyline-outbox:${document.body.dataset.me}:${room}:`;
+    /** What waits, in the order in which it was written. Storage has a copy, where it is allowed. */
+    this.entries = new Map();
+    this.pause = FIRST_PAUSE;
+    this.isRunning = false;
+    this.wake = () => {};
+    const earlier = keptKeys(this.prefix).map((key) => kept.get(key));
+    for (const entry of earlier.filter(Boolean).sort((one, other) => one.at - other.at)) {
+      this.entries.set(entry.uuid, entry);
     }
+    addEventListener('storage', (event) => this.changedElsewhere(event));
+  }
+
+  /** Shows what an earlier page has not sent, and goes on with it. */
+  resume() {
+    for (const entry of this.entries.values()) this.view.show(entry);
+    this.run();
   }
 
   /** Sends a text, into a thread if one is named. */
   send(text, thread) {
-    const entry = { uuid: newId(), text, thread, failed: null };
-    kept.set(this.key, [...this.entries(), entry]);
-    this.view.show(entry);
-    this.attempt(entry.uuid);
+    this.save({ uuid: newId(), text, thread, at: Date.now(), failed: null });
+    this.run();
   }
 
   /** The server has this message. */
   confirm(uuid) {
-    const entries = this.entries();
-    if (!entries.some((entry) => entry.uuid === uuid)) return;
-    const left = entries.filter((entry) => entry.uuid !== uuid);
-    kept.set(this.key, left.length > 0 ? left : null);
-    this.pauses.delete(uuid);
+    this.entries.delete(uuid);
+    kept.set(this.prefix + uuid, null);
   }
 
   drop(uuid) {
@@ -55,37 +53,68 @@ export class Outbox {
   }
 
   retry(uuid) {
-    this.change(uuid, { failed: null });
-    this.attempt(uuid);
-  }
-
-  change(uuid, changes) {
-    const entries = this.entries().map((entry) =>
-      entry.uuid === uuid ? { ...entry, ...changes } : entry,
-    );
-    kept.set(this.key, entries.length > 0 ? entries : null);
-    const changed = entries.find((entry) => entry.uuid === uuid);
-    if (changed) this.view.show(changed);
-  }
-
-  async attempt(uuid) {
-    const entry = this.entries().find((each) => each.uuid === uuid);
+    const entry = this.entries.get(uuid);
     if (!entry) return;
-    const place = entry.thread ? `threads/${encodeURIComponent(entry.thread)}/messages` : 'messages';
-    const message = { event: 'message', content: entry.text, uuid };
+    this.save({ ...entry, failed: null });
+    this.run();
+  }
+
+  save(entry) {
+    this.entries.set(entry.uuid, entry);
+    kept.set(this.prefix + entry.uuid, entry);
+    this.view.show(entry);
+  }
+
+  /** Another tab has sent, dropped or failed to send something that waits here as well. */
+  changedElsewhere({ key, newValue }) {
+    const uuid = key?.startsWith(this.prefix) ? key.slice(this.prefix.length) : null;
+    if (!uuid || !this.entries.has(uuid)) return;
+    if (newValue === null) {
+      this.entries.delete(uuid);
+      this.view.dropped(uuid);
+      return;
+    }
+    const entry = JSON.parse(newValue);
+    this.entries.set(uuid, entry);
+    this.view.show(entry);
+  }
+
+  async run() {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    for (;;) {
+      const entry = [...this.entries.values()].find(({ failed }) => !failed);
+      if (!entry) break;
+      const pause = await this.attempt(entry);
+      if (pause > 0) {
+        await new Promise((resolve) => {
+          this.wake = resolve;
+          setTimeout(resolve, pause);
+        });
+      }
+    }
+    this.isRunning = false;
+  }
+
+  /** Sends an entry once. @returns {Promise<number>} how long to wait before anything is sent */
+  async attempt({ uuid, text, thread }) {
+    const place = thread ? `threads/${encodeURIComponent(thread)}/messages` : 'messages';
     try {
-      const stored = await call('POST', `/${this.room}/${place}`, message);
+      const stored = await call('POST', `/${this.room}/${place}`, { event: 'message', content: text, uuid });
+      this.pause = FIRST_PAUSE;
       this.confirm(uuid);
       this.view.sent(stored);
+      return 0;
     } catch (error) {
-      if (error instanceof Refused && !error.isPassing) {
-        this.change(uuid, { failed: error.message });
-        return;
+      const refused = error instanceof Refused ? error : null;
+      if (refused && !refused.isPassing) {
+        const entry = this.entries.get(uuid);
+        if (entry) this.save({ ...entry, failed: refused.message });
+        return 0;
       }
-      const pause = this.pauses.get(uuid) ?? FIRST_PAUSE;
-      this.pauses.set(uuid, Math.min(2 * pause, LAST_PAUSE));
-      const asked = error instanceof Refused ? error.wait * 1000 : 0;
-      setTimeout(() => this.attempt(uuid), Math.max(asked, pause) * (1 + Math.random() / 4));
+      const pause = Math.max((refused?.wait ?? 0) * 1000, this.pause);
+      this.pause = Math.min(2 * this.pause, LAST_PAUSE);
+      return pause * (1 + Math.random() / 4);
     }
   }
 }

@@ -7,8 +7,8 @@ import { clock } from './times.js';
 const self = document.body.dataset;
 /** What mentions all who are in the flow. */
 const EVERYONE = ['@everyone', '@everybody', '@all', '@anyone', '@anybody'];
-/** Everybody in the flow, by number. */
-const people = new Map(findAll('#people li').map((item) => [item.dataset.id, item.dataset]));
+/** Somebody in the room. */
+const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
 
 /** Whether a message mentions the reader. */
 export function isHit(message) {
@@ -26,7 +26,7 @@ export function authorOf(message) {
   if (message.author) return { name: message.author.name };
   if (message.external_user_name) return { name: message.external_user_name };
   if (message.user === '0') return { name: 'Eddyline' };
-  return people.get(message.user) ?? { name: 'Somebody who left' };
+  return person(message.user) ?? { name: 'Somebody who left' };
 }
 
 /** Shows a message in a row. What depends on the rows beside it is for the feed. */
@@ -167,7 +167,7 @@ export function bytes(count) {
   let scaled = count;
   let unit = 0;
   while (scaled >= 999500 && unit < units.length - 1) {
-    scaled = Math.trunc(scaled / 1000);
+    scaled = Math.trunc((scaled + 500) / 1000);
     unit += 1;
   }
   const whole = Math.trunc(scaled / 1000);

@@ -7,18 +7,22 @@ const SILENCE = 45000;
 const DOUBT = 25000;
 const FIRST_PAUSE = 500;
 const LAST_PAUSE = 30000;
+/** Seconds after a refusal that names no time. */
+const FIRST_WAIT = 5;
 
 export class Connection {
   /**
    * @param {string} url the address of the stream, without its query
    * @param {(event: object, id: string | null) => void} heard
-   * @param {(state: 'open' | 'broken' | 'signed-out') => void} changed
+   * @param {(state: 'open' | 'broken' | 'refused' | 'signed-out') => void} changed
    */
   constructor(url, heard, changed) {
     this.url = url;
     this.heard = heard;
     this.changed = changed;
     this.flows = [];
+    /** Shows that a page of ours asks. */
+    this.token = '';
     this.last = '';
     this.pause = FIRST_PAUSE;
     this.abort = null;
@@ -72,7 +76,7 @@ export class Connection {
   async read(abort) {
     const query = new URLSearchParams({ user: '1', active: 'true', html: '1' });
     if (this.flows.length > 0) query.set('filter', this.flows.join(','));
-    const headers = { Accept: 'text/event-stream' };
+    const headers = { Accept: 'text/event-stream', 'X-CSRF-Token': this.token };
     if (this.last) headers['Last-Event-ID'] = this.last;
     let silence = setTimeout(() => abort.abort(), SILENCE);
     try {
@@ -82,7 +86,12 @@ export class Connection {
         this.changed('signed-out');
         return 0;
       }
-      if (!answer.ok) return Number(answer.headers.get('Retry-After')) || 5;
+      if (answer.status === 403 || answer.status === 404) {
+        // A flow is not the reader's any more, or the token is an old one: the page knows better.
+        this.changed('refused');
+        return FIRST_WAIT;
+      }
+      if (!answer.ok) return Number(answer.headers.get('Retry-After')) || FIRST_WAIT;
       this.changed('open');
       this.pause = FIRST_PAUSE;
       this.last = answer.headers.get('Event-Id') ?? this.last;

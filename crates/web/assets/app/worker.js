@@ -5,9 +5,9 @@ import { Connection, positionOf } from './stream.js';
 /** How many events are kept for tabs whose page is older than the stream. */
 const KEPT = 1000;
 
-const ports = new Set();
-const flows = new Set();
-/** @type {{id: string | null, event: object}[]} */
+/** The tabs, each with the flows that its page shows. @type {Map<MessagePort, string[]>} */
+const ports = new Map();
+/** @type {{id: string, event: object}[]} */
 let events = [];
 /** The event that the kept ones follow. */
 let start = '';
@@ -20,7 +20,7 @@ const connection = new Connection(url, heard, (now) => {
 });
 
 function tell(message) {
-  for (const port of ports) port.postMessage(message);
+  for (const port of ports.keys()) port.postMessage(message);
 }
 
 function heard(event, id) {
@@ -34,38 +34,48 @@ function heard(event, id) {
   tell({ event });
 }
 
+/** The flows of all tabs. */
+function wanted() {
+  return [...new Set([...ports.values()].flat())].sort();
+}
+
 /** A tab wants these flows, and what happened after its page was made. */
-function join(port, wanted, last) {
-  const isFirst = ports.size === 0 || connection.isStopped;
-  const hasNew = wanted.some((flow) => !flows.has(flow));
-  ports.add(port);
-  for (const flow of wanted) flows.add(flow);
-  if (isFirst) {
-    events = [];
-    start = last;
-    connection.start([...flows], last);
+function join(port, { flows, last, token }) {
+  ports.set(port, flows);
+  connection.token = token;
+  const isStopped = connection.isStopped;
+  const all = wanted();
+  if (!isStopped && all.join() === connection.flows.join() && state !== 'refused') {
+    replay(port, last);
+    port.postMessage({ state });
     return;
   }
-  if (positionOf(last) < positionOf(start)) port.postMessage({ event: { event: 'reset' } });
-  else {
-    for (const { id, event } of events) {
-      if (positionOf(id) > positionOf(last)) port.postMessage({ event });
-    }
+  // Events that a tab hears again change nothing there.
+  const isOlder = isStopped || positionOf(last) < positionOf(connection.last);
+  const from = isOlder ? last : connection.last;
+  if (isOlder) {
+    events = [];
+    start = from;
   }
-  port.postMessage({ state });
-  if (hasNew) connection.start([...flows], connection.last);
+  state = 'open';
+  connection.start(all, from);
+}
+
+function replay(port, last) {
+  if (positionOf(last) < positionOf(start)) port.postMessage({ event: { event: 'reset' } });
+  for (const { id, event } of events) {
+    if (positionOf(id) > positionOf(last)) port.postMessage({ event });
+  }
 }
 
 function leave(port) {
   ports.delete(port);
-  if (ports.size > 0) return;
-  connection.stop();
-  flows.clear();
+  if (ports.size === 0) connection.stop();
 }
 
 self.addEventListener('connect', ({ ports: [port] }) => {
   port.onmessage = ({ data }) => {
-    if (data.join) join(port, data.join.flows, data.join.last);
+    if (data.join) join(port, data.join);
     else if (data.leave) leave(port);
     else if (data.wake) connection.wake();
   };

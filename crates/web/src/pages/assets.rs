@@ -1,4 +1,4 @@
-//! What pages load: their style, and their icon.
+//! What pages load: their style, their icon and their scripts.
 
 use std::sync::LazyLock;
 

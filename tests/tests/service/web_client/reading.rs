@@ -7,13 +7,15 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{MAIN, open, open_flow, sees, shows, texts};
+use super::{ENTER, MAIN, PASSWORD, open, open_flow, sees, shows, texts};
 
 on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
     older_messages_are_loaded_upward,
     another_flow_is_marked_until_it_is_read_elsewhere,
     an_item_of_an_integration_comes_up_in_the_inbox,
+    the_stream_goes_on_when_a_flow_is_left_and_another_joined,
+    a_small_screen_marks_nothing_read_that_it_does_not_show,
 ];
 
 async fn a_page_opens_at_what_is_unread_and_marks_it_read(server: Server) {
@@ -134,4 +136,72 @@ async fn an_item_of_an_integration_comes_up_in_the_inbox(server: Server) {
         open_flow(&browser, &server, "");
         assert_eq!(browser.count("#inbox .rows li"), 1);
     });
+}
+
+async fn the_stream_goes_on_when_a_flow_is_left_and_another_joined(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ben);
+        shows(&browser, ".tab[data-api='acme/side']");
+    });
+    let place = format!("/flows/acme/side/users/{}", ben.id);
+    ada.does(Method::PUT, &place, &json!({"disabled": true}))
+        .await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for("!document.querySelector('.tab[data-api=\"acme/side\"]')");
+    });
+    ada.say(MAIN, "still here").await;
+    tokio::task::block_in_place(|| sees(&browser, "still here"));
+
+    server.flow("acme", "third", &[&ada]);
+    let users = "/flows/acme/third/users";
+    ada.does(Method::POST, users, &json!({"id": ben.id})).await;
+    tokio::task::block_in_place(|| shows(&browser, ".tab[data-api='acme/third']"));
+    ada.say("acme/third", "@ben hello").await;
+    tokio::task::block_in_place(|| {
+        shows(
+            &browser,
+            ".tab[data-api='acme/third'].unread .count:not([hidden])",
+        );
+    });
+    ada.say(MAIN, "and here").await;
+    tokio::task::block_in_place(|| sees(&browser, "and here"));
+}
+
+async fn a_small_screen_marks_nothing_read_that_it_does_not_show(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let root = ben.say(MAIN, "a thread").await;
+    let thread = root["thread_id"].as_str().unwrap().to_owned();
+    ben.say(MAIN, "not seen yet").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(360, 640);
+        browser.open(&format!("{}/sign-in", server.base_url()));
+        browser.fill_label("E-mail address", &ada.email);
+        browser.fill_label("Password", PASSWORD);
+        browser.press("Sign in");
+        open_flow(&browser, &server, &format!("/threads/{thread}"));
+        // Whatever the page does at first it has done when this is in the thread.
+        browser.type_keys("#reply textarea", "a reply");
+        browser.type_keys("#reply textarea", ENTER);
+        browser.wait_for("document.querySelectorAll('#thread article[data-id]').length === 2");
+    });
+    let flow = ada.get(&format!("/flows/{MAIN}")).await;
+    assert_eq!(flow["read"], 0);
+    tokio::task::block_in_place(|| {
+        open_flow(&browser, &server, "");
+    });
+    loop {
+        let flow = ada.get(&format!("/flows/{MAIN}")).await;
+        if flow["read"].as_i64() > root["id"].as_i64() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
 }

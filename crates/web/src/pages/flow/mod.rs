@@ -49,6 +49,8 @@ enum List {
 struct ThreadPane {
     head: ThreadHead,
     rows: Vec<Row>,
+    /// Whether older messages are there.
+    more: bool,
 }
 
 #[derive(Template)]
@@ -63,11 +65,16 @@ struct FlowPage {
     rows: Vec<Row>,
     /// A row without a message, which the script fills.
     empty: Row,
+    /// Those who are in the flow.
     people: Vec<FlowUser>,
+    /// The same with those who are blocked, whose messages stay.
+    everybody: Vec<FlowUser>,
     list: List,
     thread: Option<ThreadPane>,
     /// The message up to which the reader has read.
     read: i64,
+    /// The number of the last message, of whatever kind.
+    last: i64,
     /// Whether older messages are there.
     more: bool,
 }
@@ -189,7 +196,9 @@ async fn show(
         rows: rows(messages, &context),
         empty: Row::default(),
         read: flow.read.unwrap_or_default(),
+        last: flow.last_message_id.unwrap_or_default(),
         people: current(&people),
+        everybody: people,
         shell,
         flow,
         path,
@@ -198,7 +207,12 @@ async fn show(
         more,
     };
     let mut response = visit.page(&page);
-    let_scripts_run(&mut response, &app.config().addresses.base);
+    let store = app.files().origin().await?;
+    let_scripts_run(
+        &mut response,
+        &app.config().addresses.base,
+        store.as_deref(),
+    );
     Ok(response)
 }
 
@@ -211,14 +225,14 @@ async fn thread_pane(
     let head = ThreadHead::find(visit, room, id, context).await?;
     let root = visit.app().messages().thread_root(room, id)?;
     let chat: Room = room.clone().into();
-    let (messages, _) = latest(visit, &chat, Vec::new(), Some(root)).await?;
+    let (messages, more) = latest(visit, &chat, Vec::new(), Some(root)).await?;
     let context = RowContext {
         read: None,
         in_thread: true,
         ..*context
     };
     let rows = rows(messages, &context);
-    Ok(ThreadPane { head, rows })
+    Ok(ThreadPane { head, rows, more })
 }
 
 /// Those who are not blocked.

@@ -74,7 +74,12 @@ pub(in crate::pages) async fn show(
         more,
     };
     let mut response = visit.page(&page);
-    let_scripts_run(&mut response, &app.config().addresses.base);
+    let store = app.files().origin().await?;
+    let_scripts_run(
+        &mut response,
+        &app.config().addresses.base,
+        store.as_deref(),
+    );
     Ok(response)
 }
 

@@ -261,7 +261,7 @@ fn bytes(count: i64) -> String {
     let mut scaled = count;
     let mut unit = 0;
     while scaled >= 999_500 && unit < UNITS.len() - 1 {
-        scaled /= 1000;
+        scaled = (scaled + 500) / 1000;
         unit += 1;
     }
     let (whole, tenths) = (scaled / 1000, scaled % 1000 / 100);
