@@ -79,6 +79,7 @@ async fn run(
             NOTHING,
             tagged,
             None,
+            None,
         )
         .await?;
     assert_eq!(
