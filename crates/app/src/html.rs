@@ -1,7 +1,9 @@
 //! The text of messages as HTML, for clients that ask for it.
 
+use std::borrow::Cow;
+
 use eddyline_markup::chat;
-use serde_json::Value;
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// How many times as long as its text HTML may be, and how many bytes longer in any case. Longer
@@ -34,23 +36,36 @@ pub(crate) fn add_html_to_list(list: &[u8]) -> Vec<u8> {
     [b"[", &*joined, b"]"].concat()
 }
 
+/// What an object says of its text. The rest of it is not decoded.
+#[derive(Deserialize)]
+struct Said<'a> {
+    #[serde(borrow)]
+    event: Cow<'a, str>,
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
+/// The content of a comment or an edit.
+#[derive(Deserialize)]
+struct Inside<'a> {
+    #[serde(borrow, alias = "updated_content")]
+    text: Cow<'a, str>,
+}
+
 fn html_of(object: &[u8]) -> Option<String> {
-    let object: Value = serde_json::from_slice(object).ok()?;
-    let content = &object["content"];
-    let text = match object["event"].as_str()? {
-        "message" | "status" => content,
-        "comment" => &content["text"],
-        "message-edit" => &content["updated_content"],
+    let Said { event, content } = serde_json::from_slice(object).ok()?;
+    let text: Cow<'_, str> = match &*event {
+        "message" | "status" => serde_json::from_str(content.get()).ok()?,
+        "comment" | "message-edit" => serde_json::from_str::<Inside<'_>>(content.get()).ok()?.text,
         _ => return None,
     };
-    let text = text.as_str()?;
-    let html = chat(text);
+    let html = chat(&text);
     (html.len() <= GROWTH * text.len() + SPARE_BYTES).then_some(html)
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

@@ -59,7 +59,8 @@ pub struct RegisteredApplication {
     pub client_secret: String,
 }
 
-/// What a token is worth (RFC 7662, section 2.2). Of one that is worth nothing, only that is told.
+/// Whether a token is valid, and what it allows (RFC 7662, section 2.2). An invalid one has `active`
+/// only.
 #[derive(Default, Serialize, ToSchema)]
 pub struct IntrospectionAnswer {
     /// Whether the token holds.

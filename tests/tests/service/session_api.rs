@@ -11,6 +11,7 @@ on_shared_servers![
     no_other_credential_counts_beside_the_session,
     without_a_session_nothing_is_told_and_no_password_is_asked_for,
     only_what_takes_credentials_is_reached,
+    a_session_allows_what_an_api_token_of_the_user_allows,
     the_stream_ends_with_the_session,
 ];
 
@@ -184,6 +185,49 @@ async fn only_what_takes_credentials_is_reached(tenant: Tenant) {
         "/app/-/stream/none",
     ] {
         assert_eq!(read(&mut ben, path).await.status, 404, "{path}");
+    }
+}
+
+async fn a_session_allows_what_an_api_token_of_the_user_allows(tenant: Tenant) {
+    let blocked = tenant.member("bert");
+    let place = tenant.path(&format!("/users/{}", blocked.id));
+    let block = json!({"disabled": true});
+    tenant.ada.does(Method::PUT, &place, &block).await;
+    let neighbour = tenant.neighbour();
+    let organization = format!("/organizations/{}", tenant.name);
+    let (own, private) = (tenant.path(""), format!("/private/{}", tenant.ada.id));
+    // Nothing of this changes anything: refused for its rights, or for what it asks.
+    let requests = [
+        ("GET", own.clone()),
+        ("GET", tenant.path("/messages")),
+        ("GET", tenant.path("/users")),
+        ("GET", tenant.path("/threads")),
+        ("GET", tenant.path("/sources")),
+        ("GET", tenant.path("/invitations")),
+        ("GET", private),
+        ("GET", organization.clone()),
+        ("GET", format!("{organization}/users")),
+        ("PUT", tenant.path("/users/999999")),
+        ("DELETE", tenant.path("/messages/999999")),
+        ("DELETE", format!("{organization}/users/999999")),
+        ("PUT", organization),
+    ];
+    for who in [&tenant.ada, &tenant.ben, &blocked, &neighbour.ben] {
+        let mut visitor = tenant.server().signed_in(&who.email, PASSWORD).await;
+        let shown = token(&visitor);
+        for (method, path) in &requests {
+            let by_token = Method::from_bytes(method.as_bytes()).unwrap();
+            let by_token = who.send(by_token, path, &Value::Null).await;
+            let by_session = visitor
+                .send(method, &format!("/app/-/api{path}"), &[&shown], "")
+                .await;
+            assert_eq!(
+                by_session.status,
+                by_token.status.as_u16(),
+                "{method} {path} for {}",
+                who.email
+            );
+        }
     }
 }
 

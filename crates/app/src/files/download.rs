@@ -82,10 +82,11 @@ impl Files {
     ///
     /// [`Error::unavailable`] when the store cannot sign.
     pub async fn origin(&self) -> Result<Option<String>> {
-        match self.files() {
-            Ok(files) => Ok(files.origin().await?),
-            Err(_) => Ok(None),
-        }
+        let Ok(files) = self.files() else {
+            return Ok(None);
+        };
+        let origin = self.store_origin.get_or_try_init(|| files.origin()).await?;
+        Ok(origin.clone())
     }
 
     async fn admit_reader(&self, actor: &Actor, room: RoomId) -> Result<()> {

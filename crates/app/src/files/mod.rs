@@ -16,7 +16,7 @@ use eddyline_auth::DownloadKey;
 use eddyline_model::files::NewFile;
 use eddyline_wire::{Attachment, PictureSize, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, OnceCell};
 
 pub use download::Download;
 /// The bytes of a file on their way out.
@@ -41,6 +41,8 @@ pub struct Files {
     unpacking: Arc<Unpacking>,
     /// Notified when this process abandoned an upload.
     upload_abandoned: Arc<Notify>,
+    /// The origin of the object store. It never changes, and finding it out signs an address.
+    store_origin: Arc<OnceCell<Option<String>>>,
 }
 
 crate::core::opaque_debug!(Files);
@@ -60,6 +62,7 @@ impl Files {
             links: Arc::new(links),
             unpacking,
             upload_abandoned,
+            store_origin: Arc::default(),
         }
     }
 

@@ -36,7 +36,8 @@ pub(super) fn show_tokens(answer: &TokenAnswer, as_json: bool) -> Answer {
     Ok(response)
 }
 
-/// Of a token that is worth nothing, only that is told.
+/// The answer about a token. For an invalid one it says `active: false` and nothing else (RFC 7662,
+/// section 2.2).
 pub(super) fn introspection_answer(
     found: Option<Introspection>,
     issuer: &str,

@@ -82,7 +82,7 @@ pub(super) fn named_link(text: &str) -> Option<NamedLink<'_>> {
     let address = &inside[..closing(searched, '(', ')', |c| {
         c.is_whitespace() || c.is_control() || matches!(c, '<' | '>' | '"')
     })?];
-    // An empty text would make a link that nobody sees.
+    // A link with an empty text would not be visible.
     (!name.trim().is_empty()).then_some(NamedLink {
         text: name,
         address,

@@ -1,7 +1,7 @@
 //! Chat text with light markdown as HTML.
 //!
 //! The scanner is our own. Libraries for CommonMark turn `# foo`, `1. x` and four spaces into
-//! headings, lists and code, and in a chat these are what somebody typed.
+//! headings, lists and code. In a chat they must stay text.
 //!
 //! This module finds the blocks: code and quotes. `line` renders what is within one line;
 //! `delimiters` says which `*`, `_` and `~~` begin and end an element, `addresses` where addresses
@@ -39,7 +39,7 @@ const MAX_LANGUAGE: usize = 20;
 /// The name of a language behind the first fence becomes the attribute `data-language` of the
 /// `code`. Links lead to `http:`, `https:` or `mailto:`, open a new tab, and have `rel`. Everything
 /// else is escaped text, so the HTML is safe whatever the text holds. A mention is marked by its
-/// form; whether somebody has that nick is not looked up.
+/// form. The function does not check that a user has that nick.
 ///
 /// Line breaks stay `\n`, which a page shows with `white-space: pre-line`. A line break beside a
 /// `pre` or a `blockquote` is left out, because it would show as an empty line there.

@@ -3,8 +3,10 @@
 //! The rules follow `eddyline_model::tags`, which decides what a message is tagged with and whom it
 //! mentions, so that what looks like a tag is one. This crate knows no other of ours and has no
 //! roster, so it differs in two points. A mention is a run of letters, digits, `_`, `-` and `.`,
-//! whether or not somebody has that nick. A tag needs a letter, because `#16` in a chat is mostly a
+//! also when no user has that nick. A tag needs a letter, because `#16` in a chat is mostly a
 //! number.
+
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory as _};
 
 /// The most characters of a nick: those of the model, which may be twice as many before they are
 /// composed.
@@ -49,7 +51,7 @@ pub(super) fn is_word_char(c: char) -> bool {
 }
 
 /// Whether a letter belongs to a script that puts no space between words or before particles: Han,
-/// Hiragana, Katakana and Hangul.
+/// Hiragana, Katakana and Hangul. The search of `eddyline_model` has the same blocks.
 pub(super) fn is_cjk(c: char) -> bool {
     matches!(
         c,
@@ -69,91 +71,8 @@ pub(super) fn is_cjk(c: char) -> bool {
     )
 }
 
-/// Whether a character is a combining mark of a script in common use that `char::is_alphanumeric`
-/// does not count: accents, points, and the signs of Indic scripts that take a vowel away. The
-/// table spares the crate a dependency; a script that it lacks ends a tag at such a sign.
+/// Whether a character is a combining mark: an accent, a point, or the sign of an Indic script that
+/// takes a vowel away. `char::is_alphanumeric` does not count these.
 fn is_combining_mark(c: char) -> bool {
-    matches!(
-        c,
-        '\u{300}'..='\u{36f}'
-            | '\u{483}'..='\u{487}'
-            | '\u{591}'..='\u{5bd}'
-            | '\u{5bf}'
-            | '\u{5c1}'..='\u{5c2}'
-            | '\u{5c4}'..='\u{5c5}'
-            | '\u{5c7}'
-            | '\u{610}'..='\u{61a}'
-            | '\u{64b}'..='\u{65f}'
-            | '\u{6d6}'..='\u{6dc}'
-            | '\u{6df}'..='\u{6e4}'
-            | '\u{6e7}'..='\u{6e8}'
-            | '\u{6ea}'..='\u{6ed}'
-            | '\u{730}'..='\u{74a}'
-            | '\u{7eb}'..='\u{7f3}'
-            | '\u{898}'..='\u{89f}'
-            | '\u{8ca}'..='\u{8e1}'
-            | '\u{8e3}'..='\u{8ff}'
-            | '\u{93c}'
-            | '\u{94d}'
-            | '\u{951}'..='\u{954}'
-            | '\u{9bc}'
-            | '\u{9cd}'
-            | '\u{9fe}'
-            | '\u{a3c}'
-            | '\u{a4d}'
-            | '\u{abc}'
-            | '\u{acd}'
-            | '\u{afa}'..='\u{aff}'
-            | '\u{b3c}'
-            | '\u{b4d}'
-            | '\u{b55}'
-            | '\u{bcd}'
-            | '\u{c3c}'
-            | '\u{c4d}'
-            | '\u{cbc}'
-            | '\u{ccd}'
-            | '\u{d3b}'..='\u{d3c}'
-            | '\u{d4d}'
-            | '\u{dca}'
-            | '\u{e3a}'
-            | '\u{e47}'..='\u{e4e}'
-            | '\u{eba}'
-            | '\u{ec8}'..='\u{ecd}'
-            | '\u{f18}'..='\u{f19}'
-            | '\u{f35}'
-            | '\u{f37}'
-            | '\u{f39}'
-            | '\u{f82}'..='\u{f84}'
-            | '\u{f86}'..='\u{f87}'
-            | '\u{1037}'
-            | '\u{1039}'..='\u{103a}'
-            | '\u{135d}'..='\u{135f}'
-            | '\u{17c9}'..='\u{17d3}'
-            | '\u{17dd}'
-            | '\u{1ab0}'..='\u{1abd}'
-            | '\u{1dc0}'..='\u{1dff}'
-            | '\u{20d0}'..='\u{20dc}'
-            | '\u{302a}'..='\u{302f}'
-            | '\u{3099}'..='\u{309a}'
-            | '\u{fe20}'..='\u{fe2f}'
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_table_has_nothing_but_marks() {
-        // What a person would take for a letter, a digit, a space or punctuation, by blocks.
-        for c in ('\u{0}'..='\u{2ff}')
-            .chain('\u{2000}'..='\u{20cf}')
-            .chain('\u{2100}'..='\u{3029}')
-        {
-            assert!(!is_combining_mark(c), "{c:?}");
-        }
-        for c in "।॥฿๏๚༄༅၊။៖៛،؛؟۔־׃".chars() {
-            assert!(!is_combining_mark(c), "{c:?}");
-        }
-    }
+    c.general_category_group() == GeneralCategoryGroup::Mark
 }

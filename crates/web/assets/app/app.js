@@ -9,9 +9,11 @@ import { authorOf, chip, isHit } from './row.js';
 import { Connection } from './stream.js';
 import { clock, noteZone, shortTime } from './times.js';
 
-/** A break that mends itself soon is not worth a word. */
+/** Milliseconds after which the page says that the connection is broken. */
 const OFFLINE_AFTER = 5000;
 const NOTICE_FOR = 8000;
+/** Milliseconds over which pages spread their requests. */
+const SPREAD = 2000;
 /** The inbox shows the threads that changed last. */
 const MOST_THREADS = 50;
 const FIRST_PAUSE = 1000;
@@ -252,7 +254,7 @@ chat.scroll.addEventListener('scroll', () => {
 });
 for (const name of ['focus', 'visibilitychange']) addEventListener(name, markRead);
 document.addEventListener('visibilitychange', () => {
-  if (document.visibilityState === 'hidden') chat.showFresh(null);
+  if (document.visibilityState === 'hidden') chat.dropUnreadLine();
 });
 
 // Other flows.
@@ -333,7 +335,7 @@ function heard(event) {
   }
   switch (event.event) {
     case 'reset':
-      refresh();
+      refreshSoon();
       break;
     case 'message-edit':
       if (!isHere(event)) break;
@@ -355,7 +357,7 @@ function heard(event) {
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      refresh();
+      refreshSoon();
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -366,11 +368,20 @@ function heard(event) {
 
 /** The page is being made anew. What happens meanwhile is held, and shown after it. */
 let rebuilding = null;
+let refreshTimer = 0;
 const held = [];
+
+/** Such events reach all members at the same time. The pages do not all ask the server at once. */
+function refreshSoon() {
+  refreshTimer ||= setTimeout(() => {
+    refreshTimer = 0;
+    refresh();
+  }, Math.random() * SPREAD);
+}
 
 /** Makes what the page shows anew, in place. */
 function refresh() {
-  rebuilding ??= rebuild().then(() => {
+  rebuilding ??= rebuild().finally(() => {
     rebuilding = null;
     for (const event of held.splice(0)) heard(event);
   });

@@ -95,14 +95,11 @@ export class Feed {
   trim() {
     if (this.rows.size <= MOST_ROWS) return;
     const ids = [...this.rows.keys()].sort((one, other) => one - other);
-    for (const id of ids.slice(0, ids.length - KEPT_ROWS)) {
-      const row = this.rows.get(id);
-      dayOf(row)?.remove();
-      row.remove();
-      this.forget(row);
-    }
+    const first = this.rows.get(ids.at(-KEPT_ROWS));
+    for (const id of ids.slice(0, -KEPT_ROWS)) this.forget(this.rows.get(id));
+    while (first.previousElementSibling) first.previousElementSibling.remove();
     this.hasMore = true;
-    this.arrange(this.rows.get(ids.at(-KEPT_ROWS)));
+    this.arrange(first);
   }
 
   insert(row) {
@@ -146,7 +143,7 @@ export class Feed {
   arrangeAround(row) {
     const rows = new Set([row, rowBefore(row), rowAfter(row)]);
     const ofThread = row.dataset.thread ? this.ofThread(row) : new Set();
-    // With its second message a thread gets its string. Later ones change nothing of the others.
+    // With its second message a thread is shown in both rows. Later ones change only their neighbours.
     if (ofThread.size === 2) {
       for (const other of ofThread) for (const each of [other, rowBefore(other), rowAfter(other)]) rows.add(each);
     }
@@ -158,9 +155,9 @@ export class Feed {
     const [before, after] = [rowBefore(row), rowAfter(row)];
     const thread = this.shownThread(row);
     const continues = thread !== null && before !== null && this.shownThread(before) === thread;
-    const goesOn = thread !== null && after !== null && this.shownThread(after) === thread;
+    const nextContinues = thread !== null && after !== null && this.shownThread(after) === thread;
     const isNewDay = !before || dayKey(Number(before.dataset.sent)) !== dayKey(Number(row.dataset.sent));
-    const isNear =
+    const follows =
       before !== null &&
       before.dataset.user === row.dataset.user &&
       nameIn(before) === nameIn(row) &&
@@ -168,24 +165,24 @@ export class Feed {
       this.shownThread(before) === thread &&
       !before.classList.contains('act') &&
       !row.classList.contains('act');
-    const isFresh = Boolean(row.previousElementSibling?.classList.contains('fresh'));
-    const isKnot = thread !== null && !continues;
-    const isAbout = isKnot && row.dataset.root !== row.dataset.id;
-    const isFirst = isNewDay || isFresh || !isNear || row.classList.contains('hit');
+    const isFirstUnread = Boolean(row.previousElementSibling?.classList.contains('fresh'));
+    const beginsRun = thread !== null && !continues;
+    const showsTitle = beginsRun && row.dataset.root !== row.dataset.id;
+    const showsAuthor = isNewDay || isFirstUnread || !follows || row.classList.contains('hit');
     row.classList.toggle('strung', thread !== null);
-    row.classList.toggle('knot', isKnot);
-    row.classList.toggle('end', thread !== null && !goesOn);
-    row.classList.toggle('about-on', isAbout);
-    row.classList.toggle('first', isFirst);
-    find('.mark', row).hidden = !isKnot;
-    find('.about', row).hidden = !isAbout;
-    find('.face', row).hidden = !isFirst;
-    find('.by', row).classList.toggle('quietly', !isFirst);
-    find('.side-time', row).hidden = isFirst;
+    row.classList.toggle('knot', beginsRun);
+    row.classList.toggle('end', thread !== null && !nextContinues);
+    row.classList.toggle('about-on', showsTitle);
+    row.classList.toggle('first', showsAuthor);
+    find('.mark', row).hidden = !beginsRun;
+    find('.about', row).hidden = !showsTitle;
+    find('.face', row).hidden = !showsAuthor;
+    find('.by', row).classList.toggle('quietly', !showsAuthor);
+    find('.side-time', row).hidden = showsAuthor;
     this.showDay(row, isNewDay);
   }
 
-  /** The thread whose string a row hangs on: one that is more than the row itself. */
+  /** The thread that a row shows: one with other messages, or that mirrors an outside item. */
   shownThread(row) {
     const { thread, root, id, mirrors } = row.dataset;
     if (!thread || this.thread) return null;
@@ -211,18 +208,12 @@ export class Feed {
     place.before(make('p', { className: 'day', textContent: text }));
   }
 
-  /** Shows the line of the unread before the first message beyond `read`, or no line. */
-  showFresh(read) {
+  /** Takes the line of the unread away. */
+  dropUnreadLine() {
     const line = find('.fresh', this.element);
-    const was = line && rowAfterElement(line);
+    const row = line && rowAfter(line);
     line?.remove();
-    if (was) this.arrange(was);
-    if (read === null) return;
-    const ids = [...this.rows.keys()].sort((one, other) => one - other);
-    const first = ids.find((id) => id > read && !('mine' in this.rows.get(id).dataset));
-    if (first === undefined) return;
-    this.rows.get(first).before(make('p', { className: 'fresh', textContent: 'New' }));
-    this.arrange(this.rows.get(first));
+    if (row) this.arrange(row);
   }
 
   /** Shows what is being sent. */
@@ -301,11 +292,7 @@ function rowBefore(row) {
   return element;
 }
 
-function rowAfter(row) {
-  return rowAfterElement(row);
-}
-
-function rowAfterElement(element) {
+function rowAfter(element) {
   let next = element.nextElementSibling;
   while (next && !next.dataset.id) next = next.nextElementSibling;
   return next;

@@ -99,12 +99,9 @@ export class Outbox {
   /** Sends an entry once. @returns {Promise<number>} how long to wait before anything is sent */
   async attempt({ uuid, text, thread }) {
     const place = thread ? `threads/${encodeURIComponent(thread)}/messages` : 'messages';
+    let stored;
     try {
-      const stored = await call('POST', `/${this.room}/${place}`, { event: 'message', content: text, uuid });
-      this.pause = FIRST_PAUSE;
-      this.confirm(uuid);
-      this.view.sent(stored);
-      return 0;
+      stored = await call('POST', `/${this.room}/${place}`, { event: 'message', content: text, uuid });
     } catch (error) {
       const refused = error instanceof Refused ? error : null;
       if (refused && !refused.isPassing) {
@@ -116,6 +113,10 @@ export class Outbox {
       this.pause = Math.min(2 * this.pause, LAST_PAUSE);
       return pause * (1 + Math.random() / 4);
     }
+    this.pause = FIRST_PAUSE;
+    this.confirm(uuid);
+    this.view.sent(stored);
+    return 0;
   }
 }
 

@@ -7,7 +7,7 @@ import { clock } from './times.js';
 const self = document.body.dataset;
 /** What mentions all who are in the flow. */
 const EVERYONE = ['@everyone', '@everybody', '@all', '@anyone', '@anybody'];
-/** Somebody in the room. */
+/** A user of the room. */
 const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
 
 /** Whether a message mentions the reader. */
@@ -26,7 +26,7 @@ export function authorOf(message) {
   if (message.author) return { name: message.author.name };
   if (message.external_user_name) return { name: message.external_user_name };
   if (message.user === '0') return { name: 'Eddyline' };
-  return person(message.user) ?? { name: 'Somebody who left' };
+  return person(message.user) ?? { name: 'Former member' };
 }
 
 /** Shows a message in a row. What depends on the rows beside it is for the feed. */
@@ -122,7 +122,7 @@ function fillMore(row, message) {
   showTags(row, message.tags, plain(message));
 }
 
-/** Shows the tags that neither mention somebody nor stand in the text. */
+/** Shows the tags that are no mentions and do not stand in the text. */
 export function showTags(row, tags, text) {
   const said = (text ?? find('.text', row).textContent).toLowerCase();
   const shown = tags.filter((tag) => !tag.startsWith(':') && !said.includes(`#${tag}`));

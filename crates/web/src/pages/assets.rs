@@ -33,7 +33,7 @@ pub(crate) static ICON: LazyLock<Asset> = LazyLock::new(|| {
     )
 });
 
-/// Something that is the same for everybody.
+/// A static file.
 pub(crate) struct Asset {
     path: &'static str,
     kind: &'static str,

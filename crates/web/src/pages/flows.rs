@@ -51,11 +51,11 @@ pub(super) async fn settings(
         .find(actor, &organization, &flow, FlowAction::See)
         .await?;
     let flow = visit.app().flows().get(actor, &room).await?;
-    outside(&visit, flow)
+    show_settings(&visit, flow)
 }
 
-/// What somebody who may see a flow learns of it, also from outside.
-pub(super) fn outside(visit: &Visit, mut flow: Flow) -> Result<Response, PageError> {
+/// The settings of a flow, for all who may see it, members or not.
+pub(super) fn show_settings(visit: &Visit, mut flow: Flow) -> Result<Response, PageError> {
     let people = flow.users.take().unwrap_or_default();
     let people = people
         .into_iter()

@@ -140,8 +140,8 @@ fn scripts<H: Handler<T, Site>, T: 'static>(handler: H) -> MethodRouter<Site> {
         .delete(handler)
 }
 
-/// Compresses what is the same for everybody. Pages hold secrets, which the length of a compressed
-/// answer could tell.
+/// Compresses static files. Pages are not compressed: they hold secrets, which the length of a
+/// compressed answer could reveal.
 fn gzip() -> CompressionLayer {
     CompressionLayer::new()
 }

@@ -86,12 +86,8 @@ async fn hostile_text_runs_nothing_and_asks_nobody(server: Server) {
             browser.count("#chat script, #chat img[src=x], #chat svg[onload], h1"),
             1
         );
-        assert_eq!(complaints(&browser), Vec::<String>::new());
-        let elsewhere = browser.log();
-        assert!(
-            elsewhere.iter().all(|line| !line.contains("evil.example")),
-            "{elsewhere:?}"
-        );
+        // What the policy stops, and requests that fail because there is no such host, are there.
+        assert_eq!(browser.log(), Vec::<String>::new());
     });
 }
 

@@ -2,7 +2,7 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 
 use crate::integrations::{Source, update};
@@ -35,12 +35,9 @@ async fn a_page_opens_at_what_is_unread_and_marks_it_read(server: Server) {
             browser.execute("return document.querySelector('.fresh + article .text').textContent");
         assert_eq!(fresh, "unread");
     });
-    loop {
-        let flow = ada.get(&format!("/flows/{MAIN}")).await;
-        if flow["read"] == last["id"] {
-            break;
-        }
-        tokio::task::yield_now().await;
+    let patience = Patience::until("the flow is marked read");
+    while ada.get(&format!("/flows/{MAIN}")).await["read"] != last["id"] {
+        patience.goes_on().await;
     }
     tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
@@ -197,11 +194,8 @@ async fn a_small_screen_marks_nothing_read_that_it_does_not_show(server: Server)
     tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
     });
-    loop {
-        let flow = ada.get(&format!("/flows/{MAIN}")).await;
-        if flow["read"].as_i64() > root["id"].as_i64() {
-            break;
-        }
-        tokio::task::yield_now().await;
+    let patience = Patience::until("the flow is marked read");
+    while ada.get(&format!("/flows/{MAIN}")).await["read"].as_i64() <= root["id"].as_i64() {
+        patience.goes_on().await;
     }
 }

@@ -25,7 +25,7 @@ use self::threads::{ThreadHead, ThreadRow, thread_rows};
 use crate::Site;
 use crate::answer::let_scripts_run;
 use crate::error::PageError;
-use crate::pages::flows::outside;
+use crate::pages::flows::show_settings;
 use crate::segments::FlowNames;
 use crate::visit::Visit;
 
@@ -155,7 +155,7 @@ async fn show(
     let event = app.streams().position();
     let mut flow = app.flows().get(actor, &room).await?;
     if !flow.joined {
-        return outside(&visit, flow);
+        return show_settings(&visit, flow);
     }
     let people = flow.users.take().unwrap_or_default();
     let by_id: HashMap<i64, FlowUser> = people
@@ -206,13 +206,15 @@ async fn show(
         thread,
         more,
     };
-    let mut response = visit.page(&page);
-    let store = app.files().origin().await?;
-    let_scripts_run(
-        &mut response,
-        &app.config().addresses.base,
-        store.as_deref(),
-    );
+    with_scripts(&visit, &page).await
+}
+
+/// A page whose scripts run.
+async fn with_scripts(visit: &Visit, page: &impl Template) -> Result<Response, PageError> {
+    let mut response = visit.page(page);
+    let store = visit.app().files().origin().await?;
+    let base = &visit.app().config().addresses.base;
+    let_scripts_run(&mut response, base, store.as_deref());
     Ok(response)
 }
 

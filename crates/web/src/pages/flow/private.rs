@@ -11,8 +11,7 @@ use eddyline_wire::{FlowUser, User};
 
 use super::rows::{Row, RowContext, rows};
 use super::shell::Shell;
-use super::{CHAT, latest};
-use crate::answer::let_scripts_run;
+use super::{CHAT, latest, with_scripts};
 use crate::error::PageError;
 use crate::segments::Numbered;
 use crate::visit::Visit;
@@ -38,7 +37,7 @@ pub(in crate::pages) async fn show(
 ) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let app = visit.app();
-    // A conversation that nobody has begun is shown empty. Reading begins none.
+    // The conversation may not exist yet. The page is empty then, and creates none.
     let room = app
         .rooms()
         .private(actor, with, MessageAction::Read)
@@ -73,14 +72,7 @@ pub(in crate::pages) async fn show(
         people,
         more,
     };
-    let mut response = visit.page(&page);
-    let store = app.files().origin().await?;
-    let_scripts_run(
-        &mut response,
-        &app.config().addresses.base,
-        store.as_deref(),
-    );
-    Ok(response)
+    with_scripts(&visit, &page).await
 }
 
 fn person(user: &User) -> FlowUser {

@@ -2,9 +2,10 @@
 //!
 //! The script of the page arranges rows by the same rules (`arrange` in `feed.js`).
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use eddyline_model::Timestamp;
+use eddyline_model::tags::USER_EVERYONE;
 use eddyline_wire::{Attachment, FlowUser, Message, Thread};
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ pub(super) struct Row {
     /// The day, above the first row of it.
     pub(super) day: Option<String>,
     /// Whether the row is the first one that is unread.
-    pub(super) fresh: bool,
+    pub(super) is_first_unread: bool,
     pub(super) id: i64,
     /// Beginning of the ids of elements: a message can stand in both panes.
     pub(super) prefix: &'static str,
@@ -49,21 +50,25 @@ pub(super) struct Row {
     pub(super) edited: bool,
     pub(super) uuid: String,
     pub(super) thread: Option<RowThread>,
-    /// Whether the row hangs on the string of its thread, which then is more than the row.
-    pub(super) strung: bool,
-    pub(super) first: bool,
-    pub(super) knot: bool,
-    pub(super) end: bool,
-    pub(super) about: bool,
-    /// Whether it tells what happened to an outside item, in one line.
-    pub(super) activity: bool,
-    /// What stands for a picture that is not there.
-    pub(super) letter: String,
-    /// Whether the message mentions the reader.
-    pub(super) hit: bool,
-    pub(super) mine: bool,
+    /// Whether the row shows that it belongs to its thread: the thread has other messages, or
+    /// mirrors an outside item.
+    pub(super) shows_thread: bool,
+    /// Whether the name and the picture of the author stand above the text.
+    pub(super) shows_author: bool,
+    /// Whether the row before belongs to another thread. The first row of a run has the mark.
+    pub(super) begins_run: bool,
+    /// Whether the row after belongs to another thread.
+    pub(super) ends_run: bool,
+    /// Whether the title of the thread stands above: a run of a thread that began earlier.
+    pub(super) shows_title: bool,
+    /// Whether the message is an activity, which is shown in one line.
+    pub(super) is_activity: bool,
+    /// The initial that is shown where the author has no picture.
+    pub(super) initial: String,
+    pub(super) mentions_reader: bool,
+    pub(super) is_own: bool,
     pub(super) files: Vec<FileCard>,
-    /// The tags that neither mention somebody nor stand in the text.
+    /// The tags that are no mentions and do not stand in the text.
     pub(super) tags: Vec<String>,
     /// All tags, as JSON.
     pub(super) all_tags: String,
@@ -147,14 +152,14 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         (None, Some(name), _) => (name.clone(), None),
         (None, None, Some(person)) => (person.name.clone(), Some(format!("{}72", person.avatar))),
         (None, None, None) if user == 0 => ("Eddyline".to_owned(), None),
-        (None, None, None) => ("Somebody who left".to_owned(), None),
+        (None, None, None) => ("Former member".to_owned(), None),
     };
     let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
-    let hit = message
+    let mentions_reader = message
         .tags
         .iter()
-        .any(|tag| *tag == mention || tag == ":user:everyone");
+        .any(|tag| *tag == mention || tag == USER_EVERYONE);
     let shown_tags = message
         .tags
         .iter()
@@ -172,13 +177,13 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
             .thread
             .as_ref()
             .map(|thread| RowThread::of(thread, context.flow)),
-        mine: user != 0 && user == context.me,
-        hit: hit && user != context.me,
+        is_own: user != 0 && user == context.me,
+        mentions_reader: mentions_reader && user != context.me,
         files: message.attachments.iter().map(file_card).collect(),
         tags: shown_tags.cloned().collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
-        activity: message.event == "activity",
-        letter: author.chars().next().map(String::from).unwrap_or_default(),
+        is_activity: message.event == "activity",
+        initial: author.chars().next().map(String::from).unwrap_or_default(),
         user: message.user,
         name: author,
         avatar,
@@ -273,56 +278,68 @@ fn bytes(count: i64) -> String {
 
 /// Decides what a row shows by the rows beside it.
 fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
+    show_threads(rows, context);
     let today = context.zone.day(context.now);
-    let mut seen = HashSet::new();
-    let several: HashSet<String> = rows
-        .iter()
-        .filter_map(|row| Some(&row.thread.as_ref()?.id))
-        .filter(|id| !seen.insert((*id).clone()))
-        .cloned()
-        .collect();
-    for row in rows.iter_mut() {
-        row.strung = !context.in_thread
-            && row.thread.as_ref().is_some_and(|thread| {
-                thread.mirrors || thread.root != row.id || several.contains(&thread.id)
-            });
-    }
-    let mut fresh_shown = context.read.is_none();
+    let first_unread = context
+        .read
+        .and_then(|read| rows.iter().position(|row| row.id > read && !row.is_own));
     let mut last_day: Option<Day> = None;
     for at in 0..rows.len() {
-        let thread_id = |row: &Row| {
-            let thread = row.thread.as_ref().filter(|_| row.strung);
-            thread.map(|thread| thread.id.clone())
-        };
         let before = at.checked_sub(1).map(|at| &rows[at]);
-        let thread = thread_id(&rows[at]);
-        let continues = thread.is_some() && before.is_some_and(|row| thread_id(row) == thread);
-        let goes_on = rows.get(at + 1).is_some_and(|row| thread_id(row) == thread);
+        let thread = rows[at].shown_thread();
+        let begins_run = thread.is_some() && before.and_then(Row::shown_thread) != thread;
+        let ends_run = thread.is_some() && rows.get(at + 1).and_then(Row::shown_thread) != thread;
         let day = context.zone.day(Timestamp(rows[at].sent));
-        let new_day = last_day != Some(day);
+        let is_new_day = last_day != Some(day);
         last_day = Some(day);
-        let fresh =
-            !fresh_shown && context.read.is_some_and(|read| rows[at].id > read) && !rows[at].mine;
-        fresh_shown |= fresh;
-        let near = before.is_some_and(|row| {
-            row.user == rows[at].user
-                && row.name == rows[at].name
-                && rows[at].sent - row.sent < NEAR
-                && thread_id(row) == thread
-                && !row.activity
-                && !rows[at].activity
-        });
+        let follows = before.is_some_and(|before| rows[at].follows(before));
+        let is_first_unread = first_unread == Some(at);
         let row = &mut rows[at];
-        row.day = new_day.then(|| day.name(today));
-        row.fresh = fresh;
-        row.knot = thread.is_some() && !continues;
-        row.end = thread.is_some() && !goes_on;
-        row.first = new_day || fresh || !near || row.hit;
-        row.about = row.knot
-            && row
-                .thread
-                .as_ref()
-                .is_some_and(|thread| thread.root != row.id);
+        row.day = is_new_day.then(|| day.name(today));
+        row.is_first_unread = is_first_unread;
+        row.begins_run = begins_run;
+        row.ends_run = ends_run;
+        row.shows_author = is_new_day || is_first_unread || !follows || row.mentions_reader;
+        row.shows_title = row.begins_run && !row.began_thread();
+    }
+}
+
+/// Decides which rows show that they belong to a thread.
+fn show_threads(rows: &mut [Row], context: &RowContext<'_>) {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for thread in rows.iter().filter_map(|row| row.thread.as_ref()) {
+        *counts.entry(thread.id.clone()).or_default() += 1;
+    }
+    for row in rows {
+        row.shows_thread = !context.in_thread
+            && row.thread.as_ref().is_some_and(|thread| {
+                thread.mirrors || !row.began_thread() || counts[&thread.id] > 1
+            });
+    }
+}
+
+impl Row {
+    /// The thread that the row shows.
+    fn shown_thread(&self) -> Option<&str> {
+        let thread = self.thread.as_ref().filter(|_| self.shows_thread)?;
+        Some(&thread.id)
+    }
+
+    /// Whether the message began its thread.
+    fn began_thread(&self) -> bool {
+        self.thread
+            .as_ref()
+            .is_some_and(|thread| thread.root == self.id)
+    }
+
+    /// Whether the row goes on with what the same author said just before.
+    fn follows(&self, before: &Self) -> bool {
+        self.user == before.user
+            && self.name == before.name
+            && self.sent - before.sent < NEAR
+            && self.shown_thread() == before.shown_thread()
+            && !self.is_activity
+            && !before.is_activity
     }
 }
 

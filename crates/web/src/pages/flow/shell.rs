@@ -76,7 +76,7 @@ impl Shell {
         if let Some(with) = with
             && !conversations.iter().any(|tab| tab.current)
         {
-            conversations.push(PrivateTab::begun(with));
+            conversations.push(PrivateTab::new_with(with));
         }
         let tabs = flows
             .iter()
@@ -134,8 +134,8 @@ impl PrivateTab {
         })
     }
 
-    /// The tab of a conversation that nobody has begun.
-    fn begun(with: &User) -> Self {
+    /// The tab of a conversation that does not exist yet.
+    fn new_with(with: &User) -> Self {
         Self {
             id: with.id,
             name: with.name.clone(),
