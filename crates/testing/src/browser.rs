@@ -182,6 +182,18 @@ impl Browser {
         self.post(&element.at("value"), &json!({ "text": keys }));
     }
 
+    /// Presses keys one after the other, whatever element has the focus. Keys without a character
+    /// are those of [`Browser::type_keys`].
+    #[track_caller]
+    pub fn press_keys(&self, keys: &str) {
+        let each = keys.chars().flat_map(|key| {
+            ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key.to_string()}))
+        });
+        let keyboard =
+            json!({"type": "key", "id": "keyboard", "actions": each.collect::<Vec<_>>()});
+        self.post("/actions", &json!({ "actions": [keyboard] }));
+    }
+
     /// Waits until a condition of the page holds: an expression of JavaScript, which is looked at
     /// again whenever the page has drawn.
     ///
@@ -202,6 +214,14 @@ impl Browser {
     #[track_caller]
     pub fn command(&self, name: &str, parameters: &Value) -> Value {
         self.devtools(name, parameters)
+    }
+
+    /// Runs a script in the page, whatever its content security policy allows. What it puts into
+    /// the global object is there for [`Browser::execute`], until another page is opened.
+    #[track_caller]
+    pub fn add_script(&self, source: &str) {
+        let result = self.devtools("Runtime.evaluate", &json!({ "expression": source }));
+        assert!(result["exceptionDetails"].is_null(), "{result}");
     }
 
     /// The value of an attribute of the first element that a CSS selector finds, if it has the

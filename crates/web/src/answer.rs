@@ -71,7 +71,7 @@ pub(crate) fn let_scripts_run(response: &mut Response, base: &str, store: Option
     let store = store.map(|store| format!(" {store}")).unwrap_or_default();
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-         worker-src 'self'; img-src 'self' {base}/{store}; form-action 'self'; frame-ancestors 'none'; \
+         worker-src 'self'; img-src 'self' {base}/{store}; media-src 'self'{store}; form-action 'self'; frame-ancestors 'none'; \
          base-uri 'none'; require-trusted-types-for 'script'; trusted-types prose worker"
     );
     // Without it no script runs, which is safe.

@@ -1,10 +1,12 @@
-//! Our two cookies: the session, and the token that forms must show.
+//! Our cookies: the session, the token that forms must show, and the choice of colours.
 
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
-/// How long a browser keeps the session's cookie, in seconds: the longest that browsers allow. When
-/// the session ends is decided here and not there.
+use crate::theme::{self, Theme};
+
+/// How long a browser keeps a cookie that is not for its own time only, in seconds: the longest that
+/// browsers allow. When a session ends is decided here and not there.
 const SESSION_AGE: u64 = 400 * 24 * 3600;
 
 /// What the cookies are called. Where the pages are reached by https, browsers send them nowhere
@@ -53,6 +55,13 @@ impl CookieNames {
     /// Goes when the browser is closed.
     pub(crate) fn set_csrf(&self, token: &str) -> HeaderValue {
         self.set(self.csrf, token, "")
+    }
+
+    /// Keeps a theme, or forgets it.
+    pub(crate) fn set_theme(&self, theme: Option<Theme>) -> HeaderValue {
+        let age = theme.map_or(0, |_| SESSION_AGE);
+        let name = theme.map_or("", Theme::name);
+        self.set(theme::COOKIE, name, &format!("; Max-Age={age}"))
     }
 
     fn set(&self, name: &str, value: &str, more: &str) -> HeaderValue {

@@ -25,6 +25,7 @@ mod segments;
 mod service;
 mod session_api;
 mod submission;
+mod theme;
 mod upload;
 mod visit;
 mod zone;

@@ -15,6 +15,7 @@ use crate::answer::{page, see_other};
 use crate::cookies::CookieNames;
 use crate::error::PageError;
 use crate::form::Form;
+use crate::theme::Theme;
 use crate::zone::Zone;
 
 /// A request for a page.
@@ -31,6 +32,7 @@ pub(crate) struct Visit {
     /// What the browser calls itself.
     agent: String,
     zone: Zone,
+    theme: Option<Theme>,
 }
 
 /// The pages that every page leads to for somebody who is signed in: path, icon and label.
@@ -47,6 +49,7 @@ pub(crate) const PAGES: [(&str, &str, &str); 6] = [
 pub(crate) struct Inside {
     pub(crate) name: String,
     pub(crate) csrf: String,
+    pub(crate) theme: Option<Theme>,
     /// The path of the page.
     here: String,
 }
@@ -105,6 +108,7 @@ impl FromRequestParts<Site> for Visit {
             path: parts.uri.path().to_owned(),
             agent: agent(&parts.headers),
             zone: Zone::of(&parts.headers),
+            theme: Theme::of(&parts.headers),
             site: site.clone(),
         })
     }
@@ -181,11 +185,23 @@ impl Visit {
         self.site.body_time
     }
 
+    /// The colours that the reader has chosen, or `None` for those of the system.
+    pub(crate) fn theme(&self) -> Option<Theme> {
+        self.theme
+    }
+
+    /// Has the browser keep a choice of colours.
+    pub(crate) fn keep_theme(&self, theme: Option<Theme>, response: &mut Response) {
+        let cookie = self.cookies.set_theme(theme);
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+
     /// What stands beside the page.
     pub(crate) fn inside(&self) -> Inside {
         Inside {
             name: self.name().unwrap_or_default().to_owned(),
             csrf: self.csrf().to_owned(),
+            theme: self.theme,
             here: self.path.clone(),
         }
     }
@@ -291,6 +307,7 @@ mod tests {
             let inside = Inside {
                 name: String::new(),
                 csrf: String::new(),
+                theme: None,
                 here: here.to_owned(),
             };
             assert_eq!(inside.current(path), current, "{path} at {here}");

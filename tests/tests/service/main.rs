@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
 mod access;
+mod accessibility;
 mod actions;
 mod avatars;
 mod bad_http;

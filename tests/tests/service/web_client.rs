@@ -4,6 +4,7 @@
 mod fit;
 mod reading;
 mod sending;
+mod writing;
 
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Caller, PASSWORD, Server};

@@ -49,6 +49,40 @@ async function ask(method, path, content) {
   });
 }
 
+/**
+ * Sends a form with a file. Only `XMLHttpRequest` tells how far it is.
+ * @param {(share: number) => void} going is told which share of it is sent
+ * @returns {{done: Promise<object>, cancel: () => void}} `done` fails as {@link call} does
+ */
+export function upload(path, form, going) {
+  let request = sendForm(path, form, going);
+  const done = request.done.then(async (answer) => {
+    if (answer.status !== 403 || !(await renewToken())) return read(answer);
+    request = sendForm(path, form, going);
+    return read(await request.done);
+  });
+  return { done, cancel: () => request.cancel() };
+}
+
+function sendForm(path, form, going) {
+  const request = new XMLHttpRequest();
+  request.open('POST', `${root}/app/-/api${path}`);
+  request.setRequestHeader('X-CSRF-Token', document.body.dataset.csrf);
+  request.setRequestHeader('X-Service-Wait-For-Message', 'true');
+  request.upload.addEventListener('progress', ({ loaded, total }) => going(total ? loaded / total : 1));
+  const done = new Promise((resolve, reject) => {
+    request.addEventListener('load', () => {
+      const headers = { 'Retry-After': request.getResponseHeader('Retry-After') ?? '' };
+      resolve(new Response(request.response || null, { status: request.status, headers }));
+    });
+    request.addEventListener('error', () => reject(new TypeError('no connection')));
+    // Nobody waits for what was cancelled.
+    request.addEventListener('abort', () => reject(new TypeError('cancelled')));
+    request.send(form);
+  });
+  return { done, cancel: () => request.abort() };
+}
+
 /** Takes the token of the page as it is now. @returns {Promise<boolean>} whether it is another one */
 async function renewToken() {
   const page = pageOf(await (await fetch(location.href)).text());

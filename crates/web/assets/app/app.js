@@ -2,11 +2,17 @@
 
 import { call, root } from './api.js';
 import { Composer } from './composer.js';
-import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
+import './drawer.js';
+import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
+import { bindKeys, showKeys } from './keys.js';
+import { openPicture } from './lightbox.js';
+import { notice, openNotices, showWaiting } from './notices.js';
 import { Outbox } from './outbox.js';
 import { authorOf, chip, isHit } from './row.js';
 import { Connection } from './stream.js';
+import { addCommands, openSwitcher } from './switcher.js';
+import { editTags } from './tags.js';
 import { clock, noteZone, shortTime } from './times.js';
 
 /** Milliseconds after which the page says that the connection is broken. */
@@ -25,7 +31,13 @@ const chat = new Feed(find('#chat'), room);
 const shownThread = find('#thread') && new Feed(find('#thread'), room);
 const feeds = [chat, shownThread].filter(Boolean);
 const outbox = new Outbox(room, { show: showPending, sent: confirmSent, dropped: dropPending });
-const handlers = { send: (text, thread) => outbox.send(text, thread), edit: editMessage, editLast };
+const handlers = {
+  send: (text, thread) => outbox.send(text, thread),
+  sent: confirmSent,
+  edit: editMessage,
+  editLast,
+  notify,
+};
 const composers = [new Composer(find('#composer'), room, handlers)];
 if (find('#reply')) composers.push(new Composer(find('#reply'), room, handlers));
 
@@ -120,10 +132,11 @@ function showTools(row) {
   }
   const tools = find('#tools').content.cloneNode(true);
   for (const button of findAll('button', tools)) {
-    const needsOwn = button.dataset.do !== 'reply';
+    const needsOwn = ['edit', 'delete'].includes(button.dataset.do);
     if (needsOwn && !('mine' in row.dataset)) button.remove();
     if (button.dataset.do === 'edit' && !find('.text', row).textContent) button.remove();
-    if (!needsOwn && (!row.dataset.thread || row.closest('#thread'))) button.remove();
+    if (button.dataset.do === 'reply' && (!row.dataset.thread || row.closest('#thread'))) button.remove();
+    if (button.dataset.do === 'tags' && !flow) button.remove();
   }
   row.append(tools);
 }
@@ -136,9 +149,29 @@ main.addEventListener('click', (event) => {
   if (button?.dataset.do === 'reply') reply(row);
   else if (button?.dataset.do === 'edit') startEdit(row);
   else if (button?.dataset.do === 'delete') deleteMessage(row);
+  else if (button?.dataset.do === 'tags') editTags(row, room, notify);
+  else if (button?.dataset.do === 'copy') copyCode(button);
+  else if (button?.classList.contains('unfold')) unfold(row);
   else if (button?.dataset.action) act(button);
   else if (button?.classList.contains('newer')) chat.goToEnd();
+  const shot = event.target.closest('a.shot');
+  if (shot && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
+    event.preventDefault();
+    openPicture(shot);
+  }
 });
+
+async function copyCode(button) {
+  const isCopied = await copy(find('code', button.parentElement).textContent);
+  say(isCopied ? 'Copied' : 'Not copied');
+  if (!isCopied) notify('This browser does not let pages copy.');
+  else button.replaceChildren(icon('check', true));
+}
+
+function unfold(row) {
+  row.classList.remove('long');
+  row.focus();
+}
 
 /** Has the server send the request of an action, and says what came of it. */
 async function act(button) {
@@ -170,6 +203,109 @@ main.addEventListener('keydown', (event) => {
     location.assign(root + main.dataset.path);
   }
 });
+
+const focusedRow = () => document.activeElement?.closest('article[data-id]');
+
+/** Does something with the message that has the focus, if there is one. */
+function withRow(run) {
+  return () => {
+    const row = focusedRow();
+    return row ? run(row) : false;
+  };
+}
+
+/** Moves the focus to the message after the one that has it, or before it. */
+function moveRow(step) {
+  const row = focusedRow() ?? (step < 0 ? null : chat.lastRow());
+  const rows = findAll('article[data-id]', row?.parentElement ?? chat.element);
+  const at = row ? rows.indexOf(row) + step : rows.length - 1;
+  rows[Math.min(Math.max(at, 0), rows.length - 1)]?.focus();
+}
+
+/** Goes to the mention before the focused one, and without any to a flow that has one. */
+function goToMention() {
+  const hits = findAll('article.hit', chat.element);
+  const at = hits.indexOf(focusedRow());
+  const hit = at > 0 ? hits[at - 1] : hits.at(-1);
+  if (hit) hit.focus();
+  else find('.tab:has(.count:not([hidden]))')?.click();
+}
+
+/** Opens the flow or conversation beside the current one. */
+function goToTab(step, isWanted = () => true) {
+  const tabs = findAll('.tab[data-flow], .tab[data-private]');
+  const current = tabs.findIndex((tab) => tab.hasAttribute('aria-current'));
+  for (let at = current + step; at >= 0 && at < tabs.length; at += step) {
+    if (!isWanted(tabs[at])) continue;
+    tabs[at].click();
+    return;
+  }
+}
+
+/** Moves the focus to the next of the panes that are shown. */
+function goToPane() {
+  const places = [
+    ['.side', '.tab[aria-current], a'],
+    ['.talk', 'textarea'],
+    ['.list', 'main .list .scroll a, .list a'],
+    ['.thread', 'textarea'],
+  ];
+  const panes = places
+    .map(([pane, place]) => ({ pane: find(pane), target: find(pane) && find(place, find(pane)) }))
+    .filter(({ target }) => target?.checkVisibility());
+  const at = panes.findIndex(({ pane }) => pane.contains(document.activeElement));
+  panes[(at + 1) % panes.length]?.target.focus();
+}
+
+async function copyAddress(row) {
+  const address = `${location.origin}${root}${main.dataset.path}/messages/${row.dataset.id}`;
+  notify((await copy(address)) ? 'Address copied' : 'This browser does not let pages copy.');
+}
+
+const open = (path) => () => location.assign(root + path);
+addCommands({
+  Keys: showKeys,
+  Notifications: openNotices,
+  ...(flow && {
+    'Inbox of this flow': open(main.dataset.path),
+    'People of this flow': open(`${main.dataset.path}/people`),
+    'Settings of this flow': open(`${main.dataset.path}/settings`),
+  }),
+  'All flows': open('/app'),
+  'Your account': open('/account'),
+});
+bindKeys({
+  'Ctrl+k': openSwitcher,
+  'Ctrl+K': openSwitcher,
+  '?': showKeys,
+  c: () => composers[0].text.focus(),
+  j: () => moveRow(1),
+  k: () => moveRow(-1),
+  m: goToMention,
+  r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
+  t: withRow((row) => (flow ? editTags(row, room, notify) : false)),
+  e: withRow((row) => ('mine' in row.dataset ? void startEdit(row) : false)),
+  l: withRow((row) => void copyAddress(row)),
+  Delete: withRow((row) => ('mine' in row.dataset ? void deleteMessage(row) : false)),
+  Enter: withRow((row) => {
+    const link = find('.mark', row);
+    if (document.activeElement !== row || !row.dataset.thread) return false;
+    return link.click();
+  }),
+  End: () => chat.goToEnd(),
+  'Alt+ArrowDown': () => goToTab(1),
+  'Alt+ArrowUp': () => goToTab(-1),
+  'Alt+Shift+ArrowDown': () => goToTab(1, (tab) => tab.classList.contains('unread')),
+  'Alt+Shift+ArrowUp': () => goToTab(-1, (tab) => tab.classList.contains('unread')),
+  F6: goToPane,
+  'Ctrl+U': (event) => (event.shiftKey && composers[0].tray ? composers[0].tray.input.click() : false),
+});
+find('[data-do="jump"]').addEventListener('click', openSwitcher);
+find('[data-do="notices"]').addEventListener('click', openNotices);
+// A file that misses the pane must not replace the page.
+for (const name of ['dragover', 'drop']) {
+  addEventListener(name, (event) => event.dataTransfer?.types.includes('Files') && event.preventDefault());
+}
 
 /** Only the last row is in the order of Tab; arrows lead to the others. */
 function setTabStop() {
@@ -284,6 +420,7 @@ function noteElsewhere(message) {
   const number = find('.num', count);
   number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
   count.hidden = false;
+  showWaiting();
 }
 
 function noteRead({ flow: id, to, message }) {
@@ -292,6 +429,7 @@ function noteRead({ flow: id, to, message }) {
   if (!tab || message < Number(tab.dataset.last ?? 0)) return;
   tab.classList.remove('unread');
   find('.count', tab).hidden = true;
+  showWaiting();
 }
 
 // What screen readers are told.
@@ -361,6 +499,7 @@ function heard(event) {
       break;
     default:
       if (typeof event.id !== 'number') break;
+      notice(event);
       if (isHere(event)) put(event);
       else noteElsewhere(event);
   }
@@ -408,6 +547,7 @@ async function rebuild() {
   stream.join(streamRequest());
   outbox.resume();
   correctTimes();
+  showWaiting();
 }
 
 /** The page as the server makes it now, however long that takes. */
@@ -503,4 +643,5 @@ addEventListener('online', stream.wake);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
 outbox.resume();
 markRead();
+showWaiting();
 document.documentElement.dataset.ready = '';

@@ -1,18 +1,24 @@
 // Where the reader writes. A text that is not sent yet is kept by flow and thread.
 
+import { Completion } from './completion.js';
 import { find, kept } from './dom.js';
+import { pickEmoji } from './picker.js';
+import { Tray } from './tray.js';
 
 export class Composer {
   /**
    * @param {HTMLFormElement} form
    * @param {string} room the path of the room in the API
-   * @param {{send: Function, edit: Function, editLast: Function}} handlers
+   * @param {{send: Function, sent: Function, edit: Function, editLast: Function, notify: Function}} handlers
    */
   constructor(form, room, handlers) {
     this.form = form;
     this.handlers = handlers;
     this.text = find('textarea', form);
     this.to = find('.to', form);
+    this.completion = new Completion(this.text, find('.complete', form));
+    /** Private conversations take no files. */
+    this.tray = find('.tray', form) && new Tray(form, room, handlers);
     this.own = form.dataset.thread ?? null;
     this.thread = this.own;
     this.editing = null;
@@ -24,7 +30,20 @@ export class Composer {
     });
     this.text.addEventListener('keydown', (event) => this.pressed(event));
     this.text.addEventListener('input', () => this.keep());
+    this.text.addEventListener('paste', (event) => {
+      if (this.tray?.paste(event)) event.preventDefault();
+    });
+    find('[data-do="emoji"]', form).addEventListener('click', () => pickEmoji((text) => this.insert(text)));
+    find('[data-do="mention"]', form).addEventListener('click', () => this.completion.begin('@'));
     if (this.to) find('button', this.to).addEventListener('click', () => this.leave());
+  }
+
+  /** Writes a text at the caret. */
+  insert(text) {
+    const { selectionStart, selectionEnd } = this.text;
+    this.text.setRangeText(text, selectionStart, selectionEnd, 'end');
+    this.text.focus();
+    this.keep();
   }
 
   get key() {
@@ -37,7 +56,7 @@ export class Composer {
 
   pressed(event) {
     // The key that ends a composition of an input method belongs to it; Safari says so by 229 only.
-    if (event.isComposing || event.keyCode === 229) return;
+    if (event.isComposing || event.keyCode === 229 || this.completion.pressed(event)) return;
     if (event.key === 'Enter' && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       this.submit();
@@ -53,12 +72,13 @@ export class Composer {
 
   submit() {
     const text = this.text.value.trimEnd();
-    if (text.trim() === '') return;
+    const hasText = text.trim() !== '';
     if (this.editing !== null) {
-      this.saveEdit(text);
+      if (hasText) this.saveEdit(text);
       return;
     }
-    this.handlers.send(text, this.thread);
+    if (hasText) this.handlers.send(text, this.thread);
+    this.tray?.send(this.thread);
     this.text.value = '';
     this.keep();
   }

@@ -43,6 +43,28 @@ export function icon(name, small = false) {
   return svg;
 }
 
+/** Copies a text. @returns {Promise<boolean>} whether the browser did it */
+export async function copy(text) {
+  if (navigator.clipboard) {
+    return navigator.clipboard.writeText(text).then(() => true, () => false);
+  }
+  // Over plain http there is the old way only.
+  const field = make('textarea', { value: text, className: 'quietly' });
+  const focused = document.activeElement;
+  document.body.append(field);
+  field.select();
+  const isCopied = document.execCommand('copy');
+  field.remove();
+  focused?.focus();
+  return isCopied;
+}
+
+/** 128 random bits. `crypto.randomUUID` is there only over https. */
+export function newId() {
+  const bits = crypto.getRandomValues(new Uint8Array(16));
+  return [...bits].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
 /** The keys under which this browser keeps something, and that begin so. */
 export function keptKeys(prefix) {
   try {

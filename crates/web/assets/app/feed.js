@@ -3,7 +3,7 @@
 
 import { call } from './api.js';
 import { find, findAll, icon, make } from './dom.js';
-import { authorOf, emptyRow, fill, markMentions, showTags, showText } from './row.js';
+import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
 import { dayKey, dayName } from './times.js';
 
 /** How long after a message the next one of the same author stands without their name. */
@@ -38,9 +38,10 @@ export class Feed {
     this.last = 0;
     for (const row of findAll('article', this.element)) {
       if (row.dataset.id) this.keep(row);
-      markMentions(find('.text', row));
+      dress(find('.text', row));
     }
     this.hasMore = 'more' in this.element.dataset;
+    this.setRole();
   }
 
   keep(row) {
@@ -48,6 +49,11 @@ export class Feed {
     this.rows.set(id, row);
     this.last = Math.max(this.last, id);
     this.ofThread(row).add(row);
+  }
+
+  /** A feed without articles is none. */
+  setRole() {
+    this.element.setAttribute('role', this.rows.size > 0 ? 'feed' : 'group');
   }
 
   forget(row) {
@@ -109,6 +115,7 @@ export class Feed {
     if (before) before.after(row);
     else this.element.prepend(row);
     this.keep(row);
+    this.setRole();
   }
 
   lastRow() {
@@ -125,6 +132,7 @@ export class Feed {
     dayOf(row)?.remove();
     row.remove();
     this.forget(row);
+    this.setRole();
     for (const beside of [before, after]) if (beside) this.arrange(beside);
   }
 

@@ -3,7 +3,7 @@
 // that they are stored in the order in which they were written.
 
 import { call, Refused } from './api.js';
-import { kept, keptKeys } from './dom.js';
+import { kept, keptKeys, newId } from './dom.js';
 
 const FIRST_PAUSE = 1000;
 const LAST_PAUSE = 30000;
@@ -118,10 +118,4 @@ export class Outbox {
     this.view.sent(stored);
     return 0;
   }
-}
-
-/** 128 random bits. `crypto.randomUUID` is there only over https. */
-function newId() {
-  const bits = crypto.getRandomValues(new Uint8Array(16));
-  return [...bits].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -7,6 +7,9 @@ import { clock } from './times.js';
 const self = document.body.dataset;
 /** What mentions all who are in the flow. */
 const EVERYONE = ['@everyone', '@everybody', '@all', '@anyone', '@anybody'];
+/** A text of more is folded at first. */
+const MOST_LINES = 12;
+const MOST_LETTERS = 1200;
 /** A user of the room. */
 const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
 
@@ -81,12 +84,26 @@ export function showText(row, text, html, isEdited) {
   if (html === undefined || html === null) place.textContent = text ?? '';
   // Pictures of a mail or a discussion are files of the flow.
   else setHtml(place, html.replaceAll('src="/files/', `src="${root}/app/-/api/files/`));
+  row.classList.toggle('long', isLong(text));
   if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: '(edited)' }));
-  markMentions(place);
+  dress(place);
 }
 
-/** Marks where the text mentions the reader. */
-export function markMentions(place) {
+/** Whether a text is folded at first, by the same rule as on the server (`rows.rs`). */
+function isLong(text) {
+  return text !== null && (text.split('\n').length > MOST_LINES || [...text].length > MOST_LETTERS);
+}
+
+/** Marks where the text mentions the reader, and lets them copy its code. */
+export function dress(place) {
+  for (const block of findAll('pre:not(:has(+ .copy)):has(> code)', place)) {
+    const button = make('button', { type: 'button', className: 'bare copy' }, icon('copy', true));
+    button.dataset.do = 'copy';
+    button.setAttribute('aria-label', 'Copy the code');
+    const frame = make('div', { className: 'code' });
+    block.replaceWith(frame);
+    frame.append(block, button);
+  }
   const names = [`@${self.nick}`.toLowerCase(), ...EVERYONE];
   for (const mention of findAll('.at', place)) {
     if (names.includes(mention.textContent.toLowerCase())) mention.classList.add('you');
@@ -118,7 +135,7 @@ export function chip(status) {
 
 function fillMore(row, message) {
   const place = find('.more', row);
-  place.replaceChildren(...message.attachments.flatMap(file));
+  place.replaceChildren(find('.unfold', place), ...message.attachments.flatMap(file));
   showTags(row, message.tags, plain(message));
 }
 
@@ -142,6 +159,7 @@ function file(shown) {
     const { width, height } = shown.image;
     const src = address(shown.thumbnail?.path ?? shown.path);
     const link = make('a', { ...place, className: 'shot' });
+    link.dataset.name = shown.file_name;
     link.setAttribute('aria-label', `${shown.file_name}, open it larger`);
     link.append(make('img', { src, alt: '', width, height, loading: 'lazy' }));
     const text = `${shown.file_name}, ${size}`;
@@ -157,7 +175,11 @@ function file(shown) {
     make('span', { className: 'size', textContent: size }),
     icon('load'),
   );
-  return [card];
+  const media = shown.content_type.split('/')[0];
+  if (!['audio', 'video'].includes(media)) return [card];
+  const player = make(media, { className: 'play', controls: true, preload: 'none', src: place.href });
+  player.setAttribute('aria-label', shown.file_name);
+  return [player, card];
 }
 
 /** A number of bytes in three digits at most, as `48 KB`. */

@@ -20,6 +20,7 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::submission::Submission;
+use crate::theme::Theme;
 use crate::visit::{Inside, Visit};
 
 #[derive(Template)]
@@ -44,6 +45,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let user = &actor.user()?.user;
     let done = match visit.query("done") {
         "profile" => Some("Your profile has been saved."),
+        "appearance" => Some("Your colours have been saved in this browser."),
         "email" => Some(
             "Your e-mail address has been changed. We’ve sent a link to undo this to the old one.",
         ),
@@ -62,6 +64,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
         ),
         ("E-mail address", email(&visit, &user.email, fresh)),
         ("Password", password(&visit)),
+        ("Appearance", appearance(&visit, visit.theme())),
     ];
     let mut organizations = visit.app().organizations().list_own(actor).await?;
     organizations.retain(|organization| organization.administered);
@@ -83,6 +86,7 @@ pub(super) async fn change(sent: Submission) -> Result<Response, PageError> {
     match sent.get("part") {
         "profile" => change_profile(&sent, user).await,
         "email" => change_email(&sent).await,
+        "appearance" => Ok(change_appearance(&sent)),
         "password" => change_password(&sent, user).await,
         "no-picture" => picture::remove(&sent).await,
         _ => Err(PageError::unreadable()),
@@ -181,6 +185,14 @@ fn parsed<T: std::str::FromStr<Err: std::fmt::Display>>(
     }
 }
 
+/// What is no theme stands for the colours of the system.
+fn change_appearance(sent: &Submission) -> Response {
+    let theme = sent.get("theme").parse().ok();
+    let mut response = see_other("/account?done=appearance");
+    sent.visit.keep_theme(theme, &mut response);
+    response
+}
+
 async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
     let visit = &sent.visit;
     match visit.actor() {
@@ -231,6 +243,23 @@ fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
             FormField::text("website", "Home page", "url")
                 .value(website)
                 .optional(),
+        )
+}
+
+fn appearance(visit: &Visit, theme: Option<Theme>) -> FormView {
+    let choices = [
+        ("system", "As the system"),
+        ("light", "Light"),
+        ("dark", "Dark"),
+    ];
+    let choices = choices.map(|(value, label)| (value.to_owned(), label.to_owned()));
+    FormView::new("/account", visit.csrf(), "Save")
+        .prefix("appearance-")
+        .hidden("part", "appearance")
+        .field(
+            FormField::choice("theme", "Colours", choices.into())
+                .value(theme.map_or("system", Theme::name))
+                .hint("This browser keeps it."),
         )
 }
 

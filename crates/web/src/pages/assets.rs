@@ -70,13 +70,28 @@ impl Asset {
 const SCRIPTS: &[(&str, &str)] = &[
     ("app.js", include_str!("../../assets/app/app.js")),
     ("api.js", include_str!("../../assets/app/api.js")),
+    ("choices.js", include_str!("../../assets/app/choices.js")),
+    (
+        "completion.js",
+        include_str!("../../assets/app/completion.js"),
+    ),
     ("composer.js", include_str!("../../assets/app/composer.js")),
     ("dom.js", include_str!("../../assets/app/dom.js")),
+    ("drawer.js", include_str!("../../assets/app/drawer.js")),
+    ("emoji.js", include_str!("../../assets/app/emoji.js")),
     ("feed.js", include_str!("../../assets/app/feed.js")),
+    ("keys.js", include_str!("../../assets/app/keys.js")),
+    ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
+    ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
+    ("picker.js", include_str!("../../assets/app/picker.js")),
+    ("rank.js", include_str!("../../assets/app/rank.js")),
     ("row.js", include_str!("../../assets/app/row.js")),
     ("stream.js", include_str!("../../assets/app/stream.js")),
+    ("switcher.js", include_str!("../../assets/app/switcher.js")),
+    ("tags.js", include_str!("../../assets/app/tags.js")),
     ("times.js", include_str!("../../assets/app/times.js")),
+    ("tray.js", include_str!("../../assets/app/tray.js")),
     ("worker.js", include_str!("../../assets/app/worker.js")),
 ];
 
@@ -88,6 +103,26 @@ static SCRIPTS_DIGEST: LazyLock<String> = LazyLock::new(|| {
         .collect();
     to_hex(&Secret::presented(all).hash().0[..8])
 });
+
+/// All emoji in the usual order: an array of groups, of which each is an array of emoji, each an
+/// array of its text and its names. Browsers load it when the reader first needs it.
+static EMOJI: LazyLock<String> = LazyLock::new(|| {
+    let groups = emojis::Group::iter().map(|group| {
+        let known = group
+            .emojis()
+            .filter(|emoji| emoji.unicode_version() <= LATEST_EMOJI);
+        let each = known.map(|emoji| {
+            let names = emoji.shortcodes().chain([emoji.name()]);
+            [emoji.as_str()].into_iter().chain(names).collect()
+        });
+        each.collect()
+    });
+    let groups: Vec<Vec<Vec<&str>>> = groups.collect();
+    serde_json::to_string(&groups).unwrap_or_default()
+});
+
+/// Younger emoji are missing in the fonts of systems that are still in use.
+const LATEST_EMOJI: emojis::UnicodeVersion = emojis::UnicodeVersion::new(15, 0);
 
 /// Where pages find a module.
 pub(crate) fn script_url(name: &str) -> String {
@@ -106,14 +141,17 @@ pub(crate) fn module_urls() -> Vec<String> {
 pub(super) async fn script(
     Path((digest, name)): Path<(String, String)>,
 ) -> Result<Response, PageError> {
-    let (_, text) = SCRIPTS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .ok_or_else(PageError::not_found)?;
     let keep = match digest == *SCRIPTS_DIGEST {
         true => KEEP,
         false => "no-cache",
     };
+    if name == "emoji.json" {
+        return Ok(asset(&EMOJI, "application/json", keep));
+    }
+    let (_, text) = SCRIPTS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .ok_or_else(PageError::not_found)?;
     Ok(asset(text, "text/javascript; charset=utf-8", keep))
 }
 

@@ -94,6 +94,11 @@ impl FlowPage {
         shown == Some(&row.thread.id)
     }
 
+    /// The label of the field.
+    fn write_to(&self) -> String {
+        format!("Write to {}", self.flow.name)
+    }
+
     /// What the narrow page shows first.
     fn narrow(&self) -> &'static str {
         match (&self.thread, &self.list) {

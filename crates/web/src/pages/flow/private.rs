@@ -31,6 +31,13 @@ struct PrivatePage {
     more: bool,
 }
 
+impl PrivatePage {
+    /// The label of the field.
+    fn write_to(&self) -> String {
+        format!("Write to {}", self.other.name)
+    }
+}
+
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(with): Numbered<UserId>,

@@ -14,6 +14,9 @@ use crate::zone::{Day, Zone};
 /// How long after a message the next one of the same author stands without their name, in
 /// milliseconds.
 const NEAR: i64 = 5 * 60 * 1000;
+/// A text of more is folded at first.
+const MOST_LINES: usize = 12;
+const MOST_LETTERS: usize = 1200;
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
@@ -63,6 +66,8 @@ pub(super) struct Row {
     pub(super) shows_title: bool,
     /// Whether the message is an activity, which is shown in one line.
     pub(super) is_activity: bool,
+    /// Whether the text is folded at first.
+    pub(super) is_long: bool,
     /// The initial that is shown where the author has no picture.
     pub(super) initial: String,
     pub(super) mentions_reader: bool,
@@ -102,6 +107,8 @@ pub(super) struct FileCard {
     pub(super) name: String,
     pub(super) kind: String,
     pub(super) size: String,
+    /// The element that plays it, of a sound or a film.
+    pub(super) media: Option<&'static str>,
     /// Of a picture: the path of what is shown, and its size.
     pub(super) picture: Option<(String, i64, i64)>,
 }
@@ -183,12 +190,18 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         tags: shown_tags.cloned().collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
         is_activity: message.event == "activity",
+        is_long: text_of(&message).is_some_and(is_long),
         initial: author.chars().next().map(String::from).unwrap_or_default(),
         user: message.user,
         name: author,
         avatar,
         ..Row::default()
     }
+}
+
+/// Whether a text is folded at first, by the same rule as in `row.js`.
+fn is_long(text: &str) -> bool {
+    text.split('\n').count() > MOST_LINES || text.chars().count() > MOST_LETTERS
 }
 
 /// Whether the text shows the tag already.
@@ -243,6 +256,11 @@ fn file_card(file: &Attachment) -> FileCard {
             kind
         },
         size: bytes(file.file_size),
+        media: match file.content_type.split('/').next() {
+            Some("audio") => Some("audio"),
+            Some("video") => Some("video"),
+            _ => None,
+        },
         picture: file.image.as_ref().map(|size| {
             let shown = file
                 .thumbnail

@@ -6,6 +6,7 @@ use eddyline_wire::{Flow, PrivateConversation, User};
 
 use crate::error::PageError;
 use crate::pages::assets;
+use crate::theme::Theme;
 use crate::visit::Visit;
 
 /// The list of flows beside the page, and what its script needs.
@@ -16,6 +17,10 @@ pub(super) struct Shell {
     pub(super) me: Me,
     pub(super) tabs: Vec<Tab>,
     pub(super) conversations: Vec<PrivateTab>,
+    /// The colours that the reader has chosen.
+    pub(super) theme: Option<Theme>,
+    /// The most bytes of a file, or 0 where none can be sent.
+    pub(super) max_file: u64,
     /// What stands above: the name of the flow's organization.
     pub(super) organization: String,
     /// The script, and the modules that it loads.
@@ -83,6 +88,8 @@ impl Shell {
             .filter(|flow| flow.open || shown.is_some_and(|shown| shown.id == flow.id))
             .map(|flow| Tab::of(flow, shown.is_some_and(|shown| shown.id == flow.id)));
         Ok(Self {
+            theme: visit.theme(),
+            max_file: max_file(visit),
             csrf: visit.csrf().to_owned(),
             event: event.to_string(),
             tabs: tabs.collect(),
@@ -98,6 +105,11 @@ impl Shell {
             modules: assets::module_urls(),
         })
     }
+}
+
+fn max_file(visit: &Visit) -> u64 {
+    let files = &visit.app().config().files;
+    files.place.as_ref().map_or(0, |_| files.max_bytes)
 }
 
 impl Tab {

@@ -1,0 +1,127 @@
+// Jumps to a flow, a person, a thread or a command by a few letters.
+
+import { call, root } from './api.js';
+import { Choices } from './choices.js';
+import { find, findAll, icon, make, textOf } from './dom.js';
+import { inMarks, rank } from './rank.js';
+
+/** Of each kind. */
+const MOST = 5;
+const dialog = find('#switcher');
+const field = find('input', dialog);
+const choices = new Choices(field, find('[role="listbox"]', dialog), (option) => go(option));
+/** What the page cannot know is loaded when the dialog opens. */
+let loaded = { flows: [], people: [], threads: [] };
+/** What the commands do, by their names. @type {Map<string, () => void>} */
+const commands = new Map();
+
+/** @param {Record<string, () => void>} added commands of the page, by what they are called */
+export function addCommands(added) {
+  for (const [name, run] of Object.entries(added)) commands.set(name, run);
+}
+
+export function openSwitcher() {
+  if (dialog.open) return;
+  field.value = '';
+  dialog.showModal();
+  list();
+  load();
+}
+
+async function load() {
+  const { room } = find('#main').dataset;
+  const threads = room.startsWith('flows/') ? call('GET', `/${room}/threads?limit=100`) : [];
+  const answers = await Promise.allSettled([call('GET', '/flows/all'), call('GET', '/users'), threads]);
+  const [flows, people, recent] = answers.map(({ value }) => value ?? []);
+  loaded = { flows, people, threads: recent };
+  if (dialog.open) list();
+}
+
+/** All there is, with where each leads. */
+function things() {
+  const { room, path } = find('#main').dataset;
+  const flows = loaded.flows.map((flow) => {
+    const place = `${flow.organization.parameterized_name}/${flow.parameterized_name}`;
+    return { text: flow.name, to: `/app/${place}`, sign: icon('wave'), about: flow.joined ? '' : 'not joined' };
+  });
+  const people = loaded.people.map((user) => {
+    const face = make('span', { className: 'face s' }, make('img', { src: `${user.avatar}72`, alt: '', width: 36, height: 36 }));
+    return { text: user.name, also: user.nick, to: `/app/-/private/${user.id}`, sign: face, about: `@${user.nick}` };
+  });
+  const threads = loaded.threads.filter(({ title }) => title).map((thread) => {
+    const shape = make('span', { className: 'shape' });
+    shape.dataset.shape = thread.mark >> 3;
+    return {
+      text: textOf(thread.title),
+      to: `${path}/threads/${thread.id}`,
+      sign: shape,
+      hue: thread.mark & 7,
+      about: thread.status?.value ?? '',
+    };
+  });
+  const more = [...commands].map(([text, run]) => ({ text, run, sign: icon('right') }));
+  return [
+    ['Flows', flows.length > 0 ? flows : onPage('[data-flow]')],
+    ['People', people.length > 0 ? people : onPage('[data-private]')],
+    [room.startsWith('flows/') ? 'Threads here' : '', threads],
+    ['Commands', more],
+  ];
+}
+
+/** What the page knows before the rest is loaded. */
+function onPage(kind) {
+  return findAll(`.tab${kind}`).map((tab) => ({
+    text: find('.t', tab).textContent,
+    to: tab.getAttribute('href').slice(root.length),
+    sign: find('.i, .face', tab).cloneNode(true),
+  }));
+}
+
+function list() {
+  const letters = field.value.trim();
+  const groups = things().flatMap(([name, all]) => {
+    const found = rank(letters, all, ({ text, also }) => (also ? [text, also] : [text])).slice(0, MOST);
+    return found.length > 0 ? [group(name, found, letters)] : [];
+  });
+  const nothing = make('p', { className: 'group', textContent: 'Nothing is called so.' });
+  choices.show(groups.length > 0 ? groups : [nothing]);
+}
+
+function group(name, found, letters) {
+  const title = make('p', { className: 'group', textContent: name });
+  title.setAttribute('aria-hidden', 'true');
+  const made = make('div', {}, title, ...found.map((thing) => optionOf(thing, letters)));
+  made.setAttribute('role', 'group');
+  made.setAttribute('aria-label', name);
+  return made;
+}
+
+function optionOf({ text, to, run, sign, hue, about }, letters) {
+  const option = make(
+    'div',
+    {},
+    make('span', { className: 'tile' }, sign),
+    make('span', { className: 't' }, ...inMarks(text, letters)),
+  );
+  if (about) option.append(make('span', { className: 'sub end', textContent: about }));
+  if (hue !== undefined) option.dataset.hue = hue;
+  option.setAttribute('role', 'option');
+  option.run = run ?? (() => location.assign(root + to));
+  return option;
+}
+
+function go(option) {
+  dialog.close();
+  option?.run();
+}
+
+field.addEventListener('input', list);
+field.addEventListener('keydown', (event) => {
+  if (event.isComposing || event.keyCode === 229) return;
+  if (event.key === 'ArrowDown') choices.move(1);
+  else if (event.key === 'ArrowUp') choices.move(-1);
+  else if (event.key === 'Enter') go(choices.marked);
+  else return;
+  event.preventDefault();
+});
+dialog.addEventListener('click', (event) => event.target === dialog && dialog.close());
