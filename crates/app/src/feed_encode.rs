@@ -166,7 +166,7 @@ impl EntryEncoder {
             .as_ref()
             .and_then(|thread| thread.item.as_ref())
             .map_or(0, |item| item.weight());
-        let size = ENVELOPE + 2 * view.message.content.len() + item;
+        let size = ENVELOPE + 2 * view.message.content.len() + item + view.reactions.weight();
         Entry::later(id, room, size, move || {
             encoder.message(&view, RoomRef::Flow(&flow))
         })
@@ -176,7 +176,7 @@ impl EntryEncoder {
     fn private_message(&self, id: EventId, view: &Arc<MessageView>) -> Entry {
         let (encoder, view) = (Arc::clone(&self.encoder), Arc::clone(view));
         let audience = audience_of(&view);
-        let size = ENVELOPE + view.message.content.len();
+        let size = ENVELOPE + view.message.content.len() + view.reactions.weight();
         Entry::later(id, audience, size, move || {
             encoder.message(&view, RoomRef::Private)
         })

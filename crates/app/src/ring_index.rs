@@ -109,7 +109,10 @@ impl RingMessageIndex {
     fn changes_of(&self, view: &Arc<MessageView>) -> Vec<TextChange> {
         let message = &view.message;
         let mut changes = Vec::new();
-        if let Some(id) = subject_of(message.event, &message.content) {
+        // A reaction changes no text.
+        if message.event != MessageKind::EmojiReaction
+            && let Some(id) = subject_of(message.event, &message.content)
+        {
             changes.push(TextChange::Message {
                 id,
                 now: view.subject.clone(),

@@ -43,7 +43,8 @@ pub use request::RequestBuilder;
 pub use response::{Json, RawResponse};
 pub use room::{FlowClient, InFlow, InPrivate, PrivateClient, RoomClient};
 pub use stream::{
-    Event, EventStream, ResumingStream, StreamDecoder, StreamEvent, StreamFormat, StreamRequest,
+    Event, EventStream, ReactionChange, ResumingStream, StreamDecoder, StreamEvent, StreamFormat,
+    StreamRequest,
 };
 
 pub use eddyline_model::UserId;

@@ -37,6 +37,7 @@ mod picture_form;
 mod private;
 mod push;
 mod quota;
+mod reactions;
 mod read_marks;
 mod read_request;
 mod receive_body;

@@ -15,7 +15,7 @@ use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::{
     avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
-    private, push, read_marks, scim, sources, stream, threads, users,
+    private, push, reactions, read_marks, scim, sources, stream, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -35,6 +35,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
         (tags::GROUPS, groups::endpoints()),
         (tags::INVITATIONS, invitations::endpoints()),
         (tags::PRIVATE_CONVERSATIONS, private::endpoints()),
+        (tags::MESSAGES, reactions::endpoints()),
         (tags::FLOWS, read_marks::endpoints()),
         (tags::THREADS, threads::endpoints()),
         (tags::PUSH, push::endpoints()),

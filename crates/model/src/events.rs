@@ -28,11 +28,13 @@ pub enum MessageKind {
     TagChange = 9,
     /// A message was removed; on the stream only.
     MessageDelete = 10,
+    /// A user reacted to a message, or took a reaction back; on the stream only.
+    EmojiReaction = 11,
 }
 
 impl MessageKind {
     /// Every kind, in the order of their stored numbers.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Message,
         Self::Comment,
         Self::Status,
@@ -44,6 +46,7 @@ impl MessageKind {
         Self::MessageEdit,
         Self::TagChange,
         Self::MessageDelete,
+        Self::EmojiReaction,
     ];
 
     /// The name on the wire.
@@ -61,6 +64,7 @@ impl MessageKind {
             Self::MessageEdit => "message-edit",
             Self::TagChange => "tag-change",
             Self::MessageDelete => "message-delete",
+            Self::EmojiReaction => "emoji-reaction",
         }
     }
 
@@ -90,7 +94,7 @@ impl MessageKind {
     pub fn is_listed(self) -> bool {
         !matches!(
             self,
-            Self::MessageEdit | Self::TagChange | Self::MessageDelete
+            Self::MessageEdit | Self::TagChange | Self::MessageDelete | Self::EmojiReaction
         )
     }
 
@@ -122,7 +126,7 @@ impl MessageKind {
                 Some("chat")
             }
             Self::Activity | Self::Discussion | Self::Mail => Some("influx"),
-            Self::MessageEdit | Self::TagChange | Self::MessageDelete => None,
+            Self::MessageEdit | Self::TagChange | Self::MessageDelete | Self::EmojiReaction => None,
         }
     }
 }

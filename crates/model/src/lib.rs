@@ -19,6 +19,7 @@ pub mod names;
 pub mod organizations;
 pub mod paths;
 pub mod policy;
+pub mod reactions;
 pub mod scopes;
 pub mod search;
 pub mod sources;

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::access::EndpointAccess;
 use crate::body_kind::BodyKind;
 use crate::operation::Operation;
+use crate::parameters::has_checked_parameter;
 use crate::response_headers::AnswerHeader;
 use crate::schemas::reference;
 
@@ -143,7 +144,9 @@ fn can_fail_with(operation: &Operation, status: u16) -> bool {
     };
     let has_body = operation.method != Method::GET && operation.method != Method::DELETE;
     match status {
-        400 => !operation.parameters.is_empty() || has_body,
+        400 => {
+            !operation.parameters.is_empty() || has_body || has_checked_parameter(operation.path)
+        }
         401 => has_credentials || operation.access == EndpointAccess::TokensInPath,
         403 => has_credentials,
         404 => operation.path.contains('{') || operation.may_be_not_found,

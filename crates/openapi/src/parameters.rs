@@ -25,6 +25,16 @@ const NUMBERS: &[&str] = &[
     "user",
 ];
 
+/// Parameters of the path that are refused as those of a query are, each by name.
+const CHECKED: &[&str] = &["emoji"];
+
+/// Whether a path has parameters that can be refused.
+pub(crate) fn has_checked_parameter(path: &str) -> bool {
+    CHECKED
+        .iter()
+        .any(|name| path.contains(&format!("{{{name}}}")))
+}
+
 pub(crate) fn path_parameter(operation: &str, name: &str) -> Value {
     let kind = if NUMBERS.contains(&name) {
         "integer"

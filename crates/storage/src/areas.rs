@@ -77,6 +77,8 @@ areas! {
     organizations: Organizations,
     /// Passwords, and where links to new ones go.
     passwords: Passwords,
+    /// Reactions to messages.
+    reactions: Reactions,
     /// Rooms, which flows and private conversations have in common, and the private ones among
     /// them.
     rooms: Rooms,

@@ -48,7 +48,8 @@ pub(crate) fn kind_tag(event: MessageKind) -> Option<&'static str> {
         MessageKind::Message
         | MessageKind::MessageEdit
         | MessageKind::TagChange
-        | MessageKind::MessageDelete => None,
+        | MessageKind::MessageDelete
+        | MessageKind::EmojiReaction => None,
     }
 }
 

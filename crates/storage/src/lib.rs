@@ -71,6 +71,7 @@ mod page_budget;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod private;
+mod reactions;
 mod reader;
 mod readers;
 mod reads;

@@ -12,7 +12,7 @@ use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::areas::{Files, Messages, Threads};
+use crate::areas::{Files, Messages, Reactions, Threads};
 use crate::backlog::Backlog;
 use crate::find;
 use crate::page_budget::PageBudget;
@@ -239,8 +239,8 @@ impl<C: Access> Messages<'_, C> {
         dialect!(self, is_behind, room)
     }
 
-    /// The messages with what is needed to show them: what comments answer, and the threads as
-    /// they are now. All are of one room.
+    /// The messages with what is needed to show them: what comments answer, the reactions, and the
+    /// threads as they are now. All are of one room.
     ///
     /// # Errors
     ///
@@ -344,6 +344,12 @@ impl<C: Access> Messages<'_, C> {
         } else {
             Threads(self.0).list_referred(room, &missing)?
         };
+        let listed = found.iter().filter(|message| message.event.is_listed());
+        let listed: Vec<i64> = listed.map(|message| message.id.0).collect();
+        let mut reactions = match listed.is_empty() {
+            true => HashMap::new(),
+            false => Reactions(self.0).list(room, &listed)?,
+        };
         let other = |id: MessageId| here.get(&id.0).or_else(|| elsewhere.get(&id.0));
         let state = |message: &Message, root: MessageId| {
             let first = other(root);
@@ -361,6 +367,7 @@ impl<C: Access> Messages<'_, C> {
         let views = found.into_iter().map(|message| MessageView {
             parent_text: message.parent.map(parent_text),
             thread: message.thread_root.map(|root| state(&message, root)),
+            reactions: reactions.remove(&message.id).unwrap_or_default(),
             message,
             subject: None,
         });
@@ -374,7 +381,8 @@ impl Messages<'_, Tx<'_>> {
         dialect!(self, catch_up, backlog)
     }
 
-    /// Writes a message's changed content and tags, with everything it is found by.
+    /// Writes a message's changed content and tags, with everything it is found by. One that is
+    /// emptied loses its reactions.
     ///
     /// `before` is the message as it was; `mentioned` and `words` belong to the new one.
     ///
@@ -435,6 +443,9 @@ impl Messages<'_, Tx<'_>> {
         if before.content != after.content {
             dialect!(self, reindex, room, id, words)?;
         }
+        if after.is_emptied() {
+            Reactions(self.0).delete_of_message(room, id)?;
+        }
         Ok(())
     }
 
@@ -458,6 +469,7 @@ impl Messages<'_, Tx<'_>> {
         users.push(0);
         self.delete_mentions(room, id, &users)?;
         self.delete_seen_mentions(room, id)?;
+        Reactions(self.0).delete_of_message(room, id)?;
         Files(self.0).delete_of_message(room, id)?;
         dialect!(self, unindex, room, id)
     }

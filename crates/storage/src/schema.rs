@@ -360,6 +360,15 @@ diesel::table! {
     }
 }
 diesel::table! {
+    reactions (room_id, message_id, emoji, user_id) {
+        room_id -> BigInt,
+        message_id -> BigInt,
+        emoji -> Text,
+        user_id -> BigInt,
+        position -> BigInt,
+    }
+}
+diesel::table! {
     threads (room_id, root_id) {
         room_id -> BigInt,
         root_id -> BigInt,
@@ -448,6 +457,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     message_tags,
     mentions,
     mentions_seen,
+    reactions,
     threads,
     thread_items,
 );

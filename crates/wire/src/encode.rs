@@ -1,6 +1,7 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
 use eddyline_model::messages::{Message, MessageKind, MessageView, ThreadState};
+use eddyline_model::reactions::{Reaction, Reactions};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, ThreadMark, title_of};
 use eddyline_model::{FlowId, MessageId, RoomId};
@@ -184,6 +185,7 @@ impl Serialize for MessageJson<'_> {
             },
         )?;
         map.serialize_entry("app", &message.event.app())?;
+        map.serialize_entry("emojiReactions", &ShownReactions(&self.view.reactions))?;
         map.serialize_entry("uuid", &message.uuid)?;
         map.serialize_entry("user", &Text(message.author.user.map_or(0, |user| user.0)))?;
         map.serialize_entry("sent", &message.sent.0)?;
@@ -292,6 +294,20 @@ impl Serialize for Tags<'_> {
     }
 }
 
+/// Emoji, and who reacted with each.
+struct ShownReactions<'a>(&'a Reactions);
+
+impl Serialize for ShownReactions<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for Reaction { emoji, users } in self.0.iter() {
+            map.serialize_key(emoji)?;
+            map.serialize_value(&users.iter().map(|user| user.0).collect::<Vec<_>>())?;
+        }
+        map.end()
+    }
+}
+
 struct ShownThread<'a> {
     id: String,
     state: &'a ThreadState,
@@ -378,6 +394,7 @@ mod tests {
                 item: None,
                 source: None,
             }),
+            reactions: Reactions::default(),
             subject: None,
         }
     }
@@ -413,6 +430,28 @@ mod tests {
         );
         assert_eq!(thread.mark, ThreadMark::of(&thread.id).number());
         assert_eq!(Some(thread.id), message.thread_id);
+    }
+
+    #[test]
+    fn a_message_shows_who_reacted_in_the_order_in_which_they_did() {
+        let reactions = |view: &MessageView| {
+            let json = encoder(false).message(view, RoomRef::Private);
+            let message: crate::Message = serde_json::from_slice(&json).unwrap();
+            (String::from_utf8(json).unwrap(), message.emoji_reactions)
+        };
+        let mut view = view(MessageKind::Message, "tea?", None);
+        let (json, read) = reactions(&view);
+        assert!(json.contains(r#""emojiReactions":{}"#), "{json}");
+        assert!(read.is_empty());
+        for (emoji, user) in [("👍", 7), ("🎉", 4), ("👍", 4)] {
+            view.reactions.push(emoji, UserId(user));
+        }
+        let (json, read) = reactions(&view);
+        assert!(
+            json.contains(r#""emojiReactions":{"👍":[7,4],"🎉":[4]}"#),
+            "{json}"
+        );
+        assert_eq!(read["👍"], [7, 4]);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Messages and threads as a client reads them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -28,6 +30,9 @@ pub struct Message {
     pub tags: Vec<String>,
     /// Deprecated: `chat`, `influx` or nothing.
     pub app: Option<String>,
+    /// Who reacted to it: each emoji with the numbers of the users, in the order in which they did.
+    #[serde(default, rename = "emojiReactions")]
+    pub emoji_reactions: BTreeMap<String, Vec<i64>>,
     /// The identifier the client gave.
     pub uuid: Option<String>,
     /// Number of the sender, as text; `0` when anonymous.

@@ -3,7 +3,7 @@
 
 use eddyline_model::MessageId;
 use eddyline_model::messages::{Mentions, Message, Notice, Placement};
-use eddyline_model::policy::{self, Deletion};
+use eddyline_model::policy::{self, Deletion, MessageAction};
 use eddyline_model::search::SearchTokens;
 use eddyline_storage::{Result as StoreResult, Tx};
 
@@ -24,7 +24,9 @@ impl Messages {
         let work = |tx: &mut Tx<'_>, actor: &Actor, _: &Room, message: Message| {
             delete_in(tx, actor, &message)
         };
-        let deletion = self.change_message(actor, room, id, work).await?;
+        let deletion = self
+            .change_message(actor, room, id, MessageAction::Change, work)
+            .await?;
         if deletion == Deletion::Remove {
             self.files.sums.invalidate(FilesOf::room(room));
         }

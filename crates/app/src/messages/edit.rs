@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 
 use eddyline_model::messages::{Message, Notice};
+use eddyline_model::policy::{self, MessageAction};
 use eddyline_model::search::{self, SearchTokens};
 use eddyline_model::tags::{self, Extracted, TagChanges};
-use eddyline_model::{MessageId, UserId, policy};
+use eddyline_model::{MessageId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::{check_tags, check_text, notice, tagging};
@@ -93,7 +94,7 @@ impl Messages {
             .as_deref()
             .map(search::tokens)
             .unwrap_or_default();
-        self.change_message(actor, room, id, move |tx, actor, room, message| {
+        let work = move |tx: &mut Tx<'_>, actor: &Actor, room: &Room, message: Message| {
             let user = actor.user_id().ok_or_else(Error::denied)?;
             if edit.content.is_some() {
                 policy::edit_content(user, &message).map_err(Error::from)?;
@@ -112,8 +113,9 @@ impl Messages {
                 note_read(tx, &message, user, &changes)?;
             }
             Ok(())
-        })
-        .await
+        };
+        self.change_message(actor, room, id, MessageAction::Change, work)
+            .await
     }
 }
 

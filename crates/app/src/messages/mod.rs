@@ -13,6 +13,7 @@ mod posting_identity;
 mod prepared;
 mod push;
 mod pushed;
+mod reactions;
 mod reading;
 mod searches;
 mod tagging;
@@ -35,6 +36,7 @@ pub use mail::PushedMail;
 pub use post::{NewPost, Posted};
 pub use push::Pushing;
 pub use pushed::Pushed;
+pub use reactions::ReactionChange;
 pub(crate) use searches::Searches;
 
 use crate::actor::Actor;
@@ -127,12 +129,13 @@ impl Messages {
     }
 
     /// Changes one listed message in one transaction: loads room and message anew, checks that
-    /// the caller may read there, and lets `change` do the rest.
+    /// the caller may do `action` there, and lets `change` do the rest.
     async fn change_message<R, F>(
         &self,
         actor: &Actor,
         room: &Room,
         id: MessageId,
+        action: MessageAction,
         change: F,
     ) -> Result<R>
     where
@@ -142,20 +145,15 @@ impl Messages {
         let user = actor.user()?.user.id;
         let ((changed, room, at), event) = self
             .rooms
-            .change(
-                actor,
-                room,
-                MessageAction::Change,
-                move |tx, actor, room| {
-                    let number = room.id().ok_or_else(Error::not_found)?;
-                    match tx.messages().find(number, id)? {
-                        Some(message) if message.event.is_listed() => {
-                            Ok((change(tx, actor, room, message)?, number, tx.now()))
-                        }
-                        _ => Err(Error::not_found().into()),
+            .change(actor, room, action, move |tx, actor, room| {
+                let number = room.id().ok_or_else(Error::not_found)?;
+                match tx.messages().find(number, id)? {
+                    Some(message) if message.event.is_listed() => {
+                        Ok((change(tx, actor, room, message)?, number, tx.now()))
                     }
-                },
-            )
+                    _ => Err(Error::not_found().into()),
+                }
+            })
             .await?;
         // The feed notes it too, but the caller may look before the feed has read of it.
         if event.is_some() {

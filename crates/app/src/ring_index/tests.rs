@@ -1,5 +1,6 @@
 use eddyline_model::items::Item;
 use eddyline_model::messages::{Author, Notice, ThreadCounts, ThreadState};
+use eddyline_model::reactions::Reactions;
 use eddyline_model::tags::TagChanges;
 use eddyline_model::{EventId, UserId};
 
@@ -30,6 +31,7 @@ fn view(message: Message) -> MessageView {
         message,
         parent_text: None,
         thread: None,
+        reactions: Reactions::default(),
         subject: None,
     }
 }
@@ -103,6 +105,11 @@ fn edit(seq: i64, id: i64, text: &str) -> LogItem {
     after.thread_root = Some(MessageId(id));
     after.edited = Some(Timestamp(2000));
     notice(seq, Notice::edit(&after))
+}
+
+fn reaction(seq: i64, id: i64) -> LogItem {
+    let subject = message(id, MessageKind::Message, "tea?");
+    notice(seq, Notice::reaction(&subject, "👍".parse().unwrap(), true))
 }
 
 fn shown(item: &LogItem) -> Option<&MessageView> {
@@ -287,4 +294,20 @@ fn what_left_the_ring_is_forgotten() {
         (1, 0),
         "pages of the log may have it"
     );
+}
+
+#[test]
+fn a_reaction_amends_nothing_and_goes_with_its_message() {
+    let mut index = RingMessageIndex::default();
+    index.take(&[chat(1, 1, "tea?")]);
+    let (told, amended) = index.take(&[reaction(2, 1)]);
+    assert_eq!(told, [reaction(2, 1)]);
+    assert!(amended.is_empty());
+    let (_, amended) = index.take(&[notice(3, Notice::removal(MessageId(1)))]);
+    let gone: Vec<_> = amended
+        .iter()
+        .flat_map(|amended| &amended.items)
+        .map(|item| (item.id.seq, shown(item)))
+        .collect();
+    assert_eq!(gone, [(Seq(2), None), (Seq(1), None)]);
 }

@@ -242,6 +242,27 @@ impl<R> RoomClient<R> {
             .await
     }
 
+    /// Reacts to a message: with an emoji, or by its shortcode such as `thumbsup`. Doing it twice does
+    /// nothing.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn react(&self, id: i64, emoji: &str) -> Result<(), Error> {
+        self.request(Method::PUT, &reaction_path(id, emoji))
+            .done()
+            .await
+    }
+
+    /// Takes the caller's reaction to a message back, if there is one.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn unreact(&self, id: i64, emoji: &str) -> Result<(), Error> {
+        self.request(Method::DELETE, &reaction_path(id, emoji))
+            .done()
+            .await
+    }
+
     /// Notes that the caller has read everything through this message.
     ///
     /// # Errors
@@ -297,6 +318,10 @@ impl FlowClient {
         let path = format!("/threads/{}/messages", encode(id));
         query.apply(self.request(Method::GET, &path)).call().await
     }
+}
+
+fn reaction_path(id: i64, emoji: &str) -> String {
+    format!("/messages/{id}/reactions/{}", encode(emoji))
 }
 
 pub(crate) async fn send_message(

@@ -45,6 +45,15 @@ pub enum Event {
         /// All its tags, when the event is heard later.
         tags: Option<Vec<String>>,
     },
+    /// The user who is the event's `user` reacted to a message, or took the reaction back.
+    EmojiReaction {
+        /// The message.
+        message: i64,
+        /// With which emoji.
+        emoji: String,
+        /// What the user did.
+        change: ReactionChange,
+    },
     /// A message is gone.
     MessageDelete {
         /// The message.
@@ -66,6 +75,16 @@ pub enum Event {
     Reset,
     /// Something else, such as presence.
     Other,
+}
+
+/// What a user did to their reaction to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReactionChange {
+    /// Reacted.
+    Add,
+    /// Took the reaction back.
+    Remove,
 }
 
 impl StreamEvent {
@@ -106,6 +125,13 @@ impl StreamEvent {
             tags: Option<Vec<String>>,
         }
         #[derive(Deserialize)]
+        struct Reaction {
+            message: i64,
+            emoji: String,
+            #[serde(rename = "type")]
+            change: ReactionChange,
+        }
+        #[derive(Deserialize)]
         struct Of {
             message: i64,
         }
@@ -133,6 +159,18 @@ impl StreamEvent {
                     add,
                     remove,
                     tags,
+                }
+            }
+            "emoji-reaction" => {
+                let Reaction {
+                    message,
+                    emoji,
+                    change,
+                } = self.content()?;
+                Event::EmojiReaction {
+                    message,
+                    emoji,
+                    change,
                 }
             }
             "message-delete" => Event::MessageDelete {

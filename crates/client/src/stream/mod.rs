@@ -19,7 +19,7 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
 pub use decode::StreamDecoder;
-pub use event::{Event, StreamEvent};
+pub use event::{Event, ReactionChange, StreamEvent};
 pub use resuming::ResumingStream;
 
 use crate::client::Client;

@@ -10,6 +10,7 @@ use std::sync::Arc;
 pub use crate::events::MessageKind;
 use crate::files::NewFile;
 use crate::items::Item;
+use crate::reactions::Reactions;
 use crate::search::SearchTokens;
 use crate::sources::{ThreadOwner, ThreadSource};
 pub use crate::tags::Mentions;
@@ -97,6 +98,14 @@ pub struct Message {
     pub parent: Option<MessageId>,
     /// To whom a private message is; in a conversation with oneself that is its author.
     pub to: Option<UserId>,
+}
+
+impl Message {
+    /// Whether it is a message of the chat that was deleted, and stays as an empty place.
+    #[must_use]
+    pub fn is_emptied(&self) -> bool {
+        matches!(self.event, MessageKind::Message | MessageKind::Comment) && self.content.is_empty()
+    }
 }
 
 /// Where a new message stands among the others.
@@ -220,19 +229,21 @@ pub struct MessageView {
     pub parent_text: Option<String>,
     /// The thread it belongs to.
     pub thread: Option<ThreadState>,
+    /// Who reacted to it, and with which emoji.
+    pub reactions: Reactions,
     /// The subject of a notice, as it is; `None` for any other message, and when the subject is
     /// gone.
     pub subject: Option<Arc<Message>>,
 }
 
 impl MessageView {
-    /// Whether streams may deliver it: a notice that repeats something of its subject needs the
+    /// Whether streams may deliver it: a notice that says something of its subject needs the
     /// subject.
     #[must_use]
     pub fn is_deliverable(&self) -> bool {
         !matches!(
             self.message.event,
-            MessageKind::MessageEdit | MessageKind::TagChange
+            MessageKind::MessageEdit | MessageKind::TagChange | MessageKind::EmojiReaction
         ) || self.subject.is_some()
     }
 }
@@ -249,6 +260,6 @@ mod tests {
         }
         assert_eq!(MessageKind::parse("Message"), None);
         assert_eq!(MessageKind::from_code(-1), None);
-        assert_eq!(MessageKind::from_code(11), None);
+        assert_eq!(MessageKind::from_code(12), None);
     }
 }

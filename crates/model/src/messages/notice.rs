@@ -3,8 +3,9 @@
 //!
 //! A notice is kept for good, and so it keeps no text that an edit or a deletion may take away
 //! later. A kept `message-edit` has the number of its subject only. A kept `tag-change` has the
-//! tags that were added, and of those that were removed the ones that the server makes. When a
-//! notice is read again, [`present_content`] fills it from its subject as it is then.
+//! tags that were added, and of those that were removed the ones that the server makes. A kept
+//! `emoji-reaction` has all that it said: no edit takes an emoji away. When a notice is read again,
+//! [`present_content`] fills it from its subject as it is then.
 
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use serde_json::json;
 
 use super::{Message, MessageKind};
 use crate::MessageId;
+use crate::reactions::Emoji;
 use crate::tags::{self, TagChanges};
 
 /// What a notice says when it is posted. Kept is less: the content of its draft.
@@ -73,6 +75,23 @@ impl Notice {
         }
     }
 
+    /// The author of the notice reacted to a message, or took the reaction back.
+    #[must_use]
+    pub fn reaction(subject: &Message, emoji: Emoji, is_added: bool) -> Self {
+        let change = if is_added { "add" } else { "remove" };
+        let kept = json!({"message": subject.id.0, "emoji": emoji.as_str(), "type": change});
+        let kept = kept.to_string();
+        let live = LiveNotice {
+            content: kept.clone(),
+            subject: Some(Arc::new(subject.clone())),
+        };
+        Self {
+            event: MessageKind::EmojiReaction,
+            kept,
+            live,
+        }
+    }
+
     /// A message was removed.
     #[must_use]
     pub fn removal(id: MessageId) -> Self {
@@ -107,7 +126,8 @@ pub fn subject_of(event: MessageKind, content: &str) -> Option<MessageId> {
     Some(MessageId(kept.message))
 }
 
-/// The content of a notice as it may be delivered now, given its subject as it is now. It has the
+/// The content of a notice as it may be delivered now, given its subject as it is now; `None` where
+/// that is the kept one. It has the
 /// present text, the tags of those added that the subject still has, and of those removed only what
 /// the server makes. Since it cannot name the others, it has all tags of the subject as well.
 #[must_use]
@@ -214,6 +234,25 @@ mod tests {
             &message("x", &["map", "late"]),
         );
         assert_eq!(again, Some(now), "from what was delivered at first, too");
+    }
+
+    #[test]
+    fn a_reaction_is_kept_as_it_was_said() {
+        let emoji = "thumbsup".parse().unwrap();
+        for (is_added, change) in [(true, "add"), (false, "remove")] {
+            let notice = Notice::reaction(&message("tea?", &[]), emoji, is_added);
+            assert_eq!(
+                read(&notice.kept),
+                json!({"message": 7, "emoji": "👍", "type": change})
+            );
+            assert_eq!(notice.live.content, notice.kept);
+            assert_eq!(subject_of(notice.event, &notice.kept), Some(MessageId(7)));
+            assert_eq!(
+                present_content(notice.event, &notice.kept, &message("coffee?", &[])),
+                None,
+                "it repeats nothing of the message"
+            );
+        }
     }
 
     #[test]

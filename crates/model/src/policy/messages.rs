@@ -1,4 +1,4 @@
-//! Messages: who changes and deletes which.
+//! Messages: who changes and deletes which, and reacts to which.
 
 use super::{FlowAction, PrivateAction, Refusal};
 use crate::UserId;
@@ -13,16 +13,18 @@ pub enum MessageAction {
     Change,
     /// Post one.
     Post,
+    /// React to one. [`react`] decides about each message.
+    React,
 }
 
 impl MessageAction {
     /// What the caller must be allowed to do in a flow. Those who read there also tag, and delete
-    /// from the inbox.
+    /// from the inbox; those who post there also react.
     #[must_use]
     pub fn in_flow(self) -> FlowAction {
         match self {
             Self::Read | Self::Change => FlowAction::Read,
-            Self::Post => FlowAction::Post,
+            Self::Post | Self::React => FlowAction::Post,
         }
     }
 
@@ -31,7 +33,7 @@ impl MessageAction {
     pub fn in_private(self) -> PrivateAction {
         match self {
             Self::Read => PrivateAction::Read,
-            Self::Change | Self::Post => PrivateAction::Write,
+            Self::Change | Self::Post | Self::React => PrivateAction::Write,
         }
     }
 }
@@ -70,12 +72,24 @@ pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
     match message.event {
         // An empty one was deleted, and stays so.
         MessageKind::Message | MessageKind::Comment
-            if message.author.user == Some(user) && !message.content.is_empty() =>
+            if message.author.user == Some(user) && !message.is_emptied() =>
         {
             Ok(())
         }
         _ => Err(Refusal::Denied),
     }
+}
+
+/// Whether somebody who may post in the room may react to a message: not to one that was deleted.
+///
+/// # Errors
+///
+/// [`Refusal::Denied`].
+pub fn react(message: &Message) -> Result<(), Refusal> {
+    if message.is_emptied() {
+        return Err(Refusal::Denied);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -84,10 +98,8 @@ mod tests {
     use crate::messages::Author;
     use crate::{MessageId, RoomId, Timestamp};
 
-    /// Shows: 3.13, 4.29
-    #[test]
-    fn deletion_removes_inbox_messages_and_own_files_and_truncates_own_chat() {
-        let message = |event, user| Message {
+    fn message(event: MessageKind, user: Option<UserId>) -> Message {
+        Message {
             room: RoomId(1),
             id: MessageId(1),
             event,
@@ -104,7 +116,29 @@ mod tests {
             thread_root: None,
             parent: None,
             to: None,
-        };
+        }
+    }
+
+    #[test]
+    fn every_message_takes_reactions_but_a_deleted_one() {
+        for event in [MessageKind::Message, MessageKind::Comment] {
+            let mut message = message(event, None);
+            assert_eq!(react(&message), Err(Refusal::Denied), "{event:?}");
+            message.content = "hello".into();
+            assert_eq!(react(&message), Ok(()), "{event:?}");
+        }
+        for event in [
+            MessageKind::File,
+            MessageKind::Activity,
+            MessageKind::Action,
+        ] {
+            assert_eq!(react(&message(event, None)), Ok(()), "{event:?}");
+        }
+    }
+
+    /// Shows: 3.13, 4.29
+    #[test]
+    fn deletion_removes_inbox_messages_and_own_files_and_truncates_own_chat() {
         let (own, other) = (Some(UserId(1)), Some(UserId(2)));
         for (event, author, expected) in [
             (MessageKind::Message, own, Ok(Deletion::Truncate)),

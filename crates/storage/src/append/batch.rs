@@ -10,6 +10,8 @@ use eddyline_model::messages::{
     Draft, Message, MessageView, Placement, ThreadCounts, ThreadPost, reference,
 };
 
+use eddyline_model::reactions::Reactions;
+
 use super::AppendOutcome;
 use crate::Result;
 use crate::messages::join_tags;
@@ -267,6 +269,8 @@ impl<'d> AppendState<'d> {
             message,
             parent_text,
             thread,
+            // A new message has none.
+            reactions: Reactions::default(),
             subject: None,
         }
     }

@@ -34,6 +34,7 @@ mod private;
 mod queue;
 mod random;
 mod reach;
+mod reactions;
 mod schema;
 mod sharing;
 mod sources;

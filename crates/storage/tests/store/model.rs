@@ -6,6 +6,7 @@ use eddyline_model::messages::{
     Draft, Mentions, Message, MessageKind, MessageQuery, MessageView, Placement, Sort,
     ThreadCounts, ThreadState,
 };
+use eddyline_model::reactions::Reactions;
 use eddyline_model::search::SearchTokens;
 use eddyline_model::{MessageId, Timestamp, UserId};
 
@@ -148,6 +149,7 @@ impl Room {
             parent_text: message.parent.map(text),
             thread,
             message,
+            reactions: Reactions::default(),
             subject: None,
         }
     }

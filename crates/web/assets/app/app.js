@@ -487,6 +487,8 @@ function heard(event) {
       if (!isHere(event)) break;
       for (const feed of feeds) feed.tag(event.content.message, event.content);
       break;
+    case 'emoji-reaction':
+      break;
     case 'read':
       noteRead(event.content);
       break;
