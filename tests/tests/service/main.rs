@@ -37,6 +37,7 @@ mod posting;
 mod presence;
 mod private;
 mod profiles;
+mod reactions;
 mod reading;
 mod refusals;
 mod repeats;

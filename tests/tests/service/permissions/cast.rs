@@ -206,7 +206,8 @@ impl<'t> Stage<'t> {
         path = path
             .replace("{token}", &self.token)
             .replace("{uid}", &self.uid)
-            .replace("{id}", "User");
+            .replace("{id}", "User")
+            .replace("{emoji}", "thumbsup");
         if path.contains("{avatar}") {
             let avatar = self.owner.get("/user").await["avatar"]
                 .as_str()

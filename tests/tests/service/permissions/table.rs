@@ -107,6 +107,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}/messages/{message}", none, MEMBERS),
     row("PUT /flows/{organization}/{flow}/messages/{message}", |_| Body::Json(json!({"content": "new"})), "200 403 403 403 403 403 404 404 403 401"),
     row("DELETE /flows/{organization}/{flow}/messages/{message}", none, "200 403 403 403 403 403 404 404 403 401"),
+    row("PUT /flows/{organization}/{flow}/messages/{message}/reactions/{emoji}", none, MEMBERS),
+    row("DELETE /flows/{organization}/{flow}/messages/{message}/reactions/{emoji}", none, "204 204 403 403 204 403 404 404 403 401"),
     row("GET /flows/{organization}/{flow}/messages/{message}/comments", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/messages/{message}/comments", |_| Body::Json(json!({"content": "hello"})), WHO_POSTS),
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", none, MEMBERS),
@@ -182,6 +184,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /private/{user}/messages/{message}", none, ORGANIZATION),
     row("PUT /private/{user}/messages/{message}", |_| Body::Json(json!({"content": "new"})), ORGANIZATION),
     row("DELETE /private/{user}/messages/{message}", none, ORGANIZATION),
+    row("PUT /private/{user}/messages/{message}/reactions/{emoji}", none, ORGANIZATION),
+    row("DELETE /private/{user}/messages/{message}/reactions/{emoji}", none, "204 204 204 204 204 204 404 404 403 401"),
 
     row("GET /stream/flows", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
     row("GET /stream/flows/{organization}/{flow}", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),

@@ -38,6 +38,7 @@ async fn a_private_message_has_every_field_of_the_specification(tenant: Tenant) 
         "content": "hello\nthere",
         "tags": [],
         "app": "chat",
+        "emojiReactions": {},
         "uuid": "u-1",
         "user": tenant.ben.id.to_string(),
         "to": tenant.ada.id.to_string(),

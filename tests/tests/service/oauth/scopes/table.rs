@@ -82,6 +82,8 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /flows/{organization}/{flow}/messages/{message}", "flow"),
     row("PUT /flows/{organization}/{flow}/messages/{message}", "flow"),
     row("DELETE /flows/{organization}/{flow}/messages/{message}", "flow"),
+    row("PUT /flows/{organization}/{flow}/messages/{message}/reactions/{emoji}", "flow"),
+    row("DELETE /flows/{organization}/{flow}/messages/{message}/reactions/{emoji}", "flow"),
     row("GET /flows/{organization}/{flow}/messages/{message}/comments", "flow"),
     row("POST /flows/{organization}/{flow}/messages/{message}/comments", "flow"),
     row("GET /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
@@ -153,6 +155,8 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /private/{user}/messages/{message}", "private"),
     row("PUT /private/{user}/messages/{message}", "private"),
     row("DELETE /private/{user}/messages/{message}", "private"),
+    row("PUT /private/{user}/messages/{message}/reactions/{emoji}", "private"),
+    row("DELETE /private/{user}/messages/{message}/reactions/{emoji}", "private"),
 
     Row { as_asked: Some("flow"), ..row("GET /stream/flows", "flow private") },
     row("GET /stream/flows/{organization}/{flow}", "flow"),
