@@ -108,7 +108,7 @@ impl Reactions {
         self.0.iter()
     }
 
-    /// Whether nobody reacted.
+    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

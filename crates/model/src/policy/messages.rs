@@ -80,7 +80,7 @@ pub fn edit_content(user: UserId, message: &Message) -> Result<(), Refusal> {
     }
 }
 
-/// Whether somebody who may post in the room may react to a message: not to one that was deleted.
+/// Whether a user who may post in the room may react to a message: not to one that was deleted.
 ///
 /// # Errors
 ///
