@@ -42,8 +42,8 @@ fn number(message: &Json) -> i64 {
 
 /// The reactions that a message shows, as JSON.
 async fn reactions(tenant: &Tenant, id: i64) -> Json {
-    let message = tenant.ada.get(&tenant.path(&format!("/messages/{id}")));
-    message.await["emojiReactions"].clone()
+    let path = tenant.path(&format!("/messages/{id}"));
+    tenant.ada.get(&path).await["emojiReactions"].clone()
 }
 
 fn status<T: std::fmt::Debug>(answer: Result<T, Error>) -> Option<StatusCode> {

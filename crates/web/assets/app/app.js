@@ -10,6 +10,8 @@ import { openPicture } from './lightbox.js';
 import { notice, openNotices, showWaiting } from './notices.js';
 import { Outbox } from './outbox.js';
 import { authorOf, chip, isHit } from './row.js';
+import { pickEmoji } from './picker.js';
+import { toggleReaction } from './reactions.js';
 import { Connection } from './stream.js';
 import { addCommands, openSwitcher } from './switcher.js';
 import { editTags } from './tags.js';
@@ -137,6 +139,7 @@ function showTools(row) {
     if (button.dataset.do === 'edit' && !find('.text', row).textContent) button.remove();
     if (button.dataset.do === 'reply' && (!row.dataset.thread || row.closest('#thread'))) button.remove();
     if (button.dataset.do === 'tags' && !flow) button.remove();
+    if (button.dataset.do === 'react' && find('.gone', row)) button.remove();
   }
   row.append(tools);
 }
@@ -150,6 +153,8 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.do === 'edit') startEdit(row);
   else if (button?.dataset.do === 'delete') deleteMessage(row);
   else if (button?.dataset.do === 'tags') editTags(row, room, notify);
+  else if (button?.dataset.do === 'react') react(row);
+  else if (button?.dataset.emoji) toggleReaction(row, room, button.dataset.emoji, notify);
   else if (button?.dataset.do === 'copy') copyCode(button);
   else if (button?.classList.contains('unfold')) unfold(row);
   else if (button?.dataset.action) act(button);
@@ -160,6 +165,13 @@ main.addEventListener('click', (event) => {
     openPicture(shot);
   }
 });
+
+function react(row) {
+  pickEmoji((emoji) => {
+    toggleReaction(row, room, emoji, notify);
+    row.focus();
+  });
+}
 
 async function copyCode(button) {
   const isCopied = await copy(find('code', button.parentElement).textContent);
@@ -283,6 +295,7 @@ bindKeys({
   k: () => moveRow(-1),
   m: goToMention,
   r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
+  '+': withRow(react),
   t: withRow((row) => (flow ? editTags(row, room, notify) : false)),
   e: withRow((row) => ('mine' in row.dataset ? void startEdit(row) : false)),
   l: withRow((row) => void copyAddress(row)),
@@ -488,6 +501,8 @@ function heard(event) {
       for (const feed of feeds) feed.tag(event.content.message, event.content);
       break;
     case 'emoji-reaction':
+      if (!isHere(event)) break;
+      for (const feed of feeds) feed.react(event.content, Number(event.user));
       break;
     case 'read':
       noteRead(event.content);

@@ -4,6 +4,7 @@
 import { call } from './api.js';
 import { find, findAll, icon, make } from './dom.js';
 import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
+import { noteReaction } from './reactions.js';
 import { dayKey, dayName } from './times.js';
 
 /** How long after a message the next one of the same author stands without their name. */
@@ -139,6 +140,11 @@ export class Feed {
   edit(id, text, html) {
     const row = this.rows.get(id);
     if (row) showText(row, text, html, text !== '');
+  }
+
+  react(change, user) {
+    const row = this.rows.get(change.message);
+    if (row) noteReaction(row, change, user);
   }
 
   tag(id, { add, remove, tags }) {

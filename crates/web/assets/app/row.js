@@ -2,6 +2,7 @@
 
 import { root } from './api.js';
 import { find, findAll, icon, make, setHtml, textOf } from './dom.js';
+import { showReactions } from './reactions.js';
 import { clock } from './times.js';
 
 const self = document.body.dataset;
@@ -12,6 +13,9 @@ const MOST_LINES = 12;
 const MOST_LETTERS = 1200;
 /** A user of the room. */
 const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
+
+/** What a user of the room is called. */
+export const nameOf = (id) => person(String(id))?.name ?? 'Former member';
 
 /** Whether a message mentions the reader. */
 export function isHit(message) {
@@ -78,6 +82,8 @@ function fillText(row, message) {
 export function showText(row, text, html, isEdited) {
   const place = find('.text', row);
   if (text === '') {
+    // With its text the reactions to a message went.
+    showReactions(row, {});
     place.replaceChildren(make('span', { className: 'gone', textContent: 'Deleted' }));
     return;
   }
@@ -137,6 +143,7 @@ function fillMore(row, message) {
   const place = find('.more', row);
   place.replaceChildren(find('.unfold', place), ...message.attachments.flatMap(file));
   showTags(row, message.tags, plain(message));
+  showReactions(row, message.emojiReactions);
 }
 
 /** Shows the tags that are no mentions and do not stand in the text. */
@@ -148,7 +155,10 @@ export function showTags(row, tags, text) {
   else row.removeAttribute('data-tags');
   if (shown.length === 0) return;
   const each = shown.map((tag) => make('span', { textContent: `#${tag}` }));
-  find('.more', row).append(make('div', { className: 'tags' }, ...each));
+  const place = make('div', { className: 'tags' }, ...each);
+  const reactions = find('.reacts', row);
+  if (reactions) reactions.before(place);
+  else find('.more', row).append(place);
 }
 
 function file(shown) {

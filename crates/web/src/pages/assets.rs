@@ -86,6 +86,10 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
     ("picker.js", include_str!("../../assets/app/picker.js")),
     ("rank.js", include_str!("../../assets/app/rank.js")),
+    (
+        "reactions.js",
+        include_str!("../../assets/app/reactions.js"),
+    ),
     ("row.js", include_str!("../../assets/app/row.js")),
     ("stream.js", include_str!("../../assets/app/stream.js")),
     ("switcher.js", include_str!("../../assets/app/switcher.js")),

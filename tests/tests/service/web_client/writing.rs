@@ -13,6 +13,7 @@ on_both_databases![
     the_switcher_leads_to_flows_people_threads_and_commands,
     keys_lead_through_the_page_unless_single_letters_are_off,
     tags_are_edited_in_the_row,
+    a_reaction_is_one_click_and_counted_everywhere,
     a_long_text_is_folded_until_it_is_asked_for,
 ];
 
@@ -340,6 +341,53 @@ async fn tags_are_edited_in_the_row(server: Server) {
         shown(&other, "");
         assert_eq!(texts(&other), ["Tag me"]);
         assert_eq!(complaints(&one), Vec::<String>::new());
+    });
+}
+
+async fn a_reaction_is_one_click_and_counted_everywhere(server: Server) {
+    let (Some(one), Some(other)) = (Browser::start(), Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    tokio::task::block_in_place(|| {
+        open(&one, &server, &ada);
+        open(&other, &server, &ben);
+        write(&one, "It works");
+        sees(&other, "It works");
+        let reactions = |browser: &Browser, wanted: &str| {
+            browser.wait_for(&format!(
+                "[...document.querySelectorAll('#chat .react')].map((each) =>
+                     each.textContent + each.title + each.ariaPressed).join() === '{wanted}'"
+            ));
+        };
+        other.execute("document.querySelector('#chat article[data-id]').focus()");
+        other.press_keys("+");
+        shows(&other, "#picker[open] [role=option]");
+        other.type_keys("#picker input", "tada");
+        other.wait_for(
+            "document.querySelector('#picker [aria-selected=true]')?.textContent === '🎉'",
+        );
+        other.type_keys("#picker input", ENTER);
+        reactions(&other, "🎉1bentrue");
+        reactions(&one, "🎉1benfalse");
+        assert_eq!(one.audit(), Vec::<String>::new());
+        let click = |browser: &Browser| {
+            browser.execute("document.querySelector('#chat .react').click()");
+        };
+        click(&one);
+        reactions(&one, "🎉2ben, adatrue");
+        reactions(&other, "🎉2ben, adatrue");
+        click(&other);
+        reactions(&one, "🎉1adatrue");
+        reactions(&other, "🎉1adafalse");
+        // The page that the server makes anew shows the same.
+        open_flow(&other, &server, "");
+        reactions(&other, "🎉1adafalse");
+        click(&one);
+        reactions(&other, "");
+        for browser in [&one, &other] {
+            assert_eq!(complaints(browser), Vec::<String>::new());
+        }
     });
 }
 

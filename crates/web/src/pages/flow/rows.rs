@@ -17,6 +17,10 @@ const NEAR: i64 = 5 * 60 * 1000;
 /// A text of more is folded at first.
 const MOST_LINES: usize = 12;
 const MOST_LETTERS: usize = 1200;
+/// So many names of a reaction are shown; the rest is counted.
+const MOST_NAMES: usize = 10;
+/// What users are called who are not in the flow any more.
+const FORMER: &str = "Former member";
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
@@ -72,6 +76,7 @@ pub(super) struct Row {
     pub(super) initial: String,
     pub(super) mentions_reader: bool,
     pub(super) is_own: bool,
+    pub(super) reactions: Vec<Reaction>,
     pub(super) files: Vec<FileCard>,
     /// The tags that are no mentions and do not stand in the text.
     pub(super) tags: Vec<String>,
@@ -99,6 +104,18 @@ pub(super) struct RowThread {
 pub(super) struct Chip {
     pub(super) color: String,
     pub(super) text: String,
+}
+
+/// The users who react with one emoji.
+pub(super) struct Reaction {
+    pub(super) emoji: String,
+    /// Their ids, with spaces between.
+    pub(super) users: String,
+    pub(super) count: usize,
+    /// Whether the reader is one of them.
+    pub(super) own: bool,
+    /// What they are called.
+    pub(super) names: String,
 }
 
 /// A file of a message.
@@ -159,7 +176,7 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         (None, Some(name), _) => (name.clone(), None),
         (None, None, Some(person)) => (person.name.clone(), Some(format!("{}72", person.avatar))),
         (None, None, None) if user == 0 => ("Eddyline".to_owned(), None),
-        (None, None, None) => ("Former member".to_owned(), None),
+        (None, None, None) => (FORMER.to_owned(), None),
     };
     let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
@@ -187,6 +204,7 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         is_own: user != 0 && user == context.me,
         mentions_reader: mentions_reader && user != context.me,
         files: message.attachments.iter().map(file_card).collect(),
+        reactions: reactions(&message, context),
         tags: shown_tags.cloned().collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
         is_activity: message.event == "activity",
@@ -197,6 +215,28 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         avatar,
         ..Row::default()
     }
+}
+
+fn reactions(message: &Message, context: &RowContext<'_>) -> Vec<Reaction> {
+    let each = message.emoji_reactions.iter().map(|(emoji, users)| {
+        let name = |id: &i64| {
+            let person = context.people.get(id);
+            person.map_or_else(|| FORMER.to_owned(), |person| person.name.clone())
+        };
+        let mut names: Vec<String> = users.iter().take(MOST_NAMES).map(name).collect();
+        if users.len() > MOST_NAMES {
+            names.push(format!("{} more", users.len() - MOST_NAMES));
+        }
+        let ids: Vec<String> = users.iter().map(ToString::to_string).collect();
+        Reaction {
+            emoji: emoji.clone(),
+            users: ids.join(" "),
+            count: users.len(),
+            own: users.contains(&context.me),
+            names: names.join(", "),
+        }
+    });
+    each.collect()
 }
 
 /// Whether a text is folded at first, by the same rule as in `row.js`.
