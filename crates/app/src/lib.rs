@@ -106,7 +106,7 @@ pub use limit::Limit;
 pub(crate) use mailer::Mail;
 pub use messages::{
     Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail,
-    Pushing, ReactionChange, TagEdit,
+    Pushing, ROOMS_OF_LIST, ReactionChange, RoomsList, TagEdit,
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,

@@ -37,7 +37,7 @@ pub use credentials::Credentials;
 pub use error::{ApiError, Error, MalformedStream};
 pub use files::NewFile;
 pub use inspect::Exchange;
-pub use messages::{MessageQuery, NewMessage, Posted};
+pub use messages::{FoundMessages, MessageQuery, NewMessage, Posted};
 pub use oauth::{OAuthApplication, OAuthSession, OAuthTokens};
 pub use request::RequestBuilder;
 pub use response::{Json, RawResponse};
@@ -48,7 +48,7 @@ pub use stream::{
 };
 
 pub use eddyline_model::UserId;
-pub use eddyline_model::messages::MessageKind;
+pub use eddyline_model::messages::{MessageKind, Place};
 pub use eddyline_model::names::{FlowName, GroupName};
 pub use eddyline_wire::requests;
 pub use eddyline_wire::{

@@ -6,19 +6,21 @@ use std::sync::Arc;
 
 use eddyline_app::{
     Actor, Edit, Error, FlowRoom, LIST_BYTES, NewAttachment, NewInbox, NewPost, Posted, Pushed,
-    Room, TagEdit, Uploaded,
+    Room, RoomsList, TagEdit, Uploaded,
 };
-use eddyline_model::messages::{MessageKind, MessageQuery, Sort};
+use eddyline_model::messages::{Around, MessageKind, MessageQuery, Place, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
-use eddyline_model::{MessageId, search};
+use eddyline_model::{MessageId, Timestamp, search};
 use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
-    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
-    PostEvent, PostOptions, PostThread, TagMode, ToFlow,
+    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMentions,
+    ListMessages, PostEvent, PostOptions, PostThread, SearchEverywhere, TagMode, ToFlow,
 };
 use eddyline_wire::{OneOf, Request};
 use http::StatusCode;
 use http::header::LINK;
+
+use axum::response::Response;
 
 use crate::answer::{Answer, done, encoded, nothing};
 use crate::context::RequestContext;
@@ -28,7 +30,7 @@ use crate::response_budget::expect_response_bytes;
 use crate::uploads::{self, FileParameters, Received};
 
 /// The order of the parameters in the link to where a list goes on.
-const IN_LINKS: [&str; 10] = [
+const IN_LINKS: [&str; 11] = [
     "event",
     "tags",
     "tag_mode",
@@ -36,6 +38,7 @@ const IN_LINKS: [&str; 10] = [
     "search",
     "sort",
     "limit",
+    "before",
     "beyond_id",
     "since_id",
     "until_id",
@@ -266,7 +269,7 @@ async fn post(ctx: &RequestContext, flow: Arc<FlowRoom>, mut new: NewPost) -> An
 
 pub(crate) async fn list(ctx: RequestContext, request: UnparsedParams<ListMessages>) -> Answer {
     let room = ctx.room(MessageAction::Read).await?;
-    let wanted = request.read()?;
+    let wanted = request.read_checked(check_around)?;
     find(&ctx, &room, &wanted, query(&ctx, &wanted), "messages").await
 }
 
@@ -277,7 +280,7 @@ pub(crate) async fn list_thread(
     let flow = ctx.flow(FlowAction::Read).await?;
     let thread = ctx.segment("thread");
     let root = ctx.app().messages().thread_root(&flow, thread)?;
-    let wanted = request.read()?;
+    let wanted = request.read_checked(check_around)?;
     let query = MessageQuery {
         thread_root: Some(root),
         ..query(&ctx, &wanted)
@@ -293,7 +296,7 @@ pub(crate) async fn list_comments(
     let room = ctx.room(MessageAction::Read).await?;
     let parent = ctx.id("message")?;
     let parent = ctx.app().messages().get(&room, parent).await?.message;
-    let wanted = request.read()?;
+    let wanted = request.read_checked(check_around)?;
     let query = MessageQuery {
         parent: Some(parent.id),
         thread_root: parent.thread_root,
@@ -303,35 +306,58 @@ pub(crate) async fn list_comments(
     find(&ctx, &room, &wanted, query, &path).await
 }
 
+/// A list around a place has no other bounds.
+fn check_around(wanted: &mut ListMessages, reader: &mut ParamReader<'_>) {
+    let around = match (wanted.around_id, wanted.around_time) {
+        (Some(_), _) => "around_id",
+        (None, Some(_)) => "around_time",
+        (None, None) => return,
+    };
+    let others = [
+        (
+            "around_time",
+            wanted.around_time.is_some() && around != "around_time",
+        ),
+        ("since_id", wanted.since_id.is_some()),
+        ("until_id", wanted.until_id.is_some()),
+        ("beyond_id", wanted.beyond_id.is_some()),
+        ("sort", wanted.sort.is_some()),
+        ("skip", wanted.skip.is_some()),
+        ("search", wanted.search.is_some()),
+    ];
+    for (name, _) in others.into_iter().filter(|(_, given)| *given) {
+        reader.error(name, format!("can't go with {around}"));
+    }
+}
+
+/// Several values of a parameter, each once and in their order.
+fn once<T: Ord + Clone>(values: Option<&Vec<T>>) -> Vec<T> {
+    let distinct: BTreeSet<T> = values.into_iter().flatten().cloned().collect();
+    distinct.into_iter().collect()
+}
+
+/// The words of a search; those of an empty text are none.
+fn words(text: Option<&str>) -> Option<Vec<String>> {
+    text.filter(|text| !text.is_empty()).map(search::query)
+}
+
 /// What a list of messages asks for.
 fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
-    let once =
-        |texts: &Option<Vec<String>>| texts.iter().flatten().cloned().collect::<BTreeSet<_>>();
-    let search = wanted.search.as_deref().filter(|text| !text.is_empty());
+    let around_id = wanted.around_id.map(MessageId).map(Around::Message);
+    let around_time = wanted.around_time.map(Timestamp).map(Around::Time);
     MessageQuery {
-        events: wanted
-            .event
-            .iter()
-            .flatten()
-            .copied()
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect(),
+        events: once(wanted.event.as_ref()),
         limit: wanted.limit.unwrap_or(DEFAULT_LIST),
         skip: wanted.skip.unwrap_or_default(),
         sort: wanted.sort.unwrap_or_default(),
         since: wanted.since_id.map(MessageId),
         until: wanted.until_id.map(MessageId),
         beyond: wanted.beyond_id.map(MessageId),
-        tags: ctx
-            .shared
-            .profile
-            .tags(once(&wanted.tags).into_iter().collect()),
+        tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
-        search: search.map(search::query),
-        tags_widen: false,
-        thread_root: None,
-        parent: None,
+        search: words(wanted.search.as_deref()),
+        around: around_id.or(around_time),
+        ..MessageQuery::default()
     }
 }
 
@@ -350,13 +376,38 @@ async fn find(
         list = list.with_html();
     }
     let answer = encoded(StatusCode::OK, list.json);
-    let Some(next) = list.next else {
-        return Ok(answer);
+    let address = || [&room.address(&ctx.app().config().addresses), "/", path].concat();
+    let mut links = Vec::new();
+    if let Some(previous) = list.previous {
+        links.push((earlier_address(wanted, &address(), previous), "prev"));
+    }
+    if let Some(next) = list.next {
+        links.push((next_address(wanted, &query, &address(), next), "next"));
+    }
+    Ok(with_links(answer, &links))
+}
+
+/// The answer with a header `Link` that has these addresses with their relations.
+fn with_links(answer: Response, links: &[(String, &str)]) -> Response {
+    if links.is_empty() {
+        return answer;
+    }
+    let each: Vec<String> = links
+        .iter()
+        .map(|(address, relation)| ["<", address, ">; rel=\"", relation, "\""].concat())
+        .collect();
+    with_header(answer, LINK, &each.join(", "))
+}
+
+/// The address of the earlier part of a list around a place.
+fn earlier_address(wanted: &ListMessages, address: &str, before: MessageId) -> String {
+    let rest = ListMessages {
+        around_id: None,
+        around_time: None,
+        until_id: Some(before.0),
+        ..wanted.clone()
     };
-    let address = [&room.address(&ctx.app().config().addresses), "/", path].concat();
-    let next = next_address(wanted, &query, &address, next);
-    let link = ["<", &next, ">; rel=\"next\""].concat();
-    Ok(with_header(answer, LINK, &link))
+    link_to(address, rest.to_query())
 }
 
 /// The address of the part of a list that goes on beyond `next`.
@@ -366,8 +417,12 @@ fn next_address(
     address: &str,
     next: MessageId,
 ) -> String {
+    let sort = match query.around {
+        Some(_) => Some(Sort::Ascending),
+        None => wanted.sort,
+    };
     // A search has no other bounds.
-    let (since, until, beyond) = match (&query.search, query.sort) {
+    let (since, until, beyond) = match (&query.search, sort.unwrap_or_default()) {
         (Some(_), _) => (None, None, Some(next)),
         (None, Sort::Descending) => (query.since, Some(next), None),
         (None, Sort::Ascending) => (Some(next), query.until, None),
@@ -379,15 +434,93 @@ fn next_address(
         since_id,
         until_id,
         beyond_id,
+        around_id: None,
+        around_time: None,
+        sort,
         ..wanted.clone()
     };
-    let mut given = rest.to_query();
+    link_to(address, rest.to_query())
+}
+
+/// An address with these parameters in the order of links.
+fn link_to(address: &str, mut given: Vec<(String, String)>) -> String {
     given.sort_by_key(|(name, _)| IN_LINKS.iter().position(|known| known == name));
     let given: Vec<(&str, &str)> = given
         .iter()
         .map(|(name, value)| (name.as_str(), value.as_str()))
         .collect();
     eddyline_model::applications::with_query(address, &given)
+}
+
+/// Searches all rooms of the caller.
+pub(crate) async fn search_everywhere(
+    ctx: RequestContext,
+    request: UnparsedParams<SearchEverywhere>,
+) -> Answer {
+    ctx.actor().user()?;
+    let wanted = request.read_checked(|wanted: &mut SearchEverywhere, reader| {
+        let is_empty = words(wanted.search.as_deref()).is_none()
+            && wanted.tags.as_ref().is_none_or(Vec::is_empty);
+        if is_empty {
+            reader.error("search", "is required, or tags");
+        }
+    })?;
+    let query = MessageQuery {
+        events: once(wanted.event.as_ref()),
+        limit: wanted.limit.unwrap_or(DEFAULT_LIST),
+        tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
+        any_tag: wanted.tag_mode == Some(TagMode::Or),
+        search: words(wanted.search.as_deref()),
+        ..MessageQuery::default()
+    };
+    expect_response_bytes(LIST_BYTES)?;
+    let messages = ctx.app().messages();
+    let found = messages.search_everywhere(ctx.actor(), query, wanted.before);
+    let found = found.await?;
+    let next = |before| {
+        let rest = SearchEverywhere {
+            before: Some(before),
+            ..wanted.clone()
+        };
+        rest.to_query()
+    };
+    Ok(everywhere(&ctx, found, wanted.html, "/search", next))
+}
+
+/// Lists what mentions the caller in all rooms.
+pub(crate) async fn mentions(ctx: RequestContext, request: UnparsedParams<ListMentions>) -> Answer {
+    ctx.actor().user()?;
+    let wanted = request.read()?;
+    let limit = wanted.limit.unwrap_or(DEFAULT_LIST);
+    expect_response_bytes(LIST_BYTES)?;
+    let messages = ctx.app().messages();
+    let found = messages.mentions(ctx.actor(), limit, wanted.before).await?;
+    let next = |before| {
+        let rest = ListMentions {
+            before: Some(before),
+            ..wanted.clone()
+        };
+        rest.to_query()
+    };
+    Ok(everywhere(&ctx, found, wanted.html, "/mentions", next))
+}
+
+/// The answer that is a list over several rooms, with a link to its next part.
+fn everywhere(
+    ctx: &RequestContext,
+    mut found: RoomsList,
+    html: Option<bool>,
+    path: &str,
+    next: impl FnOnce(Place) -> Vec<(String, String)>,
+) -> Response {
+    if html == Some(true) {
+        found = found.with_html();
+    }
+    let address = [&ctx.app().config().addresses.base, path].concat();
+    let link = found
+        .next
+        .map(|place| (link_to(&address, next(place)), "next"));
+    with_links(encoded(StatusCode::OK, found.json), link.as_slice())
 }
 
 pub(crate) async fn get(ctx: RequestContext) -> Answer {

@@ -221,6 +221,24 @@ fn message_endpoints() -> Vec<Endpoint> {
     vec![
         Endpoint::new(
             Method::GET,
+            "/search",
+            "searchMessages",
+            "Search messages in all your flows and private conversations",
+            messages::search_everywhere,
+        )
+        .scopes(&[Flow, Private])
+        .answers_messages_of_rooms(),
+        Endpoint::new(
+            Method::GET,
+            "/mentions",
+            "listMentions",
+            "Messages that mention you",
+            messages::mentions,
+        )
+        .scopes(&[Flow, Private])
+        .answers_messages_of_rooms(),
+        Endpoint::new(
+            Method::GET,
             messages,
             "listFlowMessages",
             "List or search messages",

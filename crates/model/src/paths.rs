@@ -19,6 +19,7 @@ pub const RESERVED_NAMES: &[&str] = &[
     "healthz",
     "import",
     "invitations",
+    "mentions",
     "messages",
     "oauth",
     "openapi",
@@ -27,6 +28,7 @@ pub const RESERVED_NAMES: &[&str] = &[
     "read",
     "readyz",
     "scim",
+    "search",
     "sources",
     "stream",
     "threads",
@@ -73,6 +75,7 @@ const ROOTS: &[Root] = &[
     api("files"),
     api("flows"),
     api("healthz"),
+    api("mentions"),
     Root {
         secret: Secret::Behind(&["chat", "team_inbox", "influx"]),
         ..api("messages")
@@ -83,6 +86,7 @@ const ROOTS: &[Root] = &[
     api("private"),
     api("readyz"),
     api("scim"),
+    api("search"),
     api("sources"),
     api("user"),
     api("users"),

@@ -156,6 +156,14 @@ pub trait DescribeOperation: Sized {
             .response_headers(&[NEXT])
     }
 
+    /// Describes the answer that is a list of messages of several rooms.
+    #[must_use]
+    fn answers_messages_of_rooms(self) -> Self {
+        let text = "Messages, the newest first; the header Link says where the list goes on";
+        self.answers(200, text, Some(Shape::Many("Message")))
+            .response_headers(&[NEXT])
+    }
+
     /// Names the scopes of which an access token needs one.
     #[must_use]
     fn scopes(mut self, scopes: &'static [Scope]) -> Self {

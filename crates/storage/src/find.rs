@@ -74,7 +74,10 @@ pub(crate) fn examines(query: &MessageQuery) -> bool {
 
 /// Whether a query is for messages of some kinds or of a place only.
 fn is_narrowed(query: &MessageQuery) -> bool {
-    !query.events.is_empty() || query.thread_root.is_some() || query.parent.is_some()
+    !query.events.is_empty()
+        || query.thread_root.is_some()
+        || query.parent.is_some()
+        || query.not_by.is_some()
 }
 
 /// The place of a list among the numbers in `id`.
@@ -356,6 +359,8 @@ fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<Str
             .map(|root| format!("m.thread_root = {root}")),
     );
     conditions.extend(query.parent.map(|parent| format!("m.parent_id = {parent}")));
+    let not_by = |user| format!("(m.user_id is null or m.user_id <> {user})");
+    conditions.extend(query.not_by.map(not_by));
     if conditions.is_empty() {
         return None;
     }

@@ -16,8 +16,13 @@ pub struct MessagePage {
     /// The messages, ascending by number.
     pub messages: Vec<MessageView>,
     /// Beyond which message the list goes on, in the order of the query ([`MessageQuery::beyond`]).
-    /// `None` at its end. There may turn out to be nothing more.
+    /// `None` at its end. There may turn out to be nothing more. Of a list around a place: after
+    /// which message later ones follow.
     pub next: Option<MessageId>,
+    /// Of a list around a place: before which message there are earlier ones.
+    pub previous: Option<MessageId>,
+    /// Of a list around a place: how many of the messages stand before it.
+    pub before: usize,
 }
 
 impl<C: Access> Messages<'_, C> {
@@ -33,6 +38,9 @@ impl<C: Access> Messages<'_, C> {
         query: &MessageQuery,
         bytes: usize,
     ) -> Result<MessagePage> {
+        if let Some(around) = query.around {
+            return self.list_around(room, query, around, bytes);
+        }
         let (found, edge) = self.matches(room, query)?;
         let count = found.len();
         let is_full = i64::try_from(count).is_ok_and(|count| count >= query.limit);
@@ -53,7 +61,12 @@ impl<C: Access> Messages<'_, C> {
                 sort: query.sort,
             },
         )?;
-        let mut page = MessagePage { messages, next };
+        let mut page = MessagePage {
+            messages,
+            next,
+            previous: None,
+            before: 0,
+        };
         if page.messages.len() < count {
             page.next = page.end(query.sort);
         }
@@ -62,7 +75,7 @@ impl<C: Access> Messages<'_, C> {
 
     /// The matches ascending by number, and where the search goes on that has looked at as many
     /// messages as it may.
-    fn matches(
+    pub(crate) fn matches(
         &mut self,
         room: RoomId,
         query: &MessageQuery,

@@ -96,6 +96,9 @@ impl<C: Access> Messages<'_, C> {
             (Some(beyond), Sort::Ascending) => found.filter(messages::id.gt(beyond.0)),
             (None, _) => found,
         };
+        if let Some(user) = query.not_by {
+            found = found.filter(messages::user_id.is_null().or(messages::user_id.ne(user.0)));
+        }
         found = match query.sort {
             Sort::Descending => found.order(messages::id.desc()),
             Sort::Ascending => found.order(messages::id.asc()),

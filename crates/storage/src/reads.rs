@@ -15,6 +15,7 @@ use crate::connect::cancel::Backend;
 use crate::connect::deadline::Deadline;
 use crate::lists::MessagePage;
 use crate::reader::Reader;
+use crate::rooms_list::{RoomQuery, RoomsPage, RoomsPart};
 use crate::store::Store;
 use crate::{Error, Result};
 
@@ -80,18 +81,58 @@ impl Store {
         R: Send + 'static,
         F: FnOnce(MessagePage) -> R + Send + 'static,
     {
-        let searches = query.search.is_some();
-        if searches
-            && self
-                .read(move |reader| reader.messages().is_search_behind(room))
-                .await?
-            && let Err(error) = self.index_words(room).await
-        {
-            // A full disk keeps nobody from finding what was said before.
-            tracing::warn!(%error, "a search does without the latest messages");
+        if query.search.is_some() {
+            self.update_search_of(vec![room]).await?;
         }
         self.read(move |reader| Ok(show(reader.messages().list(room, &query, bytes)?)))
             .await
+    }
+
+    /// The same for a list over several rooms, as
+    /// [`Messages::list_of_rooms`](crate::areas::Messages::list_of_rooms) takes them. All of it is
+    /// one read, with one deadline.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::read`].
+    pub async fn list_of_rooms<R, F>(
+        &self,
+        asked: Vec<RoomQuery>,
+        part: RoomsPart,
+        show: F,
+    ) -> Result<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(RoomsPage) -> R + Send + 'static,
+    {
+        let searched = asked.iter().filter(|asked| asked.query.search.is_some());
+        let searched: Vec<RoomId> = searched.map(|asked| asked.room).collect();
+        if !searched.is_empty() {
+            self.update_search_of(searched).await?;
+        }
+        self.read(move |reader| Ok(show(reader.messages().list_of_rooms(&asked, part)?)))
+            .await
+    }
+
+    /// Lets messages of these rooms that were posted just now be found by their words.
+    async fn update_search_of(&self, rooms: Vec<RoomId>) -> Result<()> {
+        let behind = self.read(move |reader| {
+            let mut behind = Vec::new();
+            for room in rooms {
+                if reader.messages().is_search_behind(room)? {
+                    behind.push(room);
+                }
+            }
+            Ok(behind)
+        });
+        for room in behind.await? {
+            if let Err(error) = self.index_words(room).await {
+                // A full disk keeps nobody from finding what was said before.
+                tracing::warn!(%error, "a search does without the latest messages");
+                break;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -20,8 +20,9 @@ pub use self::invitations::{
     AcceptInvitation, CreateInvitation, ImportInvitations, ListInvitations,
 };
 pub use self::messages::{
-    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMessages,
-    MarkRead, PostEvent, PostOptions, PostThread, TagMode, ToFlow,
+    ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMentions,
+    ListMessages, MarkRead, PostEvent, PostOptions, PostThread, SearchEverywhere, TagMode, ToFlow,
+    wrong_search,
 };
 pub use self::organizations::{
     AddGroupMember, CreateGroup, FindOrganization, RenameOrganization, UpdateGroup,

@@ -6,6 +6,7 @@
 mod access;
 mod accessibility;
 mod actions;
+mod around;
 mod avatars;
 mod bad_http;
 mod bad_input;
@@ -16,6 +17,7 @@ mod deleted;
 mod documents;
 mod edits;
 mod ended_credentials;
+mod everywhere;
 mod files;
 mod flows;
 mod generators;

@@ -107,6 +107,8 @@ pub(crate) fn subject(row: &Row) -> &'static str {
         ("/sources", "sources"),
         ("/messages", "messages"),
         ("/comments", "messages"),
+        ("/search", "messages"),
+        ("/mentions", "messages"),
         ("/user", "people"),
         ("/avatars", "people"),
         ("/stream", "rest"),

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use eddyline_model::MessageId;
-use eddyline_model::messages::{MessageQuery, Sort};
+use eddyline_model::messages::{MessageQuery, MessageView, Sort};
 use eddyline_storage::MessagePage;
 use eddyline_wire::{Encoder, RoomRef};
 
@@ -19,6 +19,9 @@ pub struct MessageList {
     /// Beyond which message the list goes on, in its order. `None` at its end; there may turn out
     /// to be nothing more.
     pub next: Option<MessageId>,
+    /// Of a list around a place: before which message there are earlier ones. There may turn out to
+    /// be none.
+    pub previous: Option<MessageId>,
 }
 
 impl MessageList {
@@ -27,6 +30,7 @@ impl MessageList {
         Self {
             json: Bytes::from_static(b"[]"),
             next: None,
+            previous: None,
         }
     }
 
@@ -45,6 +49,9 @@ impl MessageList {
         query: &MessageQuery,
         place: RoomRef<'_>,
     ) -> Self {
+        if query.around.is_some() {
+            return Self::encode_around(encoder, page, place);
+        }
         let oldest = query.sort == Sort::Ascending;
         let (json, kept) = encoder.messages_within(&page.messages, place, LIST_BYTES, oldest);
         let count = page.messages.len();
@@ -56,6 +63,35 @@ impl MessageList {
         Self {
             json: json.into(),
             next,
+            previous: None,
+        }
+    }
+
+    /// Each side of the place has half of the bytes, so that what is nearest to it is there.
+    fn encode_around(encoder: &Encoder, page: &MessagePage, place: RoomRef<'_>) -> Self {
+        let (before, onward) = page.messages.split_at(page.before);
+        let side = |views, oldest| encoder.messages_within(views, place, LIST_BYTES / 2, oldest);
+        let ((earlier, first), (later, last)) = (side(before, false), side(onward, true));
+        let id_of = |view: Option<&MessageView>| view.map(|view| view.message.id);
+        let previous = match first < before.len() {
+            true => id_of(before.get(before.len() - first)),
+            false => page.previous,
+        };
+        let next = match last < onward.len() {
+            true => id_of(onward.get(last.saturating_sub(1))),
+            false => page.next,
+        };
+        let inner = [&earlier[1..earlier.len() - 1], &later[1..later.len() - 1]];
+        let separator: &[u8] = if inner.iter().any(|side| side.is_empty()) {
+            b""
+        } else {
+            b","
+        };
+        let json = [b"[", inner[0], separator, inner[1], b"]"].concat();
+        Self {
+            json: json.into(),
+            next,
+            previous,
         }
     }
 }

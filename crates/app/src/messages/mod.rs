@@ -3,6 +3,7 @@
 mod conversations;
 mod delete;
 mod edit;
+mod everywhere;
 mod find;
 mod inbox;
 mod latest;
@@ -29,6 +30,7 @@ use eddyline_storage::Tx;
 use std::sync::Arc;
 
 pub use edit::{Edit, TagEdit};
+pub use everywhere::{ROOMS_OF_LIST, RoomsList};
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
 pub use list::{LIST_BYTES, MessageList};

@@ -64,6 +64,11 @@ impl FlowRoom {
         tags::most_tags(self.people(), self.groups.len())
     }
 
+    /// The keys of the groups that a user is in, as many as a list of mentions asks for.
+    pub(crate) fn groups_of(&self, user: UserId) -> Vec<&str> {
+        self.groups.of_user(user)
+    }
+
     /// The room as the store has it now, where no groups are mentioned; [`Rooms::load_room`] and
     /// [`Rooms::change_flow`] give it those of its organization.
     pub(crate) fn load(reader: &mut Reader<'_>, id: RoomId) -> StoreResult<Option<Self>> {

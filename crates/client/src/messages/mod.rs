@@ -1,5 +1,6 @@
 //! Messages of a room (specification, section 4): post, list, edit, delete, comment.
 
+mod everywhere;
 mod query;
 
 use eddyline_model::MessageId;
@@ -14,6 +15,7 @@ use crate::request::{RequestBuilder, encode};
 use crate::response::Json;
 use crate::room::{FlowClient, RoomClient};
 
+pub use self::everywhere::FoundMessages;
 pub use self::query::MessageQuery;
 
 /// Asks the server to answer with the finished message.

@@ -61,6 +61,22 @@ impl MessageQuery {
         self
     }
 
+    /// Messages around this one, half of them before it. Goes with neither `oldest`, `skip`,
+    /// `since`, `until` nor `search`.
+    #[must_use]
+    pub fn around(mut self, id: i64) -> Self {
+        self.0.around_id = Some(id);
+        self
+    }
+
+    /// The same around the first message sent at this time or later, in milliseconds since 1970,
+    /// or else the latest messages.
+    #[must_use]
+    pub fn around_time(mut self, at: i64) -> Self {
+        self.0.around_time = Some(at);
+        self
+    }
+
     /// Only messages with this tag, and with those named before.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {

@@ -1,6 +1,7 @@
 //! Messages: what is said and what happens in a room.
 
 mod notice;
+mod place;
 mod query;
 mod thread;
 
@@ -17,7 +18,8 @@ pub use crate::tags::Mentions;
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
-pub use self::query::{MessageQuery, Sort};
+pub use self::place::{InvalidPlace, Place};
+pub use self::query::{Around, MessageQuery, Sort};
 pub use self::thread::{ThreadCounts, ThreadState};
 
 /// The most Unicode scalar values a chat message may have (specification, section 8).

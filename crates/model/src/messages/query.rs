@@ -1,7 +1,7 @@
 //! Questions for messages.
 
 use super::MessageKind;
-use crate::MessageId;
+use crate::{MessageId, Timestamp, UserId};
 
 /// Which way [`MessageQuery`] looks for its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -11,6 +11,27 @@ pub enum Sort {
     Descending,
     /// The oldest matches.
     Ascending,
+}
+
+/// What the messages of a list stand around.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// A message, which need not be there any more.
+    Message(MessageId),
+    /// The first message sent at this time or later, or else the end of the room.
+    Time(Timestamp),
+}
+
+impl Around {
+    /// How many of a list's `limit` messages come from before its middle and how many from there
+    /// on, the message in the middle among them, where so many are to be had on each side. What
+    /// one side lacks comes from the other.
+    #[must_use]
+    pub fn share(limit: usize, before: usize, onward: usize) -> (usize, usize) {
+        let half = limit / 2;
+        let before_share = before.min(half.max(limit.saturating_sub(onward)));
+        (before_share, onward.min(limit - before_share))
+    }
 }
 
 /// A question for messages of one room (specification, section 4, List).
@@ -44,6 +65,11 @@ pub struct MessageQuery {
     pub thread_root: Option<MessageId>,
     /// Only comments on this message.
     pub parent: Option<MessageId>,
+    /// Only messages that this user did not write.
+    pub not_by: Option<UserId>,
+    /// Messages on both sides of a place, instead of those at one end. Goes with neither `since`,
+    /// `until`, `beyond`, `sort`, `skip` nor `search`.
+    pub around: Option<Around>,
 }
 
 impl Default for MessageQuery {
@@ -62,6 +88,30 @@ impl Default for MessageQuery {
             tags_widen: false,
             thread_root: None,
             parent: None,
+            not_by: None,
+            around: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_around_a_message_has_half_of_it_on_each_side_where_there_is_so_much() {
+        for (limit, before, onward, shares) in [
+            (10, 100, 100, (5, 5)),
+            (5, 100, 100, (2, 3)),
+            (1, 100, 100, (0, 1)),
+            (1, 100, 0, (1, 0)),
+            (10, 2, 100, (2, 8)),
+            (10, 100, 2, (8, 2)),
+            (10, 3, 4, (3, 4)),
+            (10, 0, 0, (0, 0)),
+        ] {
+            let got = Around::share(limit, before, onward);
+            assert_eq!(got, shares, "{limit} of {before} and {onward}");
         }
     }
 }

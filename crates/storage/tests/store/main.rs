@@ -35,6 +35,7 @@ mod queue;
 mod random;
 mod reach;
 mod reactions;
+mod rooms_list;
 mod schema;
 mod sharing;
 mod sources;

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
-    MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageKind, Sort,
+    MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageKind, Place, Sort,
 };
 use eddyline_model::names::check_external_name;
 use eddyline_model::tags::MAX_TAGS;
@@ -13,8 +13,8 @@ use eddyline_model::{MessageId, search};
 use crate::author::Author;
 use crate::request;
 use crate::request::{
-    Texts, author_object, boolean, choice, files, id, item_object, text, texts, unchecked_text,
-    whole, words,
+    Texts, author_object, boolean, choice, files, id, item_object, parsed, text, texts,
+    unchecked_text, whole, words,
 };
 
 /// The most messages or threads that a list has.
@@ -28,6 +28,9 @@ const MAX_SEARCH_CHARS: usize = 500;
 const MAX_SEARCH_WORDS: usize = 20;
 /// The most messages that a list passes over. Ids lead further.
 const MAX_SKIP: i64 = 10_000;
+
+/// The most characters of a place in a list over several rooms: three numbers.
+const MAX_PLACE_CHARS: usize = 60;
 
 /// The kinds of message that are listed.
 const LISTED: &[(&str, MessageKind)] = &[
@@ -150,7 +153,14 @@ pub enum TagMode {
     Or,
 }
 
-fn wrong_search(text: &str) -> Option<String> {
+/// What is wrong with the text of a search that a page or a request has, if anything is.
+#[must_use]
+pub fn wrong_search(text: &str) -> Option<String> {
+    if text.chars().nth(MAX_SEARCH_CHARS).is_some() {
+        return Some(format!(
+            "is too long (maximum is {MAX_SEARCH_CHARS} characters)"
+        ));
+    }
     let is_long = search::query(text).len() > MAX_SEARCH_WORDS;
     is_long.then(|| format!("can't have more than {MAX_SEARCH_WORDS} words"))
 }
@@ -177,12 +187,52 @@ request! {
         until_id: Option<i64> = whole(0..=i64::MAX),
         /// Only messages beyond this one in the order of sort; also in searches.
         beyond_id: Option<i64> = whole(0..=i64::MAX),
+        /// Messages around this one, half of them before it; not with sort, skip, search or another
+        /// id or time.
+        around_id: Option<i64> = whole(0..=i64::MAX),
+        /// The same around the first message sent at this time or later, in milliseconds, or else
+        /// the latest.
+        around_time: Option<i64> = whole(0..=i64::MAX),
         /// Words that must all be there, 20 at most.
         search: Option<String> = text(0..=MAX_SEARCH_CHARS).checked(wrong_search),
         /// Tags.
         tags: Option<Vec<String>> = wanted_tags(),
         /// Whether all of the tags must be there, or one of them.
         tag_mode: Option<TagMode> = choice(&[("and", TagMode::And), ("or", TagMode::Or)]),
+        /// 1 adds the text as HTML, with light markdown.
+        html: Option<bool> = boolean(),
+    }
+}
+
+request! {
+    /// Which messages of all rooms are listed. A list begins with the newest.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct SearchEverywhere {
+        /// Words that must all be there, 20 at most; required without tags.
+        search: Option<String> = text(0..=MAX_SEARCH_CHARS).checked(wrong_search),
+        /// Tags.
+        tags: Option<Vec<String>> = wanted_tags(),
+        /// Whether all of the tags must be there, or one of them.
+        tag_mode: Option<TagMode> = choice(&[("and", TagMode::And), ("or", TagMode::Or)]),
+        /// Kinds of message.
+        event: Option<Vec<MessageKind>> = words(LISTED, "is not a kind of message that is listed"),
+        /// How many.
+        limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
+        /// Where a list goes on, from its header Link.
+        before: Option<Place> = parsed::<Place>(1..=MAX_PLACE_CHARS),
+        /// 1 adds the text as HTML, with light markdown.
+        html: Option<bool> = boolean(),
+    }
+}
+
+request! {
+    /// Which messages that mention the caller are listed. A list begins with the newest.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ListMentions {
+        /// How many.
+        limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
+        /// Where a list goes on, from its header Link.
+        before: Option<Place> = parsed::<Place>(1..=MAX_PLACE_CHARS),
         /// 1 adds the text as HTML, with light markdown.
         html: Option<bool> = boolean(),
     }

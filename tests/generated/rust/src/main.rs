@@ -76,6 +76,8 @@ async fn run(
             None,
             None,
             None,
+            None,
+            None,
             NOTHING,
             tagged,
             None,

@@ -102,6 +102,9 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /comments", |stage| {
         Body::Json(json!({"flow": stage.flow_id, "message": 1, "event": "comment", "content": "hello"}))
     }, WHO_POSTS),
+    // Each caller sees what they read, which may be nothing.
+    row("GET /search", |_| Body::Json(json!({"search": "hello"})), USERS),
+    row("GET /mentions", none, USERS),
     row("GET /flows/{organization}/{flow}/messages", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/messages", chat, WHO_POSTS),
     row("GET /flows/{organization}/{flow}/messages/{message}", none, MEMBERS),

@@ -19,7 +19,7 @@ use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
     Abort, ChangeNotifier, CredentialEpoch, Error as StoreError, MessagePage, PostResult, Reader,
-    Result as StoreResult, Store, Tx,
+    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, Tx,
 };
 use tokio::sync::mpsc;
 
@@ -199,6 +199,20 @@ impl Database {
         F: FnOnce(MessagePage) -> R + Send + 'static,
     {
         self.store.list(room, query, bytes, show).await
+    }
+
+    /// As [`Store::list_of_rooms`].
+    pub(crate) async fn list_of_rooms<R, F>(
+        &self,
+        asked: Vec<RoomQuery>,
+        part: RoomsPart,
+        show: F,
+    ) -> StoreResult<R>
+    where
+        R: Send + 'static,
+        F: FnOnce(RoomsPage) -> R + Send + 'static,
+    {
+        self.store.list_of_rooms(asked, part, show).await
     }
 
     /// Posts a message of a caller, whose credential must have held in the present epoch when it

@@ -77,6 +77,8 @@ pub(super) const ROWS: &[Row] = &[
 
     row("POST /messages", "flow"),
     row("POST /comments", "flow"),
+    row("GET /search", "flow private"),
+    row("GET /mentions", "flow private"),
     row("GET /flows/{organization}/{flow}/messages", "flow"),
     row("POST /flows/{organization}/{flow}/messages", "flow"),
     row("GET /flows/{organization}/{flow}/messages/{message}", "flow"),
