@@ -1,7 +1,10 @@
 //! The reader's time zone, and points in time as people read them there.
 
+use std::str::FromStr;
+
 use eddyline_model::Timestamp;
 use http::HeaderMap;
+use time::macros::format_description;
 use time::{Date, OffsetDateTime, UtcOffset};
 
 use crate::cookies;
@@ -19,6 +22,16 @@ pub(crate) struct Zone(UtcOffset);
 /// A day of the reader's calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Day(Date);
+
+impl FromStr for Day {
+    type Err = ();
+
+    /// Reads a day as `2026-11-20`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let date = Date::parse(text, format_description!("[year]-[month]-[day]"));
+        date.map(Self).map_err(|_| ())
+    }
+}
 
 impl Zone {
     /// The zone that a request shows, or UTC.
@@ -42,6 +55,13 @@ impl Zone {
         Day(self.moment(at).map_or(Date::MIN, OffsetDateTime::date))
     }
 
+    /// When a day begins. `None` for a day before 1970.
+    pub(crate) fn start(self, day: Day) -> Option<Timestamp> {
+        let start = day.0.midnight().assume_offset(self.0);
+        let millis = i64::try_from(start.unix_timestamp_nanos() / 1_000_000).ok()?;
+        (millis >= 0).then_some(Timestamp(millis))
+    }
+
     fn moment(self, at: Timestamp) -> Option<OffsetDateTime> {
         let nanos = i128::from(at.0) * 1_000_000;
         let moment = OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()?;
@@ -59,6 +79,17 @@ impl Day {
             false => format!(" {}", date.year()),
         };
         format!("{}, {} {}{year}", date.weekday(), date.day(), date.month())
+    }
+
+    /// The day as addresses have it: `2026-11-20`.
+    pub(crate) fn key(self) -> String {
+        let date = self.0;
+        format!(
+            "{:04}-{:02}-{:02}",
+            date.year(),
+            u8::from(date.month()),
+            date.day()
+        )
     }
 
     /// The day in few letters: nothing for today, `Thu` for the last six days, else `19 Nov`.
@@ -104,6 +135,23 @@ mod tests {
             assert_eq!(zone.day(AT).name(zone.day(AT)), day, "{cookie}");
         }
         assert_eq!(zone("0").clock(Timestamp(i64::MAX)), "");
+    }
+
+    #[test]
+    fn a_day_begins_at_the_midnight_of_the_reader() {
+        let day: Day = "2026-11-22".parse().unwrap();
+        assert_eq!(day.key(), "2026-11-22");
+        for (cookie, start) in [
+            ("0", 1_795_305_600_000),
+            ("60", 1_795_302_000_000),
+            ("-210", 1_795_318_200_000),
+        ] {
+            assert_eq!(zone(cookie).start(day), Some(Timestamp(start)), "{cookie}");
+        }
+        assert_eq!(zone("0").start("1969-12-31".parse().unwrap()), None);
+        for bad in ["", "2026-11-31", "2026-1-1", "20-11-2026", "2026-11-22x"] {
+            assert_eq!(bad.parse::<Day>(), Err(()), "{bad}");
+        }
     }
 
     #[test]

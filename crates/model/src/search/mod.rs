@@ -18,10 +18,12 @@
 
 pub(crate) use self::documents::heading;
 use self::fold::{CharClass, kind, lower, plain};
+pub use self::hits::hits;
 use crate::events::MessageKind;
 
 mod documents;
 mod fold;
+mod hits;
 
 /// The longest token, in characters. Longer words are the same when they begin with the same
 /// `MAX_TOKEN` characters.

@@ -34,7 +34,7 @@ const shownThread = find('#thread') && new Feed(find('#thread'), room);
 const feeds = [chat, shownThread].filter(Boolean);
 const outbox = new Outbox(room, { show: showPending, sent: confirmSent, dropped: dropPending });
 const handlers = {
-  send: (text, thread) => outbox.send(text, thread),
+  send: (text, thread) => send(text, thread),
   sent: confirmSent,
   edit: editMessage,
   editLast,
@@ -66,6 +66,30 @@ function put(message) {
   markRead();
 }
 
+/** Sends a text, which then stands behind the newest messages. */
+function send(text, thread) {
+  if (chat.hasNewer) goToNewest();
+  return outbox.send(text, thread);
+}
+
+/** Leaves an earlier time for the newest messages. */
+async function goToNewest() {
+  try {
+    await chat.goToNewest();
+  } catch (error) {
+    notify(error.message);
+  }
+  showNewer(false);
+  markRead();
+}
+
+chat.reached = () => {
+  // The address is that of the chat again, also when the page is made anew.
+  history.replaceState(null, '', root + main.dataset.path);
+  showNewer(false);
+  markRead();
+};
+
 /** The server has a message. Of a private one it answers that only; the stream brings it. */
 function confirmSent(message) {
   if (message?.id) put(message);
@@ -75,7 +99,7 @@ function showPending(entry) {
   const controls = { retry: () => outbox.retry(entry.uuid), drop: () => outbox.drop(entry.uuid) };
   chat.showPending(entry, controls);
   if (shownThread && entry.thread === shownThread.thread) shownThread.showPending(entry, controls);
-  if (!entry.failed) chat.goToEnd();
+  if (!entry.failed && !chat.hasNewer) chat.goToEnd();
 }
 
 function dropPending(uuid) {
@@ -158,7 +182,7 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.do === 'copy') copyCode(button);
   else if (button?.classList.contains('unfold')) unfold(row);
   else if (button?.dataset.action) act(button);
-  else if (button?.classList.contains('newer')) chat.goToEnd();
+  else if (button?.classList.contains('newer')) goToNewest();
   const shot = event.target.closest('a.shot');
   if (shot && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
@@ -240,7 +264,7 @@ function goToMention() {
   const at = hits.indexOf(focusedRow());
   const hit = at > 0 ? hits[at - 1] : hits.at(-1);
   if (hit) hit.focus();
-  else find('.tab:has(.count:not([hidden]))')?.click();
+  else find('.tab:is([data-flow], [data-private]):has(.count:not([hidden]))')?.click();
 }
 
 /** Opens the flow or conversation beside the current one. */
@@ -333,7 +357,7 @@ function setTabStop() {
 
 function putThread(thread) {
   const list = find('#inbox');
-  if (!list || find('.folks', list)) return;
+  if (!list || 'other' in list.dataset) return;
   find('.none', list)?.remove();
   let rows = find('.rows', list);
   if (!rows) {
@@ -386,8 +410,11 @@ function markRead() {
 }
 
 function showNewer(isNew) {
-  const button = find('.newer');
-  if (chat.isAtEnd) {
+  const button = find('button.newer');
+  if (chat.hasNewer) {
+    find('span', button).textContent = 'Jump to the newest';
+    button.hidden = false;
+  } else if (chat.isAtEnd) {
     button.hidden = true;
     button.dataset.count = 0;
   } else if (isNew) {
@@ -433,7 +460,17 @@ function noteElsewhere(message) {
   const number = find('.num', count);
   number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
   count.hidden = false;
+  countMentions();
   showWaiting();
+}
+
+/** Shows how many mentions are unread in the flows of the list. */
+function countMentions() {
+  const counts = findAll('.tab[data-flow] .count:not([hidden]) .num');
+  const sum = counts.reduce((all, number) => all + Number(number.textContent), 0);
+  const place = find('#mentions .count');
+  find('.num', place).textContent = sum;
+  place.hidden = sum === 0;
 }
 
 function noteRead({ flow: id, to, message }) {
@@ -442,6 +479,7 @@ function noteRead({ flow: id, to, message }) {
   if (!tab || message < Number(tab.dataset.last ?? 0)) return;
   tab.classList.remove('unread');
   find('.count', tab).hidden = true;
+  countMentions();
   showWaiting();
 }
 
@@ -554,9 +592,13 @@ async function rebuild() {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !fresh) continue;
     old.replaceChildren(...fresh.childNodes);
-    if ('more' in fresh.dataset) old.dataset.more = '';
+    for (const flag of ['more', 'newer']) {
+      if (flag in fresh.dataset) old.dataset[flag] = '';
+      else delete old.dataset[flag];
+    }
   }
   for (const feed of feeds) feed.index();
+  if (chat.hasNewer) chat.showPlace();
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
@@ -659,6 +701,8 @@ stream.join(streamRequest());
 addEventListener('online', stream.wake);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
 outbox.resume();
+chat.showPlace();
+showNewer(false);
 markRead();
 showWaiting();
 document.documentElement.dataset.ready = '';

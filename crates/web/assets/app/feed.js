@@ -1,16 +1,18 @@
 // A list of messages on the page: the chat, or a thread. The rows are kept in the order of their
 // numbers; those that are being sent stand behind them.
 
-import { call } from './api.js';
+import { call, root } from './api.js';
 import { find, findAll, icon, make } from './dom.js';
-import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
 import { noteReaction } from './reactions.js';
-import { dayKey, dayName } from './times.js';
+import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
+import { dayKey, dayName, dayPath } from './times.js';
 
 /** How long after a message the next one of the same author stands without their name. */
 const NEAR = 5 * 60 * 1000;
 const CHAT = ['message', 'comment', 'status', 'file'];
 const OLDER = 50;
+/** How many live messages wait behind a gap. More are loaded when the reader comes there. */
+const MOST_HELD = 200;
 /** A list of more rows is cut to the last ones, so that a page that stays open does not grow. */
 const MOST_ROWS = 500;
 const KEPT_ROWS = 300;
@@ -26,6 +28,8 @@ export class Feed {
     this.scroll = element.closest('.scroll');
     this.index();
     this.isLoading = false;
+    /** Called when the newest messages are there, behind which a gap was. */
+    this.reached = () => {};
     this.scroll.addEventListener('scroll', () => this.scrolled());
   }
 
@@ -43,6 +47,21 @@ export class Feed {
     }
     this.hasMore = 'more' in this.element.dataset;
     this.setRole();
+    /** Whether newer messages are there: what comes live must not stand behind the gap. */
+    this.hasNewer = 'newer' in this.element.dataset;
+    /** Live messages that wait behind the gap. @type {Map<number, object>} */
+    this.held = new Map();
+    /** Whether one was not held, or has changed since. */
+    this.hasMissed = false;
+    /** Counts how often the rows were replaced, so that what was asked for before is dropped. */
+    this.generation = (this.generation ?? 0) + 1;
+  }
+
+  /** Scrolls to what the page points at. */
+  showPlace() {
+    const row = find('.here', this.element);
+    if (row) row.scrollIntoView({ block: 'center' });
+    else find('#here', this.element)?.scrollIntoView({ block: 'start' });
   }
 
   keep(row) {
@@ -77,7 +96,7 @@ export class Feed {
 
   /** Whether the newest message is in sight. */
   get isAtEnd() {
-    return this.scroll.scrollTop > -80;
+    return !this.hasNewer && this.scroll.scrollTop > -80;
   }
 
   goToEnd() {
@@ -87,6 +106,24 @@ export class Feed {
   /** Shows a message; one that is there already is filled anew. @returns {boolean} whether it is new */
   put(message) {
     if (message.uuid && message.user === self.me) this.takePending(message.uuid)?.remove();
+    return this.holds(message) ? false : this.place(message);
+  }
+
+  /** Holds a live message that would stand behind a gap. */
+  holds(message) {
+    if (!this.hasNewer || message.id <= this.last) return false;
+    if (message.html === undefined && this.held.has(message.id)) return true;
+    if (this.held.size < MOST_HELD) this.held.set(message.id, message);
+    else this.hasMissed = true;
+    return true;
+  }
+
+  /** Drops a held message that has changed. It is loaded when the reader comes there. */
+  dropHeld(id) {
+    if (this.held.delete(id)) this.hasMissed = true;
+  }
+
+  place(message) {
     const known = this.rows.get(message.id);
     const row = known ?? emptyRow();
     // The first answer to a post has no HTML. What came with the stream stays.
@@ -127,6 +164,7 @@ export class Feed {
 
   /** Takes a message away. */
   remove(id) {
+    this.dropHeld(id);
     const row = this.rows.get(id);
     if (!row) return;
     const [before, after] = [rowBefore(row), rowAfter(row)];
@@ -138,6 +176,7 @@ export class Feed {
   }
 
   edit(id, text, html) {
+    this.dropHeld(id);
     const row = this.rows.get(id);
     if (row) showText(row, text, html, text !== '');
   }
@@ -148,6 +187,7 @@ export class Feed {
   }
 
   tag(id, { add, remove, tags }) {
+    this.dropHeld(id);
     const row = this.rows.get(id);
     if (!row) return;
     const now = JSON.parse(row.dataset.tags ?? 'null') ?? [];
@@ -213,13 +253,15 @@ export class Feed {
       day?.remove();
       return;
     }
-    const text = dayName(Number(row.dataset.sent));
+    const at = Number(row.dataset.sent);
+    const path = `${root}${find('#main').dataset.path}/on/${dayPath(at)}#here`;
+    const link = make('a', { href: path, textContent: dayName(at) });
     if (day) {
-      day.textContent = text;
+      if (day.textContent !== link.textContent) day.replaceChildren(link);
       return;
     }
     const place = row.previousElementSibling?.classList.contains('fresh') ? row.previousElementSibling : row;
-    place.before(make('p', { className: 'day', textContent: text }));
+    place.before(make('p', { className: 'day' }, link));
   }
 
   /** Takes the line of the unread away. */
@@ -272,26 +314,98 @@ export class Feed {
   }
 
   scrolled() {
+    // A pane that is not shown has no height.
+    if (this.scroll.clientHeight === 0) return;
     const above = this.scroll.scrollHeight - this.scroll.clientHeight + this.scroll.scrollTop;
     if (above < 600) this.loadOlder();
+    if (this.scroll.scrollTop > -600) this.loadNewer();
+  }
+
+  /** Messages of this list from the server, ascending by number. */
+  load(query) {
+    const place = this.thread ? `threads/${encodeURIComponent(this.thread)}/messages` : 'messages';
+    const events = this.thread ? '' : `&event=${CHAT.join(',')}`;
+    return call('GET', `/${this.room}/${place}?limit=${OLDER}&html=1${query}${events}`);
+  }
+
+  /** Loads messages behind the last one, until the newest are there. */
+  async loadNewer() {
+    if (this.isLoading || !this.hasNewer || this.rows.size === 0) return;
+    this.isLoading = true;
+    const { generation } = this;
+    let isLoaded = false;
+    try {
+      this.hasMissed = false;
+      const newer = await this.load(`&sort=asc&since_id=${this.last}`);
+      if (generation !== this.generation) return;
+      // At its bottom the list would follow what is appended, and load on by itself.
+      const row = this.lastRow();
+      const { top } = row.getBoundingClientRect();
+      for (const message of newer) this.place(message);
+      const isEnd = newer.length === 0 && !this.hasMissed;
+      if (isEnd) this.placeHeld();
+      this.scroll.scrollTop += row.getBoundingClientRect().top - top;
+      if (isEnd) this.reached();
+      isLoaded = true;
+    } catch {
+      // Scrolling on tries again.
+    } finally {
+      this.isLoading = false;
+      if (isLoaded) this.scrolled();
+    }
+  }
+
+  /** The newest are there: what was held comes behind them. */
+  placeHeld() {
+    this.hasNewer = false;
+    const held = [...this.held.values()].sort((one, other) => one.id - other.id);
+    this.held.clear();
+    for (const message of held) this.place(message);
+  }
+
+  /** Shows the newest messages in place of those of an earlier time. */
+  async goToNewest() {
+    if (!this.hasNewer) {
+      this.goToEnd();
+      return;
+    }
+    const { generation } = this;
+    const newest = await this.load('');
+    if (generation !== this.generation) return;
+    this.generation += 1;
+    // What is being sent stays.
+    for (const child of [...this.element.children]) {
+      if (!child.matches('article:not([data-id])')) child.remove();
+    }
+    this.rows.clear();
+    this.threads.clear();
+    this.last = 0;
+    this.hasMore = true;
+    for (const message of newest) this.place(message);
+    this.placeHeld();
+    this.goToEnd();
+    this.reached();
   }
 
   /** Loads messages before the first one. */
   async loadOlder() {
     if (this.isLoading || !this.hasMore || this.rows.size === 0) return;
     this.isLoading = true;
+    const { generation } = this;
+    let isLoaded = false;
     try {
       const first = Math.min(...this.rows.keys());
-      const place = this.thread ? `threads/${encodeURIComponent(this.thread)}/messages` : 'messages';
-      const events = this.thread ? '' : `&event=${CHAT.join(',')}`;
-      const query = `limit=${OLDER}&until_id=${first}&html=1${events}`;
-      const older = await call('GET', `/${this.room}/${place}?${query}`);
+      const older = await this.load(`&until_id=${first}`);
+      if (generation !== this.generation) return;
       this.hasMore = older.length > 0;
-      for (const message of older.reverse()) this.put(message);
+      for (const message of older.reverse()) this.place(message);
+      isLoaded = true;
     } catch {
       // Scrolling on tries again.
     } finally {
       this.isLoading = false;
+      // The reader may have gone elsewhere meanwhile.
+      if (isLoaded) this.scrolled();
     }
   }
 }

@@ -86,7 +86,7 @@ const title = document.title;
 
 /** Shows in the title of the page how much waits for the reader. */
 export function showWaiting() {
-  const counts = findAll('.tab .count:not([hidden]) .num').map((place) => Number(place.textContent));
+  const counts = findAll('.tab:is([data-flow], [data-private]) .count:not([hidden]) .num').map((place) => Number(place.textContent));
   const sum = counts.reduce((total, count) => total + count, 0);
   document.title = sum > 0 ? `(${sum}) ${title}` : title;
 }

@@ -53,6 +53,8 @@ export function fill(row, message, prefix) {
   time.dateTime = message.created_at;
   time.textContent = clock(message.sent);
   find('.side-time', row).textContent = clock(message.sent);
+  const path = `${root}${find('#main').dataset.path}/messages/${message.id}#m${message.id}`;
+  for (const link of findAll('.when, .side-time', row)) link.href = path;
   fillFace(find('.face', row), author);
   fillText(row, message);
   fillThread(row, message.thread);
@@ -93,6 +95,22 @@ export function showText(row, text, html, isEdited) {
   row.classList.toggle('long', isLong(text));
   if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: '(edited)' }));
   dress(place);
+  linkTags(place);
+}
+
+/** The page with the messages that have a tag. */
+function tagPath(tag) {
+  const { flow, path } = find('#main').dataset;
+  return `${root}${flow ? path : '/app/-'}/search?tags=${encodeURIComponent(tag)}`;
+}
+
+/** Makes the tags of a text links, as the server does (`tag_links.rs`). */
+function linkTags(place) {
+  for (const tag of findAll('b.tag', place)) {
+    if (tag.closest('a')) continue;
+    const name = tag.textContent.replace(/^[#＃]+/u, '').toLowerCase();
+    tag.replaceWith(make('a', { className: 'tag', href: tagPath(name), textContent: tag.textContent }));
+  }
 }
 
 /** Whether a text is folded at first, by the same rule as on the server (`rows.rs`). */
@@ -154,7 +172,7 @@ export function showTags(row, tags, text) {
   if (tags.length > 0) row.dataset.tags = JSON.stringify(tags);
   else row.removeAttribute('data-tags');
   if (shown.length === 0) return;
-  const each = shown.map((tag) => make('span', { textContent: `#${tag}` }));
+  const each = shown.map((tag) => make('a', { href: tagPath(tag), textContent: `#${tag}` }));
   const place = make('div', { className: 'tags' }, ...each);
   const reactions = find('.reacts', row);
   if (reactions) reactions.before(place);

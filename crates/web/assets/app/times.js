@@ -16,6 +16,12 @@ export function clock(at) {
   return `${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
+/** The day as addresses have it, as `2026-11-20`. */
+export function dayPath(at) {
+  const date = new Date(at);
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+}
+
 /** Names the day among all others. */
 export function dayKey(at) {
   return new Date(at).toDateString();

@@ -66,9 +66,23 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ("/app", get(flows::list)),
         ("/app/-/api/{*path}", scripts(session_api::api)),
         ("/app/-/stream/{*path}", get(session_api::stream)),
+        ("/app/-/search", get(flow::search_everywhere)),
+        ("/app/-/mentions", get(flow::mentions)),
         ("/app/-/private/{user}", get(flow::private)),
+        (
+            "/app/-/private/{user}/messages/{message}",
+            get(flow::private_message),
+        ),
+        ("/app/-/private/{user}/on/{day}", get(flow::private_on)),
         ("/app/{organization}/{flow}", get(flow::inbox)),
         ("/app/{organization}/{flow}/people", get(flow::people)),
+        ("/app/{organization}/{flow}/search", get(flow::search)),
+        (
+            "/app/{organization}/{flow}/messages/{message}",
+            get(flow::message),
+        ),
+        ("/app/{organization}/{flow}/on", get(flow::choose_day)),
+        ("/app/{organization}/{flow}/on/{day}", get(flow::on)),
         (
             "/app/{organization}/{flow}/threads/{thread}",
             get(flow::thread),

@@ -1,8 +1,14 @@
 //! The page of a flow: its chat, and beside it the inbox, the people, or a thread.
 
+mod everywhere;
+mod excerpt;
+mod found;
+mod landing;
 mod private;
 mod rows;
+mod search;
 mod shell;
+mod tag_links;
 mod threads;
 
 use std::collections::HashMap;
@@ -18,8 +24,12 @@ use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser, Message};
 use http::request::Parts;
 
+pub(super) use self::everywhere::{mentions, search as search_everywhere};
+use self::landing::{Landing, Stretch};
+pub(super) use self::landing::{choose_day, message, on, private_message, private_on};
 pub(super) use self::private::show as private;
-use self::rows::{Row, RowContext, rows};
+use self::rows::{Focus, Row, RowContext, rows};
+use self::search::Search;
 use self::shell::Shell;
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
 use crate::Site;
@@ -43,6 +53,7 @@ const CHAT: [MessageKind; 4] = [
 enum List {
     Inbox(Vec<ThreadRow>),
     People(Vec<FlowUser>),
+    Search(Search),
 }
 
 /// The thread that stands over the list, or beside it where there is room.
@@ -77,6 +88,8 @@ struct FlowPage {
     last: i64,
     /// Whether older messages are there.
     more: bool,
+    /// Whether newer messages are there: the page opens in the midst of the chat.
+    newer: bool,
 }
 
 impl FlowPage {
@@ -88,10 +101,28 @@ impl FlowPage {
         matches!(self.list, List::People(_))
     }
 
+    fn is_search(&self) -> bool {
+        matches!(self.list, List::Search(_))
+    }
+
+    /// What stands beside the chat.
+    fn list_name(&self) -> &'static str {
+        match self.list {
+            List::Inbox(_) => "Inbox",
+            List::People(_) => "People",
+            List::Search(_) => "Search",
+        }
+    }
+
     /// Whether the thread of a row is the one that is open.
     fn shows(&self, row: &ThreadRow) -> bool {
         let shown = self.thread.as_ref().map(|shown| &shown.head.thread.id);
         shown == Some(&row.thread.id)
+    }
+
+    /// Where the newest messages are, unless the page shows them.
+    fn newest(&self) -> &str {
+        if self.newer { &self.path } else { "" }
     }
 
     /// The label of the field.
@@ -103,7 +134,7 @@ impl FlowPage {
     fn narrow(&self) -> &'static str {
         match (&self.thread, &self.list) {
             (Some(_), _) => "thread",
-            (None, List::People(_)) => "inbox",
+            (None, List::People(_) | List::Search(_)) => "inbox",
             (None, List::Inbox(_)) => "chat",
         }
     }
@@ -123,11 +154,15 @@ impl FromRequestParts<Site> for ThreadSegment {
 }
 
 pub(super) async fn inbox(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
-    show(visit, names, Wanted::Inbox).await
+    show(visit, names, Wanted::Inbox, None).await
 }
 
 pub(super) async fn people(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
-    show(visit, names, Wanted::People).await
+    show(visit, names, Wanted::People, None).await
+}
+
+pub(super) async fn search(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::Search, None).await
 }
 
 pub(super) async fn thread(
@@ -135,13 +170,15 @@ pub(super) async fn thread(
     ThreadSegment(thread): ThreadSegment,
     Path((organization, flow, _)): Path<(String, String, String)>,
 ) -> Result<Response, PageError> {
-    show(visit, FlowNames(organization, flow), Wanted::Thread(thread)).await
+    let names = FlowNames(organization, flow);
+    show(visit, names, Wanted::Thread(thread), None).await
 }
 
 /// What a request wants beside the chat.
 enum Wanted {
     Inbox,
     People,
+    Search,
     Thread(String),
 }
 
@@ -149,6 +186,7 @@ async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
     wanted: Wanted,
+    landing: Option<Landing>,
 ) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let app = visit.app();
@@ -177,20 +215,29 @@ async fn show(
         now: app.now(),
         me: actor.user_id().map_or(0, |id| id.0),
         flow: &path,
-        read: flow.read,
+        room: &path,
+        // In the midst of the chat the first message that is shown need not be the first unread.
+        read: flow.read.filter(|_| landing.is_none()),
         in_thread: false,
+        focus: Landing::focus(landing),
     };
     let chat: Room = room.clone().into();
-    let (messages, more) = latest(&visit, &chat, CHAT.to_vec(), None).await?;
+    let stretch = Landing::stretch(landing, &visit, &chat).await?;
+    let Stretch {
+        messages,
+        more,
+        newer,
+    } = stretch;
     let list = match wanted {
         Wanted::People => List::People(current(&people)),
+        Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
         Wanted::Inbox | Wanted::Thread(_) => {
             List::Inbox(thread_rows(&visit, &room, &context).await?)
         }
     };
     let thread = match wanted {
         Wanted::Thread(id) => Some(thread_pane(&visit, &room, &id, &context).await?),
-        Wanted::Inbox | Wanted::People => None,
+        Wanted::Inbox | Wanted::People | Wanted::Search => None,
     };
     let shell = Shell::load(&visit, actor, Some(&flow), None, event).await?;
     let page = FlowPage {
@@ -210,6 +257,7 @@ async fn show(
         list,
         thread,
         more,
+        newer,
     };
     with_scripts(&visit, &page).await
 }
@@ -232,10 +280,11 @@ async fn thread_pane(
     let head = ThreadHead::find(visit, room, id, context).await?;
     let root = visit.app().messages().thread_root(room, id)?;
     let chat: Room = room.clone().into();
-    let (messages, more) = latest(visit, &chat, Vec::new(), Some(root)).await?;
+    let (messages, more) = latest(visit, &chat, root).await?;
     let context = RowContext {
         read: None,
         in_thread: true,
+        focus: Focus::None,
         ..*context
     };
     let rows = rows(messages, &context);
@@ -248,18 +297,15 @@ fn current(people: &[FlowUser]) -> Vec<FlowUser> {
     current.cloned().collect()
 }
 
-/// The latest messages of these kinds in a room or one of its threads, and whether there are older
-/// ones.
+/// The latest messages of a thread, and whether there are older ones.
 async fn latest(
     visit: &Visit,
     room: &Room,
-    events: Vec<MessageKind>,
-    thread_root: Option<MessageId>,
+    thread_root: MessageId,
 ) -> Result<(Vec<Message>, bool), PageError> {
     let query = MessageQuery {
-        events,
         limit: MESSAGES,
-        thread_root,
+        thread_root: Some(thread_root),
         ..MessageQuery::default()
     };
     let list = visit.app().messages().list(room, query).await?.with_html();

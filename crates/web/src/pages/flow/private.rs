@@ -9,9 +9,10 @@ use eddyline_model::UserId;
 use eddyline_model::policy::MessageAction;
 use eddyline_wire::{FlowUser, User};
 
+use super::landing::{Landing, Stretch};
 use super::rows::{Row, RowContext, rows};
 use super::shell::Shell;
-use super::{CHAT, latest, with_scripts};
+use super::with_scripts;
 use crate::error::PageError;
 use crate::segments::Numbered;
 use crate::visit::Visit;
@@ -29,9 +30,17 @@ struct PrivatePage {
     empty: Row,
     /// Whether older messages are there.
     more: bool,
+    /// Whether newer messages are there.
+    newer: bool,
+    path: String,
 }
 
 impl PrivatePage {
+    /// Where the newest messages are, unless the page shows them.
+    fn newest(&self) -> &str {
+        if self.newer { &self.path } else { "" }
+    }
+
     /// The label of the field.
     fn write_to(&self) -> String {
         format!("Write to {}", self.other.name)
@@ -41,6 +50,14 @@ impl PrivatePage {
 pub(in crate::pages) async fn show(
     visit: Visit,
     Numbered(with): Numbered<UserId>,
+) -> Result<Response, PageError> {
+    show_at(visit, with, None).await
+}
+
+pub(super) async fn show_at(
+    visit: Visit,
+    with: UserId,
+    landing: Option<Landing>,
 ) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let app = visit.app();
@@ -61,16 +78,24 @@ pub(in crate::pages) async fn show(
         .iter()
         .map(|person| (person.id, person.clone()))
         .collect();
+    let path = format!("/app/-/private/{with}");
     let context = RowContext {
         people: &by_id,
         zone: visit.zone(),
         now: app.now(),
         me: me.id,
         flow: "",
+        room: &path,
         read: None,
         in_thread: false,
+        focus: Landing::focus(landing),
     };
-    let (messages, more) = latest(&visit, &Room::from(room), CHAT.to_vec(), None).await?;
+    let stretch = Landing::stretch(landing, &visit, &Room::from(room)).await?;
+    let Stretch {
+        messages,
+        more,
+        newer,
+    } = stretch;
     let page = PrivatePage {
         shell: Shell::load(&visit, actor, None, Some(&other), event).await?,
         rows: rows(messages, &context),
@@ -78,11 +103,13 @@ pub(in crate::pages) async fn show(
         other,
         people,
         more,
+        newer,
+        path,
     };
     with_scripts(&visit, &page).await
 }
 
-fn person(user: &User) -> FlowUser {
+pub(super) fn person(user: &User) -> FlowUser {
     FlowUser {
         id: user.id,
         nick: user.nick.clone(),

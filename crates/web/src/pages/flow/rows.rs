@@ -9,6 +9,7 @@ use eddyline_model::tags::USER_EVERYONE;
 use eddyline_wire::{Attachment, FlowUser, Message, Thread};
 use serde_json::Value;
 
+use super::tag_links::{link_tags, tag_path};
 use crate::zone::{Day, Zone};
 
 /// How long after a message the next one of the same author stands without their name, in
@@ -20,7 +21,7 @@ const MOST_LETTERS: usize = 1200;
 /// So many names of a reaction are shown; the rest is counted.
 const MOST_NAMES: usize = 10;
 /// What users are called who are not in the flow any more.
-const FORMER: &str = "Former member";
+pub(super) const FORMER: &str = "Former member";
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
@@ -31,17 +32,50 @@ pub(super) struct RowContext<'a> {
     pub(super) me: i64,
     /// The path of the flow's page.
     pub(super) flow: &'a str,
+    /// The path of the room's page.
+    pub(super) room: &'a str,
     /// The message up to which the reader has read. `None` shows no line.
     pub(super) read: Option<i64>,
     /// Whether the rows are those of one thread.
     pub(super) in_thread: bool,
+    pub(super) focus: Focus,
+}
+
+/// What a page that opens in the midst of a chat points at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Focus {
+    None,
+    /// A message.
+    Message(i64),
+    /// The day of the first message sent at this time or later.
+    Since(i64),
+}
+
+/// The line with a day.
+pub(super) struct DayLine {
+    pub(super) name: String,
+    /// The page that opens at the day.
+    pub(super) path: String,
+    /// Whether the page points at it.
+    pub(super) is_here: bool,
+}
+
+/// A tag of a message.
+pub(super) struct TagLink {
+    pub(super) name: String,
+    /// The page with the messages that have it.
+    pub(super) path: String,
 }
 
 /// One message.
 #[derive(Default)]
 pub(super) struct Row {
     /// The day, above the first row of it.
-    pub(super) day: Option<String>,
+    pub(super) day: Option<DayLine>,
+    /// The page that opens at the message.
+    pub(super) path: String,
+    /// Whether the page points at the message.
+    pub(super) is_here: bool,
     /// Whether the row is the first one that is unread.
     pub(super) is_first_unread: bool,
     pub(super) id: i64,
@@ -79,7 +113,7 @@ pub(super) struct Row {
     pub(super) reactions: Vec<Reaction>,
     pub(super) files: Vec<FileCard>,
     /// The tags that are no mentions and do not stand in the text.
-    pub(super) tags: Vec<String>,
+    pub(super) tags: Vec<TagLink>,
     /// All tags, as JSON.
     pub(super) all_tags: String,
 }
@@ -171,13 +205,12 @@ pub(super) fn rows(messages: Vec<Message>, context: &RowContext<'_>) -> Vec<Row>
 fn row(message: Message, context: &RowContext<'_>) -> Row {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = context.people.get(&user);
-    let (author, avatar) = match (&message.author, &message.external_user_name, person) {
-        (Some(author), ..) => (author.name.clone(), None),
-        (None, Some(name), _) => (name.clone(), None),
-        (None, None, Some(person)) => (person.name.clone(), Some(format!("{}72", person.avatar))),
-        (None, None, None) if user == 0 => ("Eddyline".to_owned(), None),
-        (None, None, None) => (FORMER.to_owned(), None),
+    let author = author_name(&message, context.people);
+    let avatar = match (&message.author, &message.external_user_name) {
+        (None, None) => person.map(|person| format!("{}72", person.avatar)),
+        _ => None,
     };
+    let search = context.search();
     let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
     let mentions_reader = message
@@ -194,7 +227,9 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         time: message.created_at.clone(),
         clock: context.zone.clock(sent),
         sent: message.sent,
-        html: html_of(&message),
+        path: format!("{}/messages/{}#m{}", context.room, message.id, message.id),
+        is_here: context.focus == Focus::Message(message.id),
+        html: link_tags(&html_of(&message), &search),
         edited: message.edited.is_some() && !is_empty(&message),
         uuid: message.uuid.clone().unwrap_or_default(),
         thread: message
@@ -205,7 +240,12 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         mentions_reader: mentions_reader && user != context.me,
         files: message.attachments.iter().map(file_card).collect(),
         reactions: reactions(&message, context),
-        tags: shown_tags.cloned().collect(),
+        tags: shown_tags
+            .map(|tag| TagLink {
+                name: tag.clone(),
+                path: tag_path(tag, &search),
+            })
+            .collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
         is_activity: message.event == "activity",
         is_long: text_of(&message).is_some_and(is_long),
@@ -244,13 +284,37 @@ fn is_long(text: &str) -> bool {
     text.split('\n').count() > MOST_LINES || text.chars().count() > MOST_LETTERS
 }
 
+/// Who is shown to have written a message.
+pub(super) fn author_name(message: &Message, people: &HashMap<i64, FlowUser>) -> String {
+    let user: i64 = message.user.parse().unwrap_or_default();
+    let person = people.get(&user);
+    match (&message.author, &message.external_user_name, person) {
+        (Some(author), ..) => author.name.clone(),
+        (None, Some(name), _) => name.clone(),
+        (None, None, Some(person)) => person.name.clone(),
+        (None, None, None) if user == 0 => "Eddyline".to_owned(),
+        (None, None, None) => FORMER.to_owned(),
+    }
+}
+
+impl RowContext<'_> {
+    /// The path of the search that tags lead to.
+    fn search(&self) -> String {
+        match self.flow {
+            "" => "/app/-/search".to_owned(),
+            flow => format!("{flow}/search"),
+        }
+    }
+}
+
 /// Whether the text shows the tag already.
 fn names_tag(message: &Message, tag: &str) -> bool {
     let text = text_of(message).unwrap_or_default().to_lowercase();
     text.contains(&format!("#{tag}"))
 }
 
-fn text_of(message: &Message) -> Option<&str> {
+/// The plain text of a message.
+pub(super) fn text_of(message: &Message) -> Option<&str> {
     message
         .content
         .as_str()
@@ -341,6 +405,10 @@ fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
     let first_unread = context
         .read
         .and_then(|read| rows.iter().position(|row| row.id > read && !row.is_own));
+    let first_since = match context.focus {
+        Focus::Since(at) => rows.iter().position(|row| row.sent >= at),
+        Focus::None | Focus::Message(_) => None,
+    };
     let mut last_day: Option<Day> = None;
     for at in 0..rows.len() {
         let before = at.checked_sub(1).map(|at| &rows[at]);
@@ -353,7 +421,12 @@ fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
         let follows = before.is_some_and(|before| rows[at].follows(before));
         let is_first_unread = first_unread == Some(at);
         let row = &mut rows[at];
-        row.day = is_new_day.then(|| day.name(today));
+        let is_here = first_since == Some(at);
+        row.day = (is_new_day || is_here).then(|| DayLine {
+            name: day.name(today),
+            path: format!("{}/on/{}#here", context.room, day.key()),
+            is_here,
+        });
         row.is_first_unread = is_first_unread;
         row.begins_run = begins_run;
         row.ends_run = ends_run;

@@ -21,6 +21,10 @@ pub(super) struct Shell {
     pub(super) theme: Option<Theme>,
     /// The most bytes of a file, or 0 where none can be sent.
     pub(super) max_file: u64,
+    /// The page over all rooms that this is.
+    pub(super) here: &'static str,
+    /// How many mentions are unread in the flows of the list.
+    pub(super) mentions: i64,
     /// What stands above: the name of the flow's organization.
     pub(super) organization: String,
     /// The script, and the modules that it loads.
@@ -92,6 +96,8 @@ impl Shell {
             max_file: max_file(visit),
             csrf: visit.csrf().to_owned(),
             event: event.to_string(),
+            mentions: flows.iter().map(|flow| flow.unread_mentions).sum(),
+            here: "",
             tabs: tabs.collect(),
             conversations,
             me: Me {
@@ -110,6 +116,13 @@ impl Shell {
 fn max_file(visit: &Visit) -> u64 {
     let files = &visit.app().config().files;
     files.place.as_ref().map_or(0, |_| files.max_bytes)
+}
+
+impl Shell {
+    /// The same around a page over all rooms.
+    pub(super) fn at(self, here: &'static str) -> Self {
+        Self { here, ..self }
+    }
 }
 
 impl Tab {

@@ -1,0 +1,173 @@
+//! The pages over all rooms of the reader: a search, and what mentions them.
+
+use std::collections::HashMap;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Actor, Error, ErrorKind, RoomsList};
+use eddyline_model::UserId;
+use eddyline_model::messages::{MessageQuery, Place};
+use eddyline_wire::{FlowUser, Message};
+
+use super::found::{FOUND, Found, FoundContext, FoundList, Question};
+use super::private::person;
+use super::shell::Shell;
+use crate::error::PageError;
+use crate::visit::Visit;
+
+const SEARCH: &str = "/app/-/search";
+const MENTIONS: &str = "/app/-/mentions";
+
+#[derive(Template)]
+#[template(path = "app/everywhere.html")]
+struct Everywhere {
+    shell: Shell,
+    /// Of a search.
+    question: Option<Question>,
+    mistake: Option<String>,
+    found: FoundList,
+}
+
+pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let event = visit.app().streams().position();
+    let question = Question::of(&visit);
+    let mistake = question.mistake();
+    let words = question.words();
+    let found = if mistake.is_none() && question.is_asked() {
+        let query = MessageQuery {
+            limit: FOUND,
+            tags: question.tags.clone(),
+            search: words.clone(),
+            ..MessageQuery::default()
+        };
+        let messages = visit.app().messages();
+        let list = messages.search_everywhere(actor, query, before(&visit));
+        let further = |place: &str| question.further(SEARCH, "before", place);
+        let words = words.unwrap_or_default();
+        rows(&visit, actor, list.await?, &words, further).await?
+    } else {
+        FoundList::default()
+    };
+    let shell = Shell::load(&visit, actor, None, None, event).await?;
+    Ok(visit.page(&Everywhere {
+        shell: shell.at("search"),
+        question: Some(question),
+        mistake,
+        found,
+    }))
+}
+
+pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let event = visit.app().streams().position();
+    let messages = visit.app().messages();
+    let list = messages.mentions(actor, FOUND, before(&visit)).await?;
+    let further = |place: &str| format!("{MENTIONS}?before={place}");
+    let found = rows(&visit, actor, list, &[], further).await?;
+    let shell = Shell::load(&visit, actor, None, None, event).await?;
+    Ok(visit.page(&Everywhere {
+        shell: shell.at("mentions"),
+        question: None,
+        mistake: None,
+        found,
+    }))
+}
+
+fn before(visit: &Visit) -> Option<Place> {
+    visit.query("before").parse().ok()
+}
+
+/// The rows of a list over several rooms.
+async fn rows(
+    visit: &Visit,
+    actor: &Actor,
+    list: RoomsList,
+    words: &[String],
+    further: impl Fn(&str) -> String,
+) -> Result<FoundList, PageError> {
+    let messages: Vec<Message> =
+        serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;
+    let me = actor.user()?.user.id;
+    let flows = visit.app().flows().all(actor).await?;
+    let flows: HashMap<&str, (String, &str)> = flows
+        .iter()
+        .map(|flow| {
+            let (organization, name) = (
+                &flow.organization.parameterized_name,
+                &flow.parameterized_name,
+            );
+            let path = format!("/app/{organization}/{name}");
+            (flow.id.as_str(), (path, flow.name.as_str()))
+        })
+        .collect();
+    let mut people = HashMap::new();
+    for message in &messages {
+        for id in [Some(&message.user), message.to.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            add_person(visit, actor, &mut people, id).await?;
+        }
+    }
+    let context = FoundContext {
+        visit,
+        people: &people,
+        words,
+    };
+    let rows = messages.iter().filter_map(|message| {
+        let (path, place) = match &message.flow {
+            Some(flow) => {
+                let (path, name) = flows.get(flow.as_str())?;
+                (path.clone(), (*name).to_owned())
+            }
+            None => of_conversation(message, me, &people)?,
+        };
+        Some(Found::of(message, &path, Some(place), &context))
+    });
+    let rows = rows.collect();
+    let further = list.next.map(|place| further(&place.to_string()));
+    Ok(FoundList { rows, further })
+}
+
+/// The path and the name of the private conversation of a message.
+fn of_conversation(
+    message: &Message,
+    me: UserId,
+    people: &HashMap<i64, FlowUser>,
+) -> Option<(String, String)> {
+    let own = message.user == me.to_string();
+    let with = if own {
+        message.to.as_ref()?
+    } else {
+        &message.user
+    };
+    let with: i64 = with.parse().ok()?;
+    let name = people
+        .get(&with)
+        .map_or(super::rows::FORMER, |person| &person.name);
+    Some((format!("/app/-/private/{with}"), name.to_owned()))
+}
+
+/// Adds the user with this id. One whom the reader does not see any more is left out.
+async fn add_person(
+    visit: &Visit,
+    actor: &Actor,
+    people: &mut HashMap<i64, FlowUser>,
+    id: &str,
+) -> Result<(), PageError> {
+    let Ok(id) = id.parse::<UserId>() else {
+        return Ok(());
+    };
+    if people.contains_key(&id.0) {
+        return Ok(());
+    }
+    match visit.app().users().get(actor, id).await {
+        Ok(user) => {
+            people.insert(id.0, person(&user));
+            Ok(())
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => Ok(()),
+        Err(error) => Err(error.into()),
+    }
+}

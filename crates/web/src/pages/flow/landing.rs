@@ -1,0 +1,164 @@
+//! Pages that open in the midst of a chat: at a message, or at a day.
+
+use axum::extract::Path;
+use axum::response::Response;
+use eddyline_app::{Error, Room};
+use eddyline_model::messages::{Around, MessageQuery};
+use eddyline_model::policy::{FlowAction, MessageAction};
+use eddyline_model::{MessageId, Timestamp, UserId};
+use eddyline_wire::Message;
+
+use super::found::path_of;
+use super::rows::Focus;
+use super::{CHAT, MESSAGES, Wanted, private, show};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::segments::FlowNames;
+use crate::visit::Visit;
+use crate::zone::Day;
+
+/// The messages that a chat opens with.
+pub(super) struct Stretch {
+    pub(super) messages: Vec<Message>,
+    /// Whether older messages are there.
+    pub(super) more: bool,
+    /// Whether newer messages are there.
+    pub(super) newer: bool,
+}
+
+/// Where in a chat a page opens.
+#[derive(Clone, Copy)]
+pub(super) enum Landing {
+    Message(MessageId),
+    Day(Timestamp),
+}
+
+impl Landing {
+    /// What of the rows is pointed at.
+    pub(super) fn focus(landing: Option<Self>) -> Focus {
+        match landing {
+            None => Focus::None,
+            Some(Self::Message(id)) => Focus::Message(id.0),
+            Some(Self::Day(at)) => Focus::Since(at.0),
+        }
+    }
+
+    /// The messages around it, or the latest where there is no landing.
+    pub(super) async fn stretch(
+        landing: Option<Self>,
+        visit: &Visit,
+        room: &Room,
+    ) -> Result<Stretch, PageError> {
+        let around = landing.map(|landing| match landing {
+            Self::Message(id) => Around::Message(id),
+            Self::Day(at) => Around::Time(at),
+        });
+        let query = MessageQuery {
+            events: CHAT.to_vec(),
+            limit: MESSAGES,
+            around,
+            ..MessageQuery::default()
+        };
+        let list = visit.app().messages().list(room, query).await?.with_html();
+        let messages = serde_json::from_slice(&list.json)
+            .map_err(|error| Error::internal(error.to_string()))?;
+        Ok(Stretch {
+            messages,
+            more: match around {
+                Some(_) => list.previous.is_some(),
+                None => list.next.is_some(),
+            },
+            newer: around.is_some() && list.next.is_some(),
+        })
+    }
+}
+
+/// The message of a path.
+fn message_id(text: &str) -> Result<MessageId, PageError> {
+    text.parse().map_err(|_| PageError::not_found())
+}
+
+/// The beginning of the day of a path.
+fn day(visit: &Visit, text: &str) -> Result<Timestamp, PageError> {
+    let day: Day = text.parse().map_err(|()| PageError::not_found())?;
+    visit.zone().start(day).ok_or_else(PageError::not_found)
+}
+
+/// Checks that a message is there. `Some` is the path of one that the chat does not show.
+async fn elsewhere(
+    visit: &Visit,
+    room: &Room,
+    id: MessageId,
+    path: &str,
+) -> Result<Option<String>, PageError> {
+    let view = visit.app().messages().get(room, id).await?;
+    if CHAT.contains(&view.message.event) {
+        return Ok(None);
+    }
+    let json = visit.app().encoder().message(&view, room.reference());
+    let message: Message =
+        serde_json::from_slice(&json).map_err(|error| Error::internal(error.to_string()))?;
+    Ok(message.thread_id.as_ref().map(|_| path_of(&message, path)))
+}
+
+pub(in crate::pages) async fn message(
+    visit: Visit,
+    Path((organization, flow, id)): Path<(String, String, String)>,
+) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let id = message_id(&id)?;
+    let rooms = visit.app().rooms();
+    let room = rooms
+        .find(actor, &organization, &flow, FlowAction::Read)
+        .await?;
+    let path = format!("/app/{organization}/{flow}");
+    if let Some(path) = elsewhere(&visit, &room.into(), id, &path).await? {
+        return Ok(see_other(&path));
+    }
+    let names = FlowNames(organization, flow);
+    show(visit, names, Wanted::Inbox, Some(Landing::Message(id))).await
+}
+
+pub(in crate::pages) async fn on(
+    visit: Visit,
+    Path((organization, flow, text)): Path<(String, String, String)>,
+) -> Result<Response, PageError> {
+    let at = day(&visit, &text)?;
+    let names = FlowNames(organization, flow);
+    show(visit, names, Wanted::Inbox, Some(Landing::Day(at))).await
+}
+
+/// Leads from the form with a date to the page of that day.
+pub(in crate::pages) async fn choose_day(
+    visit: Visit,
+    FlowNames(organization, flow): FlowNames,
+) -> Result<Response, PageError> {
+    visit.signed_in()?;
+    let room = format!("/app/{organization}/{flow}");
+    Ok(see_other(&match visit.query("date").parse::<Day>() {
+        Ok(day) => format!("{room}/on/{}#here", day.key()),
+        Err(()) => format!("{room}/search"),
+    }))
+}
+
+pub(in crate::pages) async fn private_message(
+    visit: Visit,
+    Path((with, id)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let id = message_id(&id)?;
+    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
+    let rooms = visit.app().rooms();
+    let room = rooms.private(actor, with, MessageAction::Read).await?;
+    visit.app().messages().get(&room.into(), id).await?;
+    private::show_at(visit, with, Some(Landing::Message(id))).await
+}
+
+pub(in crate::pages) async fn private_on(
+    visit: Visit,
+    Path((with, text)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let at = day(&visit, &text)?;
+    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
+    private::show_at(visit, with, Some(Landing::Day(at))).await
+}
