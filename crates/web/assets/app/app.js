@@ -2,20 +2,20 @@
 
 import { call, root } from './api.js';
 import { Composer } from './composer.js';
-import './drawer.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
-import { bindKeys, showKeys } from './keys.js';
+import { open } from './frame.js';
+import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
-import { notice, openNotices, showWaiting } from './notices.js';
+import { notice, showWaiting } from './notices.js';
 import { Outbox } from './outbox.js';
 import { authorOf, chip, isHit } from './row.js';
 import { pickEmoji } from './picker.js';
 import { toggleReaction } from './reactions.js';
 import { Connection } from './stream.js';
-import { addCommands, openSwitcher } from './switcher.js';
+import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
-import { clock, noteZone, shortTime } from './times.js';
+import { clock, shortTime } from './times.js';
 
 /** Milliseconds after which the page says that the connection is broken. */
 const OFFLINE_AFTER = 5000;
@@ -267,17 +267,6 @@ function goToMention() {
   else find('.tab:is([data-flow], [data-private]):has(.count:not([hidden]))')?.click();
 }
 
-/** Opens the flow or conversation beside the current one. */
-function goToTab(step, isWanted = () => true) {
-  const tabs = findAll('.tab[data-flow], .tab[data-private]');
-  const current = tabs.findIndex((tab) => tab.hasAttribute('aria-current'));
-  for (let at = current + step; at >= 0 && at < tabs.length; at += step) {
-    if (!isWanted(tabs[at])) continue;
-    tabs[at].click();
-    return;
-  }
-}
-
 /** Moves the focus to the next of the panes that are shown. */
 function goToPane() {
   const places = [
@@ -298,23 +287,17 @@ async function copyAddress(row) {
   notify((await copy(address)) ? 'Address copied' : 'This browser does not let pages copy.');
 }
 
-const open = (path) => () => location.assign(root + path);
-addCommands({
-  Keys: showKeys,
-  Notifications: openNotices,
-  ...(flow && {
+if (flow) {
+  addCommands({
     'Inbox of this flow': open(main.dataset.path),
     'People of this flow': open(`${main.dataset.path}/people`),
+    'Search in this flow': open(`${main.dataset.path}/search`),
     'Settings of this flow': open(`${main.dataset.path}/settings`),
-  }),
-  'All flows': open('/app'),
-  'Your account': open('/account'),
-});
+  });
+}
 bindKeys({
-  'Ctrl+k': openSwitcher,
-  'Ctrl+K': openSwitcher,
-  '?': showKeys,
   c: () => composers[0].text.focus(),
+  '/': flow ? open(`${main.dataset.path}/search`) : open('/app/-/search'),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   m: goToMention,
@@ -330,15 +313,9 @@ bindKeys({
     return link.click();
   }),
   End: () => chat.goToEnd(),
-  'Alt+ArrowDown': () => goToTab(1),
-  'Alt+ArrowUp': () => goToTab(-1),
-  'Alt+Shift+ArrowDown': () => goToTab(1, (tab) => tab.classList.contains('unread')),
-  'Alt+Shift+ArrowUp': () => goToTab(-1, (tab) => tab.classList.contains('unread')),
   F6: goToPane,
   'Ctrl+U': (event) => (event.shiftKey && composers[0].tray ? composers[0].tray.input.click() : false),
 });
-find('[data-do="jump"]').addEventListener('click', openSwitcher);
-find('[data-do="notices"]').addEventListener('click', openNotices);
 // A file that misses the pane must not replace the page.
 for (const name of ['dragover', 'drop']) {
   addEventListener(name, (event) => event.dataTransfer?.types.includes('Files') && event.preventDefault());
@@ -694,7 +671,6 @@ for (const link of findAll('[data-to]')) {
   });
 }
 
-noteZone();
 correctTimes();
 const stream = openStream();
 stream.join(streamRequest());

@@ -29,7 +29,7 @@ export function openSwitcher() {
 }
 
 async function load() {
-  const { room } = find('#main').dataset;
+  const { room = '' } = find('#main').dataset;
   const threads = room.startsWith('flows/') ? call('GET', `/${room}/threads?limit=100`) : [];
   const answers = await Promise.allSettled([call('GET', '/flows/all'), call('GET', '/users'), threads]);
   const [flows, people, recent] = answers.map(({ value }) => value ?? []);
@@ -39,7 +39,7 @@ async function load() {
 
 /** All there is, with where each leads. */
 function things() {
-  const { room, path } = find('#main').dataset;
+  const { room = '', path } = find('#main').dataset;
   const flows = loaded.flows.map((flow) => {
     const place = `${flow.organization.parameterized_name}/${flow.parameterized_name}`;
     return { text: flow.name, to: `/app/${place}`, sign: icon('wave'), about: flow.joined ? '' : 'not joined' };

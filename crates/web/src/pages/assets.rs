@@ -80,6 +80,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("drawer.js", include_str!("../../assets/app/drawer.js")),
     ("emoji.js", include_str!("../../assets/app/emoji.js")),
     ("feed.js", include_str!("../../assets/app/feed.js")),
+    ("frame.js", include_str!("../../assets/app/frame.js")),
     ("keys.js", include_str!("../../assets/app/keys.js")),
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
     ("notices.js", include_str!("../../assets/app/notices.js")),

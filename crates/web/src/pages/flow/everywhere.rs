@@ -12,6 +12,7 @@ use eddyline_wire::{FlowUser, Message};
 use super::found::{FOUND, Found, FoundContext, FoundList, Question};
 use super::private::person;
 use super::shell::Shell;
+use super::with_scripts;
 use crate::error::PageError;
 use crate::visit::Visit;
 
@@ -50,12 +51,13 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
         FoundList::default()
     };
     let shell = Shell::load(&visit, actor, None, None, event).await?;
-    Ok(visit.page(&Everywhere {
+    let page = Everywhere {
         shell: shell.at("search"),
         question: Some(question),
         mistake,
         found,
-    }))
+    };
+    with_scripts(&visit, &page).await
 }
 
 pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageError> {
@@ -66,12 +68,13 @@ pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageErr
     let further = |place: &str| format!("{MENTIONS}?before={place}");
     let found = rows(&visit, actor, list, &[], further).await?;
     let shell = Shell::load(&visit, actor, None, None, event).await?;
-    Ok(visit.page(&Everywhere {
+    let page = Everywhere {
         shell: shell.at("mentions"),
         question: None,
         mistake: None,
         found,
-    }))
+    };
+    with_scripts(&visit, &page).await
 }
 
 fn before(visit: &Visit) -> Option<Place> {

@@ -121,7 +121,12 @@ fn max_file(visit: &Visit) -> u64 {
 impl Shell {
     /// The same around a page over all rooms.
     pub(super) fn at(self, here: &'static str) -> Self {
-        Self { here, ..self }
+        Self {
+            here,
+            script: assets::script_url("frame.js"),
+            modules: Vec::new(),
+            ..self
+        }
     }
 }
 

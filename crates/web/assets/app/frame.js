@@ -1,0 +1,49 @@
+// What stands around every page of the client: the list of flows, the switcher, the keys.
+
+import { root } from './api.js';
+import './drawer.js';
+import { find, findAll } from './dom.js';
+import { bindKeys, showKeys } from './keys.js';
+import { openNotices, showWaiting } from './notices.js';
+import { addCommands, openSwitcher } from './switcher.js';
+import { noteZone } from './times.js';
+
+/** Opens a page. */
+export const open = (path) => () => location.assign(root + path);
+
+/** Opens the flow or conversation beside the current one. */
+function goToTab(step, isWanted = () => true) {
+  const tabs = findAll('.tab[data-flow], .tab[data-private]');
+  const current = tabs.findIndex((tab) => tab.hasAttribute('aria-current'));
+  for (let at = current + step; at >= 0 && at < tabs.length; at += step) {
+    if (!isWanted(tabs[at])) continue;
+    tabs[at].click();
+    return;
+  }
+}
+
+const isUnread = (tab) => tab.classList.contains('unread');
+
+addCommands({
+  Keys: showKeys,
+  Notifications: openNotices,
+  Mentions: open('/app/-/mentions'),
+  'Search everywhere': open('/app/-/search'),
+  'All flows': open('/app'),
+  'Your account': open('/account'),
+});
+bindKeys({
+  'Ctrl+k': openSwitcher,
+  'Ctrl+K': openSwitcher,
+  '?': showKeys,
+  'Alt+ArrowDown': () => goToTab(1),
+  'Alt+ArrowUp': () => goToTab(-1),
+  'Alt+Shift+ArrowDown': () => goToTab(1, isUnread),
+  'Alt+Shift+ArrowUp': () => goToTab(-1, isUnread),
+});
+find('[data-do="jump"]').addEventListener('click', openSwitcher);
+find('[data-do="notices"]').addEventListener('click', openNotices);
+noteZone();
+showWaiting();
+// The page of a room says so when it is ready itself.
+if (!find('#chat')) document.documentElement.dataset.ready = '';
