@@ -247,6 +247,9 @@ impl Entry {
             && query
                 .parent
                 .is_none_or(|parent| message.parent == Some(parent))
+            && query
+                .not_by
+                .is_none_or(|user| message.author.user != Some(user))
     }
 }
 

@@ -18,6 +18,7 @@ on_both_databases![
     all_rooms_are_searched_and_mentions_are_listed,
     hostile_words_are_shown_as_text,
     all_of_it_works_without_a_script,
+    pages_over_all_rooms_fit_every_screen_in_light_and_dark,
 ];
 
 async fn fill(ben: &Caller, count: usize) {
@@ -408,5 +409,35 @@ async fn all_of_it_works_without_a_script(server: Server) {
         assert_eq!(browser.count(".found li"), 1);
         at("/app/acme/main/on?date=2001-01-01");
         assert_eq!(browser.count("#here + article[data-id='1']"), 1);
+    });
+}
+
+async fn pages_over_all_rooms_fit_every_screen_in_light_and_dark(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, &format!("@ada kettle {}", "a".repeat(300)))
+        .await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        for theme in ["light", "dark"] {
+            let features = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
+            browser.command("Emulation.setEmulatedMedia", &features);
+            for width in [360, 1024, 1440] {
+                browser.set_window_size(width, 800);
+                for path in ["search", "search?q=kettle", "search?q=none", "mentions"] {
+                    browser.open(&format!("{}/app/-/{path}", server.base_url()));
+                    let place = format!("{path} at {width} in {theme}");
+                    assert_eq!(browser.audit(), [""; 0], "{place}");
+                    let beyond =
+                        browser.execute("return document.documentElement.scrollWidth - innerWidth");
+                    assert!(
+                        beyond.as_i64().is_some_and(|pixels| pixels <= 0),
+                        "{place}: {beyond}"
+                    );
+                }
+            }
+        }
     });
 }

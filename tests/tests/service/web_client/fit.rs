@@ -38,7 +38,9 @@ async fn the_page_fits_every_screen_in_light_and_dark(server: Server) {
             browser.command("Emulation.setEmulatedMedia", &features);
             for (width, height) in [(360, 640), (1024, 768), (1440, 900), (1920, 1080)] {
                 browser.set_window_size(width, height);
-                for rest in ["", "/people", &format!("/threads/{thread}")] {
+                let thread = format!("/threads/{thread}");
+                let (found, none) = ("/search?q=morning", "/search?q=nothing&tags=tag");
+                for rest in ["", "/people", &thread, found, none, "/messages/1#m1"] {
                     open_flow(&browser, &server, rest);
                     let place = format!("{rest} at {width} in {theme}");
                     assert_eq!(browser.audit(), Vec::<String>::new(), "{place}");
