@@ -51,7 +51,7 @@ async fn a_time_is_found_among_messages_that_are_nearly_in_order(home: Arc<Home>
     post_at(&world, world.main, nearly_in_order(400)).await;
     let times: Vec<i64> = nearly_in_order(400).collect();
     for at in [-1, 0, 1, 70, 75, 1_234, 2_000, 3_985, 3_990] {
-        let first = times.iter().position(|time| *time >= at).unwrap();
+        let first = times.iter().position(|time| *time >= at).expect("one");
         assert_eq!(around(at, 1).await, [first as i64 + 1], "{at}");
     }
     assert_eq!(around(3_991, 2).await, [399, 400]);
