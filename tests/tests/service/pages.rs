@@ -109,7 +109,8 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
             page.is_named_throughout(path);
             let switches = text.matches("type=\"checkbox\"").count();
             let files = text.matches("type=\"file\"").count();
-            let typed = text.matches("<label for=").count() - switches - files;
+            let choices = text.matches("<select").count();
+            let typed = text.matches("<label for=").count() - switches - files - choices;
             assert_eq!(
                 typed,
                 text.matches("autocomplete=").count(),
@@ -375,7 +376,7 @@ async fn the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else(tenant: Tenant
         page.says(200, "<h1 class=\"quietly\">main</h1>");
         let policy = format!(
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-             worker-src 'self'; img-src 'self' {}/; form-action 'self'; frame-ancestors 'none'; \
+             worker-src 'self'; img-src 'self' {}/; media-src 'self'; form-action 'self'; frame-ancestors 'none'; \
              base-uri 'none'; require-trusted-types-for 'script'; trusted-types prose worker",
             tenant.server().base_url()
         );

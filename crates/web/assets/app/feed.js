@@ -261,7 +261,7 @@ export class Feed {
       return;
     }
     const place = row.previousElementSibling?.classList.contains('fresh') ? row.previousElementSibling : row;
-    place.before(make('p', { className: 'day' }, link));
+    place.before(make('p', { className: 'day', role: 'article' }, link));
   }
 
   /** Takes the line of the unread away. */

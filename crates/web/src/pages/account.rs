@@ -253,7 +253,7 @@ fn appearance(visit: &Visit, theme: Option<Theme>) -> FormView {
         ("dark", "Dark"),
     ];
     let choices = choices.map(|(value, label)| (value.to_owned(), label.to_owned()));
-    FormView::new("/account", visit.csrf(), "Save")
+    FormView::new("/account", visit.csrf(), "Save colours")
         .prefix("appearance-")
         .hidden("part", "appearance")
         .field(
