@@ -63,6 +63,8 @@ for (const picture of all('svg[role=img], [role=img]:not(img, svg)')) {
 
 for (const control of all('button, a[href], summary, [role=button], [role=link]')) {
     if (!isShown(control) || isNamedByAttribute(control)) continue;
+    // A second way for the pointer, which neither screen readers nor the keyboard reach.
+    if (control.tabIndex < 0 && control.closest('[aria-hidden=true]')) continue;
     if (!words(control).trim()) fault('no text', control);
 }
 for (const button of all('input:is([type=submit], [type=reset], [type=button], [type=image])')) {
