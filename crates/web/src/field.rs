@@ -162,6 +162,15 @@ impl FormView {
         self
     }
 
+    /// Shows what was chosen or typed before in a field.
+    pub(crate) fn chosen(mut self, name: &str, value: &str) -> Self {
+        let named = self.fields.iter_mut().find(|field| field.name == name);
+        if let Some(field) = named {
+            value.clone_into(&mut field.value);
+        }
+        self
+    }
+
     /// Says what the button acts upon, where several look alike.
     pub(crate) fn about(mut self, what: &str) -> Self {
         what.clone_into(&mut self.about);

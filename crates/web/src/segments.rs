@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use axum::extract::{FromRequestParts, Path};
+use eddyline_model::UserId;
 use http::request::Parts;
 
 use crate::Site;
@@ -49,6 +50,23 @@ impl FromRequestParts<Site> for OrganizationName {
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
         match Path::<String>::from_request_parts(parts, site).await {
             Ok(Path(name)) if is_well_formed(&name) => Ok(Self(name)),
+            _ => Err(PageError::not_found()),
+        }
+    }
+}
+
+/// The name of an organization and the number of one of its users.
+pub(crate) struct OrganizationUser(pub(crate) String, pub(crate) UserId);
+
+impl FromRequestParts<Site> for OrganizationUser {
+    type Rejection = PageError;
+
+    async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, PageError> {
+        let Path((name, user)) = Path::<(String, String)>::from_request_parts(parts, site)
+            .await
+            .map_err(|_| PageError::not_found())?;
+        match user.parse() {
+            Ok(user) if is_well_formed(&name) => Ok(Self(name, user)),
             _ => Err(PageError::not_found()),
         }
     }

@@ -7,6 +7,8 @@ use eddyline_app::{Error, Limit};
 use eddyline_http::check_response_budget;
 use eddyline_http::media::is_form;
 use eddyline_http::serve::{BodyLimit, read_body};
+use eddyline_wire::Request as Parameters;
+use eddyline_wire::params::Params;
 use http::Request;
 
 use crate::Site;
@@ -27,6 +29,27 @@ impl Submission {
     /// A value of the form.
     pub(crate) fn get(&self, name: &str) -> &str {
         self.form.get(name)
+    }
+
+    /// What the form says, by the declaration of the endpoint of the API that takes the same
+    /// parameters. The first value of a name counts. Browsers send a line end of a text area as two
+    /// characters; it is read as one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::invalid_fields`] with all that is wrong.
+    pub(crate) fn read<P: Parameters>(&self) -> Result<P, Error> {
+        let pairs: Vec<_> = self.form.iter().collect();
+        let values = pairs.into_iter().rev();
+        let params: Params = values
+            .map(|(name, value)| (name.to_owned(), value.replace("\r\n", "\n").into()))
+            .collect();
+        let mut reader = params.reader();
+        let read = P::read(&mut reader);
+        reader.finish()?;
+        read.ok_or_else(|| {
+            Error::internal("a value of a form was read as missing, without an error")
+        })
     }
 
     /// All values of the form.

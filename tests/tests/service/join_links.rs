@@ -140,7 +140,7 @@ async fn a_join_link_is_replaced_through_the_api(tenant: Tenant) {
 }
 
 async fn a_join_link_is_replaced_on_the_page_of_its_flow(tenant: Tenant) {
-    let page = format!("/app/{}/settings", tenant.main);
+    let page = format!("/app/{}/settings/joining", tenant.main);
     let mut ada = tenant.server().signed_in(&tenant.ada.email, PASSWORD).await;
     let closed = ada.get(&page).await;
     assert!(

@@ -10,7 +10,9 @@ use serde_json::json;
 mod coming_in;
 mod forgery;
 mod links;
+mod people;
 mod picture;
+mod settings;
 
 pub(crate) use self::links::path_of;
 
@@ -64,6 +66,15 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
         &format!("/invitations/{}-main", "0".repeat(40)),
         "/app",
         &format!("/app/{}/settings", tenant.main),
+        &format!("/app/{}/settings/leave", tenant.main),
+        &format!("/app/{}/settings/archive", tenant.main),
+        &format!("/app/{}/settings/members", tenant.main),
+        &format!("/app/{}/settings/invitations", tenant.main),
+        &format!("/app/{}/settings/joining", tenant.main),
+        &format!("/app/{}/settings/sources", tenant.main),
+        &format!("/app/{}/inbox", tenant.main),
+        &format!("/app/{}/settings/people", tenant.name),
+        &format!("/app/{}/settings/people/999999", tenant.name),
         "/app/none/such",
         "/app/%00/%ff",
         "/account",
@@ -337,15 +348,9 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
     assert!(page.text.contains("data-nick=\"ada\"") && !page.text.contains("@bert"));
     let page = ben.get(&format!("{path}/settings")).await;
     page.says(200, "<h1>main</h1>");
-    for part in [
-        "@ada",
-        "@ben",
-        "&#60;b&#62;All of it",
-        tenant.server().base_url(),
-    ] {
+    for part in ["&#60;b&#62;All of it", tenant.server().base_url()] {
         assert!(page.text.contains(part), "{part} in {}", page.text);
     }
-    assert!(!page.text.contains("@bert"), "{}", page.text);
     assert_eq!(
         ben.get(&path.to_uppercase().replace("/APP", "/app"))
             .await

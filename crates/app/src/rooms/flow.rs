@@ -103,8 +103,9 @@ impl FlowRoom {
 }
 
 impl Actor {
-    /// What the actor is towards a room.
-    pub(crate) fn flow_caller(&self, room: &FlowRoom) -> FlowCaller {
+    /// What the actor is towards a flow, for [`policy`] to decide by.
+    #[must_use]
+    pub fn flow_caller(&self, room: &FlowRoom) -> FlowCaller {
         match self {
             Self::FlowToken { room, .. } => FlowCaller::FlowToken { room: *room },
             Self::User { caller, .. } => FlowCaller::User {

@@ -8,12 +8,12 @@ mod developer;
 mod email;
 mod flow;
 mod flows;
-mod inbox;
 mod invitations;
 mod join;
 mod password;
 mod plain;
 mod secret_page;
+mod settings;
 mod sign_in;
 mod within;
 
@@ -88,12 +88,44 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(flow::thread),
         ),
         (
+            "/app/{organization}/settings/people",
+            get(settings::people::list),
+        ),
+        (
+            "/app/{organization}/settings/people/{user}",
+            get(settings::people::ask).post(settings::people::remove),
+        ),
+        (
             "/app/{organization}/{flow}/settings",
-            get(flows::settings).post(flows::change),
+            get(settings::general::show).post(settings::general::change),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/leave",
+            get(settings::leave::ask).post(settings::leave::leave),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/archive",
+            get(settings::archive::ask).post(settings::archive::archive),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/members",
+            get(settings::members::show).post(settings::members::change),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/invitations",
+            get(settings::invitations::show).post(settings::invitations::change),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/joining",
+            get(settings::joining::show).post(settings::joining::change),
+        ),
+        (
+            "/app/{organization}/{flow}/settings/sources",
+            get(settings::sources::show).post(settings::sources::remove),
         ),
         (
             "/app/{organization}/{flow}/inbox",
-            get(inbox::show).post(inbox::remove),
+            get(settings::sources::moved),
         ),
         ("/account", get(account::show).post(account::change)),
         ("/account/picture", post(account::picture::upload)),

@@ -126,11 +126,41 @@ const FORMS: &[Form] = &[
     form(
         "/app/{organization}/{flow}/settings",
         "/app/{organization}/main/settings",
-        &[("do", "replace")],
+        &[("do", "save"), ("name", "Taken"), ("description", "Over")],
     ),
     form(
-        "/app/{organization}/{flow}/inbox",
-        "/app/{organization}/main/inbox",
+        "/app/{organization}/settings/people/{user}",
+        "/app/{organization}/settings/people/{ben}",
+        &[],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/leave",
+        "/app/{organization}/main/settings/leave",
+        &[],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/archive",
+        "/app/{organization}/main/settings/archive",
+        &[],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/members",
+        "/app/{organization}/main/settings/members",
+        &[("do", "block"), ("user", "{ben}")],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/invitations",
+        "/app/{organization}/main/settings/invitations",
+        &[("do", "invite"), ("list", "mallory@evil.example")],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/joining",
+        "/app/{organization}/main/settings/joining",
+        &[("do", "choose"), ("access_mode", "organization")],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/sources",
+        "/app/{organization}/main/settings/sources",
         &[("source", "{source}")],
     ),
     form(
@@ -242,6 +272,7 @@ impl<'t> Stage<'t> {
             .replace("{client}", &self.robot.client_id)
             .replace("{organization}", &self.tenant.name)
             .replace("{number}", &self.number)
+            .replace("{ben}", &self.tenant.ben.id.to_string())
             .replace("{user}", &self.victim.id.to_string())
             .replace("{source}", &self.source)
             .replace("{invitation}", &self.invitation)
@@ -266,7 +297,11 @@ impl<'t> Stage<'t> {
             "/developer",
             "/developer/{application}",
             "/app",
-            "/app/{organization}/main/inbox",
+            "/app/{organization}/main/settings",
+            "/app/{organization}/main/settings/members",
+            "/app/{organization}/main/settings/invitations",
+            "/app/{organization}/main/settings/joining",
+            "/app/{organization}/main/settings/sources",
         ] {
             let page = visitor.get(&self.fill(path, "")).await;
             assert_eq!(page.status, 200, "{path}: {}", page.text);

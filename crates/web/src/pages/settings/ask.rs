@@ -1,0 +1,34 @@
+//! A page that asks whether something shall really be done.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_wire::Flow;
+
+use super::{Frame, Subject, path_of};
+use crate::field::FormView;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "settings/ask.html")]
+pub(super) struct Ask {
+    pub(super) inside: Inside,
+    pub(super) frame: Frame,
+    /// What follows from it.
+    pub(super) text: String,
+    pub(super) form: FormView,
+    /// The page that led here.
+    pub(super) back: String,
+}
+
+/// Asks about a flow. `button` says what is done, and is the heading with the name of the flow
+/// behind it.
+pub(super) fn ask_about(visit: &Visit, flow: &Flow, button: &str, text: String) -> Response {
+    let what = format!("{button} {}", flow.name);
+    visit.page(&Ask {
+        inside: visit.inside(),
+        frame: Frame::new(visit, flow, Subject::General).headed(what.clone()),
+        text,
+        form: FormView::new(visit.path(), visit.csrf(), what),
+        back: Subject::General.path(&path_of(flow)),
+    })
+}

@@ -1,0 +1,175 @@
+//! What a flow is called and is for, and one's own place in it.
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::FlowChanges;
+use eddyline_model::policy::FlowAction;
+use eddyline_wire::Flow;
+use eddyline_wire::requests::UpdateFlow;
+use http::StatusCode;
+
+use super::{Frame, Subject, describe, find, path_of, path_of_room};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "settings/general.html")]
+struct General {
+    inside: Inside,
+    frame: Frame,
+    flow: Flow,
+    path: String,
+    api: String,
+    /// Changes name and description, for those who may.
+    form: Option<FormView>,
+    /// Comes into the flow, for those who may and are not in it.
+    join: Option<FormView>,
+    /// Brings an archived flow back.
+    reopen: Option<FormView>,
+}
+
+pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::See).await?;
+    let flow = describe(&visit, &room).await?;
+    show_settings(&visit, flow)
+}
+
+/// The settings of a flow, for all who may see it, members or not.
+pub(in crate::pages) fn show_settings(visit: &Visit, flow: Flow) -> Result<Response, PageError> {
+    let form = naming(
+        visit,
+        &path_of(&flow),
+        &flow.name,
+        flow.description.as_deref().unwrap_or_default(),
+    );
+    Ok(shown(visit, flow, form))
+}
+
+fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
+    let path = path_of(&flow);
+    let here = Subject::General.path(&path);
+    let button = |label: &str, what: &str| {
+        FormView::new(&here, visit.csrf(), label.to_owned()).hidden("do", what)
+    };
+    let can_join = flow.access_mode == "organization"
+        && !flow.joined
+        && !flow.disabled
+        && flow.organization.active;
+    let status = match form.is_wrong() {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    let done = match visit.query("done") {
+        "saved" => Some("Name and description have been saved."),
+        "archived" => Some("The flow is archived."),
+        "reopened" => Some("The flow is open again."),
+        _ => None,
+    };
+    let frame = Frame {
+        done: done.filter(|_| !form.is_wrong()),
+        wrong: form.is_wrong(),
+        ..Frame::new(visit, &flow, Subject::General).headed(flow.name.clone())
+    };
+    let page = General {
+        inside: visit.inside(),
+        frame,
+        api: visit.app().config().addresses.base.clone(),
+        join: can_join.then(|| button("Join this flow", "join")),
+        reopen: (flow.flow_admin && flow.disabled).then(|| button("Reopen this flow", "reopen")),
+        form: flow.flow_admin.then_some(form),
+        flow,
+        path,
+    };
+    visit.page_with(status, &page)
+}
+
+pub(in crate::pages) async fn change(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    match sent.get("do") {
+        "save" => save(&names, &sent).await,
+        "join" => join(&names, &sent).await,
+        "reopen" => reopen(&names, &sent).await,
+        _ => {
+            sent.visit.signed_in()?;
+            Err(PageError::unreadable())
+        }
+    }
+}
+
+async fn save(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, names, FlowAction::Configure).await?;
+    let path = path_of_room(&room);
+    let outcome = match sent.read::<UpdateFlow>() {
+        Ok(UpdateFlow {
+            name, description, ..
+        }) => {
+            let changes = FlowChanges {
+                name,
+                description,
+                ..FlowChanges::default()
+            };
+            let flows = visit.app().flows();
+            flows.update(visit.signed_in()?, &room, changes).await
+        }
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(_) => Ok(see_other(&done(&path, "saved"))),
+        Err(error) => {
+            let form = naming(visit, &path, sent.get("name"), sent.get("description"));
+            let form = form.with_error(error)?;
+            Ok(shown(visit, describe(visit, &room).await?, form))
+        }
+    }
+}
+
+async fn join(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, names, FlowAction::Join).await?;
+    let changes = FlowChanges {
+        open: Some(true),
+        ..FlowChanges::default()
+    };
+    let flows = visit.app().flows();
+    flows.update(visit.signed_in()?, &room, changes).await?;
+    Ok(see_other(&path_of_room(&room)))
+}
+
+async fn reopen(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, names, FlowAction::Configure).await?;
+    let changes = FlowChanges {
+        disabled: Some(false),
+        ..FlowChanges::default()
+    };
+    let flows = visit.app().flows();
+    flows.update(visit.signed_in()?, &room, changes).await?;
+    Ok(see_other(&done(&path_of_room(&room), "reopened")))
+}
+
+fn done(flow: &str, what: &str) -> String {
+    format!("{}?done={what}", Subject::General.path(flow))
+}
+
+fn naming(visit: &Visit, flow: &str, name: &str, description: &str) -> FormView {
+    FormView::new(Subject::General.path(flow), visit.csrf(), "Save")
+        .hidden("do", "save")
+        .field(
+            FormField::text("name", "Name", "off")
+                .value(name)
+                .hint("Its addresses stay as they are."),
+        )
+        .field(
+            FormField::lines("description", "Description")
+                .value(description)
+                .hint("What the flow is for, in up to 1,000 characters.")
+                .optional(),
+        )
+}

@@ -1,0 +1,227 @@
+//! Inviting people into a flow by mail, and the invitations that are pending.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, FlowRoom};
+use eddyline_model::InvitationId;
+use eddyline_model::policy::FlowAction;
+use eddyline_wire::requests::ImportInvitations;
+use eddyline_wire::{ImportedInvitations, Invitation};
+use http::StatusCode;
+
+use super::{Frame, Subject, describe, find, may, path_of_room};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+/// How many pending invitations a page shows.
+const SHOWN: usize = 100;
+/// How many entries that were refused are told one by one.
+const TOLD: usize = 20;
+
+#[derive(Template)]
+#[template(path = "settings/invitations.html")]
+struct Invitations {
+    inside: Inside,
+    frame: Frame,
+    organization: String,
+    /// Invites, for those who may.
+    form: Option<FormView>,
+    /// Those that are pending, each with the form that withdraws it, for those who may.
+    pending: Vec<(Invitation, Option<FormView>)>,
+    /// Whether these are not the first.
+    later: bool,
+    /// The page with those behind.
+    next: Option<String>,
+}
+
+pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::Invite).await?;
+    let form = inviting(&visit, &room, "", "");
+    let done = match visit.query("done") {
+        "sent" => Some("The invitations are on their way."),
+        "added" => Some("They are members of the organization, and in the flow now."),
+        "both" => Some(
+            "The invitations are on their way. Members of the organization are in the flow now.",
+        ),
+        "withdrawn" => Some("The invitation has been withdrawn. Its link no longer works."),
+        _ => None,
+    };
+    shown(&visit, &room, form, done).await
+}
+
+async fn shown(
+    visit: &Visit,
+    room: &Arc<FlowRoom>,
+    form: FormView,
+    done: Option<&'static str>,
+) -> Result<Response, PageError> {
+    let flow = describe(visit, room).await?;
+    let after = visit.query("after").parse().unwrap_or(InvitationId(0));
+    let pending = visit
+        .app()
+        .invitations()
+        .list(room, after, SHOWN as i64)
+        .await?;
+    let here = Subject::Invitations.path(&path_of_room(room));
+    let next = match pending.last() {
+        Some(last) if pending.len() == SHOWN => Some(format!("{here}?after={}", last.id)),
+        _ => None,
+    };
+    let may_change = may(&flow, "invitations", "POST");
+    let pending = pending.into_iter().map(|invitation| {
+        let form = may_change.then(|| {
+            FormView::new(&here, visit.csrf(), "Withdraw")
+                .prefix("withdraw-")
+                .hidden("do", "withdraw")
+                .hidden("invitation", &invitation.id.to_string())
+                .about(&invitation.email)
+                .quiet()
+        });
+        (invitation, form)
+    });
+    let wrong = form.is_wrong();
+    let page = Invitations {
+        inside: visit.inside(),
+        frame: Frame {
+            done,
+            wrong,
+            ..Frame::new(visit, &flow, Subject::Invitations)
+        },
+        pending: pending.collect(),
+        form: may_change.then_some(form),
+        organization: flow.organization.name,
+        later: after.0 > 0,
+        next,
+    };
+    let status = match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    Ok(visit.page_with(status, &page))
+}
+
+pub(in crate::pages) async fn change(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    match sent.get("do") {
+        "invite" => invite(&names, &sent).await,
+        "withdraw" => withdraw(&names, &sent).await,
+        _ => {
+            sent.visit.signed_in()?;
+            Err(PageError::unreadable())
+        }
+    }
+}
+
+async fn invite(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, names, FlowAction::Invite).await?;
+    let message = sent.get("message");
+    let outcome = match sent.read::<ImportInvitations>() {
+        Ok(ImportInvitations { list, message }) => {
+            // Words of nothing but blanks are none.
+            let words = message.map(|text| text.trim().to_owned());
+            let words = words.filter(|text| !text.is_empty());
+            let invitations = visit.app().invitations();
+            invitations
+                .import(visit.signed_in()?, &room, &list, words)
+                .await
+        }
+        Err(error) => Err(error),
+    };
+    let imported = match outcome {
+        Ok(imported) => imported,
+        Err(error) => {
+            let form = inviting(visit, &room, sent.get("list"), message).with_error(error)?;
+            return shown(visit, &room, form, None).await;
+        }
+    };
+    if imported.erroneous_emails.is_empty() {
+        let here = Subject::Invitations.path(&path_of_room(&room));
+        return Ok(see_other(&format!(
+            "{here}?done={}",
+            what_was_done(&imported)
+        )));
+    }
+    // What is left to do stays in the form.
+    let left: Vec<&str> = refused(&imported).map(|(text, _)| text).collect();
+    let form = inviting(visit, &room, &left.join("\n"), message).with_error(told(&imported))?;
+    let any = !imported.invitations.is_empty() || !imported.added_users.is_empty();
+    let done = any.then_some("The other addresses are invited, or in the flow now.");
+    shown(visit, &room, form, done).await
+}
+
+fn what_was_done(imported: &ImportedInvitations) -> &'static str {
+    match (
+        imported.invitations.is_empty(),
+        imported.added_users.is_empty(),
+    ) {
+        (true, _) => "added",
+        (false, true) => "sent",
+        (false, false) => "both",
+    }
+}
+
+/// The entries that were refused, each with what is wrong with it.
+fn refused(imported: &ImportedInvitations) -> impl Iterator<Item = (&str, &str)> {
+    let entries = imported.erroneous_emails.iter().flat_map(BTreeMap::iter);
+    entries.map(|(text, why)| (text.as_str(), why.as_str()))
+}
+
+/// What to say beside the field about the entries that were refused.
+fn told(imported: &ImportedInvitations) -> Error {
+    let mut texts: Vec<String> = refused(imported)
+        .take(TOLD)
+        .map(|(text, why)| format!("include “{text}”, which {why}"))
+        .collect();
+    let rest = refused(imported).count().saturating_sub(TOLD);
+    if rest > 0 {
+        texts.push(format!("include {rest} more that were refused"));
+    }
+    Error::invalid_fields([("list".to_owned(), texts)].into())
+}
+
+async fn withdraw(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, names, FlowAction::Invite).await?;
+    let invitation = sent
+        .get("invitation")
+        .parse()
+        .map_err(|_| PageError::unreadable())?;
+    let (organization, flow) = (
+        &room.organization.parameterized_name,
+        &room.flow.parameterized_name,
+    );
+    visit
+        .app()
+        .invitations()
+        .delete(visit.signed_in()?, organization, flow, invitation)
+        .await?;
+    let here = Subject::Invitations.path(&path_of_room(&room));
+    Ok(see_other(&format!("{here}?done=withdrawn")))
+}
+
+fn inviting(visit: &Visit, room: &FlowRoom, list: &str, message: &str) -> FormView {
+    let here = Subject::Invitations.path(&path_of_room(room));
+    FormView::new(here, visit.csrf(), "Invite")
+        .hidden("do", "invite")
+        .field(
+            FormField::lines("list", "E-mail addresses")
+                .value(list)
+                .hint("One or several, on lines of their own or with commas between them."),
+        )
+        .field(
+            FormField::lines("message", "Message")
+                .value(message)
+                .hint("Stands in the mail, if you want to add something.")
+                .optional(),
+        )
+}

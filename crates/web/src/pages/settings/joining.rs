@@ -1,0 +1,141 @@
+//! Who may come into a flow, and its join link.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{FlowChanges, FlowRoom};
+use eddyline_model::flows::AccessMode;
+use eddyline_model::policy::FlowAction;
+use eddyline_wire::Flow;
+use eddyline_wire::requests::UpdateFlow;
+use http::StatusCode;
+
+use super::{Frame, Subject, describe, find, path_of, path_of_room};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+#[derive(Template)]
+#[template(path = "settings/joining.html")]
+struct Joining {
+    inside: Inside,
+    frame: Frame,
+    flow: Flow,
+    /// Who may come in, in words.
+    words: String,
+    /// Changes that, for those who may.
+    form: Option<FormView>,
+    /// Replaces the join link, for those who may.
+    replace: Option<FormView>,
+}
+
+/// Who may come in, in the words of people.
+fn words(mode: AccessMode, organization: &str) -> String {
+    match mode {
+        AccessMode::Invitation => "Only people who are invited".to_owned(),
+        AccessMode::Link => "Anyone with the join link".to_owned(),
+        AccessMode::Organization => {
+            format!("Everyone in {organization}, or with the link")
+        }
+    }
+}
+
+pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::See).await?;
+    let form = choosing(&visit, &room, room.flow.access_mode.as_str());
+    shown(&visit, &room, form).await
+}
+
+async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Response, PageError> {
+    let flow = describe(visit, room).await?;
+    let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
+        let here = Subject::Joining.path(&path_of(&flow));
+        FormView::new(here, visit.csrf(), "Replace the join link")
+            .hidden("do", "replace")
+            .quiet()
+    });
+    let done = match visit.query("done") {
+        "changed" => Some("That has been changed."),
+        "replaced" => Some("The flow has a new join link. The old one no longer works."),
+        _ => None,
+    };
+    let wrong = form.is_wrong();
+    let mode = AccessMode::parse(&flow.access_mode).unwrap_or(room.flow.access_mode);
+    let page = Joining {
+        inside: visit.inside(),
+        frame: Frame {
+            done: done.filter(|_| !wrong),
+            wrong,
+            title: format!("Who may join {}", flow.name),
+            ..Frame::new(visit, &flow, Subject::Joining)
+        },
+        words: words(mode, &flow.organization.name),
+        form: flow.flow_admin.then_some(form),
+        replace,
+        flow,
+    };
+    let status = match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    Ok(visit.page_with(status, &page))
+}
+
+pub(in crate::pages) async fn change(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let what = sent.get("do");
+    if !matches!(what, "choose" | "replace") {
+        visit.signed_in()?;
+        return Err(PageError::unreadable());
+    }
+    let room = find(visit, &names, FlowAction::Configure).await?;
+    let actor = visit.signed_in()?;
+    let flows = visit.app().flows();
+    let here = Subject::Joining.path(&path_of_room(&room));
+    if what == "replace" {
+        flows.replace_join_link(actor, &room).await?;
+        return Ok(see_other(&format!("{here}?done=replaced")));
+    }
+    let outcome = match sent.read::<UpdateFlow>() {
+        Ok(UpdateFlow { access_mode, .. }) => {
+            let changes = FlowChanges {
+                access_mode,
+                ..FlowChanges::default()
+            };
+            flows.update(actor, &room, changes).await
+        }
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(_) => Ok(see_other(&format!("{here}?done=changed"))),
+        Err(error) => {
+            let form = choosing(visit, &room, sent.get("access_mode")).with_error(error)?;
+            shown(visit, &room, form).await
+        }
+    }
+}
+
+fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
+    let choices = AccessMode::WORDS.map(|(word, mode)| {
+        let text = words(mode, &room.organization.name);
+        (word.to_owned(), text)
+    });
+    FormView::new(
+        Subject::Joining.path(&path_of_room(room)),
+        visit.csrf(),
+        "Save",
+    )
+    .hidden("do", "choose")
+    .field(
+        FormField::choice("access_mode", "Who may join", choices.into())
+            .value(chosen)
+            .hint("Another choice ends the present join link, and what was requested by it."),
+    )
+}

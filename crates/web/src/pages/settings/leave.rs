@@ -1,0 +1,39 @@
+//! Leaving a flow.
+
+use axum::response::Response;
+use eddyline_model::policy::FlowAction;
+
+use super::ask::ask_about;
+use super::{describe, find};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::See).await?;
+    let flow = describe(&visit, &room).await?;
+    if !flow.joined {
+        return Err(PageError::not_found());
+    }
+    let way_back = match flow.access_mode.as_str() {
+        "organization" => "You can join it again at any time.",
+        "link" => "To come back, you need its join link, or a member who adds you.",
+        _ => "To come back, you need an invitation, or a member who adds you.",
+    };
+    let text = format!("You will no longer see what is written there. {way_back}");
+    Ok(ask_about(&visit, &flow, "Leave", text))
+}
+
+pub(in crate::pages) async fn leave(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let actor = visit.signed_in()?;
+    let room = find(visit, &names, FlowAction::See).await?;
+    let flows = visit.app().flows();
+    flows.leave(actor, &room, actor.user()?.user.id).await?;
+    Ok(see_other("/app?done=left"))
+}
