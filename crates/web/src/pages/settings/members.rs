@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FlowRoom};
+use eddyline_app::{Actor, Error, FlowRoom};
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_wire::requests::AddFlowUser;
@@ -128,7 +128,8 @@ fn row(
     role: Option<OrganizationRole>,
 ) -> Person {
     let actor = visit.actor();
-    let is_own = actor.and_then(|actor| actor.user_id()).map(|id| id.0) == Some(user.id);
+    let me = visit.actor().and_then(Actor::user_id);
+    let is_own = me.is_some_and(|id| id.0 == user.id);
     let may_block = flow.organization.active
         && !is_own
         && actor.is_some_and(|actor| policy::block(actor.flow_caller(room), role).is_ok());
