@@ -29,6 +29,7 @@ pub const RESERVED_NAMES: &[&str] = &[
     "readyz",
     "scim",
     "search",
+    "settings",
     "sources",
     "stream",
     "threads",
