@@ -3,11 +3,12 @@
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
-use crate::theme::{self, Theme};
-
 /// How long a browser keeps a cookie that is not for its own time only, in seconds: the longest that
 /// browsers allow. When a session ends is decided here and not there.
 const SESSION_AGE: u64 = 400 * 24 * 3600;
+
+/// The cookie that keeps the choice of colours in this browser. It names no person and opens nothing.
+pub(crate) const THEME: &str = "eddyline-theme";
 
 /// What the cookies are called. Where the pages are reached by https, browsers send them nowhere
 /// else, and the prefix `__Host-` keeps other hosts of the same domain from setting them.
@@ -57,11 +58,11 @@ impl CookieNames {
         self.set(self.csrf, token, "")
     }
 
-    /// Keeps a theme, or forgets it.
-    pub(crate) fn set_theme(&self, theme: Option<Theme>) -> HeaderValue {
-        let age = theme.map_or(0, |_| SESSION_AGE);
-        let name = theme.map_or("", Theme::name);
-        self.set(theme::COOKIE, name, &format!("; Max-Age={age}"))
+    /// Keeps a choice of colours by its name, or forgets it.
+    pub(crate) fn set_theme(&self, name: Option<&str>) -> HeaderValue {
+        let age = name.map_or(0, |_| SESSION_AGE);
+        let age = format!("; Max-Age={age}");
+        self.set(THEME, name.unwrap_or_default(), &age)
     }
 
     fn set(&self, name: &str, value: &str, more: &str) -> HeaderValue {

@@ -6,9 +6,6 @@ use http::HeaderMap;
 
 use crate::cookies;
 
-/// The cookie that keeps the choice in this browser. It names no person and opens nothing.
-pub(crate) const COOKIE: &str = "eddyline-theme";
-
 /// A choice of colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Theme {
@@ -19,7 +16,7 @@ pub(crate) enum Theme {
 impl Theme {
     /// The choice that a request shows. `None` leaves it to the system.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        cookies::find(headers, COOKIE)?.parse().ok()
+        cookies::find(headers, cookies::THEME)?.parse().ok()
     }
 
     /// What it is called in cookies, forms and the style.

@@ -192,7 +192,7 @@ impl Visit {
 
     /// Has the browser keep a choice of colours.
     pub(crate) fn keep_theme(&self, theme: Option<Theme>, response: &mut Response) {
-        let cookie = self.cookies.set_theme(theme);
+        let cookie = self.cookies.set_theme(theme.map(Theme::name));
         response.headers_mut().append(SET_COOKIE, cookie);
     }
 
