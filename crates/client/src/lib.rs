@@ -48,7 +48,7 @@ pub use stream::{
 };
 
 pub use eddyline_model::UserId;
-pub use eddyline_model::messages::{MessageKind, Place};
+pub use eddyline_model::messages::{MessageCursor, MessageKind};
 pub use eddyline_model::names::{FlowName, GroupName};
 pub use eddyline_wire::requests;
 pub use eddyline_wire::{

@@ -8,7 +8,7 @@ use eddyline_app::{
     Actor, Edit, Error, FlowRoom, LIST_BYTES, NewAttachment, NewInbox, NewPost, Posted, Pushed,
     Room, RoomsList, TagEdit, Uploaded,
 };
-use eddyline_model::messages::{Around, MessageKind, MessageQuery, Place, Sort};
+use eddyline_model::messages::{Around, MessageCursor, MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
 use eddyline_model::{MessageId, Timestamp, search};
 use eddyline_wire::params::{ParamReader, Params};
@@ -511,7 +511,7 @@ fn everywhere(
     mut found: RoomsList,
     html: Option<bool>,
     path: &str,
-    next: impl FnOnce(Place) -> Vec<(String, String)>,
+    next: impl FnOnce(MessageCursor) -> Vec<(String, String)>,
 ) -> Response {
     if html == Some(true) {
         found = found.with_html();

@@ -43,6 +43,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("getSchema", "id") => json!("urn:ietf:params:scim:schemas:core:2.0:User"),
         ("getResourceType", "id") => json!("User"),
         ("findOrganization", "id") => json!(3),
+        ("searchMessages" | "listMentions", "before") => json!("1769846400000-3-4711"),
         _ => return None,
     })
 }
@@ -61,7 +62,8 @@ pub(crate) fn also_sent(operation: &str) -> &'static [&'static str] {
 fn of_integer(name: &str) -> Option<i64> {
     Some(match name {
         "id" | "user" => 17,
-        "message" | "message_id" | "since_id" | "beyond_id" => 4711,
+        "message" | "message_id" | "since_id" | "beyond_id" | "around_id" => 4711,
+        "around_time" => 1_769_846_400_000,
         "until_id" => 4799,
         "invitation" | "after" | "source" => 5,
         "limit" => 30,

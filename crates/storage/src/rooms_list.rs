@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
 use diesel::prelude::*;
-use eddyline_model::messages::{Message, MessageQuery, MessageView, Place, Sort};
+use eddyline_model::messages::{Message, MessageCursor, MessageQuery, MessageView, Sort};
 use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -45,14 +45,14 @@ pub struct RoomsPage {
     pub messages: Vec<MessageView>,
     /// Before which place the list goes on. `None` at its end. There may turn out to be nothing
     /// more.
-    pub next: Option<Place>,
+    pub next: Option<MessageCursor>,
 }
 
 /// Where a list over several rooms begins, and how long it is.
 #[derive(Clone, Copy, Debug)]
 pub struct RoomsPart {
     /// Only messages before this place.
-    pub before: Option<Place>,
+    pub before: Option<MessageCursor>,
     /// How many at most, one at least.
     pub limit: usize,
     /// Of about how many bytes at most.
@@ -110,7 +110,7 @@ impl<C: Access> Messages<'_, C> {
         let RoomsPart { before, limit, .. } = part;
         let mut found: Vec<Message> = Vec::new();
         // The place beyond which a search has not looked at everything.
-        let mut edge: Option<Place> = None;
+        let mut edge: Option<MessageCursor> = None;
         for asked in asked {
             // The rooms that follow have only older messages.
             if found.len() > limit && found[limit].sent > asked.last_message_at {
@@ -120,16 +120,16 @@ impl<C: Access> Messages<'_, C> {
             if let Some(id) = unexamined
                 && let Some(last) = self.find(asked.room, id)?
             {
-                edge = edge.max(Some(Place::of(&last)));
+                edge = edge.max(Some(MessageCursor::of(&last)));
             }
             found.extend(matches);
-            found.sort_unstable_by_key(|message| Reverse(Place::of(message)));
+            found.sort_unstable_by_key(|message| Reverse(MessageCursor::of(message)));
             found.truncate(limit + 1);
         }
-        found.retain(|message| edge.is_none_or(|edge| Place::of(message) >= edge));
+        found.retain(|message| edge.is_none_or(|edge| MessageCursor::of(message) >= edge));
         let next = if found.len() > limit {
             found.truncate(limit);
-            found.last().map(Place::of)
+            found.last().map(MessageCursor::of)
         } else {
             edge
         };
@@ -141,7 +141,7 @@ impl<C: Access> Messages<'_, C> {
     fn matches_before(
         &mut self,
         asked: &RoomQuery,
-        before: Option<Place>,
+        before: Option<MessageCursor>,
         limit: usize,
     ) -> Result<(Vec<Message>, Option<MessageId>)> {
         // Some of those that are read may turn out to be too late, or have later ones behind them.
@@ -159,13 +159,13 @@ impl<C: Access> Messages<'_, C> {
             ..asked.query.clone()
         };
         let (mut matches, edge) = self.matches(asked.room, &query)?;
-        matches.retain(|message| before.is_none_or(|place| Place::of(message) < place));
+        matches.retain(|message| before.is_none_or(|place| MessageCursor::of(message) < place));
         Ok((matches, edge))
     }
 
     /// The number in a room at which messages come to stand at a place or behind it, but for
     /// [`DISORDER`].
-    fn place_in(&mut self, room: RoomId, place: Place) -> Result<i64> {
+    fn place_in(&mut self, room: RoomId, place: MessageCursor) -> Result<i64> {
         if room == place.room {
             return Ok(place.id.0);
         }
@@ -181,7 +181,7 @@ impl<C: Access> Messages<'_, C> {
     fn page_of_rooms(
         &mut self,
         mut found: Vec<Message>,
-        mut next: Option<Place>,
+        mut next: Option<MessageCursor>,
         bytes: usize,
     ) -> Result<RoomsPage> {
         let count = found.len();
@@ -191,7 +191,7 @@ impl<C: Access> Messages<'_, C> {
             sort: Sort::Ascending,
         }
         .cut(&mut found, |message| message.content.len());
-        let places: Vec<Place> = found.iter().map(Place::of).collect();
+        let places: Vec<MessageCursor> = found.iter().map(MessageCursor::of).collect();
         let mut of_rooms: BTreeMap<RoomId, Vec<Message>> = BTreeMap::new();
         for message in found.into_iter().rev() {
             of_rooms.entry(message.room).or_default().push(message);
@@ -215,7 +215,7 @@ impl<C: Access> Messages<'_, C> {
             .map_while(|place| views.remove(&(place.room, place.id)))
             .collect();
         if messages.len() < count {
-            next = messages.last().map(|view| Place::of(&view.message));
+            next = messages.last().map(|view| MessageCursor::of(&view.message));
         }
         Ok(RoomsPage { messages, next })
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use eddyline_model::messages::{MessageQuery, Place};
+use eddyline_model::messages::{MessageCursor, MessageQuery};
 use eddyline_model::policy::{FlowAction, MessageAction};
 use eddyline_model::scopes::Scope;
 use eddyline_model::tags::{USER_EVERYONE, group_tag, user_tag};
@@ -29,7 +29,7 @@ pub struct RoomsList {
     pub json: Bytes,
     /// Before which place the list goes on. `None` at its end; there may turn out to be nothing
     /// more.
-    pub next: Option<Place>,
+    pub next: Option<MessageCursor>,
 }
 
 impl RoomsList {
@@ -47,7 +47,7 @@ impl RoomsList {
         let mut next = page.next;
         let mut last = None;
         for view in &page.messages {
-            let place = Place::of(&view.message);
+            let place = MessageCursor::of(&view.message);
             let Some(room) = rooms.get(&place.room) else {
                 continue;
             };
@@ -84,7 +84,7 @@ impl Messages {
         &self,
         actor: &Actor,
         query: MessageQuery,
-        before: Option<Place>,
+        before: Option<MessageCursor>,
     ) -> Result<RoomsList> {
         let asked = |room: &Room| {
             let has_tags = query.tags.is_empty() || room.has_tags();
@@ -106,7 +106,7 @@ impl Messages {
         &self,
         actor: &Actor,
         limit: i64,
-        before: Option<Place>,
+        before: Option<MessageCursor>,
     ) -> Result<RoomsList> {
         let me = actor.user()?.user.id;
         let query = MessageQuery {
@@ -130,7 +130,7 @@ impl Messages {
         &self,
         actor: &Actor,
         query: &MessageQuery,
-        before: Option<Place>,
+        before: Option<MessageCursor>,
         asked: impl Fn(&Room) -> Option<MessageQuery>,
     ) -> Result<RoomsList> {
         let rooms = self.readable_rooms(actor).await?;

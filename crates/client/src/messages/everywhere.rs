@@ -1,6 +1,6 @@
 //! Messages of all rooms of the caller: searches, and what mentions the caller.
 
-use eddyline_model::messages::Place;
+use eddyline_model::messages::MessageCursor;
 use eddyline_wire::Message;
 use eddyline_wire::requests::{ListMentions, SearchEverywhere};
 use http::Method;
@@ -15,7 +15,7 @@ pub struct FoundMessages {
     /// The messages, the newest first.
     pub messages: Vec<Message>,
     /// Where the list goes on: the `before` of the next call. `None` at its end.
-    pub next: Option<Place>,
+    pub next: Option<MessageCursor>,
 }
 
 impl Client {
@@ -46,7 +46,7 @@ async fn found(request: RequestBuilder) -> Result<FoundMessages, Error> {
 }
 
 /// The parameter `before` of the address in a header `Link`.
-fn next_place(link: &str) -> Option<Place> {
+fn next_place(link: &str) -> Option<MessageCursor> {
     let (address, _) = link.strip_prefix('<')?.split_once('>')?;
     let (_, query) = address.split_once('?')?;
     let before = query
@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn the_next_place_stands_in_the_link() {
         let link = "<http://h/search?search=a&limit=2&before=17-3-9>; rel=\"next\"";
-        let place = Place {
+        let place = MessageCursor {
             sent: Timestamp(17),
             room: RoomId(3),
             id: MessageId(9),

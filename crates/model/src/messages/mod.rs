@@ -1,7 +1,7 @@
 //! Messages: what is said and what happens in a room.
 
+mod cursor;
 mod notice;
-mod place;
 mod query;
 mod thread;
 
@@ -17,8 +17,8 @@ use crate::sources::{ThreadOwner, ThreadSource};
 pub use crate::tags::Mentions;
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
+pub use self::cursor::{InvalidCursor, MessageCursor};
 pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
-pub use self::place::{InvalidPlace, Place};
 pub use self::query::{Around, MessageQuery, Sort};
 pub use self::thread::{ThreadCounts, ThreadState};
 

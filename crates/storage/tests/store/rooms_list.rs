@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use eddyline_model::messages::{Around, Draft, MessageQuery, Place};
+use eddyline_model::messages::{Around, Draft, MessageCursor, MessageQuery};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_storage::{RoomQuery, RoomsPart};
 
@@ -81,7 +81,7 @@ async fn a_list_over_rooms_meets_each_message_once_and_in_the_order_of_time(home
     post_at(&world, world.side, nearly_in_order(80)).await;
     post_at(&world, world.side, std::iter::repeat_n(900, 150)).await;
     for limit in [1, 7, 100] {
-        let mut met: Vec<Place> = Vec::new();
+        let mut met: Vec<MessageCursor> = Vec::new();
         let mut before = None;
         loop {
             let part = RoomsPart {
@@ -91,7 +91,11 @@ async fn a_list_over_rooms_meets_each_message_once_and_in_the_order_of_time(home
             };
             let page = world.store.list_of_rooms(asked(&rooms), part, |page| page);
             let page = page.await.expect("the list is answered");
-            met.extend(page.messages.iter().map(|view| Place::of(&view.message)));
+            met.extend(
+                page.messages
+                    .iter()
+                    .map(|view| MessageCursor::of(&view.message)),
+            );
             before = page.next;
             if before.is_none() {
                 break;
@@ -120,7 +124,10 @@ async fn a_list_over_rooms_ends_at_its_bytes(home: Arc<Home>) {
             .list_of_rooms(asked(&[world.main]), part, |page| page);
         let page = page.await.expect("the list is answered");
         assert_eq!(page.messages.len(), count, "{bytes}");
-        let last = page.messages.last().map(|view| Place::of(&view.message));
+        let last = page
+            .messages
+            .last()
+            .map(|view| MessageCursor::of(&view.message));
         assert_eq!(page.next, last.filter(|_| count < 3), "{bytes}");
     }
 }

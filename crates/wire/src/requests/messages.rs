@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use eddyline_model::items::{Item, MAX_BODY_BYTES, MAX_EXTERNAL_ID_CHARS, MAX_TITLE_CHARS};
 use eddyline_model::messages::{
-    MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageKind, Place, Sort,
+    MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageCursor, MessageKind, Sort,
 };
 use eddyline_model::names::check_external_name;
 use eddyline_model::tags::MAX_TAGS;
@@ -29,8 +29,8 @@ const MAX_SEARCH_WORDS: usize = 20;
 /// The most messages that a list passes over. Ids lead further.
 const MAX_SKIP: i64 = 10_000;
 
-/// The most characters of a place in a list over several rooms: three numbers.
-const MAX_PLACE_CHARS: usize = 60;
+/// The most characters of a cursor: three numbers.
+const MAX_CURSOR_CHARS: usize = 60;
 
 /// The kinds of message that are listed.
 const LISTED: &[(&str, MessageKind)] = &[
@@ -219,7 +219,7 @@ request! {
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
         /// Where a list goes on, from its header Link.
-        before: Option<Place> = parsed::<Place>(1..=MAX_PLACE_CHARS),
+        before: Option<MessageCursor> = parsed::<MessageCursor>(1..=MAX_CURSOR_CHARS),
         /// 1 adds the text as HTML, with light markdown.
         html: Option<bool> = boolean(),
     }
@@ -232,7 +232,7 @@ request! {
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
         /// Where a list goes on, from its header Link.
-        before: Option<Place> = parsed::<Place>(1..=MAX_PLACE_CHARS),
+        before: Option<MessageCursor> = parsed::<MessageCursor>(1..=MAX_CURSOR_CHARS),
         /// 1 adds the text as HTML, with light markdown.
         html: Option<bool> = boolean(),
     }

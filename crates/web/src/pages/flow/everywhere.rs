@@ -6,10 +6,10 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Actor, Error, ErrorKind, RoomsList};
 use eddyline_model::UserId;
-use eddyline_model::messages::{MessageQuery, Place};
+use eddyline_model::messages::{MessageCursor, MessageQuery};
 use eddyline_wire::{FlowUser, Message};
 
-use super::found::{FOUND, Found, FoundContext, FoundList, Question};
+use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::private::person;
 use super::shell::Shell;
 use super::with_scripts;
@@ -77,7 +77,7 @@ pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageErr
     with_scripts(&visit, &page).await
 }
 
-fn before(visit: &Visit) -> Option<Place> {
+fn before(visit: &Visit) -> Option<MessageCursor> {
     visit.query("before").parse().ok()
 }
 
@@ -126,7 +126,7 @@ async fn rows(
             }
             None => of_conversation(message, me, &people)?,
         };
-        Some(Found::of(message, &path, Some(place), &context))
+        Some(FoundRow::of(message, &path, Some(place), &context))
     });
     let rows = rows.collect();
     let further = list.next.map(|place| further(&place.to_string()));

@@ -65,7 +65,7 @@ impl Question {
 }
 
 /// A message that was found.
-pub(super) struct Found {
+pub(super) struct FoundRow {
     /// Where it stands among the messages around it.
     pub(super) path: String,
     pub(super) name: String,
@@ -80,7 +80,7 @@ pub(super) struct Found {
 /// A list of what was found.
 #[derive(Default)]
 pub(super) struct FoundList {
-    pub(super) rows: Vec<Found>,
+    pub(super) rows: Vec<FoundRow>,
     /// Where it goes on.
     pub(super) further: Option<String>,
 }
@@ -92,7 +92,7 @@ pub(super) struct FoundContext<'a> {
     pub(super) words: &'a [String],
 }
 
-impl Found {
+impl FoundRow {
     /// `room` is the path of the room's page.
     pub(super) fn of(
         message: &Message,

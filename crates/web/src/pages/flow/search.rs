@@ -5,7 +5,7 @@ use eddyline_model::MessageId;
 use eddyline_model::messages::MessageQuery;
 use eddyline_wire::Message;
 
-use super::found::{FOUND, Found, FoundContext, FoundList, Question};
+use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::rows::RowContext;
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -63,7 +63,7 @@ async fn find(
     let path = format!("{}/search", context.room);
     Ok(FoundList {
         rows: rows
-            .map(|message| Found::of(message, context.room, None, &of_found))
+            .map(|message| FoundRow::of(message, context.room, None, &of_found))
             .collect(),
         further: list
             .next

@@ -9,7 +9,7 @@ use crate::{MessageId, RoomId, Timestamp};
 /// Where a message stands among those of all rooms: by the time it was sent, then by its room, then
 /// by its number. Written, it is the cursor of a list over several rooms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct MessageCursor {
     /// When it was sent.
     pub sent: Timestamp,
     /// Its room.
@@ -18,12 +18,12 @@ pub struct Place {
     pub id: MessageId,
 }
 
-/// The text is not a [`Place`].
+/// The text is not a [`MessageCursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("is not a place in a list")]
-pub struct InvalidPlace;
+pub struct InvalidCursor;
 
-impl Place {
+impl MessageCursor {
     /// The place of a message.
     #[must_use]
     pub fn of(message: &Message) -> Self {
@@ -35,26 +35,26 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for MessageCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}-{}", self.sent.0, self.room, self.id)
     }
 }
 
-impl FromStr for Place {
-    type Err = InvalidPlace;
+impl FromStr for MessageCursor {
+    type Err = InvalidCursor;
 
-    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+    fn from_str(text: &str) -> Result<Self, InvalidCursor> {
         let mut parts = text.split('-');
-        let mut next = || parts.next().ok_or(InvalidPlace);
+        let mut next = || parts.next().ok_or(InvalidCursor);
         let (sent, room, id) = (next()?, next()?, next()?);
         if parts.next().is_some() || !sent.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(InvalidPlace);
+            return Err(InvalidCursor);
         }
         Ok(Self {
-            sent: Timestamp(sent.parse().map_err(|_| InvalidPlace)?),
-            room: room.parse().map_err(|_| InvalidPlace)?,
-            id: id.parse().map_err(|_| InvalidPlace)?,
+            sent: Timestamp(sent.parse().map_err(|_| InvalidCursor)?),
+            room: room.parse().map_err(|_| InvalidCursor)?,
+            id: id.parse().map_err(|_| InvalidCursor)?,
         })
     }
 }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_was_written() {
-        let place = Place {
+        let place = MessageCursor {
             sent: Timestamp(1_795_304_100_999),
             room: RoomId(7),
             id: MessageId(12),
@@ -85,7 +85,7 @@ mod tests {
             "1-2-3 ",
             "99999999999999999999-2-3",
         ] {
-            assert_eq!(bad.parse::<Place>(), Err(InvalidPlace), "{bad:?}");
+            assert_eq!(bad.parse::<MessageCursor>(), Err(InvalidCursor), "{bad:?}");
         }
     }
 }
