@@ -4,13 +4,13 @@ use axum::extract::Path;
 use axum::response::Response;
 use eddyline_app::{Error, Room};
 use eddyline_model::messages::{Around, MessageQuery};
-use eddyline_model::policy::{FlowAction, MessageAction};
-use eddyline_model::{MessageId, Timestamp, UserId};
+use eddyline_model::policy::FlowAction;
+use eddyline_model::{MessageId, Timestamp};
 use eddyline_wire::Message;
 
 use super::found::path_of;
 use super::rows::Focus;
-use super::{CHAT, MESSAGES, Wanted, private, show};
+use super::{CHAT, MESSAGES, Wanted, show};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::segments::FlowNames;
@@ -74,12 +74,12 @@ impl Landing {
 }
 
 /// The message of a path.
-fn message_id(text: &str) -> Result<MessageId, PageError> {
+pub(super) fn message_id(text: &str) -> Result<MessageId, PageError> {
     text.parse().map_err(|_| PageError::not_found())
 }
 
 /// The beginning of the day of a path.
-fn day(visit: &Visit, text: &str) -> Result<Timestamp, PageError> {
+pub(super) fn day(visit: &Visit, text: &str) -> Result<Timestamp, PageError> {
     let day: Day = text.parse().map_err(|()| PageError::not_found())?;
     visit.zone().start(day).ok_or_else(PageError::not_found)
 }
@@ -139,26 +139,4 @@ pub(in crate::pages) async fn choose_day(
         Ok(day) => format!("{room}/on/{}#here", day.key()),
         Err(()) => format!("{room}/search"),
     }))
-}
-
-pub(in crate::pages) async fn private_message(
-    visit: Visit,
-    Path((with, id)): Path<(String, String)>,
-) -> Result<Response, PageError> {
-    let actor = visit.signed_in()?;
-    let id = message_id(&id)?;
-    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
-    let rooms = visit.app().rooms();
-    let room = rooms.private(actor, with, MessageAction::Read).await?;
-    visit.app().messages().get(&room.into(), id).await?;
-    private::show_at(visit, with, Some(Landing::Message(id))).await
-}
-
-pub(in crate::pages) async fn private_on(
-    visit: Visit,
-    Path((with, text)): Path<(String, String)>,
-) -> Result<Response, PageError> {
-    let at = day(&visit, &text)?;
-    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
-    private::show_at(visit, with, Some(Landing::Day(at))).await
 }

@@ -26,8 +26,8 @@ use http::request::Parts;
 
 pub(super) use self::everywhere::{mentions, search as search_everywhere};
 use self::landing::{Landing, Stretch};
-pub(super) use self::landing::{choose_day, message, on, private_message, private_on};
-pub(super) use self::private::show as private;
+pub(super) use self::landing::{choose_day, message, on};
+pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Focus, Row, RowContext, rows};
 use self::search::Search;
 use self::shell::Shell;

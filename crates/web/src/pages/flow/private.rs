@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use askama::Template;
+use axum::extract::Path;
 use axum::response::Response;
 use eddyline_app::Room;
 use eddyline_model::UserId;
 use eddyline_model::policy::MessageAction;
 use eddyline_wire::{FlowUser, User};
 
-use super::landing::{Landing, Stretch};
+use super::landing::{Landing, Stretch, day, message_id};
 use super::rows::{Row, RowContext, rows};
 use super::shell::Shell;
 use super::with_scripts;
@@ -54,7 +55,29 @@ pub(in crate::pages) async fn show(
     show_at(visit, with, None).await
 }
 
-pub(super) async fn show_at(
+pub(in crate::pages) async fn message(
+    visit: Visit,
+    Path((with, id)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let actor = visit.signed_in()?;
+    let id = message_id(&id)?;
+    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
+    let rooms = visit.app().rooms();
+    let room = rooms.private(actor, with, MessageAction::Read).await?;
+    visit.app().messages().get(&room.into(), id).await?;
+    show_at(visit, with, Some(Landing::Message(id))).await
+}
+
+pub(in crate::pages) async fn on(
+    visit: Visit,
+    Path((with, text)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let at = day(&visit, &text)?;
+    let with: UserId = with.parse().map_err(|_| PageError::not_found())?;
+    show_at(visit, with, Some(Landing::Day(at))).await
+}
+
+async fn show_at(
     visit: Visit,
     with: UserId,
     landing: Option<Landing>,
