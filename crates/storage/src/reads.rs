@@ -127,7 +127,7 @@ impl Store {
         });
         for room in behind.await? {
             if let Err(error) = self.index_words(room).await {
-                // A full disk keeps nobody from finding what was said before.
+                // A search still works on a full disk; it misses only what is not indexed yet.
                 tracing::warn!(%error, "a search does without the latest messages");
                 break;
             }

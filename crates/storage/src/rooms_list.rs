@@ -20,7 +20,7 @@ use crate::schema::{flows, private_rooms, room_members, rooms};
 pub struct RoomWithNews {
     /// The room.
     pub id: RoomId,
-    /// Of a private conversation: with whom it is, which may be the user.
+    /// The other user of a private conversation. The user itself in a conversation with oneself.
     pub with: Option<UserId>,
     /// When its last message was sent.
     pub last_message_at: Timestamp,

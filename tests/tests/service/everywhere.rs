@@ -236,7 +236,7 @@ async fn rooms_that_a_caller_may_not_read_are_left_out(tenant: Tenant) {
     let answer = ada.send(Method::DELETE, &path, &Json::Null).await;
     assert!(answer.status.is_success());
     assert_eq!(search(ben, "search=tea").await, ["tea main"]);
-    // Nobody else sees anything.
+    // No other user sees the message.
     let neighbour = tenant.neighbour();
     assert_eq!(search(&neighbour.ben, "search=tea").await, [""; 0]);
 }

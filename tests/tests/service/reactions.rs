@@ -104,7 +104,7 @@ async fn reacting_twice_is_reacting_once(tenant: Tenant) {
     assert_eq!(
         heard.map(|event| event["event"].clone()),
         ["emoji-reaction", "emoji-reaction", "message"],
-        "only what changes something is told"
+        "only a change sends an event"
     );
 }
 

@@ -132,7 +132,7 @@ async fn a_list_over_rooms_ends_at_its_bytes(home: Arc<Home>) {
     }
 }
 
-/// The rooms of a user with whom they are, as a list over all rooms asks for them.
+/// The rooms of a user, in the form in which a list over all rooms asks for them.
 async fn rooms(world: &World, user: UserId, limit: i64) -> Vec<(RoomId, Option<UserId>)> {
     let found = world
         .read(move |reader| reader.rooms().list_with_news(user, limit))

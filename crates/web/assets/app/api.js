@@ -76,7 +76,6 @@ function sendForm(path, form, going) {
       resolve(new Response(request.response || null, { status: request.status, headers }));
     });
     request.addEventListener('error', () => reject(new TypeError('no connection')));
-    // Nobody waits for what was cancelled.
     request.addEventListener('abort', () => reject(new TypeError('cancelled')));
     request.send(form);
   });

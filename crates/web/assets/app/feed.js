@@ -182,6 +182,7 @@ export class Feed {
   }
 
   react(change, user) {
+    this.dropHeld(change.message);
     const row = this.rows.get(change.message);
     if (row) noteReaction(row, change, user);
   }

@@ -32,7 +32,7 @@ async function list() {
     option.setAttribute('aria-label', names[0]);
     return option;
   });
-  const nothing = make('p', { className: 'group', textContent: all.length > 0 ? 'No emoji is called so.' : 'The emoji could not be loaded.' });
+  const nothing = make('p', { className: 'group', textContent: all.length > 0 ? 'No emoji found' : 'The emoji could not be loaded.' });
   choices.show(options.length > 0 ? options : [nothing]);
 }
 

@@ -2,7 +2,7 @@
 
 import { call } from './api.js';
 import { find, findAll, make } from './dom.js';
-import { nameOf } from './row.js';
+import { nameOf } from './people.js';
 
 const self = document.body.dataset;
 /** So many names are read out; the rest is counted. */

@@ -2,6 +2,7 @@
 
 import { root } from './api.js';
 import { find, findAll, icon, make, setHtml, textOf } from './dom.js';
+import { person } from './people.js';
 import { showReactions } from './reactions.js';
 import { clock } from './times.js';
 
@@ -11,11 +12,6 @@ const EVERYONE = ['@everyone', '@everybody', '@all', '@anyone', '@anybody'];
 /** A text of more is folded at first. */
 const MOST_LINES = 12;
 const MOST_LETTERS = 1200;
-/** A user of the room. */
-const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
-
-/** What a user of the room is called. */
-export const nameOf = (id) => person(String(id))?.name ?? 'Former member';
 
 /** Whether a message mentions the reader. */
 export function isHit(message) {

@@ -83,7 +83,7 @@ function list() {
     const found = rank(letters, all, ({ text, also }) => (also ? [text, also] : [text])).slice(0, MOST);
     return found.length > 0 ? [group(name, found, letters)] : [];
   });
-  const nothing = make('p', { className: 'group', textContent: 'Nothing is called so.' });
+  const nothing = make('p', { className: 'group', textContent: 'Nothing found' });
   choices.show(groups.length > 0 ? groups : [nothing]);
 }
 

@@ -85,6 +85,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
+    ("people.js", include_str!("../../assets/app/people.js")),
     ("picker.js", include_str!("../../assets/app/picker.js")),
     ("rank.js", include_str!("../../assets/app/rank.js")),
     (

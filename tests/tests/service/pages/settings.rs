@@ -1,4 +1,4 @@
-//! The settings of a flow: what each of their pages shows to whom, and what its forms change.
+//! The settings of a flow: what each page shows to each kind of visitor, and what its forms change.
 
 use eddyline_client::Method;
 use eddyline_tests::{Caller, PASSWORD, Page, Tenant, Visitor, on_shared_servers};

@@ -152,7 +152,7 @@ fn of_conversation(
     Some((format!("/app/-/private/{with}"), name.to_owned()))
 }
 
-/// Adds the user with this id. One whom the reader does not see any more is left out.
+/// Adds the user with this id, unless the reader may no longer see this user.
 async fn add_person(
     visit: &Visit,
     actor: &Actor,

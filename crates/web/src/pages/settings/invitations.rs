@@ -22,7 +22,7 @@ use crate::visit::{Inside, Visit};
 
 /// How many pending invitations a page shows.
 const SHOWN: usize = 100;
-/// How many entries that were refused are told one by one.
+/// How many refused entries the form lists. The rest is counted.
 const TOLD: usize = 20;
 
 #[derive(Template)]

@@ -25,7 +25,7 @@ struct Joining {
     inside: Inside,
     frame: Frame,
     flow: Flow,
-    /// Who may come in, in words.
+    /// Who may join, as text.
     words: String,
     /// Changes that, for those who may.
     form: Option<FormView>,
@@ -33,7 +33,7 @@ struct Joining {
     replace: Option<FormView>,
 }
 
-/// Who may come in, in the words of people.
+/// Describes who may join.
 fn words(mode: AccessMode, organization: &str) -> String {
     match mode {
         AccessMode::Invitation => "Only people who are invited".to_owned(),

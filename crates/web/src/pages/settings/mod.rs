@@ -63,7 +63,7 @@ impl Subject {
         format!("{flow}/settings{rest}")
     }
 
-    /// Whether those to whom a flow is described like this may see the page.
+    /// Whether the caller who got this description of the flow may see the page.
     fn is_shown(self, flow: &Flow) -> bool {
         match self {
             Self::General | Self::Members | Self::Joining => true,

@@ -1,0 +1,9 @@
+// The people of the room, as the page knows them.
+
+import { find } from './dom.js';
+
+/** A user of the room: name, nick and picture. */
+export const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset;
+
+/** What a user of the room is called. */
+export const nameOf = (id) => person(String(id))?.name ?? 'Former member';
