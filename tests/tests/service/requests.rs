@@ -344,6 +344,7 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
         .replace("{size}", "64");
     let path = path
         .replace("{message}", "1")
+        .replace("{emoji}", "%F0%9F%91%8D")
         .replace("{user}", &user.to_string());
     if template.contains("{name}") {
         return filled_path(&tenant.ben, &tenant.main, template).await;
