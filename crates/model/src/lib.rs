@@ -16,6 +16,7 @@ pub mod log;
 pub mod mail;
 pub mod messages;
 pub mod names;
+pub mod notifications;
 pub mod organizations;
 pub mod paths;
 pub mod policy;
