@@ -69,6 +69,8 @@ areas! {
     /// Processes that serve one database: signs of life, who is present at each, and the last batch
     /// of each writer.
     nodes: Nodes,
+    /// What users are notified of, the browsers that take push messages, and the queue of these.
+    notifications: Notifications,
     /// Authorization codes, access tokens and refresh tokens of grants.
     oauth_tokens: OauthTokens,
     /// Members of organizations, the removed and the suspended ones among them.

@@ -369,6 +369,40 @@ diesel::table! {
     }
 }
 diesel::table! {
+    notification_settings (user_id) {
+        user_id -> BigInt,
+        level -> SmallInt,
+        shows_text -> Bool,
+        quiet_from -> Nullable<SmallInt>,
+        quiet_until -> Nullable<SmallInt>,
+        zone -> Nullable<Text>,
+    }
+}
+diesel::table! {
+    notification_levels (room_id, user_id) { room_id -> BigInt, user_id -> BigInt, level -> SmallInt, }
+}
+diesel::table! {
+    push_subscriptions (session_hash) {
+        session_hash -> Binary,
+        user_id -> BigInt,
+        endpoint -> Text,
+        p256dh -> Binary,
+        auth -> Binary,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    pushes (id) {
+        id -> BigInt,
+        session_hash -> Binary,
+        room_id -> BigInt,
+        message_id -> BigInt,
+        attempts -> BigInt,
+        due_at -> BigInt,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
     threads (room_id, root_id) {
         room_id -> BigInt,
         root_id -> BigInt,
@@ -458,6 +492,9 @@ diesel::allow_tables_to_appear_in_same_query!(
     mentions,
     mentions_seen,
     reactions,
+    notification_levels,
+    push_subscriptions,
+    pushes,
     threads,
     thread_items,
 );

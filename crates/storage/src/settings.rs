@@ -35,6 +35,15 @@ impl Settings<'_, Tx<'_>> {
             .select(settings::value)
             .get_result(c)?)
     }
+
+    /// Replaces a value, unless another process has done so since it was read. Says whether it did.
+    pub fn replace(c: &mut Connection, name: &str, read: &[u8], value: &[u8]) -> Result<bool> {
+        let unchanged = settings::table.find(name).filter(settings::value.eq(read));
+        let replaced = diesel::update(unchanged)
+            .set(settings::value.eq(value))
+            .execute(c)?;
+        Ok(replaced > 0)
+    }
 }
 
 #[portable]

@@ -31,6 +31,7 @@ mod plans;
 mod posting;
 mod presence;
 mod private;
+mod pushes;
 mod queue;
 mod random;
 mod reach;
