@@ -142,6 +142,14 @@ impl App {
         });
         let mail = self.mail().clone();
         jobs.spawn("mailer", move |stop| mail.clone().run_mailer(stop));
+        let notifications = self.notifications().clone();
+        jobs.spawn("push queue", move |stop| {
+            notifications.clone().run_queueing(stop)
+        });
+        let notifications = self.notifications().clone();
+        jobs.spawn("push delivery", move |stop| {
+            notifications.clone().run_delivery(stop)
+        });
         let core = self.core().clone();
         jobs.spawn("tidying", move |stop| core.clone().run_tidying(stop));
         let files = self.files().clone();

@@ -36,6 +36,7 @@ mod loading_cache;
 mod mail_quota;
 mod mailer;
 mod messages;
+mod notifications;
 mod oauth;
 mod offboarding;
 mod operator;
@@ -61,6 +62,7 @@ use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::Store;
 use eddyline_streaming::{Hub, HubConfig};
+use eddyline_webpush::ServerKey;
 use eddyline_wire::Encoder;
 use tokio::sync::watch;
 
@@ -107,6 +109,9 @@ pub(crate) use mailer::Mail;
 pub use messages::{
     Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail,
     Pushing, ROOMS_OF_LIST, ReactionChange, RoomsList, TagEdit,
+};
+pub use notifications::{
+    MAX_SUBSCRIPTIONS, NewSubscription, Notifications, PageNotifications, time_zones,
 };
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
@@ -156,6 +161,7 @@ struct Areas {
     invitations: Invitations,
     sources: Sources,
     messages: Messages,
+    notifications: Notifications,
     threads: Threads,
     oauth: OAuth,
     scim: Scim,
@@ -210,7 +216,12 @@ async fn new_core(store: Database, config: Config) -> Result<Core> {
 }
 
 impl Areas {
-    fn new(core: Core, sealing: SealingKey, links: DownloadKey) -> Result<Self> {
+    fn new(
+        core: Core,
+        sealing: SealingKey,
+        links: DownloadKey,
+        push_key: ServerKey,
+    ) -> Result<Self> {
         let sealing = Arc::new(sealing);
         let unpacking = Arc::new(Unpacking::default());
         let authentication = Authentication::new(core.clone())?;
@@ -238,6 +249,7 @@ impl Areas {
             ),
             organizations: Organizations::new(core.clone()),
             groups: Groups::new(core.clone()),
+            notifications: Notifications::new(core.clone(), push_key),
             flows: Flows::new(core.clone(), rooms.clone(), presence.clone()),
             invitations: Invitations::new(core.clone(), rooms.clone(), mail.clone()),
             threads: Threads::new(core.clone(), messages.clone(), sealing),
@@ -296,6 +308,8 @@ areas! {
     pub sources: Sources;
     /// Messages of flows and of private conversations.
     pub messages: Messages;
+    /// Notifications on users' devices.
+    pub notifications: Notifications;
     /// Threads, and the actions that integrations offer in them.
     pub threads: Threads;
     /// Uploads, links and downloads of files.
@@ -334,9 +348,10 @@ impl App {
     pub async fn new(store: Store, config: Config) -> Result<Self> {
         let store = Database::new(store);
         let (sealing, links) = oauth::keys(&store, config.oauth.key.as_ref()).await?;
+        let push_key = notifications::server_key(&store, &sealing).await?;
         let core = new_core(store, config).await?;
         Ok(Self {
-            areas: Arc::new(Areas::new(core, sealing, links)?),
+            areas: Arc::new(Areas::new(core, sealing, links, push_key)?),
         })
     }
 

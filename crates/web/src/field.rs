@@ -47,6 +47,11 @@ impl FormField {
         Self::new(name, label, "password", autocomplete)
     }
 
+    /// A time of the day.
+    pub(crate) fn time(name: &'static str, label: &'static str) -> Self {
+        Self::new(name, label, "time", "off")
+    }
+
     /// Several lines of text.
     pub(crate) fn lines(name: &'static str, label: &'static str) -> Self {
         Self::new(name, label, "lines", "off")

@@ -36,9 +36,10 @@ pub(crate) struct Visit {
 }
 
 /// The pages that every page leads to for somebody who is signed in: path, icon and label.
-pub(crate) const PAGES: [(&str, &str, &str); 6] = [
+pub(crate) const PAGES: [(&str, &str, &str); 7] = [
     ("/app", "i-wave", "Flows"),
     ("/account", "i-person", "Names and password"),
+    ("/account/notifications", "i-bell", "Notifications"),
     ("/account/applications", "i-grid", "Applications"),
     ("/account/tokens", "i-key", "API tokens"),
     ("/account/sessions", "i-screen", "Sessions"),

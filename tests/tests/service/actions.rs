@@ -5,10 +5,9 @@ use eddyline_client::{Client, Credentials, Json, Method, RawResponse};
 use eddyline_tests::{Acme, Caller, Robot, Server, on_both_databases};
 use serde_json::json;
 
-use self::receiver::Receiver;
+use crate::receiver::Receiver;
 
 mod answers;
-mod receiver;
 mod refusals;
 mod targets;
 mod trust;

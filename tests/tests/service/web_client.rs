@@ -3,6 +3,7 @@
 
 mod context;
 mod fit;
+mod notifications;
 mod reading;
 mod sending;
 mod writing;

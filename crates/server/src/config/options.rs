@@ -223,8 +223,8 @@ options! {
         out_of_band_codes: Switch = value("on"), "SWITCH";
         /// Whether access tokens may stand in addresses, as access_token: on or off
         query_access_tokens: Switch = value("on"), "SWITCH";
-        /// Whether actions of threads may ask addresses that are not public: of this machine, and
-        /// of private networks: on or off
+        /// Whether actions of threads and push messages may go to addresses that are not public: of
+        /// this machine, and of private networks: on or off
         allow_private_targets: Switch = value("off"), "SWITCH";
         /// Seconds that an integration may take to do what an action asks of it
         action_timeout_seconds: NonZeroU32 = value("10"), "SECONDS";

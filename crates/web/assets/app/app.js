@@ -16,6 +16,7 @@ import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { clock, shortTime } from './times.js';
+import { sharedWorkerAddress } from './worker-address.js';
 
 /** Milliseconds after which the page says that the connection is broken. */
 const OFFLINE_AFTER = 5000;
@@ -632,9 +633,7 @@ function openStream() {
       wake: () => connection.wake(),
     };
   }
-  const address = new URL('worker.js', import.meta.url).href;
-  const policy = globalThis.trustedTypes?.createPolicy('worker', { createScriptURL: () => address });
-  const { port } = new SharedWorker(policy ? policy.createScriptURL(address) : address, {
+  const { port } = new SharedWorker(sharedWorkerAddress, {
     type: 'module',
     name: `eddyline-${self.me}`,
   });

@@ -1,10 +1,12 @@
-// Notifications of the desktop, while a tab of the client is open. They are off until the reader asks
-// for them, and this browser keeps what they want.
+// Notifications of this browser. They are off until the reader turns them on. A service worker shows
+// them also when no page is open, where the browser has a push service; else an open page does.
 
 import { root } from './api.js';
 import { find, findAll, kept } from './dom.js';
 import { authorOf, isHit } from './row.js';
+import { registered } from './worker-address.js';
 
+/** Holds the number of the user who turned notifications on here. */
 const SETTING = 'eddyline-notices';
 const KINDS = ['message', 'comment', 'file'];
 /** How long a page waits for another one to say that it is being looked at, in milliseconds. */
@@ -13,53 +15,112 @@ const MOST_LETTERS = 140;
 const self = document.body.dataset;
 const dialog = find('#notices');
 const told = find('.told', dialog);
+const button = find('.btn', dialog);
 const channel = new BroadcastChannel('eddyline-notices');
 let isLookedAt = false;
+/** Whether the server sends push messages to this browser. */
+let isPushed = false;
 
 const isLooking = () => document.visibilityState === 'visible' && document.hasFocus();
+const isOn = () => kept.get(SETTING) === self.me && globalThis.Notification?.permission === 'granted';
 
 channel.addEventListener('message', ({ data }) => {
   if (data === 'looking') isLookedAt = true;
   else if (isLooking()) channel.postMessage('looking');
 });
 
-/** What the reader wants to be told: `off`, `mentions` or `all`. */
-const wanted = () => kept.get(SETTING) ?? 'off';
-
 export function openNotices() {
-  for (const choice of findAll('input', dialog)) choice.checked = choice.value === wanted();
-  told.hidden = true;
+  tell();
   dialog.showModal();
 }
 
-dialog.addEventListener('change', async ({ target }) => {
-  kept.set(SETTING, target.value === 'off' ? null : target.value);
-  told.hidden = true;
-  if (target.value === 'off') return;
-  const answer = globalThis.Notification ? await Notification.requestPermission() : 'missing';
-  if (answer === 'granted') return;
-  told.textContent = {
-    denied: 'This browser blocks notifications of this site. Allow them in its settings for the site.',
-    missing: 'This browser has no notifications, or shows them only over https.',
-  }[answer] ?? 'The browser has not been allowed to show notifications.';
-  told.hidden = false;
+/** Says how things are. */
+function tell(problem) {
+  button.textContent = isOn() ? 'Turn off' : 'Turn on';
+  const how = isPushed ? 'This browser notifies you, also when Eddyline is not open.' : 'This browser notifies you while Eddyline is open.';
+  told.textContent = problem ?? (isOn() ? how : 'This browser does not notify you.');
+  told.classList.toggle('bad', Boolean(problem));
+}
+
+button.addEventListener('click', async () => {
+  button.disabled = true;
+  try {
+    tell(await (isOn() ? turnOff() : turnOn()));
+  } finally {
+    button.disabled = false;
+  }
 });
 dialog.addEventListener('click', (event) => {
-  if (event.target === dialog || event.target.closest('button')) dialog.close();
+  if (event.target === dialog || event.target.closest('button.bare')) dialog.close();
 });
 
-/** Tells of a message of another user, unless a page of the client is being looked at. */
+/** @returns {Promise<string | undefined>} why it does not work */
+async function turnOn() {
+  const answer = globalThis.Notification ? await Notification.requestPermission() : 'missing';
+  if (answer !== 'granted') {
+    return (
+      {
+        denied: 'This browser blocks notifications of this site. Allow them in its settings for the site.',
+        missing: 'This browser has no notifications, or shows them only over https.',
+      }[answer] ?? 'The browser has not been allowed to show notifications.'
+    );
+  }
+  kept.set(SETTING, self.me);
+  await subscribe();
+}
+
+async function turnOff() {
+  kept.set(SETTING, null);
+  isPushed = false;
+  const subscription = await (await registered)?.pushManager?.getSubscription();
+  await subscription?.unsubscribe();
+  await post({ do: 'unsubscribe' });
+}
+
+/** Has the server send push messages to this browser, if it has a push service. */
+async function subscribe() {
+  const manager = (await registered)?.pushManager;
+  if (!manager) return;
+  try {
+    let subscription = await manager.getSubscription();
+    if (subscription && keyOf(subscription) !== self.pushKey) {
+      await subscription.unsubscribe();
+      subscription = null;
+    }
+    if (subscription && self.pushed) {
+      isPushed = true;
+      return;
+    }
+    subscription ??= await manager.subscribe({ userVisibleOnly: true, applicationServerKey: self.pushKey });
+    const { endpoint, keys } = subscription.toJSON();
+    const answer = await post({ do: 'subscribe', endpoint, p256dh: keys.p256dh, auth: keys.auth });
+    isPushed = answer.ok;
+  } catch {
+    // The push service is not there. A page that is open shows notifications then.
+  }
+}
+
+/** The key of the server that a subscription is for, in base64 for URLs. */
+function keyOf(subscription) {
+  const bytes = new Uint8Array(subscription.options.applicationServerKey ?? []);
+  const text = btoa(String.fromCharCode(...bytes));
+  return text.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+const post = (fields) =>
+  fetch(`${root}/app/-/push`, { method: 'POST', body: new URLSearchParams({ csrf: self.csrf, ...fields }) });
+
+/** Tells of a message of another user, unless the service worker does, or a page is being looked at. */
 export async function notice(message) {
   if (message.user === self.me || !KINDS.includes(message.event) || !isWanted(message)) return;
-  if (globalThis.Notification?.permission !== 'granted' || isLooking()) return;
+  if (!isOn() || isPushed || isLooking() || isQuiet()) return;
   isLookedAt = false;
   channel.postMessage('looking?');
   await new Promise((resolve) => setTimeout(resolve, WAIT));
   if (isLookedAt) return;
   const place = placeOf(message);
-  const text = typeof message.content === 'string' ? message.content : message.content.file_name;
   const shown = new Notification(`${authorOf(message).name}${place.name ? ` in ${place.name}` : ''}`, {
-    body: [...(text ?? '')].slice(0, MOST_LETTERS).join(''),
+    body: bodyOf(message),
     icon: `${root}/assets/icon.svg`,
     // Several tabs tell of the same message. The last one takes the place of the others.
     tag: `${message.flow ?? message.user}:${message.id}`,
@@ -71,14 +132,31 @@ export async function notice(message) {
   };
 }
 
-function isWanted(message) {
-  return wanted() === 'all' || (wanted() === 'mentions' && (Boolean(message.to) || isHit(message)));
+function bodyOf(message) {
+  if (!self.notifyText) return message.event === 'file' ? 'Sent a file' : 'New message';
+  const text = typeof message.content === 'string' ? message.content : message.content.file_name;
+  return [...(text ?? '')].slice(0, MOST_LETTERS).join('');
 }
+
+function isWanted(message) {
+  const level = tabOf(message)?.dataset.notify || self.notify;
+  return level === 'all' || (level === 'mentions' && (Boolean(message.to) || isHit(message)));
+}
+
+/** Whether it is in the quiet hours, such as `22:00-07:00`, by the clock of this machine. */
+function isQuiet() {
+  if (!self.quiet) return false;
+  const [from, until] = self.quiet.split('-');
+  const now = new Date().toTimeString().slice(0, 5);
+  return from < until ? from <= now && now < until : from <= now || now < until;
+}
+
+const tabOf = (message) => message.flow && find(`.tab[data-flow="${CSS.escape(message.flow)}"]`);
 
 /** Where a message was written. */
 function placeOf(message) {
   if (message.to) return { name: '', path: `${root}/app/-/private/${message.user}` };
-  const tab = find(`.tab[data-flow="${CSS.escape(message.flow)}"]`);
+  const tab = tabOf(message);
   return { name: tab ? find('.t', tab).textContent : '', path: tab?.getAttribute('href') };
 }
 
@@ -90,3 +168,5 @@ export function showWaiting() {
   const sum = counts.reduce((total, count) => total + count, 0);
   document.title = sum > 0 ? `(${sum}) ${title}` : title;
 }
+
+if (isOn()) subscribe();

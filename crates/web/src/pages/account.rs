@@ -1,6 +1,7 @@
 //! One's own account: picture, names, address, password. What else opens it has pages of its own.
 
 pub(super) mod applications;
+pub(super) mod notifications;
 pub(super) mod organization;
 pub(super) mod picture;
 pub(super) mod sessions;

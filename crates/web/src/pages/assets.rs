@@ -99,6 +99,10 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("times.js", include_str!("../../assets/app/times.js")),
     ("tray.js", include_str!("../../assets/app/tray.js")),
     ("worker.js", include_str!("../../assets/app/worker.js")),
+    (
+        "worker-address.js",
+        include_str!("../../assets/app/worker-address.js"),
+    ),
 ];
 
 /// Names the very texts of all modules.

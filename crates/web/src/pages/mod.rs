@@ -12,6 +12,7 @@ mod invitations;
 mod join;
 mod password;
 mod plain;
+mod push;
 mod secret_page;
 mod settings;
 mod sign_in;
@@ -66,6 +67,13 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ("/app", get(flows::list)),
         ("/app/-/api/{*path}", scripts(session_api::api)),
         ("/app/-/stream/{*path}", get(session_api::stream)),
+        ("/app/-/push", post(push::change)),
+        (
+            "/app/-/service-worker.js",
+            get(push::service_worker).layer(gzip()),
+        ),
+        ("/app/-/manifest.webmanifest", get(push::manifest)),
+        ("/app/-/offline", get(push::offline)),
         ("/app/-/search", get(flow::search_everywhere)),
         ("/app/-/mentions", get(flow::mentions)),
         ("/app/-/private/{user}", get(flow::private)),
@@ -120,6 +128,10 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(settings::joining::show).post(settings::joining::change),
         ),
         (
+            "/app/{organization}/{flow}/settings/notifications",
+            get(settings::notifications::show).post(settings::notifications::change),
+        ),
+        (
             "/app/{organization}/{flow}/settings/sources",
             get(settings::sources::show).post(settings::sources::remove),
         ),
@@ -128,6 +140,10 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(settings::sources::moved),
         ),
         ("/account", get(account::show).post(account::change)),
+        (
+            "/account/notifications",
+            get(account::notifications::show).post(account::notifications::change),
+        ),
         ("/account/picture", post(account::picture::upload)),
         (
             "/oauth/authorize",

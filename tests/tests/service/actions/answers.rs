@@ -4,8 +4,8 @@ use eddyline_client::Json;
 use eddyline_tests::{Server, note_secret, on_both_databases};
 use serde_json::json;
 
-use super::receiver::{Answer, status, with_headers};
 use super::{Stage, close, is_done, push};
+use crate::receiver::{Answer, status, with_headers};
 
 on_both_databases![crate::actions::OPTIONS;
     an_integration_may_want_the_user_to_sign_in_first,

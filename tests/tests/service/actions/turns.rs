@@ -4,8 +4,8 @@ use eddyline_client::{Error, Json, Method, RawResponse};
 use eddyline_tests::{Caller, Server, on_both_databases};
 use tokio::task::JoinSet;
 
-use super::receiver::{Answer, Receiver};
 use super::{Stage, close, is_done, path, push, source, trigger};
+use crate::receiver::{Answer, Receiver};
 
 on_both_databases![&["--allow-private-targets", "--action-timeout-seconds", "60"];
     a_slow_integration_holds_up_no_other,

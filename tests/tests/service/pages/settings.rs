@@ -25,12 +25,13 @@ on_shared_servers![
 ];
 
 /// The pages of the settings by the ends of their paths, as the list beside them has them.
-const PAGES: [(&str, &str); 5] = [
+const PAGES: [(&str, &str); 6] = [
     ("", "General"),
     ("/members", "Members"),
     ("/invitations", "Invitations"),
     ("/joining", "Who may join"),
     ("/sources", "Sources"),
+    ("/notifications", "Notifications"),
 ];
 
 fn path(tenant: &Tenant, rest: &str) -> String {
@@ -109,21 +110,29 @@ async fn each_page_is_for_those_who_may_see_its_subject(tenant: Tenant) {
         (
             "invitation",
             [
-                ("ada", &tenant.ada, [200; 5]),
-                ("ben", &tenant.ben, [200; 5]),
-                ("administrator", &administrator, [200, 200, 403, 200, 403]),
-                ("outsider", &outsider, [403; 5]),
-                ("stranger", &neighbour.ben, [404; 5]),
+                ("ada", &tenant.ada, [200; 6]),
+                ("ben", &tenant.ben, [200; 6]),
+                (
+                    "administrator",
+                    &administrator,
+                    [200, 200, 403, 200, 403, 403],
+                ),
+                ("outsider", &outsider, [403; 6]),
+                ("stranger", &neighbour.ben, [404; 6]),
             ],
         ),
         (
             "organization",
             [
-                ("ada", &tenant.ada, [200; 5]),
-                ("ben", &tenant.ben, [200; 5]),
-                ("administrator", &administrator, [200, 200, 403, 200, 403]),
-                ("outsider", &outsider, [200, 200, 403, 200, 403]),
-                ("stranger", &neighbour.ben, [404; 5]),
+                ("ada", &tenant.ada, [200; 6]),
+                ("ben", &tenant.ben, [200; 6]),
+                (
+                    "administrator",
+                    &administrator,
+                    [200, 200, 403, 200, 403, 403],
+                ),
+                ("outsider", &outsider, [200, 200, 403, 200, 403, 403]),
+                ("stranger", &neighbour.ben, [404; 6]),
             ],
         ),
     ] {

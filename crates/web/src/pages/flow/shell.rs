@@ -1,7 +1,8 @@
 //! What stands around every page of the client: the flows of the reader, and who the reader is.
 
-use eddyline_app::Actor;
-use eddyline_model::EventId;
+use eddyline_app::{Actor, PageNotifications};
+use eddyline_model::notifications::NotificationLevel;
+use eddyline_model::{EventId, FlowId};
 use eddyline_wire::{Flow, PrivateConversation, User};
 
 use crate::error::PageError;
@@ -23,6 +24,8 @@ pub(super) struct Shell {
     pub(super) max_file: u64,
     /// The page over all rooms that this is.
     pub(super) here: &'static str,
+    /// What this browser notifies the reader of.
+    pub(super) notify: Notify,
     /// How many mentions are unread in the flows of the list.
     pub(super) mentions: i64,
     /// What stands above: the name of the flow's organization.
@@ -30,6 +33,18 @@ pub(super) struct Shell {
     /// The script, and the modules that it loads.
     pub(super) script: String,
     pub(super) modules: Vec<String>,
+}
+
+/// What a browser notifies its user of.
+pub(super) struct Notify {
+    /// The key with which it subscribes to push messages.
+    pub(super) key: String,
+    /// Whether it has.
+    pub(super) is_pushed: bool,
+    pub(super) level: &'static str,
+    pub(super) shows_text: bool,
+    /// From when until when it is quiet, such as `22:00-07:00`.
+    pub(super) quiet: Option<String>,
 }
 
 /// The reader.
@@ -49,6 +64,8 @@ pub(super) struct Tab {
     pub(super) current: bool,
     pub(super) unread: bool,
     pub(super) mentions: i64,
+    /// What the reader is notified of there, where it is chosen.
+    pub(super) notify: Option<&'static str>,
 }
 
 /// A private conversation in the list.
@@ -87,10 +104,16 @@ impl Shell {
         {
             conversations.push(PrivateTab::new_with(with));
         }
+        let notifications = visit.app().notifications();
+        let wanted = notifications.of_page(actor).await?;
         let tabs = flows
             .iter()
             .filter(|flow| flow.open || shown.is_some_and(|shown| shown.id == flow.id))
-            .map(|flow| Tab::of(flow, shown.is_some_and(|shown| shown.id == flow.id)));
+            .map(|flow| {
+                let tab = Tab::of(flow, shown.is_some_and(|shown| shown.id == flow.id));
+                let level = wanted.levels.get(&FlowId(flow.id.clone()));
+                tab.with_level(level.copied())
+            });
         Ok(Self {
             theme: visit.theme(),
             max_file: max_file(visit),
@@ -98,6 +121,7 @@ impl Shell {
             event: event.to_string(),
             mentions: flows.iter().map(|flow| flow.unread_mentions).sum(),
             here: "",
+            notify: Notify::of(notifications.public_key(), &wanted),
             tabs: tabs.collect(),
             conversations,
             me: Me {
@@ -144,6 +168,28 @@ impl Tab {
             current,
             unread: flow.last_message_id.unwrap_or_default() > flow.read.unwrap_or_default(),
             mentions: flow.unread_mentions,
+            notify: None,
+        }
+    }
+
+    fn with_level(self, level: Option<NotificationLevel>) -> Self {
+        Self {
+            notify: level.map(NotificationLevel::as_str),
+            ..self
+        }
+    }
+}
+
+impl Notify {
+    fn of(key: String, wanted: &PageNotifications) -> Self {
+        let settings = &wanted.settings;
+        let quiet = settings.quiet.as_ref();
+        Self {
+            key,
+            is_pushed: wanted.is_subscribed,
+            level: settings.level.as_str(),
+            shows_text: settings.shows_text,
+            quiet: quiet.map(|quiet| format!("{}-{}", quiet.from, quiet.until)),
         }
     }
 }

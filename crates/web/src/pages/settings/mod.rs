@@ -8,6 +8,7 @@ pub(super) mod invitations;
 pub(super) mod joining;
 pub(super) mod leave;
 pub(super) mod members;
+pub(super) mod notifications;
 pub(super) mod people;
 pub(super) mod sources;
 
@@ -29,16 +30,18 @@ enum Subject {
     Invitations,
     Joining,
     Sources,
+    Notifications,
 }
 
 impl Subject {
     /// Each, in the order of the list.
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 6] = [
         Self::General,
         Self::Members,
         Self::Invitations,
         Self::Joining,
         Self::Sources,
+        Self::Notifications,
     ];
 
     fn label(self) -> &'static str {
@@ -48,6 +51,7 @@ impl Subject {
             Self::Invitations => "Invitations",
             Self::Joining => "Who may join",
             Self::Sources => "Sources",
+            Self::Notifications => "Notifications",
         }
     }
 
@@ -59,6 +63,7 @@ impl Subject {
             Self::Invitations => "/invitations",
             Self::Joining => "/joining",
             Self::Sources => "/sources",
+            Self::Notifications => "/notifications",
         };
         format!("{flow}/settings{rest}")
     }
@@ -69,6 +74,7 @@ impl Subject {
             Self::General | Self::Members | Self::Joining => true,
             Self::Invitations => may(flow, "invitations", "GET"),
             Self::Sources => may(flow, "sources", "GET"),
+            Self::Notifications => flow.joined,
         }
     }
 }

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 /// What it does when it is asked.
 #[derive(Clone)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// Sends this, and nothing else.
     Text(String),
     /// Says nothing and keeps the connection, until it is let go ([`Receiver::let_go`]).
@@ -24,27 +24,27 @@ pub(super) enum Answer {
 
 /// What it was asked.
 #[derive(Clone, Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     /// Path and query.
-    pub(super) path: String,
+    pub(crate) path: String,
     /// By their names in lower case.
-    pub(super) headers: BTreeMap<String, String>,
-    pub(super) body: Vec<u8>,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
-    pub(super) fn json(&self) -> Json {
+    pub(crate) fn json(&self) -> Json {
         serde_json::from_slice(&self.body).unwrap()
     }
 
     /// The token.
-    pub(super) fn token(&self) -> &str {
+    pub(crate) fn token(&self) -> &str {
         &self.headers["service-token"]
     }
 
     /// What the token says; whether it is signed is for others to find out.
-    pub(super) fn claims(&self) -> Json {
+    pub(crate) fn claims(&self) -> Json {
         let payload = self
             .token()
             .split('.')
@@ -55,7 +55,7 @@ impl Request {
 }
 
 /// The integration. It ends with this value.
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     address: SocketAddr,
     shared: Arc<Shared>,
     task: JoinHandle<()>,
@@ -70,7 +70,7 @@ struct Shared {
 
 impl Receiver {
     /// One that agrees to everything.
-    pub(super) async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let answer = Mutex::new(Answer::Text(status("200 OK")));
@@ -94,26 +94,26 @@ impl Receiver {
     }
 
     /// What it answers from now on.
-    pub(super) fn answers(&self, answer: Answer) {
+    pub(crate) fn answers(&self, answer: Answer) {
         *self.shared.answer.lock().unwrap() = answer;
     }
 
     /// Agrees to everything that was answered with silence.
-    pub(super) fn let_go(&self) {
+    pub(crate) fn let_go(&self) {
         self.shared.let_go.send_replace(true);
     }
 
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.address.port()
     }
 
     /// The address of a path.
-    pub(super) fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
     /// Everything it was asked since this was called last.
-    pub(super) fn asked(&self) -> Vec<Request> {
+    pub(crate) fn asked(&self) -> Vec<Request> {
         let mut taken = Vec::new();
         self.shared
             .requests
@@ -122,14 +122,14 @@ impl Receiver {
     }
 
     /// The one thing it was asked since.
-    pub(super) fn asked_once(&self) -> Request {
+    pub(crate) fn asked_once(&self) -> Request {
         let mut asked = self.asked();
         assert_eq!(asked.len(), 1, "{asked:?}");
         asked.pop().unwrap()
     }
 
     /// Waits until it was asked so many things.
-    pub(super) async fn is_asked(&self, times: usize) {
+    pub(crate) async fn is_asked(&self, times: usize) {
         let mut requests = self.shared.requests.subscribe();
         requests
             .wait_for(|requests| requests.len() >= times)
@@ -200,11 +200,11 @@ async fn read(socket: &mut TcpStream) -> std::io::Result<Request> {
 }
 
 /// An answer without anything in it.
-pub(super) fn status(status: &str) -> String {
+pub(crate) fn status(status: &str) -> String {
     with_headers(status, "")
 }
 
 /// The same with these lines among its headers.
-pub(super) fn with_headers(status: &str, headers: &str) -> String {
+pub(crate) fn with_headers(status: &str, headers: &str) -> String {
     format!("HTTP/1.1 {status}\r\nContent-Length: 2\r\nConnection: close\r\n{headers}\r\n{{}}")
 }

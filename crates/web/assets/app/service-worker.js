@@ -1,0 +1,111 @@
+// The service worker: notifications of closed pages, and pages without a network. The server puts
+// `ASSETS` before this text: the addresses of the style and of all modules, below the root.
+
+const root = new URL('../..', self.location).pathname.replace(/\/$/, '');
+const ASSETS_CACHE = 'eddyline-assets';
+const PAGES_CACHE = 'eddyline-pages';
+const OFFLINE = `${root}/app/-/offline`;
+/** How many pages are kept, those that were looked at last. */
+const MOST_PAGES = 20;
+
+self.addEventListener('install', (event) => {
+  event.waitUntil(install());
+});
+
+async function install() {
+  const cache = await caches.open(ASSETS_CACHE);
+  await cache.addAll([...ASSETS.map((path) => root + path), OFFLINE]);
+  await self.skipWaiting();
+}
+
+self.addEventListener('activate', (event) => {
+  event.waitUntil(activate());
+});
+
+/** Forgets the files of earlier versions. Pages that are open load them from the server. */
+async function activate() {
+  const cache = await caches.open(ASSETS_CACHE);
+  const known = new Set([...ASSETS.map((path) => root + path), OFFLINE]);
+  for (const request of await cache.keys()) {
+    const { pathname, search } = new URL(request.url);
+    if (!known.has(pathname + search)) await cache.delete(request);
+  }
+  await self.clients.claim();
+}
+
+self.addEventListener('fetch', (event) => {
+  const { request } = event;
+  const { origin, pathname } = new URL(request.url);
+  if (origin !== self.location.origin) return;
+  if (request.method === 'POST' && pathname === `${root}/sign-out`) event.waitUntil(forget());
+  if (request.method !== 'GET') return;
+  const isOfClient = pathname === `${root}/app` || pathname.startsWith(`${root}/app/`);
+  if (request.mode === 'navigate' && isOfClient) event.respondWith(page(event));
+  else if (pathname.startsWith(`${root}/assets/`)) event.respondWith(asset(request));
+});
+
+/** The page as the server has it, or as it was when it was last seen. */
+async function page(event) {
+  const { request } = event;
+  try {
+    const answer = await fetch(request);
+    if (answer.ok) event.waitUntil(keep(request.url, answer.clone()));
+    // Mostly to where one signs in: the session has ended.
+    if (answer.type === 'opaqueredirect') event.waitUntil(caches.delete(PAGES_CACHE));
+    return answer;
+  } catch (error) {
+    const kept = (await caches.match(request.url)) ?? (await caches.match(OFFLINE));
+    if (kept) return kept;
+    throw error;
+  }
+}
+
+async function keep(url, answer) {
+  const cache = await caches.open(PAGES_CACHE);
+  await cache.delete(url);
+  await cache.put(url, answer);
+  const all = await cache.keys();
+  for (const oldest of all.slice(0, Math.max(0, all.length - MOST_PAGES))) await cache.delete(oldest);
+}
+
+/** What stands under a digest never changes. */
+async function asset(request) {
+  return (await caches.match(request)) ?? fetch(request);
+}
+
+/** The user signs out. */
+async function forget() {
+  await caches.delete(PAGES_CACHE);
+  for (const shown of await self.registration.getNotifications()) shown.close();
+}
+
+self.addEventListener('push', (event) => {
+  event.waitUntil(show(event.data?.json() ?? {}));
+});
+
+/** Shows what a message says, unless a page of the client is being looked at. */
+async function show({ from, flow, event, text, path, tag }) {
+  const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
+  if (pages.some((page) => page.focused)) return;
+  const what = event === 'file' ? 'Sent a file' : 'New message';
+  await self.registration.showNotification(flow ? `${from} in ${flow}` : from, {
+    body: text ?? what,
+    icon: `${root}/assets/icon.svg`,
+    tag,
+    renotify: true,
+    data: { path },
+  });
+}
+
+self.addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(root + event.notification.data.path));
+});
+
+async function open(path) {
+  const pages = await self.clients.matchAll({ type: 'window' });
+  const [page] = pages;
+  if (!page) return self.clients.openWindow(path);
+  await page.focus();
+  return page.navigate(path);
+}

@@ -1,0 +1,85 @@
+//! Notifications of a browser: what its scripts tell the server, and what browsers load for them.
+
+use std::sync::LazyLock;
+
+use axum::body::Body;
+use axum::response::Response;
+use eddyline_app::NewSubscription;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use http::{HeaderMap, StatusCode};
+
+use super::assets;
+use super::plain::Plain;
+use crate::error::PageError;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+/// Lets a service worker see requests beside and above its own path (Service Workers, section 7).
+const SERVICE_WORKER_ALLOWED: HeaderName = HeaderName::from_static("service-worker-allowed");
+
+/// The service worker, with the files that it keeps.
+static SERVICE_WORKER: LazyLock<String> = LazyLock::new(|| {
+    let mut files = assets::module_urls();
+    files.extend(["app.js", "worker.js"].map(assets::script_url));
+    files.extend([assets::STYLE.url(), assets::ICON.url()]);
+    let files = serde_json::to_string(&files).unwrap_or_default();
+    let text = include_str!("../../assets/app/service-worker.js");
+    format!("const ASSETS = {files};\n{text}")
+});
+
+/// How the client is installed as an application (Web Application Manifest). Its addresses are
+/// relative, since the pages may be reached under a path.
+const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../app","scope":"../../app","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
+
+pub(super) async fn service_worker() -> Response {
+    let mut response = file(&SERVICE_WORKER, "text/javascript; charset=utf-8");
+    response
+        .headers_mut()
+        .insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("../../"));
+    response
+}
+
+pub(super) async fn manifest() -> Response {
+    file(MANIFEST, "application/manifest+json")
+}
+
+fn file(text: &'static str, kind: &'static str) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.headers_mut() = HeaderMap::from_iter([
+        (CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
+    ]);
+    response
+}
+
+/// What a browser shows without a network in place of a page that it has not kept.
+pub(super) async fn offline(visit: Visit) -> Response {
+    let page = Plain::new("No connection")
+        .text(
+            "Eddyline can’t be reached. Flows that you opened here lately are still there to read.",
+        )
+        .link("/app", "Try again");
+    visit.page(&page)
+}
+
+/// A script has subscribed this browser to push messages, or no longer wants any.
+pub(super) async fn change(sent: Submission) -> Result<Response, PageError> {
+    let actor = sent.visit.signed_in()?;
+    let notifications = sent.visit.app().notifications();
+    match sent.get("do") {
+        "subscribe" => {
+            let new = NewSubscription {
+                endpoint: sent.get("endpoint"),
+                p256dh: sent.get("p256dh"),
+                auth: sent.get("auth"),
+            };
+            notifications.subscribe(actor, new).await?;
+        }
+        "unsubscribe" => notifications.unsubscribe(actor).await?,
+        _ => return Err(PageError::unreadable()),
+    }
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    Ok(response)
+}

@@ -1,0 +1,104 @@
+//! What one is notified of in a flow.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::response::Response;
+use eddyline_app::{Error, FieldErrors, FlowRoom};
+use eddyline_model::notifications::NotificationLevel;
+use eddyline_model::policy::FlowAction;
+use http::StatusCode;
+
+use super::{Frame, Subject, describe, find, path_of_room};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::pages::account::notifications::level_choices;
+use crate::segments::FlowNames;
+use crate::submission::Submission;
+use crate::visit::{Inside, Visit};
+
+/// The choice that leaves it to the account.
+const AS_ACCOUNT: &str = "account";
+
+#[derive(Template)]
+#[template(path = "settings/notifications.html")]
+struct NotificationsPage {
+    inside: Inside,
+    frame: Frame,
+    form: FormView,
+}
+
+pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::Read).await?;
+    let actor = visit.signed_in()?;
+    let notifications = visit.app().notifications();
+    let chosen = notifications.level(actor, &room).await?;
+    let chosen = chosen.map_or(AS_ACCOUNT, NotificationLevel::as_str);
+    let form = choosing(&visit, &room, chosen);
+    shown(&visit, &room, form).await
+}
+
+pub(in crate::pages) async fn change(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let room = find(visit, &names, FlowAction::Read).await?;
+    let actor = visit.signed_in()?;
+    let outcome = match level(sent.get("level")) {
+        Ok(level) => {
+            let notifications = visit.app().notifications();
+            notifications.set_level(actor, &room, level).await
+        }
+        Err(error) => Err(error),
+    };
+    match outcome {
+        Ok(()) => {
+            let here = Subject::Notifications.path(&path_of_room(&room));
+            Ok(see_other(&format!("{here}?done=saved")))
+        }
+        Err(error) => {
+            let form = choosing(visit, &room, sent.get("level")).with_error(error)?;
+            shown(visit, &room, form).await
+        }
+    }
+}
+
+fn level(text: &str) -> Result<Option<NotificationLevel>, Error> {
+    if text == AS_ACCOUNT {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| {
+        let wrong = "must be one of account, all, mentions, nothing".to_owned();
+        Error::invalid_fields(FieldErrors::from([("level".to_owned(), vec![wrong])]))
+    })
+}
+
+async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Response, PageError> {
+    let flow = describe(visit, room).await?;
+    let is_saved = visit.query("done") == "saved";
+    let wrong = form.is_wrong();
+    let page = NotificationsPage {
+        inside: visit.inside(),
+        frame: Frame {
+            done: (is_saved && !wrong).then_some("Your notifications have been saved."),
+            wrong,
+            ..Frame::new(visit, &flow, Subject::Notifications)
+        },
+        form,
+    };
+    let status = match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    Ok(visit.page_with(status, &page))
+}
+
+fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
+    let account = (AS_ACCOUNT.to_owned(), "As in your account".to_owned());
+    let choices = [account].into_iter().chain(level_choices()).collect();
+    let here = Subject::Notifications.path(&path_of_room(room));
+    FormView::new(here, visit.csrf(), "Save")
+        .field(FormField::choice("level", "Notify me of", choices).value(chosen))
+}
