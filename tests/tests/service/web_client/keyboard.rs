@@ -23,7 +23,7 @@ fn tab_to(browser: &Browser, css: &str) {
 /// The same backwards.
 fn tab_back_to(browser: &Browser, css: &str) {
     go_to(browser, css, || {
-        browser.type_keys(FOCUSED, &format!("{SHIFT}{TAB}"))
+        browser.type_keys(FOCUSED, &format!("{SHIFT}{TAB}"));
     });
 }
 
