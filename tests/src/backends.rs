@@ -40,6 +40,22 @@ macro_rules! on_both_databases {
     };
 }
 
+/// Declares tests that run with a server on SQLite only: for how pages look, which no database
+/// changes, and which takes a browser long to show.
+#[macro_export]
+macro_rules! on_sqlite {
+    ($($test:ident),+ $(,)?) => {
+        $(
+            mod $test {
+                #[test]
+                fn sqlite() {
+                    $crate::run($crate::Backend::Sqlite, &[], super::$test);
+                }
+            }
+        )+
+    };
+}
+
 /// Runs a test with a server on this backend; passes over it where the backend is not to be had.
 pub fn run<F: Future<Output = ()>>(
     backend: Backend,

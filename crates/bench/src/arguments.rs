@@ -68,6 +68,10 @@ pub(crate) enum Part {
     Posts,
     /// The latest 30 messages
     List,
+    /// The page of a flow, beside the same messages as a list
+    Pages,
+    /// From a post to the row in a browser, beside the stream; needs chromium
+    Screen,
     /// Search, by how frequent the words are
     Search,
     /// Deliveries to listeners

@@ -63,9 +63,15 @@ fn scratch(arguments: &Arguments) -> Result<tempfile::TempDir> {
 }
 
 fn needs_messages(arguments: &Arguments) -> bool {
-    [Part::Posts, Part::List, Part::Search, Part::Idle]
-        .into_iter()
-        .any(|part| arguments.wants(part))
+    [
+        Part::Posts,
+        Part::List,
+        Part::Pages,
+        Part::Search,
+        Part::Idle,
+    ]
+    .into_iter()
+    .any(|part| arguments.wants(part))
 }
 
 impl Stage<'_> {
@@ -82,6 +88,10 @@ impl Stage<'_> {
         if self.arguments.wants(Part::Fanout) {
             progress("  fan-out");
             parts::fanout::measure(self, &empty, results).await?;
+        }
+        if self.arguments.wants(Part::Screen) {
+            progress("  screen");
+            parts::screen::measure(self, (&empty, &data), results).await?;
         }
         if self.arguments.wants(Part::Credentials) {
             progress("  credentials");
@@ -136,6 +146,10 @@ impl Stage<'_> {
             parts::list::measure(self, filled, &commit, results).await?;
         }
         commit.stop().await?;
+        if self.arguments.wants(Part::Pages) {
+            progress("  pages");
+            parts::pages::measure(self, filled, results).await?;
+        }
         if self.arguments.wants(Part::Search) {
             progress("  search");
             parts::search::measure(self, filled, results).await?;

@@ -78,7 +78,7 @@ impl<C: Access> Notifications<'_, C> {
 impl Notifications<'_, Tx<'_>> {
     /// Puts push messages into the queue. Each takes the place of one that waits for the same browser
     /// and room. Sessions that have ended meanwhile are passed over.
-    pub fn enqueue(c: &mut Connection, new: &[NewPush], now: Timestamp) -> Result<()> {
+    pub fn insert_pushes(c: &mut Connection, new: &[NewPush], now: Timestamp) -> Result<()> {
         use crate::schema::push_subscriptions;
         for part in new.chunks(ROWS) {
             let sessions: Vec<&[u8]> = part.iter().map(|push| push.session.as_slice()).collect();

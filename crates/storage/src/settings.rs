@@ -37,7 +37,12 @@ impl Settings<'_, Tx<'_>> {
     }
 
     /// Replaces a value, unless another process has done so since it was read. Says whether it did.
-    pub fn replace(c: &mut Connection, name: &str, read: &[u8], value: &[u8]) -> Result<bool> {
+    pub fn set_unchanged(
+        c: &mut Connection,
+        name: &str,
+        read: &[u8],
+        value: &[u8],
+    ) -> Result<bool> {
         let unchanged = settings::table.find(name).filter(settings::value.eq(read));
         let replaced = diesel::update(unchanged)
             .set(settings::value.eq(value))

@@ -29,6 +29,8 @@ pub(crate) struct Visit {
     client: IpAddr,
     query: Form,
     path: String,
+    /// The path with its query.
+    address: String,
     /// What the browser calls itself.
     agent: String,
     zone: Zone,
@@ -107,6 +109,10 @@ impl FromRequestParts<Site> for Visit {
             cookies,
             query: Form::parse(query.as_bytes()).ok_or(PageError::InvalidAddress)?,
             path: parts.uri.path().to_owned(),
+            address: parts
+                .uri
+                .path_and_query()
+                .map_or_else(String::new, ToString::to_string),
             agent: agent(&parts.headers),
             zone: Zone::of(&parts.headers),
             theme: Theme::of(&parts.headers),
@@ -213,10 +219,10 @@ impl Visit {
     ///
     /// [`PageError::SignIn`].
     pub(crate) fn signed_in(&self) -> Result<&Actor, PageError> {
-        self.signed_in_for(&self.path)
+        self.signed_in_for(&self.address)
     }
 
-    /// The same for a page that is elsewhere, or has more to its address than the path.
+    /// The same for a page that is elsewhere.
     pub(crate) fn signed_in_for(&self, next: &str) -> Result<&Actor, PageError> {
         self.actor()
             .ok_or_else(|| PageError::SignIn(next.to_owned()))

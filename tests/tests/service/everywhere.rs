@@ -13,6 +13,7 @@ on_shared_servers![
     bad_parameters_name_their_field,
     the_link_leads_to_every_message_of_all_rooms_once,
     messages_of_one_moment_are_each_met_once,
+    a_list_covers_the_two_hundred_rooms_with_the_latest_messages,
     rooms_that_a_caller_may_not_read_are_left_out,
     a_mention_is_by_name_by_a_group_or_of_everyone,
     mentions_are_of_others_and_are_left_out_with_their_room,
@@ -197,6 +198,27 @@ async fn messages_of_one_moment_are_each_met_once(tenant: Tenant) {
     assert_eq!(met.len(), 300);
     met.dedup();
     assert_eq!(met.len(), expected.len(), "each once");
+}
+
+async fn a_list_covers_the_two_hundred_rooms_with_the_latest_messages(tenant: Tenant) {
+    let ada = &tenant.ada;
+    let organization = format!("/flows/{}", tenant.name);
+    let room = |number: usize| format!("{}/room-{number}", tenant.name);
+    for number in 0..201 {
+        let flow = json!({"name": format!("Room {number}")});
+        ada.does(Method::POST, &organization, &flow).await;
+        ada.say(&room(number), &format!("tea {number}")).await;
+    }
+    let expected: Vec<_> = (1..201)
+        .rev()
+        .map(|number| format!("tea {number}"))
+        .collect();
+    assert_eq!(pages(ada, "/search?search=tea&limit=70").await, expected);
+    // What is said in a room brings it back, and all that was said there.
+    ada.say(&room(0), "coffee").await;
+    let met = pages(ada, "/search?search=tea&limit=70").await;
+    assert_eq!(met.len(), 200);
+    assert_eq!((met[198].as_str(), met[199].as_str()), ("tea 2", "tea 0"));
 }
 
 async fn rooms_that_a_caller_may_not_read_are_left_out(tenant: Tenant) {

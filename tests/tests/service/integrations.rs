@@ -6,7 +6,7 @@ use eddyline_tests::{Caller, Robot, Tenant, note_secret};
 use serde_json::json;
 
 mod older_push;
-mod push;
+pub(crate) mod push;
 mod sources;
 pub(crate) mod threads;
 mod tracker;

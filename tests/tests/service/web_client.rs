@@ -3,6 +3,10 @@
 
 mod context;
 mod fit;
+mod hostile;
+mod keyboard;
+mod long_chat;
+mod network;
 mod notifications;
 mod reading;
 mod sending;
@@ -19,11 +23,16 @@ const WRITE: &str = "#composer textarea";
 
 /// Signs in and opens the page of the flow.
 fn open(browser: &Browser, server: &Server, who: &Caller) {
-    browser.open(&format!("{}/sign-in", server.base_url()));
+    sign_in(browser, server.base_url(), who);
+    open_flow(browser, server, "");
+}
+
+/// Signs in on a server that is reached by this address.
+fn sign_in(browser: &Browser, base_url: &str, who: &Caller) {
+    browser.open(&format!("{base_url}/sign-in"));
     browser.fill_label("E-mail address", &who.email);
     browser.fill_label("Password", PASSWORD);
     browser.press("Sign in");
-    open_flow(browser, server, "");
 }
 
 /// Opens a page below that of the flow.

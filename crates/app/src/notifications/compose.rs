@@ -58,7 +58,7 @@ pub(super) fn message(
     if !is_active || !is_notified_of(&message) {
         return Ok(None);
     }
-    let Some(place) = place(reader, &message, user)? else {
+    let Some(target) = target(reader, &message, user)? else {
         return Ok(None);
     };
     let mut settings = reader.notifications().list_settings(&[user])?;
@@ -67,10 +67,10 @@ pub(super) fn message(
     let topic = format!("room-{}", push.room);
     let content = Content {
         from: &from,
-        flow: place.flow.as_deref(),
+        flow: target.flow.as_deref(),
         event: message.event.as_str(),
         text: shows_text.then(|| excerpt(&message)),
-        path: place.path,
+        path: target.path,
         tag: &topic,
     };
     let content = serde_json::to_vec(&content).unwrap_or_default();
@@ -84,56 +84,60 @@ pub(super) fn message(
 }
 
 /// Where a message is read.
-struct Place {
+struct PushTarget {
     flow: Option<String>,
     path: String,
 }
 
 /// Where a user reads a message; `None` when the user may not, or has done so.
-fn place(reader: &mut Reader<'_>, message: &Message, user: UserId) -> StoreResult<Option<Place>> {
+fn target(
+    reader: &mut Reader<'_>,
+    message: &Message,
+    user: UserId,
+) -> StoreResult<Option<PushTarget>> {
     let membership = reader.members().find(message.room, user)?;
     let is_unread = |known: &FlowMembership| !known.blocked && known.read_up_to < message.id;
     if message.to.is_some() {
         let is_read = membership.is_some_and(|known| !is_unread(&known));
         return match is_read {
             true => Ok(None),
-            false => private_place(reader, message, user),
+            false => private_target(reader, message, user),
         };
     }
     match membership.filter(is_unread) {
-        Some(_) => flow_place(reader, message.room, message),
+        Some(_) => flow_target(reader, message.room, message),
         None => Ok(None),
     }
 }
 
-fn private_place(
+fn private_target(
     reader: &mut Reader<'_>,
     message: &Message,
     user: UserId,
-) -> StoreResult<Option<Place>> {
+) -> StoreResult<Option<PushTarget>> {
     let Some(other) = message.author.user else {
         return Ok(None);
     };
     // Those who share no organization any more have no conversation.
     let conversations = reader.rooms().list_conversations(user, Some(other))?;
-    Ok((!conversations.is_empty()).then(|| Place {
+    Ok((!conversations.is_empty()).then(|| PushTarget {
         flow: None,
         path: format!("/app/-/private/{other}/messages/{}", message.id),
     }))
 }
 
-fn flow_place(
+fn flow_target(
     reader: &mut Reader<'_>,
     room: RoomId,
     message: &Message,
-) -> StoreResult<Option<Place>> {
+) -> StoreResult<Option<PushTarget>> {
     let Some(flow) = reader.flows().find(room)?.filter(|flow| !flow.disabled) else {
         return Ok(None);
     };
     let Some(organization) = reader.organizations().find(flow.organization)? else {
         return Ok(None);
     };
-    Ok(organization.active.then(|| Place {
+    Ok(organization.active.then(|| PushTarget {
         path: format!(
             "/app/{}/{}/messages/{}",
             organization.parameterized_name, flow.parameterized_name, message.id

@@ -23,7 +23,7 @@ pub(crate) async fn server_key(store: &Database, sealing: &SealingKey) -> Result
     let new = new_key(sealing);
     store
         .write(NoCaller::Process, move |tx| {
-            if tx.settings().replace(SETTING, &kept, &new)? {
+            if tx.settings().set_unchanged(SETTING, &kept, &new)? {
                 tx.notifications().delete_all_subscriptions()?;
             }
             Ok(())

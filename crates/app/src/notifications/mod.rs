@@ -153,11 +153,8 @@ impl Notifications {
         let room = room.id();
         self.core
             .transaction_as(actor, move |tx, _| {
-                if !tx
-                    .members()
-                    .find(room, user)?
-                    .is_some_and(|one| !one.blocked)
-                {
+                let membership = tx.members().find(room, user)?;
+                if membership.is_none_or(|one| one.blocked) {
                     return Err(Error::denied().into());
                 }
                 Ok(tx.notifications().set_level(room, user, level)?)

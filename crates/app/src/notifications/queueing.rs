@@ -100,12 +100,12 @@ impl Notifications {
             .store()
             .write(NoCaller::Process, move |tx| {
                 let through = scan.through.0.to_be_bytes();
-                let is_first = tx
-                    .settings()
-                    .replace(CURSOR_SETTING, &scan.cursor, &through)?;
+                let is_first =
+                    tx.settings()
+                        .set_unchanged(CURSOR_SETTING, &scan.cursor, &through)?;
                 if is_first {
                     let now = tx.now();
-                    tx.notifications().enqueue(&scan.pushes, now)?;
+                    tx.notifications().insert_pushes(&scan.pushes, now)?;
                 }
                 Ok(is_first)
             })

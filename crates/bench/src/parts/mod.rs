@@ -4,8 +4,10 @@ pub(crate) mod credentials;
 pub(crate) mod fanout;
 pub(crate) mod idle;
 pub(crate) mod list;
+pub(crate) mod pages;
 pub(crate) mod posts;
 pub(crate) mod provisioning;
+pub(crate) mod screen;
 pub(crate) mod search;
 
 use crate::Result;

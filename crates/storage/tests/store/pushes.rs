@@ -45,7 +45,7 @@ async fn enqueue(world: &World, messages: &[(RoomId, i64)]) {
         .collect();
     let queued = world
         .store
-        .write(move |tx| tx.notifications().enqueue(&new, NOW));
+        .write(move |tx| tx.notifications().insert_pushes(&new, NOW));
     queued.await.expect("they are queued");
 }
 

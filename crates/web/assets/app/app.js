@@ -62,21 +62,23 @@ function put(message) {
   newest = Math.max(newest, message.id);
   if (isNew && message.user !== self.me) announce(message);
   if (message.thread?.source) putThread(message.thread);
-  if (message.user === self.me && isNew) chat.goToEnd();
+  if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   markRead();
 }
 
 /** Sends a text, which then stands behind the newest messages. */
 function send(text, thread) {
-  if (chat.hasNewer) goToNewest();
+  for (const feed of feeds) {
+    if (feed.hasNewer && (!feed.thread || feed.thread === thread)) goToNewest(feed);
+  }
   return outbox.send(text, thread);
 }
 
 /** Leaves an earlier time for the newest messages. */
-async function goToNewest() {
+async function goToNewest(feed = chat) {
   try {
-    await chat.goToNewest();
+    await feed.goToNewest();
   } catch (error) {
     notify(error.message);
   }
@@ -575,8 +577,10 @@ async function rebuild() {
       else delete old.dataset[flag];
     }
   }
-  for (const feed of feeds) feed.index();
-  if (chat.hasNewer) chat.showPlace();
+  for (const feed of feeds) {
+    feed.index();
+    if (feed.hasNewer) feed.showPlace();
+  }
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
@@ -676,7 +680,7 @@ stream.join(streamRequest());
 addEventListener('online', stream.wake);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
 outbox.resume();
-chat.showPlace();
+for (const feed of feeds) feed.showPlace();
 showNewer(false);
 markRead();
 showWaiting();

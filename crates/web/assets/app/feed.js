@@ -13,7 +13,7 @@ const CHAT = ['message', 'comment', 'status', 'file'];
 const OLDER = 50;
 /** How many live messages wait behind a gap. More are loaded when the reader comes there. */
 const MOST_HELD = 200;
-/** A list of more rows is cut to the last ones, so that a page that stays open does not grow. */
+/** A list of more rows loses those far from what is seen: a page that stays open must not grow. */
 const MOST_ROWS = 500;
 const KEPT_ROWS = 300;
 const self = document.body.dataset;
@@ -51,6 +51,8 @@ export class Feed {
     this.hasNewer = 'newer' in this.element.dataset;
     /** Live messages that wait behind the gap. @type {Map<number, object>} */
     this.held = new Map();
+    /** The number of the last message that was held or dropped: later ones are new to the reader. */
+    this.newestHeld = 0;
     /** Whether one was not held, or has changed since. */
     this.hasMissed = false;
     /** Counts how often the rows were replaced, so that what was asked for before is dropped. */
@@ -78,7 +80,9 @@ export class Feed {
 
   forget(row) {
     this.rows.delete(Number(row.dataset.id));
-    this.ofThread(row).delete(row);
+    const ofThread = this.ofThread(row);
+    ofThread.delete(row);
+    if (ofThread.size === 0) this.threads.delete(row.dataset.thread ?? '');
   }
 
   /** The rows of the thread of a row. */
@@ -94,6 +98,11 @@ export class Feed {
     return CHAT.includes(message.event);
   }
 
+  /** The number of the first message. */
+  get first() {
+    return Math.min(...this.rows.keys());
+  }
+
   /** Whether the newest message is in sight. */
   get isAtEnd() {
     return !this.hasNewer && this.scroll.scrollTop > -80;
@@ -106,16 +115,23 @@ export class Feed {
   /** Shows a message; one that is there already is filled anew. @returns {boolean} whether it is new */
   put(message) {
     if (message.uuid && message.user === self.me) this.takePending(message.uuid)?.remove();
-    return this.holds(message) ? false : this.place(message);
+    if (this.hasNewer && message.id > this.last) return this.hold(message);
+    // Above the first row is a gap, too. What belongs there is loaded when the reader comes there.
+    if (this.hasMore && this.rows.size > 0 && message.id < this.first) return false;
+    const isNew = this.place(message);
+    // What is being loaded belongs beside the rows that are there now. After it the list is trimmed.
+    if (isNew && !this.isLoading) this.trim();
+    return isNew;
   }
 
-  /** Holds a live message that would stand behind a gap. */
-  holds(message) {
-    if (!this.hasNewer || message.id <= this.last) return false;
-    if (message.html === undefined && this.held.has(message.id)) return true;
+  /** Holds a live message that would stand behind a gap. @returns {boolean} whether it is new */
+  hold(message) {
+    const isNew = message.id > this.newestHeld;
+    this.newestHeld = Math.max(this.newestHeld, message.id);
+    if (message.html === undefined && this.held.has(message.id)) return isNew;
     if (this.held.size < MOST_HELD) this.held.set(message.id, message);
     else this.hasMissed = true;
-    return true;
+    return isNew;
   }
 
   /** Drops a held message that has changed. It is loaded when the reader comes there. */
@@ -131,19 +147,49 @@ export class Feed {
     fill(row, message, this.prefix);
     if (!known) this.insert(row);
     this.arrangeAround(row);
-    if (!known && this.isAtEnd) this.trim();
     return !known;
   }
 
-  /** Drops the oldest rows of a list that has grown long. Scrolling up loads them again. */
+  /** Drops rows of a list that has grown long. Scrolling to where they were loads them again. */
   trim() {
     if (this.rows.size <= MOST_ROWS) return;
-    const ids = [...this.rows.keys()].sort((one, other) => one - other);
-    const first = this.rows.get(ids.at(-KEPT_ROWS));
-    for (const id of ids.slice(0, -KEPT_ROWS)) this.forget(this.rows.get(id));
+    const rows = findAll('article[data-id]', this.element);
+    const isInOlderHalf = rows.indexOf(this.middleRow(rows)) < rows.length / 2;
+    const hadFocus = this.element.contains(document.activeElement);
+    if (isInOlderHalf) this.dropNewest(rows);
+    else this.dropOldest(rows);
+    // The keys go on from the row that is nearest to the one that had the focus.
+    const nearest = isInOlderHalf ? this.lastRow() : rows.at(-KEPT_ROWS);
+    if (hadFocus && document.activeElement === document.body) nearest.focus({ preventScroll: true });
+  }
+
+  /** The row in the middle of what is seen; the last one where nothing is. */
+  middleRow(rows) {
+    const { top, height } = this.scroll.getBoundingClientRect();
+    const isBelow = (row) => row.getBoundingClientRect().bottom >= top + height / 2;
+    return (height > 0 && rows.find(isBelow)) || rows.at(-1);
+  }
+
+  dropOldest(rows) {
+    const first = rows.at(-KEPT_ROWS);
+    for (const row of rows.slice(0, -KEPT_ROWS)) this.forget(row);
     while (first.previousElementSibling) first.previousElementSibling.remove();
     this.hasMore = true;
     this.arrange(first);
+  }
+
+  /** From now on there is a gap behind the last row. */
+  dropNewest(rows) {
+    const last = rows[KEPT_ROWS - 1];
+    const { top } = last.getBoundingClientRect();
+    for (const row of rows.slice(KEPT_ROWS)) this.forget(row);
+    for (const child of elementsAfter(last)) if (!isPending(child)) child.remove();
+    this.newestHeld = Math.max(this.newestHeld, this.last);
+    this.last = Number(last.dataset.id);
+    this.hasNewer = true;
+    this.arrange(last);
+    // The list is measured from its end, which is another one now.
+    this.scroll.scrollTop += last.getBoundingClientRect().top - top;
   }
 
   insert(row) {
@@ -346,6 +392,7 @@ export class Feed {
       const isEnd = newer.length === 0 && !this.hasMissed;
       if (isEnd) this.placeHeld();
       this.scroll.scrollTop += row.getBoundingClientRect().top - top;
+      this.trim();
       if (isEnd) this.reached();
       isLoaded = true;
     } catch {
@@ -375,9 +422,7 @@ export class Feed {
     if (generation !== this.generation) return;
     this.generation += 1;
     // What is being sent stays.
-    for (const child of [...this.element.children]) {
-      if (!child.matches('article:not([data-id])')) child.remove();
-    }
+    for (const child of [...this.element.children]) if (!isPending(child)) child.remove();
     this.rows.clear();
     this.threads.clear();
     this.last = 0;
@@ -395,11 +440,11 @@ export class Feed {
     const { generation } = this;
     let isLoaded = false;
     try {
-      const first = Math.min(...this.rows.keys());
-      const older = await this.load(`&until_id=${first}`);
+      const older = await this.load(`&until_id=${this.first}`);
       if (generation !== this.generation) return;
       this.hasMore = older.length > 0;
       for (const message of older.reverse()) this.place(message);
+      this.trim();
       isLoaded = true;
     } catch {
       // Scrolling on tries again.
@@ -413,6 +458,16 @@ export class Feed {
 
 function nameIn(row) {
   return find('.by b', row).textContent;
+}
+
+/** Whether an element of a list is the row of what is being sent. */
+function isPending(element) {
+  return element.matches('article:not([data-id])');
+}
+
+function elementsAfter(row) {
+  const all = [...row.parentElement.children];
+  return all.slice(all.indexOf(row) + 1);
 }
 
 function rowBefore(row) {

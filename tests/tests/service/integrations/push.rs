@@ -9,7 +9,7 @@ use super::{Source, activity, push, try_push};
 mod answers;
 mod concurrent;
 mod forms;
-mod html;
+pub(crate) mod html;
 mod refusals;
 mod state;
 

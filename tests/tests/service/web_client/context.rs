@@ -2,14 +2,17 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Server, on_both_databases, on_sqlite};
 use serde_json::{Value, json};
+
+use crate::integrations::{Source, activity};
 
 use super::{MAIN, complaints, open, open_flow, ready, sees, shows, texts, write};
 
 on_both_databases![
     a_page_opens_at_a_message_and_goes_on_to_both_ends,
     a_live_message_waits_until_the_newest_is_reached,
+    an_older_message_of_a_thread_is_shown_in_its_pane,
     what_is_written_in_the_past_stands_behind_the_newest,
     a_page_opens_at_a_day,
     a_message_or_a_day_that_is_none_is_not_found,
@@ -18,8 +21,8 @@ on_both_databases![
     all_rooms_are_searched_and_mentions_are_listed,
     hostile_words_are_shown_as_text,
     all_of_it_works_without_a_script,
-    pages_over_all_rooms_fit_every_screen_in_light_and_dark,
 ];
+on_sqlite![pages_over_all_rooms_fit_every_screen_in_light_and_dark];
 
 async fn fill(ben: &Caller, count: usize) {
     for number in 0..count {
@@ -134,10 +137,20 @@ async fn a_live_message_waits_until_the_newest_is_reached(server: Server) {
     tokio::task::block_in_place(|| {
         shows(&browser, ".tab[data-api='acme/side'].unread");
         assert!(!texts(&browser).contains(&"message 130".to_owned()));
+        // Screen readers are told of it all the same.
+        browser.wait_for("document.querySelector('#log').textContent.includes('message 130')");
         let flow = format!("/flows/{MAIN}");
         let read = tokio::runtime::Handle::current().block_on(ada.get(&flow))["read"].clone();
         assert_ne!(read, 131, "what is not shown is not read");
+    });
+    ben.does(Method::PUT, &reaction(131), &Value::Null).await;
+    ben.say("acme/side", "@ada look again").await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for(
+            "document.querySelector('.tab[data-api=\"acme/side\"] .num').textContent === '2'",
+        );
         go_down(&browser);
+        shows(&browser, "#chat article[data-id='131'] .react");
         let shown = texts(&browser);
         let first: usize = shown[0]["message ".len()..].parse().unwrap();
         assert_eq!(shown, numbered(first..131));
@@ -151,6 +164,55 @@ async fn a_live_message_waits_until_the_newest_is_reached(server: Server) {
     });
     ben.say(MAIN, "message 131").await;
     tokio::task::block_in_place(|| sees(&browser, "message 131"));
+}
+
+/// The path of a reaction to a message of the flow.
+fn reaction(message: i64) -> String {
+    format!("/flows/{MAIN}/messages/{message}/reactions/%F0%9F%8E%89")
+}
+
+async fn an_older_message_of_a_thread_is_shown_in_its_pane(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ben, MAIN, "Ledger").await;
+    let mut ids = Vec::new();
+    for number in 0..150 {
+        let pushed = source
+            .push(&activity("7", &format!("change {number}")))
+            .await;
+        ids.push(pushed["id"].as_i64().unwrap());
+    }
+    let thread = |number: usize| format!("#thread article[data-id='{}']", ids[number]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, &format!("/messages/{}", ids[40]));
+        shows(&browser, &format!("{}.here", thread(40)));
+        let top = format!(
+            "const [place, pane] = [\"{}\", '.thread .scroll']
+                 .map((css) => document.querySelector(css).getBoundingClientRect());
+             return place.top >= pane.top && place.bottom <= pane.bottom",
+            thread(40)
+        );
+        assert_eq!(browser.execute(&top), true, "it is in sight");
+        assert_eq!(browser.count(&thread(149)), 0);
+        // What is written in the pane stands behind the newest of the thread.
+        browser.type_keys("#reply textarea", "Seen");
+        browser.type_keys("#reply textarea", "\u{e007}");
+        shows(&browser, "#thread article[data-id][data-mine]");
+        let shown = texts_of_thread(&browser);
+        assert_eq!(shown[shown.len() - 2..], ["change 149", "Seen"]);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+fn texts_of_thread(browser: &Browser) -> Vec<String> {
+    let texts = browser.execute(
+        "return [...document.querySelectorAll('#thread .text')].map((place) => place.textContent)",
+    );
+    serde_json::from_value(texts).unwrap()
 }
 
 async fn what_is_written_in_the_past_stands_behind_the_newest(server: Server) {
@@ -239,7 +301,12 @@ async fn a_search_marks_what_it_found_and_leads_there(server: Server) {
         ben.say(MAIN, &format!("teacup {number}")).await;
     }
     tokio::task::block_in_place(|| {
-        open(&browser, &server, &ada);
+        // Signing in leads to the search that was asked for.
+        browser.open(&format!("{}/app/{MAIN}/search?q=kettle", server.base_url()));
+        browser.fill_label("E-mail address", &ada.email);
+        browser.fill_label("Password", super::PASSWORD);
+        browser.press("Sign in");
+        shows(&browser, ".found mark");
         open_flow(&browser, &server, "/search");
         browser.fill_label("Words", "kettle");
         browser.press("Search");

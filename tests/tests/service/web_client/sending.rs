@@ -103,6 +103,7 @@ async fn two_people_write_to_each_other_privately(server: Server) {
         one.type_keys(WRITE, "!");
         one.type_keys(WRITE, ENTER);
         sees(&other, "psst! (edited)");
+        sees(&one, "psst! (edited)");
         assert_eq!(texts(&one), ["psst! (edited)", "yes?"]);
         for browser in [&one, &other] {
             assert_eq!(complaints(browser), Vec::<String>::new());

@@ -122,7 +122,7 @@ pub(super) fn path_of(message: &Message, room: &str) -> String {
     let id = message.id;
     let in_chat = CHAT.iter().any(|kind| kind.as_str() == message.event);
     match &message.thread_id {
-        Some(thread) if !in_chat => format!("{room}/threads/{thread}#t{id}"),
+        Some(thread) if !in_chat => format!("{room}/threads/{thread}?at={id}#t{id}"),
         _ => format!("{room}/messages/{id}#m{id}"),
     }
 }

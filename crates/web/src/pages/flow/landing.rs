@@ -43,21 +43,21 @@ impl Landing {
         }
     }
 
-    /// The messages around it, or the latest where there is no landing.
+    /// The messages of a query around it, or the latest where there is no landing.
     pub(super) async fn stretch(
         landing: Option<Self>,
         visit: &Visit,
         room: &Room,
+        of: MessageQuery,
     ) -> Result<Stretch, PageError> {
         let around = landing.map(|landing| match landing {
             Self::Message(id) => Around::Message(id),
             Self::Day(at) => Around::Time(at),
         });
         let query = MessageQuery {
-            events: CHAT.to_vec(),
             limit: MESSAGES,
             around,
-            ..MessageQuery::default()
+            ..of
         };
         let list = visit.app().messages().list(room, query).await?.with_html();
         let messages = serde_json::from_slice(&list.json)

@@ -17,18 +17,17 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
-use eddyline_app::{Error, FlowRoom, Room};
-use eddyline_model::MessageId;
+use eddyline_app::{FlowRoom, Room};
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
-use eddyline_wire::{Flow, FlowUser, Message};
+use eddyline_wire::{Flow, FlowUser};
 use http::request::Parts;
 
 pub(super) use self::everywhere::{mentions, search as search_everywhere};
 use self::landing::{Landing, Stretch};
 pub(super) use self::landing::{choose_day, message, on};
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
-use self::rows::{Focus, Row, RowContext, rows};
+use self::rows::{Row, RowContext, rows};
 use self::search::Search;
 use self::shell::Shell;
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
@@ -49,6 +48,14 @@ const CHAT: [MessageKind; 4] = [
     MessageKind::File,
 ];
 
+/// The messages that the chat shows.
+fn of_chat() -> MessageQuery {
+    MessageQuery {
+        events: CHAT.to_vec(),
+        ..MessageQuery::default()
+    }
+}
+
 /// The list beside the chat.
 enum List {
     Inbox(Vec<ThreadRow>),
@@ -62,6 +69,8 @@ struct ThreadPane {
     rows: Vec<Row>,
     /// Whether older messages are there.
     more: bool,
+    /// Whether newer messages are there: the pane opens at one of its messages.
+    newer: bool,
 }
 
 #[derive(Template)]
@@ -171,7 +180,8 @@ pub(super) async fn thread(
     Path((organization, flow, _)): Path<(String, String, String)>,
 ) -> Result<Response, PageError> {
     let names = FlowNames(organization, flow);
-    show(visit, names, Wanted::Thread(thread), None).await
+    let at = visit.query("at").parse().ok().map(Landing::Message);
+    show(visit, names, Wanted::Thread(thread, at), None).await
 }
 
 /// What a request wants beside the chat.
@@ -179,7 +189,8 @@ enum Wanted {
     Inbox,
     People,
     Search,
-    Thread(String),
+    /// A thread, and where in it the pane opens, if that is not at its newest messages.
+    Thread(String, Option<Landing>),
 }
 
 async fn show(
@@ -222,7 +233,7 @@ async fn show(
         focus: Landing::focus(landing),
     };
     let chat: Room = room.clone().into();
-    let stretch = Landing::stretch(landing, &visit, &chat).await?;
+    let stretch = Landing::stretch(landing, &visit, &chat, of_chat()).await?;
     let Stretch {
         messages,
         more,
@@ -231,12 +242,12 @@ async fn show(
     let list = match wanted {
         Wanted::People => List::People(current(&people)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
-        Wanted::Inbox | Wanted::Thread(_) => {
+        Wanted::Inbox | Wanted::Thread(..) => {
             List::Inbox(thread_rows(&visit, &room, &context).await?)
         }
     };
     let thread = match wanted {
-        Wanted::Thread(id) => Some(thread_pane(&visit, &room, &id, &context).await?),
+        Wanted::Thread(id, at) => Some(thread_pane(&visit, &room, (&id, at), &context).await?),
         Wanted::Inbox | Wanted::People | Wanted::Search => None,
     };
     let shell = Shell::load(&visit, actor, Some(&flow), None, event).await?;
@@ -274,43 +285,33 @@ async fn with_scripts(visit: &Visit, page: &impl Template) -> Result<Response, P
 async fn thread_pane(
     visit: &Visit,
     room: &Arc<FlowRoom>,
-    id: &str,
+    (id, at): (&str, Option<Landing>),
     context: &RowContext<'_>,
 ) -> Result<ThreadPane, PageError> {
     let head = ThreadHead::find(visit, room, id, context).await?;
     let root = visit.app().messages().thread_root(room, id)?;
     let chat: Room = room.clone().into();
-    let (messages, more) = latest(visit, &chat, root).await?;
+    let query = MessageQuery {
+        thread_root: Some(root),
+        ..MessageQuery::default()
+    };
+    let stretch = Landing::stretch(at, visit, &chat, query).await?;
     let context = RowContext {
         read: None,
         in_thread: true,
-        focus: Focus::None,
+        focus: Landing::focus(at),
         ..*context
     };
-    let rows = rows(messages, &context);
-    Ok(ThreadPane { head, rows, more })
+    Ok(ThreadPane {
+        head,
+        rows: rows(stretch.messages, &context),
+        more: stretch.more,
+        newer: stretch.newer,
+    })
 }
 
 /// Those who are not blocked.
 fn current(people: &[FlowUser]) -> Vec<FlowUser> {
     let current = people.iter().filter(|person| !person.disabled);
     current.cloned().collect()
-}
-
-/// The latest messages of a thread, and whether there are older ones.
-async fn latest(
-    visit: &Visit,
-    room: &Room,
-    thread_root: MessageId,
-) -> Result<(Vec<Message>, bool), PageError> {
-    let query = MessageQuery {
-        limit: MESSAGES,
-        thread_root: Some(thread_root),
-        ..MessageQuery::default()
-    };
-    let list = visit.app().messages().list(room, query).await?.with_html();
-    let more = list.next.is_some();
-    let list =
-        serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;
-    Ok((list, more))
 }

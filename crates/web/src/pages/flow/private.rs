@@ -13,7 +13,7 @@ use eddyline_wire::{FlowUser, User};
 use super::landing::{Landing, Stretch, day, message_id};
 use super::rows::{Row, RowContext, rows};
 use super::shell::Shell;
-use super::with_scripts;
+use super::{of_chat, with_scripts};
 use crate::error::PageError;
 use crate::segments::Numbered;
 use crate::visit::Visit;
@@ -113,7 +113,7 @@ async fn show_at(
         in_thread: false,
         focus: Landing::focus(landing),
     };
-    let stretch = Landing::stretch(landing, &visit, &Room::from(room)).await?;
+    let stretch = Landing::stretch(landing, &visit, &Room::from(room), of_chat()).await?;
     let Stretch {
         messages,
         more,

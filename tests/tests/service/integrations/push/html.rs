@@ -62,7 +62,7 @@ async fn titles_and_values_keep_links_and_nothing_else(tenant: Tenant) {
 }
 
 /// None of these may come back in a form that does anything.
-const HOSTILE: [&str; 16] = [
+pub(crate) const HOSTILE: [&str; 16] = [
     "<script>alert(1)</script>x",
     "<img src=x onerror=alert(1)>x",
     "<svg onload=alert(1)>x</svg>",

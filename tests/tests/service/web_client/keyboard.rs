@@ -1,0 +1,90 @@
+//! All that talking takes can be done by the keyboard.
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, PASSWORD, Server, on_both_databases};
+
+use super::{ENTER, ESCAPE, MAIN, complaints, ready, sees, shows, texts};
+
+on_both_databases![the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread];
+
+const TAB: &str = "\u{e004}";
+const SHIFT: &str = "\u{e008}";
+/// More than any page here has stops of Tab.
+const MOST_STOPS: usize = 60;
+
+/// What has the focus.
+const FOCUSED: &str = ":focus";
+
+/// Presses Tab until the focus is on an element that a CSS selector finds. It must be seen there.
+fn tab_to(browser: &Browser, css: &str) {
+    go_to(browser, css, || browser.press_keys(TAB));
+}
+
+/// The same backwards.
+fn tab_back_to(browser: &Browser, css: &str) {
+    go_to(browser, css, || {
+        browser.type_keys(FOCUSED, &format!("{SHIFT}{TAB}"));
+    });
+}
+
+fn go_to(browser: &Browser, css: &str, step: impl Fn()) {
+    let is_there = format!(
+        "return document.activeElement.matches({})",
+        serde_json::Value::from(css)
+    );
+    let mut stops = 0;
+    while browser.execute(&is_there) != true {
+        assert!(stops < MOST_STOPS, "Tab does not lead to {css}");
+        step();
+        stops += 1;
+    }
+    let is_seen = "const element = document.activeElement;
+        const { top, bottom } = element.getBoundingClientRect();
+        return element.checkVisibility() && element.matches(':focus-visible') && bottom > 0 && top < innerHeight";
+    assert_eq!(browser.execute(is_seen), true, "{css} is not seen");
+}
+
+async fn the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "Lunch?").await;
+    tokio::task::block_in_place(|| {
+        browser.open(&format!("{}/sign-in", server.base_url()));
+        tab_to(&browser, "input[type=email], input[name=email]");
+        browser.press_keys(&ada.email);
+        tab_to(&browser, "input[type=password]");
+        browser.press_keys(PASSWORD);
+        browser.press_key_enter(FOCUSED);
+        let flow = format!("a[href='/app/{MAIN}']");
+        tab_to(&browser, &flow);
+        browser.press_key_enter(FOCUSED);
+        ready(&browser);
+
+        tab_to(&browser, "#composer textarea");
+        browser.press_keys("Good morning");
+        browser.press_keys(ENTER);
+        sees(&browser, "Good morning");
+
+        // Into the chat, up to the question, and into its thread.
+        tab_back_to(&browser, "#chat article");
+        browser.press_keys("\u{e013}");
+        let text = "return document.activeElement.querySelector('.text').textContent";
+        assert_eq!(browser.execute(text), "Lunch?");
+        browser.press_key_enter(FOCUSED);
+        ready(&browser);
+        shows(&browser, "#thread article[data-id]");
+        tab_to(&browser, "#reply textarea");
+        browser.press_keys("At noon");
+        browser.press_keys(ENTER);
+        browser.wait_for("document.querySelectorAll('#thread article[data-id]').length === 2");
+        sees(&browser, "At noon");
+        // Escape leads back to the chat.
+        browser.press_keys(ESCAPE);
+        browser.wait_for("!document.querySelector('#thread')");
+        ready(&browser);
+        assert_eq!(texts(&browser), ["Lunch?", "Good morning", "At noon"]);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}

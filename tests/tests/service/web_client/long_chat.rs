@@ -1,0 +1,92 @@
+//! A chat of ten thousand messages, read from its end to its beginning.
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Backend, Server, run};
+use serde_json::json;
+
+use super::{MAIN, complaints, open, sees, texts};
+
+const MESSAGES: usize = 10_000;
+/// The most memory of scripts while the chat is read, in bytes. At its beginning it is some 2 MB.
+const MAX_HEAP: i64 = 4 * 1024 * 1024;
+/// The most nodes of the document while the chat is read. A row has some 25.
+const MAX_NODES: i64 = 20_000;
+/// How many messages are read between two measurements, so that no script runs too long.
+const PART: usize = 2_500;
+/// How far the reader goes back from the beginning.
+const BACK: usize = 1_000;
+
+/// The database makes no difference to the page, and filling it takes long: one is enough.
+#[test]
+fn ten_thousand_messages_are_read_without_growth() {
+    // A line of the log for each step of each message would take longer than the messages.
+    run(Backend::Sqlite, &["--log", "warn"], a_page_does_not_grow);
+}
+
+async fn a_page_does_not_grow(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.flood(MAIN, MESSAGES, |number| format!("message {number}"))
+        .await;
+    let is_in_order = "const ids = [...document.querySelectorAll('#chat article[data-id]')].map((row) => Number(row.dataset.id));
+        return ids.every((id, at) => at === 0 || id === ids[at - 1] + 1)";
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        for part in (PART..=MESSAGES).step_by(PART) {
+            scroll_until(
+                &browser,
+                "-scroll.scrollHeight",
+                &format!("first <= {}", MESSAGES - part + 1),
+            );
+            is_small(&browser);
+            assert_eq!(browser.execute(is_in_order), true, "no gaps, and each once");
+        }
+    });
+    // What comes meanwhile stands behind the newest.
+    ben.say(MAIN, "meanwhile").await;
+    tokio::task::block_in_place(|| {
+        scroll_until(&browser, "0", &format!("last >= {BACK}"));
+        is_small(&browser);
+        assert_eq!(browser.execute(is_in_order), true, "no gaps, and each once");
+        assert!(!texts(&browser).contains(&"meanwhile".to_owned()));
+        browser.execute("document.querySelector('button.newer').click()");
+        sees(&browser, "meanwhile");
+        assert_eq!(browser.execute(is_in_order), true, "no gaps, and each once");
+    });
+    ben.say(MAIN, "live").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "live");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+/// Scrolls to one end of the chat again and again, until a condition of its first and last row
+/// holds.
+fn scroll_until(browser: &Browser, to: &str, condition: &str) {
+    browser.wait_for(&format!(
+        "(() => {{
+            const scroll = document.querySelector('#chat-scroll');
+            scroll.scrollTop = {to};
+            const rows = document.querySelectorAll('#chat article[data-id]');
+            const [first, last] = [rows[0], rows[rows.length - 1]].map((row) => Number(row.dataset.id));
+            return {condition};
+        }})()"
+    ));
+}
+
+/// Measures the page, after what is not needed was thrown away.
+fn is_small(browser: &Browser) {
+    browser.command("HeapProfiler.collectGarbage", &json!({}));
+    browser.command("Performance.enable", &json!({}));
+    let metrics = browser.command("Performance.getMetrics", &json!({}));
+    let metric = |name: &str| {
+        let metrics = metrics["metrics"].as_array().unwrap();
+        let found = metrics.iter().find(|metric| metric["name"] == name);
+        found.and_then(|metric| metric["value"].as_f64()).unwrap() as i64
+    };
+    let (heap, nodes) = (metric("JSHeapUsedSize"), metric("Nodes"));
+    assert!(heap <= MAX_HEAP, "{heap} bytes of heap");
+    assert!(nodes <= MAX_NODES, "{nodes} nodes");
+}
