@@ -144,6 +144,11 @@ async fn nothing_is_pushed_in_quiet_hours(server: Server) {
         ("until", "00:00"),
         ("zone", "Europe/Helsinki"),
     ];
+    let first = stage
+        .ben
+        .get("/account/notifications?zone=Asia/Tokyo")
+        .await;
+    first.says(200, "<option value=\"Asia/Tokyo\" selected>");
     stage.chooses(&all_day).await;
     let page = stage.ben.get("/account/notifications").await;
     page.says(200, "<option value=\"Europe/Helsinki\" selected>");

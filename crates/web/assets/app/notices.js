@@ -31,6 +31,8 @@ channel.addEventListener('message', ({ data }) => {
 
 export function openNotices() {
   tell();
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
+  find('.more a', dialog).search = new URLSearchParams({ zone: timeZone ?? '' });
   dialog.showModal();
 }
 

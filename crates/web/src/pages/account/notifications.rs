@@ -52,10 +52,16 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
     let actor = visit.signed_in()?;
     let settings = visit.app().notifications().settings(actor).await?;
     let done = (visit.query("done") == "saved").then_some("Your notifications have been saved.");
+    let mut entered = Entered::of(settings);
+    // The client names the zone of the browser, which nothing else tells the server.
+    let zone = visit.query("zone");
+    if !entered.is_quiet && time_zones().iter().any(|known| known == zone) {
+        zone.clone_into(&mut entered.zone);
+    }
     let page = NotificationsPage {
         inside: visit.inside(),
         done,
-        form: form(&visit, &Entered::of(settings)),
+        form: form(&visit, &entered),
     };
     Ok(visit.page(&page))
 }
