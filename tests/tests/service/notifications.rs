@@ -18,9 +18,9 @@ on_both_databases![&["--allow-private-targets"];
 ];
 
 /// The keys of a browser (RFC 8291, appendix A).
-const P256DH: &str =
+pub(crate) const P256DH: &str =
     "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4";
-const AUTH: &str = "BTBZMqHH6r4Tts7J_aSIgg";
+pub(crate) const AUTH: &str = "BTBZMqHH6r4Tts7J_aSIgg";
 const MAIN: &str = "acme/main";
 
 /// Two members, of whom one has a browser that takes push messages.

@@ -380,7 +380,7 @@ async fn the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else(tenant: Tenant
         page.says(200, "<h1 class=\"quietly\">main</h1>");
         let policy = format!(
             "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-             worker-src 'self'; img-src 'self' {}/; media-src 'self'; form-action 'self'; frame-ancestors 'none'; \
+             worker-src 'self'; manifest-src 'self'; img-src 'self' {}/; media-src 'self'; form-action 'self'; frame-ancestors 'none'; \
              base-uri 'none'; require-trusted-types-for 'script'; trusted-types prose worker",
             tenant.server().base_url()
         );

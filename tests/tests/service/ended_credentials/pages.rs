@@ -8,6 +8,7 @@ use eddyline_tests::{Caller, PASSWORD, Robot, Tenant, Visitor, on_shared_servers
 use serde_json::json;
 
 use crate::avatars::png;
+use crate::notifications::{AUTH, P256DH};
 
 on_shared_servers![
     every_form_has_a_row,
@@ -66,6 +67,21 @@ const FORMS: &[Form] = &[
     ),
     form("/account", "/account", &[("part", "no-picture")]),
     form(UPLOAD, UPLOAD, &[]),
+    form(
+        "/account/notifications",
+        "/account/notifications",
+        &[("level", "all"), ("shows_text", "1")],
+    ),
+    form(
+        "/app/-/push",
+        "/app/-/push",
+        &[
+            ("do", "subscribe"),
+            ("endpoint", "https://evil.example/push"),
+            ("p256dh", P256DH),
+            ("auth", AUTH),
+        ],
+    ),
     form(
         "/account/applications",
         "/account/applications",
@@ -157,6 +173,11 @@ const FORMS: &[Form] = &[
         "/app/{organization}/{flow}/settings/joining",
         "/app/{organization}/main/settings/joining",
         &[("do", "choose"), ("access_mode", "organization")],
+    ),
+    form(
+        "/app/{organization}/{flow}/settings/notifications",
+        "/app/{organization}/main/settings/notifications",
+        &[("level", "nothing")],
     ),
     form(
         "/app/{organization}/{flow}/settings/sources",
@@ -293,6 +314,7 @@ impl<'t> Stage<'t> {
         for path in [
             "/account",
             "/account/applications",
+            "/account/notifications",
             "/account/tokens",
             "/developer",
             "/developer/{application}",
@@ -302,6 +324,7 @@ impl<'t> Stage<'t> {
             "/app/{organization}/main/settings/invitations",
             "/app/{organization}/main/settings/joining",
             "/app/{organization}/main/settings/sources",
+            "/app/{organization}/main/settings/notifications",
         ] {
             let page = visitor.get(&self.fill(path, "")).await;
             assert_eq!(page.status, 200, "{path}: {}", page.text);

@@ -104,6 +104,9 @@ async fn the_page_is_light_and_stays_where_it_is(server: Server) {
     }
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
+        // What the service worker keeps has no size over the wire.
+        browser.command("Network.enable", &json!({}));
+        browser.command("Network.setBypassServiceWorker", &json!({"bypass": true}));
         // The clock of the page is known from now on.
         open_flow(&browser, &server, "");
         let bytes = |end: &str| {
