@@ -12,7 +12,7 @@ const MAX_HEAP: i64 = 4 * 1024 * 1024;
 /// The most nodes of the document while the chat is read. A row has some 25.
 const MAX_NODES: i64 = 20_000;
 /// How many messages are read between two measurements, so that no script runs too long.
-const PART: usize = 2_500;
+const PART: usize = 500;
 /// How far the reader goes back from the beginning.
 const BACK: usize = 1_000;
 
