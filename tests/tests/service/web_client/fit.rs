@@ -107,6 +107,8 @@ async fn the_page_is_light_and_stays_where_it_is(server: Server) {
         // What the service worker keeps has no size over the wire.
         browser.command("Network.enable", &json!({}));
         browser.command("Network.setBypassServiceWorker", &json!({"bypass": true}));
+        // A page that comes slowly must not be drawn while it still grows.
+        browser.command("Emulation.setCPUThrottlingRate", &json!({"rate": 10}));
         // The clock of the page is known from now on.
         open_flow(&browser, &server, "");
         let bytes = |end: &str| {
