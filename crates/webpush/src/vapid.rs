@@ -10,8 +10,8 @@ use url::Url;
 /// For how many seconds a signature is good; a day is the most that is allowed (RFC 8292, section 2).
 const LIFETIME_SECONDS: i64 = 12 * 3600;
 
-/// Signs requests to push services. Browsers subscribe with its public half, and their push services
-/// then take messages from nobody else.
+/// Signs requests to push services. Browsers subscribe with its public key, and their push services
+/// then reject messages that other keys signed.
 pub struct ServerKey {
     pair: EcdsaKeyPair,
     random: SystemRandom,

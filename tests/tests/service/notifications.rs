@@ -23,7 +23,7 @@ pub(crate) const P256DH: &str =
 pub(crate) const AUTH: &str = "BTBZMqHH6r4Tts7J_aSIgg";
 const MAIN: &str = "acme/main";
 
-/// Two members, of whom one has a browser that takes push messages.
+/// Two members. The browser of Ben is subscribed to push messages.
 struct Stage {
     server: Server,
     acme: Acme,

@@ -16,12 +16,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddyline_model::notifications::{NotificationLevel, NotificationSettings};
-use eddyline_model::{FlowId, Timestamp, UserId};
+use eddyline_model::{FlowId, Timestamp};
 use eddyline_outbound::Outbound;
 use eddyline_webpush::ServerKey;
 use tokio::sync::Notify;
 
-use crate::actor::{Actor, Credential};
+use crate::accounts::require_first_party_user;
+use crate::actor::Actor;
 use crate::core::Core;
 use crate::rooms::FlowRoom;
 use crate::{Error, FieldErrors, Result};
@@ -70,7 +71,7 @@ impl Notifications {
     ///
     /// [`Error::denied`] for applications and flow tokens.
     pub async fn settings(&self, actor: &Actor) -> Result<NotificationSettings> {
-        let user = first_party_user(actor)?;
+        let user = require_first_party_user(actor)?;
         let read = self.core.store().read(move |reader| {
             let mut found = reader.notifications().list_settings(&[user])?;
             Ok(found.remove(&user).unwrap_or_default())
@@ -85,7 +86,7 @@ impl Notifications {
     /// [`Error::invalid`] for a time zone that is not known, [`Error::denied`] for applications and
     /// flow tokens.
     pub async fn set_settings(&self, actor: &Actor, settings: NotificationSettings) -> Result<()> {
-        let user = first_party_user(actor)?;
+        let user = require_first_party_user(actor)?;
         if let Some(quiet) = &settings.quiet
             && jiff::tz::TimeZone::get(&quiet.zone).is_err()
         {
@@ -128,7 +129,7 @@ impl Notifications {
     ///
     /// [`Error::denied`] for applications and flow tokens.
     pub async fn level(&self, actor: &Actor, room: &FlowRoom) -> Result<Option<NotificationLevel>> {
-        let user = first_party_user(actor)?;
+        let user = require_first_party_user(actor)?;
         let room = room.id();
         let read = self
             .core
@@ -149,7 +150,7 @@ impl Notifications {
         room: &FlowRoom,
         level: Option<NotificationLevel>,
     ) -> Result<()> {
-        let user = first_party_user(actor)?;
+        let user = require_first_party_user(actor)?;
         let room = room.id();
         self.core
             .transaction_as(actor, move |tx, _| {
@@ -189,13 +190,6 @@ fn local_minutes(zone: &str, at: Timestamp) -> Option<u16> {
     let time = jiff::Timestamp::from_millisecond(at.0).ok()?;
     let local = zone.to_datetime(time);
     u16::try_from(i32::from(local.hour()) * 60 + i32::from(local.minute())).ok()
-}
-
-fn first_party_user(actor: &Actor) -> Result<UserId> {
-    match actor.credential() {
-        Some(Credential::AccessToken(_)) => Err(Error::denied()),
-        _ => Ok(actor.user()?.user.id),
-    }
 }
 
 #[cfg(test)]

@@ -210,7 +210,7 @@ fn pushes_of_room(
         let level = *levels.get(&(room, user)).unwrap_or(&settings.level);
         let told = messages.iter().filter(|message| {
             let is_mentioned = mentioned.contains(&(message.id, user));
-            // A conversation has two users, of whom each message is to one.
+            // A private message is addressed to one of the two users.
             let is_theirs = message.to.is_none_or(|to| to == user);
             is_theirs && is_notified(message, user, level, is_mentioned)
         });

@@ -81,7 +81,7 @@ fn now() -> f64 {
     since.unwrap_or_default().as_secs_f64() * 1e3
 }
 
-/// Posts one message after the other. Gives when each was posted, and when the stream told it.
+/// Posts the messages one by one. Returns when each was posted, and when the stream delivered it.
 async fn post(
     stage: &Stage<'_>,
     server: &Server,

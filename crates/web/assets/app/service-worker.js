@@ -37,9 +37,10 @@ self.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
   if (origin !== self.location.origin) return;
-  if (request.method === 'POST' && pathname === `${root}/sign-out`) event.waitUntil(forget());
-  if (request.method !== 'GET') return;
   const isOfClient = pathname === `${root}/app` || pathname.startsWith(`${root}/app/`);
+  // Forms outside of the client sign users in and out. The next user must not see what was kept.
+  if (request.mode === 'navigate' && request.method === 'POST' && !isOfClient) event.waitUntil(forget());
+  if (request.method !== 'GET') return;
   if (request.mode === 'navigate' && isOfClient) event.respondWith(page(event));
   else if (pathname.startsWith(`${root}/assets/`)) event.respondWith(asset(request));
 });
@@ -73,7 +74,7 @@ async function asset(request) {
   return (await caches.match(request)) ?? fetch(request);
 }
 
-/** The user signs out. */
+/** Removes what belongs to the user who was signed in. */
 async function forget() {
   await caches.delete(PAGES_CACHE);
   for (const shown of await self.registration.getNotifications()) shown.close();

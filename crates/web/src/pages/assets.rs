@@ -165,7 +165,8 @@ pub(super) async fn script(
     Ok(asset(text, "text/javascript; charset=utf-8", keep))
 }
 
-fn asset(text: &'static str, kind: &'static str, keep: &'static str) -> Response {
+/// The answer with a static file; `keep` says how browsers may keep it.
+pub(super) fn asset(text: &'static str, kind: &'static str, keep: &'static str) -> Response {
     let mut response = Response::new(Body::from(text));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));

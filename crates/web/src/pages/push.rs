@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 use axum::body::Body;
 use axum::response::Response;
 use eddyline_app::NewSubscription;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use http::{HeaderMap, StatusCode};
+use http::StatusCode;
+use http::header::{HeaderName, HeaderValue};
 
-use super::assets;
+use super::assets::{self, asset};
 use super::plain::Plain;
 use crate::error::PageError;
 use crate::submission::Submission;
@@ -16,6 +16,9 @@ use crate::visit::Visit;
 
 /// Lets a service worker see requests beside and above its own path (Service Workers, section 7).
 const SERVICE_WORKER_ALLOWED: HeaderName = HeaderName::from_static("service-worker-allowed");
+
+/// Browsers ask each time whether the file is still the same.
+const CHECKED: &str = "no-cache";
 
 /// The service worker, with the files that it keeps.
 static SERVICE_WORKER: LazyLock<String> = LazyLock::new(|| {
@@ -32,7 +35,7 @@ static SERVICE_WORKER: LazyLock<String> = LazyLock::new(|| {
 const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../app","scope":"../../app","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
 
 pub(super) async fn service_worker() -> Response {
-    let mut response = file(&SERVICE_WORKER, "text/javascript; charset=utf-8");
+    let mut response = asset(&SERVICE_WORKER, "text/javascript; charset=utf-8", CHECKED);
     response
         .headers_mut()
         .insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("../../"));
@@ -40,17 +43,7 @@ pub(super) async fn service_worker() -> Response {
 }
 
 pub(super) async fn manifest() -> Response {
-    file(MANIFEST, "application/manifest+json")
-}
-
-fn file(text: &'static str, kind: &'static str) -> Response {
-    let mut response = Response::new(Body::from(text));
-    *response.headers_mut() = HeaderMap::from_iter([
-        (CONTENT_TYPE, HeaderValue::from_static(kind)),
-        (X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
-        (CACHE_CONTROL, HeaderValue::from_static("no-cache")),
-    ]);
-    response
+    asset(MANIFEST, "application/manifest+json", CHECKED)
 }
 
 /// What a browser shows without a network in place of a page that it has not kept.

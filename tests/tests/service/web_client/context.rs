@@ -137,7 +137,7 @@ async fn a_live_message_waits_until_the_newest_is_reached(server: Server) {
     tokio::task::block_in_place(|| {
         shows(&browser, ".tab[data-api='acme/side'].unread");
         assert!(!texts(&browser).contains(&"message 130".to_owned()));
-        // Screen readers are told of it all the same.
+        // Screen readers announce it although it is not shown yet.
         browser.wait_for("document.querySelector('#log').textContent.includes('message 130')");
         let flow = format!("/flows/{MAIN}");
         let read = tokio::runtime::Handle::current().block_on(ada.get(&flow))["read"].clone();

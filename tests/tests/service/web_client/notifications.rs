@@ -1,9 +1,9 @@
-//! Notifications of the system, for pages that nobody looks at; and pages without a network.
+//! Notifications of the system while no page is open, and pages without a network.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, PASSWORD, Server, on_both_databases};
 use serde_json::{Value as Json, json};
 
 use super::{MAIN, complaints, open, open_flow, ready, sees, shows};
@@ -104,7 +104,7 @@ async fn a_push_message_is_shown_when_no_page_is_open(server: Server) {
             "path": path, "tag": hidden["tag"],
         })
     );
-    let mut page = server.signed_in(&ben.email, eddyline_tests::PASSWORD).await;
+    let mut page = server.signed_in(&ben.email, PASSWORD).await;
     let wanted = [("level", "mentions"), ("shows_text", "1")];
     page.post("/account/notifications", &wanted).await.sent_on();
     ada.say(MAIN, "At noon, @ben?").await;
@@ -160,6 +160,17 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
     tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
         sees(&browser, "Written without a network");
+        // The session ends elsewhere, and another user signs in.
+        browser.command("Network.clearBrowserCookies", &json!({}));
+        browser.open(&format!("{}/sign-in", server.base_url()));
+        browser.fill_label("E-mail address", &ada.email);
+        browser.fill_label("Password", PASSWORD);
+        browser.press("Sign in");
+        browser.wait_for(
+            "caches.open('eddyline-pages').then((cache) => cache.keys())
+                 .then((all) => { globalThis.left = all.map(({ url }) => new URL(url).pathname); })
+             && globalThis.left && !globalThis.left.includes('/app/acme/main')",
+        );
         browser.open(&format!("{}/account", server.base_url()));
         browser.press("Sign out");
         browser.wait_for("caches.has('eddyline-pages').then((has) => { globalThis.kept = has; }) && globalThis.kept === false");
