@@ -12,9 +12,11 @@
 //! of the page.
 
 mod driver;
+mod idle;
 mod page;
 
 use std::env;
+use std::thread;
 
 use serde_json::{Value, json};
 
@@ -27,10 +29,12 @@ const BUTTONS: &str = "button, summary, [role=button], \
                        input:is([type=submit], [type=button], [type=reset], [type=image])";
 const LINKS: &str = "a[href]";
 
-/// A browser of the test's own: its profile is empty at first and removed with this value, which
-/// ends the browser.
+/// A browser of the test's own. Its profile is empty at first. To start Chromium costs some three
+/// seconds of processor time, so a browser whose test has passed is emptied and kept for the next
+/// test of the process. That of a test that has failed ends with this value.
 pub struct Browser {
-    driver: Driver,
+    /// Is there until the value is dropped.
+    driver: Option<Driver>,
     /// Whether scripts of pages run.
     javascript: bool,
 }
@@ -51,12 +55,20 @@ pub struct Cookie {
 }
 
 impl Browser {
-    /// Starts a browser, or gives `None` when there is none.
+    /// Gives an empty browser, or `None` when there is none.
     ///
     /// # Panics
     /// When a browser is required and not there, or there and does not start.
     pub fn start() -> Option<Self> {
         Self::start_with(true)
+    }
+
+    /// Starts a browser that no test has used, where numbers count that the browser gives.
+    ///
+    /// # Panics
+    /// As [`Browser::start`].
+    pub fn start_unused() -> Option<Self> {
+        Some(Self::launch(&programs()?, true))
     }
 
     /// Starts a browser that runs no scripts of pages, or gives `None` when there is none.
@@ -69,8 +81,20 @@ impl Browser {
     }
 
     fn start_with(javascript: bool) -> Option<Self> {
-        match Driver::start(&programs()?, javascript) {
-            Ok(driver) => Some(Self { driver, javascript }),
+        let programs = programs()?;
+        let idle = idle::take(javascript).map(|driver| Self {
+            driver: Some(driver),
+            javascript,
+        });
+        Some(idle.unwrap_or_else(|| Self::launch(&programs, javascript)))
+    }
+
+    fn launch(programs: &Programs, javascript: bool) -> Self {
+        match Driver::start(programs, javascript) {
+            Ok(driver) => Self {
+                driver: Some(driver),
+                javascript,
+            },
             Err(text) => panic!("the browser did not start: {text}"),
         }
     }
@@ -78,6 +102,7 @@ impl Browser {
     /// Goes to a page, and waits until it is loaded with everything it names.
     #[track_caller]
     pub fn open(&self, url: &str) {
+        self.driver().note_origin(url);
         self.post("/url", &json!({ "url": url }));
     }
 
@@ -308,6 +333,17 @@ impl Browser {
             .iter()
             .map(|fault| text_of(fault.clone()))
             .collect()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let Some(driver) = self.driver.take() else {
+            return;
+        };
+        if !thread::panicking() {
+            idle::keep(driver, self.javascript);
+        }
     }
 }
 

@@ -5,6 +5,8 @@ use std::net::{TcpListener, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
 
+use serde_json::json;
+
 use eddyline_testing::browser::{Browser, Cookie};
 
 /// Serves pages by their paths until the test process ends, and gives the address. A form that is
@@ -329,5 +331,49 @@ fn an_audit_has_nothing_to_say_of_a_good_page() {
         let Some(browser) = browser else { return };
         browser.open(&serve(&[("/", PAGE)]));
         assert_eq!(browser.audit(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_browser_that_was_used_is_given_out_empty() {
+    let state = "return Promise.all([
+        'caches' in window ? caches.keys() : [],
+        navigator.permissions.query({ name: 'notifications' }),
+    ]).then(([caches, notifications]) => [
+        document.cookie, localStorage.length, sessionStorage.length, caches.length,
+        notifications.state, matchMedia('(prefers-color-scheme: dark)').matches,
+        innerWidth === 320, document.visibilityState, document.hasFocus(), typeof window.added,
+    ].join(' '))";
+    let base = serve(PAGES);
+    // Another test may take the browser in between, so this one is tried with several.
+    for _ in 0..3 {
+        let Some(browser) = Browser::start() else {
+            return;
+        };
+        browser.open("about:blank");
+        assert_eq!(browser.log(), [""; 0]);
+        browser.open(&base);
+        browser.execute("document.cookie = 'plain=; max-age=0'");
+        assert_eq!(
+            browser.execute(state),
+            " 0 0 0 prompt false false visible true undefined"
+        );
+        browser.execute(
+            "localStorage.a = '1';
+            sessionStorage.b = '1';
+            document.cookie = 'c=1; max-age=1000';
+            console.warn('d');
+            return caches.open('e').then(() => null)",
+        );
+        browser.add_script("window.added = 1");
+        browser.set_window_size(320, 640);
+        let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});
+        browser.command("Emulation.setEmulatedMedia", &dark);
+        let granted = json!({"origin": base, "permissions": ["notifications"]});
+        browser.command("Browser.grantPermissions", &granted);
+        assert_eq!(
+            browser.execute(state),
+            "c=1 1 1 1 granted true true visible true number"
+        );
     }
 }

@@ -13,7 +13,9 @@ mod sending;
 mod writing;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Caller, PASSWORD, Server};
+use eddyline_tests::{CSRF, Caller, PASSWORD, SESSION, Server};
+use serde_json::json;
+use tokio::runtime::Handle;
 
 const MAIN: &str = "acme/main";
 const ENTER: &str = "\u{e007}";
@@ -23,16 +25,21 @@ const WRITE: &str = "#composer textarea";
 
 /// Signs in and opens the page of the flow.
 fn open(browser: &Browser, server: &Server, who: &Caller) {
-    sign_in(browser, server.base_url(), who);
+    sign_in(browser, server, server.base_url(), who);
     open_flow(browser, server, "");
 }
 
-/// Signs in on a server that is reached by this address.
-fn sign_in(browser: &Browser, base_url: &str, who: &Caller) {
-    browser.open(&format!("{base_url}/sign-in"));
-    browser.fill_label("E-mail address", &who.email);
-    browser.fill_label("Password", PASSWORD);
-    browser.press("Sign in");
+/// Signs in on a server that is reached by this address. The form is sent by the test: to type into
+/// that of the page takes long, and `keyboard` does it.
+fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
+    let visitor = Handle::current().block_on(server.signed_in(&who.email, PASSWORD));
+    for name in [SESSION, CSRF] {
+        let value = visitor.cookie(name).unwrap();
+        let cookie = json!({
+            "url": base_url, "name": name, "value": value, "httpOnly": true, "sameSite": "Lax",
+        });
+        browser.command("Network.setCookie", &cookie);
+    }
 }
 
 /// Opens a page below that of the flow.

@@ -1,6 +1,7 @@
 //! One chromedriver with one browser: their processes, and the protocol spoken with them
 //! (WebDriver, JSON over HTTP).
 
+use std::collections::HashSet;
 use std::env;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -8,6 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -55,6 +57,8 @@ pub(super) struct Driver {
     port: u16,
     /// Path of the session; empty until there is one.
     session: String,
+    /// Origins of which pages were opened.
+    origins: Mutex<HashSet<String>>,
 }
 
 impl Driver {
@@ -91,6 +95,7 @@ impl Driver {
             keeper,
             port: 0,
             session: String::new(),
+            origins: Mutex::default(),
         };
         let said = lines_of(
             driver
@@ -101,6 +106,57 @@ impl Driver {
         );
         driver.port = port_of(&said)?;
         Ok(driver)
+    }
+
+    /// Makes the browser what it was when it started: one empty tab, without cookies, data of
+    /// pages, permissions and lines in its log.
+    pub(super) fn empty(&self) -> Result<(), String> {
+        let call = |method: &str, path: &str, body: Value| {
+            self.call(method, path, Some(&body), LITTLE_PATIENCE)
+        };
+        let command = |name: &str, parameters: Value| {
+            call(
+                "POST",
+                "/goog/cdp/execute",
+                json!({ "cmd": name, "params": parameters }),
+            )
+        };
+        // Emulation, network conditions and scripts of the developer tools end with their tab.
+        let old = call("GET", "/window/handles", Value::Null)?;
+        let new = call("POST", "/window/new", json!({ "type": "tab" }))?["handle"].take();
+        for handle in old.as_array().into_iter().flatten() {
+            call("POST", "/window", json!({ "handle": handle }))?;
+            call("DELETE", "/window", Value::Null)?;
+        }
+        call("POST", "/window", json!({ "handle": new }))?;
+        for origin in self
+            .origins
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain()
+        {
+            command(
+                "Storage.clearDataForOrigin",
+                json!({ "origin": origin, "storageTypes": "all" }),
+            )?;
+        }
+        command("Page.bringToFront", json!({}))?;
+        command("Network.clearBrowserCookies", json!({}))?;
+        command("Network.clearBrowserCache", json!({}))?;
+        command("Browser.resetPermissions", json!({}))?;
+        call("POST", "/se/log", json!({ "type": "browser" }))?;
+        Ok(())
+    }
+
+    /// Notes that pages of the address were shown, whose data must be cleared.
+    pub(super) fn note_origin(&self, url: &str) {
+        // `scheme://host:port`, which the third slash ends.
+        let end = url
+            .match_indices('/')
+            .nth(2)
+            .map_or(url.len(), |(at, _)| at);
+        let mut origins = self.origins.lock().unwrap_or_else(PoisonError::into_inner);
+        origins.insert(url[..end].to_owned());
     }
 
     /// Asks something of the session, and gives the value of the answer, or what went wrong.
@@ -121,7 +177,10 @@ impl Driver {
         body: Option<&Value>,
         patience: Duration,
     ) -> Result<Value, String> {
-        let body = body.map(Value::to_string).unwrap_or_default();
+        let body = body
+            .filter(|body| !body.is_null())
+            .map(Value::to_string)
+            .unwrap_or_default();
         let (status, text) = exchange(self.port, method, path, &body, patience)
             .map_err(|error| format!("chromedriver did not answer {method} {path}: {error}"))?;
         let mut answer: Value = serde_json::from_str(&text).map_err(|error| {

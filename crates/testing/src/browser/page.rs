@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 
 use super::Browser;
-use super::driver::{LITTLE_PATIENCE, PAGE_PATIENCE, PATIENCE};
+use super::driver::{Driver, LITTLE_PATIENCE, PAGE_PATIENCE, PATIENCE};
 
 const FOLLOW: &str = include_str!("follow.js");
 
@@ -39,6 +39,10 @@ pub(super) enum Press {
 }
 
 impl Browser {
+    pub(super) fn driver(&self) -> &Driver {
+        self.driver.as_ref().expect("the browser is there")
+    }
+
     #[track_caller]
     pub(super) fn type_over(&self, field: &Element, text: &str) {
         self.post(&field.at("clear"), &json!({}));
@@ -90,7 +94,7 @@ impl Browser {
 
     #[track_caller]
     pub(super) fn same_words(&self, path: &str, wanted: &str) -> bool {
-        match self.driver.call("GET", path, None, PATIENCE) {
+        match self.driver().call("GET", path, None, PATIENCE) {
             Ok(text) => text_of(text)
                 .split_whitespace()
                 .eq(wanted.split_whitespace()),
@@ -147,7 +151,7 @@ impl Browser {
 
     #[track_caller]
     pub(super) fn get(&self, path: &str) -> Value {
-        match self.driver.call("GET", path, None, PATIENCE) {
+        match self.driver().call("GET", path, None, PATIENCE) {
             Ok(value) => value,
             Err(text) => self.fail(&text),
         }
@@ -155,7 +159,7 @@ impl Browser {
 
     #[track_caller]
     pub(super) fn post(&self, path: &str, body: &Value) -> Value {
-        match self.driver.call("POST", path, Some(body), PATIENCE) {
+        match self.driver().call("POST", path, Some(body), PATIENCE) {
             Ok(value) => value,
             Err(text) => self.fail(&text),
         }
@@ -169,7 +173,7 @@ impl Browser {
             ("GET", "/title", None),
             ("POST", "/execute/sync", Some(&script)),
         ]
-        .map(|(method, path, body)| self.driver.call(method, path, body, LITTLE_PATIENCE))
+        .map(|(method, path, body)| self.driver().call(method, path, body, LITTLE_PATIENCE))
         .map(|answer| answer.map_or_else(|text| text, text_of));
         panic!("{why}\n--- on {url}, titled {title:?}, with the text:\n{text}\n---");
     }

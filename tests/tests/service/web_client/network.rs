@@ -24,7 +24,7 @@ async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller) -> Cable {
     let cable = Cable::to(host, Duration::ZERO).await;
     tokio::task::block_in_place(|| {
         let base = format!("http://{}", cable.address());
-        sign_in(browser, &base, who);
+        sign_in(browser, server, &base, who);
         browser.open(&format!("{base}/app/{MAIN}"));
         ready(browser);
     });
