@@ -59,7 +59,13 @@ fn html_of(object: &[u8]) -> Option<String> {
         "comment" | "message-edit" => serde_json::from_str::<Inside<'_>>(content.get()).ok()?.text,
         _ => return None,
     };
-    let html = chat(&text);
+    html_of_text(&text)
+}
+
+/// The text of a message, comment or status as HTML. `None` where it would be too long.
+#[must_use]
+pub fn html_of_text(text: &str) -> Option<String> {
+    let html = chat(text);
     (html.len() <= GROWTH * text.len() + SPARE_BYTES).then_some(html)
 }
 

@@ -102,6 +102,7 @@ pub use error::{Error, ErrorKind, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
+pub use html::html_of_text;
 pub use invitations::Invitations;
 pub use jobs::Background;
 pub use limit::Limit;

@@ -74,8 +74,17 @@ pub fn body(html: &str, cid: impl Fn(&str) -> Option<String>) -> String {
 /// becomes some.
 #[must_use]
 pub fn text(html: &str) -> String {
+    // A title is mostly a plain text, which a page with many of them must not parse.
+    if html.contains(['<', '&', '\0', '\r', '\u{feff}']) {
+        words(&unescaped(&once(&TEXT, Kept::Nothing, html)))
+    } else {
+        words(html)
+    }
+}
+
+fn words(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for line in unescaped(&once(&TEXT, Kept::Nothing, html)).lines() {
+    for line in text.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
         if !words.is_empty() {
             lines.push(words.join(" "));

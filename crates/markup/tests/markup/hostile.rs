@@ -324,6 +324,12 @@ fn any_tags() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
+    /// A text without markup is not parsed, and is what a parser makes of it.
+    #[test]
+    fn a_plain_text_is_what_it_is_after_an_empty_element(plain in "[^<&\u{0}\r]{0,60}") {
+        prop_assert_eq!(text(&plain), text(&format!("<b></b>{plain}")));
+    }
+
     #[test]
     fn tags_in_any_order_come_back_harmless(html in any_tags()) {
         comes_back_harmless(&html);

@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use eddyline_app::{Error, Room};
+use eddyline_app::{Error, Room, html_of_text};
 use eddyline_model::messages::{Around, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{MessageId, Timestamp};
@@ -59,9 +59,12 @@ impl Landing {
             around,
             ..of
         };
-        let list = visit.app().messages().list(room, query).await?.with_html();
-        let messages = serde_json::from_slice(&list.json)
+        let list = visit.app().messages().list(room, query).await?;
+        let mut messages: Vec<Message> = serde_json::from_slice(&list.json)
             .map_err(|error| Error::internal(error.to_string()))?;
+        for message in &mut messages {
+            message.html = text_of(message).and_then(html_of_text);
+        }
         Ok(Stretch {
             messages,
             more: match around {
@@ -70,6 +73,15 @@ impl Landing {
             },
             newer: around.is_some() && list.next.is_some(),
         })
+    }
+}
+
+/// The text of a message that people write.
+fn text_of(message: &Message) -> Option<&str> {
+    match message.event.as_str() {
+        "message" | "status" => message.content.as_str(),
+        "comment" => message.content["text"].as_str(),
+        _ => None,
     }
 }
 
