@@ -257,6 +257,7 @@ fn flow_user() -> Value {
         "last_activity": 1_769_846_400_000_i64,
         "last_ping": 1_769_846_460_000_i64,
         "in_flow": true,
+        "presence": "active",
     })
 }
 

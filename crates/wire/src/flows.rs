@@ -90,6 +90,35 @@ pub struct FlowUser {
     pub last_ping: i64,
     /// Whether the user is in the flow.
     pub in_flow: bool,
+    /// Whether a stream shows the user as present in the flow. Absent in the classic profile, and in
+    /// events.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(inline)]
+    pub presence: Option<UserPresence>,
+}
+
+/// How a user appears to the others in a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum UserPresence {
+    /// No stream shows the user as present.
+    Offline,
+    /// The user is connected, but does nothing.
+    Idle,
+    /// The user is connected.
+    Active,
+}
+
+impl UserPresence {
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Offline => "offline",
+            Self::Idle => "idle",
+            Self::Active => "active",
+        }
+    }
 }
 
 impl FlowUser {
@@ -107,6 +136,7 @@ impl FlowUser {
             last_activity: membership.last_activity.0,
             last_ping: membership.last_ping.0,
             in_flow: true,
+            presence: None,
         }
     }
 }

@@ -28,7 +28,7 @@ pub use author::Author;
 pub use disposition::disposition;
 pub use encode::{Encoder, RoomRef};
 pub use errors::{ErrorBody, IntegrationError};
-pub use flows::{Flow, FlowUser, Link};
+pub use flows::{Flow, FlowUser, Link, UserPresence};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{InboxContent, read_author, read_item};

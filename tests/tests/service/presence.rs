@@ -61,12 +61,15 @@ async fn who_comes_and_goes_is_told_to_those_who_ask(server: Server) {
         presence: true,
         ..StreamRequest::new().flow(MAIN)
     };
+    let flow = ada.get("/flows/acme/main").await;
     let mut asking = Listener::open(&ada.client, &asks).await;
     let mut other = Listener::to(&ada.client, &[MAIN]).await;
     let shows = |state| StreamRequest::new().flow(MAIN).active(state);
 
     let idle = Listener::open(&ben.client, &shows("idle")).await;
-    assert_eq!(next_state(&mut asking).await, (ben.id, "idle".to_owned()));
+    let event = asking.event("presence").await;
+    let content = json!({"user_id": ben.id, "state": "idle"});
+    assert_eq!((&event["flow"], &event["content"]), (&flow["id"], &content));
     let active = Listener::open(&ben.client, &shows("true")).await;
     assert_eq!(next_state(&mut asking).await, (ben.id, "active".to_owned()));
     drop(active);
@@ -127,7 +130,11 @@ async fn presence_is_not_kept(server: Server) {
 /// Shows: 2.15
 async fn a_flow_shows_when_its_people_were_last_there(mut server: Server) {
     let Acme { ada, ben } = server.acme();
-    assert_eq!(place_of(&ben, &ada).await["last_ping"], 0);
+    let before = place_of(&ben, &ada).await;
+    assert_eq!(
+        (&before["last_ping"], &before["presence"]),
+        (&json!(0), &json!("offline"))
+    );
     let message = ben.say(MAIN, "hello").await;
     assert_eq!(place_of(&ben, &ada).await["last_activity"], message["sent"]);
 
@@ -137,6 +144,7 @@ async fn a_flow_shows_when_its_people_were_last_there(mut server: Server) {
         there["last_ping"].as_i64() >= message["sent"].as_i64(),
         "{there}"
     );
+    assert_eq!(there["presence"], "idle");
     assert_eq!(
         there["last_activity"], message["sent"],
         "to be idle is no activity"

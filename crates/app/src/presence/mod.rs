@@ -22,7 +22,7 @@ use eddyline_streaming::presence::{
     ActivityThrottle, PresenceChange, PresenceRegistry, PresenceState,
 };
 use eddyline_streaming::{Audience, Transient, TransientKind};
-use eddyline_wire::FlowUser;
+use eddyline_wire::{FlowUser, UserPresence};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -169,6 +169,14 @@ fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
     }
 }
 
+fn wire_presence(state: PresenceState) -> UserPresence {
+    match state {
+        PresenceState::Offline => UserPresence::Offline,
+        PresenceState::Idle => UserPresence::Idle,
+        PresenceState::Active => UserPresence::Active,
+    }
+}
+
 /// Whether an activity is recent enough to be sent.
 fn is_news(at: Timestamp, now: Timestamp) -> bool {
     now.0.saturating_sub(at.0) < MINUTE_MILLIS
@@ -235,8 +243,12 @@ impl PresenceTracker {
 
     fn send_presence(&self, room: RoomId, change: PresenceChange) {
         let content = shown(self.core.config().profile, change, self.core.now());
-        let object =
+        let mut object =
             json!({"event": "presence", "user": change.user.to_string(), "content": content});
+        // A stream may hold several flows.
+        if let Some(flow) = self.core.entry_encoder.known_flow_id(room) {
+            object["flow"] = json!(flow.0);
+        }
         self.core.hub.publish_transient(Transient {
             kind: TransientKind::Presence,
             audience: Audience::Room(room),
@@ -320,15 +332,20 @@ impl PresenceTracker {
     /// Brings people as they were read from the store up to what was seen of them since.
     pub(crate) fn bring_up_to_date(&self, room: RoomId, people: &mut [FlowUser]) {
         let now = self.core.now();
+        let is_told = self.core.config().profile == Profile::Spec;
         let state = self.online.state();
         let presence = state.presence.get(&room);
         for person in people {
             let user = UserId(person.id);
             let Seen { ping, activity } =
                 state.seen.get(&(room, user)).copied().unwrap_or_default();
-            let is_present =
-                presence.is_some_and(|presence| presence.state(user) != PresenceState::Offline);
-            let ping = if is_present { now } else { ping };
+            let shown = presence.map_or(PresenceState::Offline, |presence| presence.state(user));
+            let ping = if shown == PresenceState::Offline {
+                ping
+            } else {
+                now
+            };
+            person.presence = is_told.then(|| wire_presence(shown));
             person.last_ping = person.last_ping.max(ping.0);
             person.last_activity = person.last_activity.max(activity.0);
         }

@@ -11,7 +11,9 @@ import { notice, showWaiting } from './notices.js';
 import { Outbox } from './outbox.js';
 import { authorOf, chip, isHit } from './row.js';
 import { pickEmoji } from './picker.js';
+import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
+import { editStatus, showStatus } from './status.js';
 import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
@@ -62,6 +64,7 @@ function put(message) {
   newest = Math.max(newest, message.id);
   if (isNew && message.user !== self.me) announce(message);
   if (message.thread?.source) putThread(message.thread);
+  if (message.event === 'status' && isNew) showStatus(message);
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   markRead();
@@ -181,6 +184,7 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.do === 'delete') deleteMessage(row);
   else if (button?.dataset.do === 'tags') editTags(row, room, notify);
   else if (button?.dataset.do === 'react') react(row);
+  else if (button?.dataset.do === 'status') editStatus(button, room, notify);
   else if (button?.dataset.emoji) toggleReaction(row, room, button.dataset.emoji, notify);
   else if (button?.dataset.do === 'copy') copyCode(button);
   else if (button?.classList.contains('unfold')) unfold(row);
@@ -522,6 +526,9 @@ function heard(event) {
       if (!isHere(event)) break;
       for (const feed of feeds) feed.react(event.content, Number(event.user));
       break;
+    case 'presence':
+      if (isHere(event)) notePresence(event.content);
+      break;
     case 'read':
       noteRead(event.content);
       break;
@@ -616,6 +623,7 @@ function changed(state) {
     offlineTimer = 0;
     find('#offline').hidden = true;
     outbox.wake();
+    if (flow) askPresence(room);
   }
 }
 

@@ -74,7 +74,7 @@ export class Connection {
 
   /** Reads until the connection ends. @returns {Promise<number>} seconds to wait, if the server says so */
   async read(abort) {
-    const query = new URLSearchParams({ user: '1', active: 'true', html: '1' });
+    const query = new URLSearchParams({ user: '1', active: 'true', html: '1', presence: '1' });
     if (this.flows.length > 0) query.set('filter', this.flows.join(','));
     const headers = { Accept: 'text/event-stream', 'X-CSRF-Token': this.token };
     if (this.last) headers['Last-Event-ID'] = this.last;

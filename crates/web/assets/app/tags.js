@@ -2,7 +2,8 @@
 // added and removed is sent.
 
 import { call } from './api.js';
-import { find, make } from './dom.js';
+import { find } from './dom.js';
+import { lineForm } from './line-form.js';
 
 /** The tags that a reader may change: those that the server has not made of the text. */
 function tagsOf(row) {
@@ -13,37 +14,27 @@ function tagsOf(row) {
 
 /** Opens the form. @param {(text: string) => void} failed is told what went wrong */
 export function editTags(row, room, failed) {
-  if (find('.tag-form', row)) return;
+  if (find('.line-form', row)) return;
   const before = tagsOf(row);
-  const field = make('input', { className: 'input', value: before.map((tag) => `#${tag}`).join(' ') });
-  field.setAttribute('aria-label', 'Tags, with spaces between');
-  field.placeholder = '#release #firmware';
-  const leave = make('button', { type: 'button', className: 'btn plain small', textContent: 'Cancel' });
-  const save = make('button', { className: 'btn small', textContent: 'Save' });
-  const form = make('form', { className: 'tag-form' }, field, save, leave);
-  const close = () => {
-    form.remove();
-    row.focus();
+  const field = {
+    label: 'Tags, with spaces between',
+    value: before.map((tag) => `#${tag}`).join(' '),
+    hint: '#release #firmware',
   };
-  leave.addEventListener('click', close);
-  field.addEventListener('keydown', (event) => {
-    if (event.key !== 'Escape') return;
-    event.stopPropagation();
-    close();
-  });
-  form.addEventListener('submit', async (event) => {
-    event.preventDefault();
-    const after = field.value.split(/[\s,]+/).map((tag) => tag.replace(/^#/, '').toLowerCase()).filter(Boolean);
+  const save = async (text) => {
+    const after = text.split(/[\s,]+/).map((tag) => tag.replace(/^#/, '').toLowerCase()).filter(Boolean);
     const add = after.filter((tag) => !before.includes(tag));
     const remove = before.filter((tag) => !after.includes(tag));
     try {
       const changes = { ...(add.length > 0 && { add_tags: add }), ...(remove.length > 0 && { remove_tags: remove }) };
       if (Object.keys(changes).length > 0) await call('PUT', `/${room}/messages/${row.dataset.id}`, changes);
-      close();
+      return true;
     } catch (error) {
       failed(`Tags not changed: ${error.message}`);
+      return false;
     }
-  });
+  };
+  const { form, focus } = lineForm(field, save, () => row.focus());
   find('.more', row).append(form);
-  field.focus();
+  focus();
 }

@@ -86,6 +86,12 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
     ("people.js", include_str!("../../assets/app/people.js")),
+    (
+        "line-form.js",
+        include_str!("../../assets/app/line-form.js"),
+    ),
+    ("status.js", include_str!("../../assets/app/status.js")),
+    ("presence.js", include_str!("../../assets/app/presence.js")),
     ("picker.js", include_str!("../../assets/app/picker.js")),
     ("rank.js", include_str!("../../assets/app/rank.js")),
     (

@@ -7,11 +7,12 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{ENTER, MAIN, PASSWORD, open, open_flow, sees, shows, texts};
+use super::{ENTER, MAIN, PASSWORD, complaints, open, open_flow, sees, shows, sign_in, texts};
 
 on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
     older_messages_are_loaded_upward,
+    people_come_and_go_while_the_page_is_open,
     another_flow_is_marked_until_it_is_read_elsewhere,
     an_item_of_an_integration_comes_up_in_the_inbox,
     the_stream_goes_on_when_a_flow_is_left_and_another_joined,
@@ -42,6 +43,35 @@ async fn a_page_opens_at_what_is_unread_and_marks_it_read(server: Server) {
     tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
         assert_eq!(browser.count(".fresh"), 0);
+    });
+}
+
+async fn people_come_and_go_while_the_page_is_open(server: Server) {
+    let Some((ours, theirs)) = Browser::start().zip(Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    tokio::task::block_in_place(|| {
+        sign_in(&ours, &server, server.base_url(), &ada);
+        open_flow(&ours, &server, "/people");
+        let shows = |count: usize, state: &str| {
+            ours.wait_for(&format!(
+                "document.querySelector('[data-online]').textContent === '{count} of 2 online'
+                 && document.querySelector('[data-person=\"{}\"]').dataset.presence === '{state}'",
+                ben.id
+            ));
+        };
+        shows(1, "offline");
+        open(&theirs, &server, &ben);
+        shows(2, "active");
+        // The list is right when the page is made, too.
+        open_flow(&ours, &server, "/people");
+        shows(2, "active");
+        // Its tab is closed. A page that is left by another address in the tab may live on for a
+        // while in the browser's memory, with its worker.
+        drop(theirs);
+        shows(1, "offline");
+        assert_eq!(complaints(&ours), [""; 0]);
     });
 }
 

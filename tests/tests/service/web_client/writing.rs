@@ -13,6 +13,7 @@ on_both_databases![
     the_switcher_leads_to_flows_people_threads_and_commands,
     keys_lead_through_the_page_unless_single_letters_are_off,
     tags_are_edited_in_the_row,
+    a_status_is_set_and_shown_beside_the_name,
     a_reaction_is_one_click_and_counted_everywhere,
     a_long_text_is_folded_until_it_is_asked_for,
 ];
@@ -308,6 +309,35 @@ async fn keys_lead_through_the_page_unless_single_letters_are_off(server: Server
     });
 }
 
+async fn a_status_is_set_and_shown_beside_the_name(server: Server) {
+    let (Some(one), Some(other)) = (Browser::start(), Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    tokio::task::block_in_place(|| {
+        for (browser, who) in [(&one, &ada), (&other, &ben)] {
+            open(browser, &server, who);
+            open_flow(browser, &server, "/people");
+        }
+        assert_eq!(one.count("[data-do=status]"), 1, "only in one's own line");
+        one.press("Set your status");
+        one.press_keys(&format!("In the workshop{ENTER}"));
+        for browser in [&one, &other] {
+            browser.wait_for(&format!(
+                "document.querySelector('[data-person=\"{}\"] small').textContent === 'In the workshop'",
+                ada.id
+            ));
+            sees(browser, "In the workshop");
+        }
+        // Escape leaves it as it was, and the focus comes back.
+        one.press("Set your status");
+        one.press_keys(&format!("Gone{ESCAPE}"));
+        one.wait_for("document.activeElement.dataset.do === 'status'");
+        assert_eq!(texts(&other), ["In the workshop"]);
+        assert_eq!(complaints(&one), Vec::<String>::new());
+    });
+}
+
 async fn tags_are_edited_in_the_row(server: Server) {
     let (Some(one), Some(other)) = (Browser::start(), Browser::start()) else {
         return;
@@ -321,11 +351,11 @@ async fn tags_are_edited_in_the_row(server: Server) {
         let edit = |browser: &Browser, tags: &str| {
             browser.execute("document.querySelector('#chat article[data-id]').focus()");
             browser.press_keys("t");
-            shows(browser, "#chat .tag-form");
-            browser.execute("document.querySelector('.tag-form input').select()");
-            browser.type_keys("#chat .tag-form input", tags);
-            browser.type_keys("#chat .tag-form input", ENTER);
-            browser.wait_for("!document.querySelector('#chat .tag-form')");
+            shows(browser, "#chat .line-form");
+            browser.execute("document.querySelector('.line-form input').select()");
+            browser.type_keys("#chat .line-form input", tags);
+            browser.type_keys("#chat .line-form input", ENTER);
+            browser.wait_for("!document.querySelector('#chat .line-form')");
         };
         let shown = |browser: &Browser, tags: &str| {
             browser.wait_for(&format!(

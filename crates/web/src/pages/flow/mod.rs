@@ -20,7 +20,7 @@ use axum::response::Response;
 use eddyline_app::{FlowRoom, Room};
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
-use eddyline_wire::{Flow, FlowUser};
+use eddyline_wire::{Flow, FlowUser, UserPresence};
 use http::request::Parts;
 
 pub(super) use self::everywhere::{mentions, search as search_everywhere};
@@ -120,6 +120,24 @@ impl FlowPage {
             List::Inbox(_) => "Inbox",
             List::People(_) => "People",
             List::Search(_) => "Search",
+        }
+    }
+
+    /// How many of these people are online.
+    #[expect(clippy::unused_self, reason = "templates call methods")]
+    fn online(&self, people: &[FlowUser]) -> usize {
+        let is_online =
+            |person: &&FlowUser| !matches!(person.presence, None | Some(UserPresence::Offline));
+        people.iter().filter(is_online).count()
+    }
+
+    /// What a screen reader says of how a person appears.
+    #[expect(clippy::unused_self, reason = "templates call methods")]
+    fn presence_word(&self, person: &FlowUser) -> &'static str {
+        match person.presence {
+            Some(UserPresence::Active) => "Online",
+            Some(UserPresence::Idle) => "Away",
+            Some(UserPresence::Offline) | None => "Offline",
         }
     }
 

@@ -144,5 +144,6 @@ pub(super) fn person(user: &User) -> FlowUser {
         last_activity: 0,
         last_ping: 0,
         in_flow: false,
+        presence: None,
     }
 }

@@ -1,0 +1,38 @@
+// What people say that they are doing: a message of its own kind, shown beside their name from then on.
+
+import { call } from './api.js';
+import { find, newId } from './dom.js';
+import { lineForm } from './line-form.js';
+
+const placeOf = (user) => find(`.folks [data-person="${user}"] small`);
+
+/** Opens the form in the reader's own line. @param {(text: string) => void} failed is told what went wrong */
+export function editStatus(button, room, failed) {
+  const place = placeOf(document.body.dataset.me);
+  const save = async (text) => {
+    try {
+      const content = text.trim();
+      const isNew = content !== '' && content !== place.textContent;
+      if (isNew) await call('POST', `/${room}/messages`, { event: 'status', content, uuid: newId() });
+      return true;
+    } catch (error) {
+      failed(`Status not changed: ${error.message}`);
+      return false;
+    }
+  };
+  const closed = () => {
+    button.hidden = false;
+    button.focus();
+  };
+  const field = { label: 'What are you doing?', value: place.textContent, hint: 'In the workshop', most: 140 };
+  const { form, focus } = lineForm(field, save, closed);
+  button.hidden = true;
+  button.after(form);
+  focus();
+}
+
+/** Shows what somebody said that they are doing. */
+export function showStatus({ user, content }) {
+  const place = placeOf(user);
+  if (place) place.textContent = content;
+}
