@@ -3,7 +3,7 @@
 #![no_main]
 
 // Read here as it is, since the rest of its crate is a whole server.
-#[allow(dead_code, reason = "the fuzz target uses a part of the module")]
+#[allow(dead_code, unused_imports, reason = "the fuzz target uses a part of the module")]
 #[path = "../../crates/http/src/multipart/mod.rs"]
 mod multipart;
 
