@@ -10,11 +10,15 @@ const WORDS = { active: 'Online', idle: 'Away', offline: 'Offline' };
 /** @type {Map<number, number>} the timers of those who may be back in a moment */
 const leaving = new Map();
 
+/** Whether the page shows who is online. */
+const isShown = () => find('[data-online]') !== null;
+
 /** Those of whom the stream said something since the page asked. @type {Set<number>} */
 let heardSince = new Set();
 
 /** Shows what the stream says of a user. */
 export function notePresence({ user_id: user, state }) {
+  if (!isShown()) return;
   heardSince.add(user);
   forgetLeaving(user);
   if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state), MOMENT));
@@ -23,7 +27,7 @@ export function notePresence({ user_id: user, state }) {
 
 /** The stream tells changes. When it begins, the page asks how everybody appears. */
 export async function askPresence(room) {
-  if (!find('.folks [data-person]')) return;
+  if (!isShown()) return;
   try {
     const heard = new Set();
     heardSince = heard;

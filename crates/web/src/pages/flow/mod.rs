@@ -123,12 +123,13 @@ impl FlowPage {
         }
     }
 
-    /// How many of these people are online.
+    /// How many of these people are online. `None` in the classic profile, whose API does not say how
+    /// users appear.
     #[expect(clippy::unused_self, reason = "templates call methods")]
-    fn online(&self, people: &[FlowUser]) -> usize {
-        let is_online =
-            |person: &&FlowUser| !matches!(person.presence, None | Some(UserPresence::Offline));
-        people.iter().filter(is_online).count()
+    fn online(&self, people: &[FlowUser]) -> Option<usize> {
+        let shown: Option<Vec<UserPresence>> = people.iter().map(|each| each.presence).collect();
+        let is_online = |presence: &UserPresence| *presence != UserPresence::Offline;
+        shown.map(|shown| shown.into_iter().filter(is_online).count())
     }
 
     /// What a screen reader says of how a person appears.
