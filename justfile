@@ -40,6 +40,10 @@ fmt:
 ci:
     .ci/run
 
+# Take the pictures of the README anew, of the demonstration
+screenshots *folder:
+    cargo run -p eddyline-tests --example screenshots -- {{ folder }}
+
 # Serve a small, lively organization
 demo *arguments:
     cargo run -- demo {{ arguments }}

@@ -18,6 +18,8 @@ mod page;
 use std::env;
 use std::thread;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use crate::say;
@@ -317,6 +319,16 @@ impl Browser {
         let size =
             json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
+    }
+
+    /// What the window shows, as PNG.
+    ///
+    /// # Panics
+    /// Also when the browser answers with something else.
+    #[track_caller]
+    pub fn screenshot(&self) -> Vec<u8> {
+        let encoded = text_of(self.get("/screenshot"));
+        STANDARD.decode(encoded).expect("the picture is in base64")
     }
 
     /// What keeps people from using the page, a line for each fault: no language, no title, not
