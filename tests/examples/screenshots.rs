@@ -93,9 +93,8 @@ fn main() -> io::Result<()> {
         .split_once("/sign-in/")
         .ok_or_else(|| io::Error::other("the link has another form"))?;
     for picture in &PICTURES {
-        let path = folder.join(format!("{}.png", picture.name));
-        fs::write(&path, take(&browser, origin, picture))?;
-        println!("{}", path.display());
+        let name = format!("{}.png", picture.name);
+        fs::write(folder.join(name), take(&browser, origin, picture))?;
     }
     Ok(())
 }
