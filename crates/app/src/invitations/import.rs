@@ -12,7 +12,7 @@ use eddyline_model::policy::FlowAction;
 use eddyline_model::users::User;
 use eddyline_model::{EventId, MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
-use eddyline_wire::{FlowUser, ImportedInvitations};
+use eddyline_wire::{FlowUser, ImportedInvitations, UserPresence};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -26,7 +26,7 @@ use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::mark_accepted;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::FlowRoom;
-use crate::{Error, Invitations, Limit, Result};
+use crate::{Error, Invitations, Limit, Profile, Result};
 
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
@@ -195,6 +195,10 @@ impl Import {
         let _turn = inviting.imports.portion.lock().await;
         let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
         let base = inviting.core.config().addresses.base.clone();
+        let presence = match inviting.core.config().profile {
+            Profile::Spec => Some(UserPresence::Offline),
+            Profile::Classic => None,
+        };
         let change = inviting.rooms.change_flow(
             &self.actor,
             self.room.id(),
@@ -218,7 +222,11 @@ impl Import {
                 let now = tx.now();
                 outcome.added = add
                     .iter()
-                    .map(|user| added(room, user, now, &base))
+                    .map(|user| FlowUser {
+                        // A stream shows the user there from its next connection on.
+                        presence,
+                        ..added(room, user, now, &base)
+                    })
                     .collect();
                 outcome.nicks = add.into_iter().map(|user| user.nick).collect();
                 (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
