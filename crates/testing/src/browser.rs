@@ -31,11 +31,11 @@ const BUTTONS: &str = "button, summary, [role=button], \
                        input:is([type=submit], [type=button], [type=reset], [type=image])";
 const LINKS: &str = "a[href]";
 
-/// A browser of the test's own. Its profile is empty at first. To start Chromium costs some three
-/// seconds of processor time, so a browser whose test has passed is emptied and kept for the next
-/// test of the process. That of a test that has failed ends with this value.
+/// A browser of the test's own, with an empty profile. Starting Chromium costs more than a second of
+/// processor time, so a browser whose test has passed is emptied and kept for the next test of the
+/// process. The browser of a test that has failed ends with this value.
 pub struct Browser {
-    /// Is there until the value is dropped.
+    /// `None` only while the value is dropped.
     driver: Option<Driver>,
     /// Whether scripts of pages run.
     javascript: bool,
@@ -65,7 +65,7 @@ impl Browser {
         Self::start_with(true)
     }
 
-    /// Starts a browser that no test has used, where numbers count that the browser gives.
+    /// Starts a new browser, for tests that depend on ids which Chromium counts from 0 in each profile.
     ///
     /// # Panics
     /// As [`Browser::start`].

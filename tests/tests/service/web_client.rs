@@ -29,12 +29,12 @@ fn open(browser: &Browser, server: &Server, who: &Caller) {
     open_flow(browser, server, "");
 }
 
-/// Signs in on a server that is reached by this address. The form is sent by the test: to type into
-/// that of the page takes long, and `keyboard` does it.
+/// Signs a browser in on a server that is reached by this address. The test sends the form itself and
+/// sets the cookies: typing takes long, and the test of `keyboard` does it.
 fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
     let visitor = Handle::current().block_on(server.signed_in(&who.email, PASSWORD));
     for name in [SESSION, CSRF] {
-        let value = visitor.cookie(name).unwrap();
+        let value = visitor.cookie(name).expect("signing in sets it");
         let cookie = json!({
             "url": base_url, "name": name, "value": value, "httpOnly": true, "sameSite": "Lax",
         });

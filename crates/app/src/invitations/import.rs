@@ -12,7 +12,8 @@ use eddyline_model::policy::FlowAction;
 use eddyline_model::users::User;
 use eddyline_model::{EventId, MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
-use eddyline_wire::{FlowUser, ImportedInvitations, UserPresence};
+use eddyline_streaming::presence::PresenceState;
+use eddyline_wire::{FlowUser, ImportedInvitations};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;
 
@@ -24,9 +25,10 @@ use crate::email_addresses::holds_address;
 use crate::invitations::MailLimits;
 use crate::mail_quota::MailQuotaExceeded;
 use crate::pending_invitations::mark_accepted;
+use crate::presence::presence_field;
 use crate::quota::{KeyedSemaphore, Quota, QuotaKey};
 use crate::rooms::FlowRoom;
-use crate::{Error, Invitations, Limit, Profile, Result};
+use crate::{Error, Invitations, Limit, Result};
 
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
@@ -195,10 +197,8 @@ impl Import {
         let _turn = inviting.imports.portion.lock().await;
         let (limits, message) = (MailLimits::of(inviting.core.config()), self.message.clone());
         let base = inviting.core.config().addresses.base.clone();
-        let presence = match inviting.core.config().profile {
-            Profile::Spec => Some(UserPresence::Offline),
-            Profile::Classic => None,
-        };
+        // A stream shows the users in the flow from its next connection on.
+        let presence = presence_field(inviting.core.config().profile, PresenceState::Offline);
         let change = inviting.rooms.change_flow(
             &self.actor,
             self.room.id(),
@@ -223,7 +223,6 @@ impl Import {
                 outcome.added = add
                     .iter()
                     .map(|user| FlowUser {
-                        // A stream shows the user there from its next connection on.
                         presence,
                         ..added(room, user, now, &base)
                     })

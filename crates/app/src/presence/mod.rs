@@ -169,11 +169,13 @@ fn shown(profile: Profile, change: PresenceChange, now: Timestamp) -> Value {
     }
 }
 
-fn wire_presence(state: PresenceState) -> UserPresence {
-    match state {
-        PresenceState::Offline => UserPresence::Offline,
-        PresenceState::Idle => UserPresence::Idle,
-        PresenceState::Active => UserPresence::Active,
+/// The field `presence` of a user of a flow. The classic profile has none.
+pub(crate) fn presence_field(profile: Profile, state: PresenceState) -> Option<UserPresence> {
+    match (profile, state) {
+        (Profile::Classic, _) => None,
+        (Profile::Spec, PresenceState::Offline) => Some(UserPresence::Offline),
+        (Profile::Spec, PresenceState::Idle) => Some(UserPresence::Idle),
+        (Profile::Spec, PresenceState::Active) => Some(UserPresence::Active),
     }
 }
 
@@ -332,7 +334,7 @@ impl PresenceTracker {
     /// Brings people as they were read from the store up to what was seen of them since.
     pub(crate) fn bring_up_to_date(&self, room: RoomId, people: &mut [FlowUser]) {
         let now = self.core.now();
-        let is_told = self.core.config().profile == Profile::Spec;
+        let profile = self.core.config().profile;
         let state = self.online.state();
         let presence = state.presence.get(&room);
         for person in people {
@@ -345,7 +347,7 @@ impl PresenceTracker {
             } else {
                 now
             };
-            person.presence = is_told.then(|| wire_presence(shown));
+            person.presence = presence_field(profile, shown);
             person.last_ping = person.last_ping.max(ping.0);
             person.last_activity = person.last_activity.max(activity.0);
         }

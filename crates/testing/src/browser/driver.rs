@@ -148,7 +148,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Notes that pages of the address were shown, whose data must be cleared.
+    /// Records the origin of an address, so that [`Driver::empty`] clears its data.
     pub(super) fn note_origin(&self, url: &str) {
         // `scheme://host:port`, which the third slash ends.
         let end = url

@@ -19,6 +19,7 @@ export function lineForm({ label, value, hint, most }, save, closed) {
     make('button', { className: 'btn small', textContent: 'Save' }),
     leave,
   );
+  let isSaving = false;
   const close = () => {
     form.remove();
     closed();
@@ -31,7 +32,11 @@ export function lineForm({ label, value, hint, most }, save, closed) {
   });
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    // Enter pressed twice saves once.
+    if (isSaving) return;
+    isSaving = true;
     if (await save(input.value)) close();
+    isSaving = false;
   });
   return { form, focus: () => input.focus() };
 }

@@ -1,31 +1,34 @@
-// Who of the people of the flow is online.
+// Which users of the flow are online.
 
 import { call } from './api.js';
 import { find, findAll } from './dom.js';
 
-/** Whoever goes from page to page is away for a moment. This is how long nobody is told, in milliseconds. */
-const MOMENT = 3000;
+/**
+ * Milliseconds after which a user who went offline is shown as offline: one who opens another page is
+ * connected again by then.
+ */
+const OFFLINE_DELAY = 3000;
 const WORDS = { active: 'Online', idle: 'Away', offline: 'Offline' };
 
-/** @type {Map<number, number>} the timers of those who may be back in a moment */
+/** The timers of users who went offline. @type {Map<number, number>} */
 const leaving = new Map();
 
 /** Whether the page shows who is online. */
 const isShown = () => find('[data-online]') !== null;
 
-/** Those of whom the stream said something since the page asked. @type {Set<number>} */
+/** The users whose presence the stream has changed since the last request. @type {Set<number>} */
 let heardSince = new Set();
 
-/** Shows what the stream says of a user. */
+/** Shows a change of presence that the stream brought. */
 export function notePresence({ user_id: user, state }) {
   if (!isShown()) return;
   heardSince.add(user);
   forgetLeaving(user);
-  if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state), MOMENT));
+  if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state), OFFLINE_DELAY));
   else show(user, state);
 }
 
-/** The stream tells changes. When it begins, the page asks how everybody appears. */
+/** Requests the presence of all users when a stream begins, since streams bring changes only. */
 export async function askPresence(room) {
   if (!isShown()) return;
   try {
@@ -33,7 +36,7 @@ export async function askPresence(room) {
     heardSince = heard;
     const { users } = await call('GET', `/${room}`);
     for (const { id, presence } of users) {
-      // What the stream says may be newer than the answer.
+      // An event of the stream may be newer than the answer.
       if (!heard.has(id)) notePresence({ user_id: id, state: presence });
     }
   } catch {

@@ -1,4 +1,4 @@
-// What people say that they are doing: a message of its own kind, shown beside their name from then on.
+// The status of users: a message of the kind `status` sets it, and the list of people shows it.
 
 import { call } from './api.js';
 import { find, newId } from './dom.js';
@@ -31,8 +31,8 @@ export function editStatus(button, room, failed) {
   focus();
 }
 
-/** Shows what somebody said that they are doing. */
-export function showStatus({ user, content }) {
-  const place = placeOf(user);
+/** Shows the status that a message sets. A message under another name sets none. */
+export function showStatus({ user, content, external_user_name: otherName }) {
+  const place = otherName ? null : placeOf(user);
   if (place) place.textContent = content;
 }

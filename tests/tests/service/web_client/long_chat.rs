@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::{MAIN, complaints, open, sees, texts};
 
-/// Several times what a page keeps. `EDDYLINE_TEST_MESSAGES` is another number; ten thousand take
-/// some minutes.
+/// Five times as many as a page keeps. `EDDYLINE_TEST_MESSAGES` sets another number; 10,000 take about
+/// a minute.
 const MESSAGES: usize = 2_500;
 /// The most memory of scripts while the chat is read, in bytes. At its beginning it is some 2 MB.
 const MAX_HEAP: i64 = 4 * 1024 * 1024;

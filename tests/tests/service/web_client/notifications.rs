@@ -69,7 +69,7 @@ async fn pushed(browser: &Browser, pushes: &Receiver) -> String {
 }
 
 async fn a_push_message_is_shown_when_no_page_is_open(server: Server) {
-    // The number of a service worker's registration is not told; the first one is 0.
+    // WebDriver does not report the id of a service worker's registration. In a new profile it is 0.
     let Some(browser) = Browser::start_unused() else {
         return;
     };
