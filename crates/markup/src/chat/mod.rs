@@ -5,10 +5,13 @@
 //!
 //! This module finds the blocks: code and quotes. `line` renders what is within one line;
 //! `delimiters` says which `*`, `_` and `~~` begin and end an element, `addresses` where addresses
-//! end, and `words` where mentions and tags end.
+//! end, and `words` where mentions and tags end. `highlight` marks the parts of code, by what
+//! `languages` says.
 
 mod addresses;
 mod delimiters;
+mod highlight;
+mod languages;
 mod line;
 #[cfg(test)]
 mod tests;
@@ -16,8 +19,8 @@ mod words;
 
 use std::borrow::Cow;
 
+use self::highlight::write_highlighted;
 use self::line::write_line;
-use crate::push_escaped;
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";
@@ -37,7 +40,9 @@ const MAX_LANGUAGE: usize = 20;
 /// | `#tag` | `<b class="tag">` |
 ///
 /// The name of a language behind the first fence becomes the attribute `data-language` of the
-/// `code`. Links lead to `http:`, `https:` or `mailto:`, open a new tab, and have `rel`. Everything
+/// `code`, and if it is a common one, parts of the code have a class: comments `<i class="c">`,
+/// keywords `<b class="k">`, strings, numbers and keys `<span>` with `s`, `n` and `a`, lines that a
+/// diff adds or removes `add` and `del`. Links lead to `http:`, `https:` or `mailto:`, open a new tab, and have `rel`. Everything
 /// else is escaped text, so the HTML is safe whatever the text holds. A mention is marked by its
 /// form. The function does not check that a user has that nick.
 ///
@@ -181,6 +186,6 @@ fn write_code(html: &mut String, language: Option<&str>, code: &str) {
         html.extend([" data-language=\"", language, "\""]);
     }
     html.push('>');
-    push_escaped(html, code.trim_end_matches('\n'));
+    write_highlighted(html, language, code.trim_end_matches('\n'));
     html.push_str("</code></pre>");
 }

@@ -105,7 +105,8 @@ fn fences_enclose_blocks_of_code() {
         ("```\n*a*\n  b\n```", "<pre><code>*a*\n  b</code></pre>"),
         (
             "```rust\nlet a = 1 < 2;\n```",
-            "<pre><code data-language=\"rust\">let a = 1 &lt; 2;</code></pre>",
+            "<pre><code data-language=\"rust\"><b class=\"k\">let</b> a = <span class=\"n\">1</span> \
+             &lt; <span class=\"n\">2</span>;</code></pre>",
         ),
         (
             "```C++\na\n\n",

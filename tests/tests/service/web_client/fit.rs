@@ -23,7 +23,8 @@ async fn the_page_fits_every_screen_in_light_and_dark(server: Server) {
     let Acme { ada, ben } = server.acme();
     for text in [
         "Good morning @ada",
-        "`code` and\n```\na block\n```",
+        "`code` and\n```rust\n// Why\nlet a = \"b\" + 1;\n```",
+        "```diff\n@@ 1 @@\n-old\n+new\n```\n```json\n{\"key\": null}\n```",
         "> quoted\n#tag",
     ] {
         ben.say(MAIN, text).await;

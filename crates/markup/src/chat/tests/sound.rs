@@ -14,6 +14,13 @@ const TAGS: &[(&str, &str)] = &[
     ("<blockquote>", "</blockquote>"),
     ("<b class=\"at\">", "</b>"),
     ("<b class=\"tag\">", "</b>"),
+    ("<i class=\"c\">", "</i>"),
+    ("<b class=\"k\">", "</b>"),
+    ("<span class=\"s\">", "</span>"),
+    ("<span class=\"n\">", "</span>"),
+    ("<span class=\"a\">", "</span>"),
+    ("<span class=\"add\">", "</span>"),
+    ("<span class=\"del\">", "</span>"),
 ];
 
 /// An attribute at the beginning of `html`, and its value.
@@ -126,6 +133,8 @@ fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         "[*_~`\\[\\]()>]{1,3}",
         "(\n|\n> |\n```|```|\n    |\t| |\r\n)",
+        "\n```(rust|js|python|sql|json|css|toml|html|diff|lua)\n",
+        "(fn|let|if|SELECT|true|1\\.5|a: |b = |//|/\\*|\\*/|<!--|-->|--|\"\"\"|\\\\|\\+|r#\")",
         "(foo|a|snake_case|rust|日本|é|\u{301})",
         "(http://a.b|mailto:c@d|www\\.e|ftp://f|://|javascript:)",
         "(\\]\\(https://e\\.org\\)|\\]\\(|\\]\\(javascript:g\\))",
@@ -203,6 +212,17 @@ fn hostile_mixtures_come_to_an_end() {
         "\u{301}",
     ] {
         bounded(&piece.repeat(SIZE / piece.len()));
+    }
+    for language in [
+        "rust", "js", "python", "json", "css", "toml", "html", "diff", "lua",
+    ] {
+        for piece in [
+            "\"", "'", "\"\"\"", "\\", "\\\"", "\\'", "'\\", "/*", "<!--", "--[[", "r#\"", "1-",
+            "1.", "a-", "a-: ", "a ", "<", "<a", "<a b=\"", "+\n", "é'", "// \n",
+        ] {
+            let begin = format!("```{language}\n");
+            bounded(&(begin + &piece.repeat(SIZE / 4 / piece.len())));
+        }
     }
     for (begin, rest) in [
         ("[", "[]"),
