@@ -11,6 +11,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode};
 
 use crate::local_path::is_local;
+use crate::texts::Texts;
 
 /// No script, nothing from elsewhere, in nobody's frame.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; \
@@ -18,24 +19,24 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; form
 /// What stands in the policy for where forms may lead.
 const OWN_FORMS: &str = "form-action 'self'";
 
-/// The page that is sent instead when the reader has too many bytes under way.
-const FULL: &str = "You have too many pages loading at once. Your change may already be saved. Wait a moment, then reload the page.";
-
-/// A page. It counts for its reader until it is sent, and no cache may store it.
-pub(crate) fn page(status: StatusCode, template: &impl Template) -> Response {
+/// A page. It counts for its reader until it is sent, and no cache may store it. `t` has what is sent
+/// instead where it cannot be written, or the reader has too many bytes under way.
+pub(crate) fn page(t: &'static Texts, status: StatusCode, template: &impl Template) -> Response {
     let (status, text) = match template.render() {
         Ok(text) => (status, text),
         Err(error) => {
             tracing::error!(%error, "a page could not be written");
             (
                 StatusCode::INTERNAL_SERVER_ERROR,
-                "Something went wrong on our side.".to_owned(),
+                t.error.internal.title.clone(),
             )
         }
     };
     match reserve_response_bytes(text.into()) {
         Ok(text) => html(status, text),
-        Err(error) => error_page(&error, |status| html(status, FULL.into())),
+        Err(error) => error_page(&error, |status| {
+            html(status, t.error.too_many_pages.as_str().into())
+        }),
     }
 }
 

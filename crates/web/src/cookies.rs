@@ -1,4 +1,4 @@
-//! Our cookies: the session, the token that forms must show, and the choice of colours.
+//! Our cookies: the session, the token that forms must show, and the choices of colours and language.
 
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
@@ -9,6 +9,9 @@ const SESSION_AGE: u64 = 400 * 24 * 3600;
 
 /// The cookie that keeps the choice of colours in this browser. It names no person and opens nothing.
 pub(crate) const THEME: &str = "eddyline-theme";
+
+/// The cookie that keeps the choice of a language in this browser.
+pub(crate) const LANGUAGE: &str = "eddyline-language";
 
 /// What the cookies are called. Where the pages are reached by https, browsers send them nowhere
 /// else, and the prefix `__Host-` keeps other hosts of the same domain from setting them.
@@ -60,9 +63,17 @@ impl CookieNames {
 
     /// Keeps a choice of colours by its name, or forgets it.
     pub(crate) fn set_theme(&self, name: Option<&str>) -> HeaderValue {
-        let age = name.map_or(0, |_| SESSION_AGE);
-        let age = format!("; Max-Age={age}");
-        self.set(THEME, name.unwrap_or_default(), &age)
+        self.set_choice(THEME, name)
+    }
+
+    /// Keeps a choice of a language by its tag, or forgets it.
+    pub(crate) fn set_language(&self, tag: Option<&str>) -> HeaderValue {
+        self.set_choice(LANGUAGE, tag)
+    }
+
+    fn set_choice(&self, name: &str, value: Option<&str>) -> HeaderValue {
+        let age = value.map_or(0, |_| SESSION_AGE);
+        self.set(name, value.unwrap_or_default(), &format!("; Max-Age={age}"))
     }
 
     fn set(&self, name: &str, value: &str, more: &str) -> HeaderValue {

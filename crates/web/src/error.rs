@@ -2,6 +2,7 @@
 //! words.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use askama::Template;
 use axum::response::{IntoResponse, Response};
@@ -10,7 +11,9 @@ use eddyline_http::error_page;
 use http::StatusCode;
 
 use crate::answer::{page, see_other};
+use crate::language::Language;
 use crate::local_path::sign_in_path;
+use crate::texts::Texts;
 
 /// Why a page is not shown, or its form has no effect.
 #[derive(Debug)]
@@ -95,130 +98,97 @@ impl From<AuthorizeError> for PageError {
 #[derive(Template)]
 #[template(path = "error.html")]
 struct ErrorPage<'a> {
+    t: &'static Texts,
     title: &'a str,
     text: &'a str,
     way_on: Option<(&'a str, &'a str)>,
 }
 
+/// An error that waits for its page. The extractors and pages that fail need not know the language
+/// of the request; [`in_language`] writes the page.
+#[derive(Clone)]
+struct Untold(Arc<PageError>);
+
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let (status, title, text) = match self {
-            Self::App(error) => {
-                return error_page(&error, |status| {
-                    let (title, text) = words(&error);
-                    say(status, title, &text)
-                });
-            }
-            Self::SignIn(next) => return see_other(&sign_in_path(&next)),
-            Self::InvalidAuthorization(text) => {
-                let text = format!(
-                    "{text} You haven’t allowed anything. Only the developers of the application can fix this."
-                );
-                let title = "This application’s request isn’t valid";
-                return say(StatusCode::BAD_REQUEST, title, &text);
-            }
-            Self::CannotJoin => (
-                StatusCode::FORBIDDEN,
-                "You can’t join this flow",
-                "You were blocked from it, or removed and not invited again, or its organization is inactive.",
-            ),
-            Self::NotAllowed => (
-                StatusCode::FORBIDDEN,
-                "You can’t do that",
-                "Only administrators of the organization can, and for an application also the person who \
-                 registered it. While the organization is inactive, nobody can.",
-            ),
-            Self::WrongMethod => (
-                StatusCode::METHOD_NOT_ALLOWED,
-                "This page can’t do that",
-                "Reload the page and try again.",
-            ),
-            Self::InvalidLink => (
-                StatusCode::NOT_FOUND,
-                "This link doesn’t work",
-                "It was already used, has expired, or wasn’t copied completely. Ask for a new one.",
-            ),
-            Self::Forged => (
-                StatusCode::FORBIDDEN,
-                "We couldn’t accept this form",
-                "The page was open for too long, or the form came from another site. \
-                 Allow cookies, reload the page, and send the form again.",
-            ),
-            Self::InvalidAddress => (
-                StatusCode::BAD_REQUEST,
-                "We can’t read this address",
-                "It wasn’t copied completely, or the site that sent you here got it wrong.",
-            ),
-            Self::InvalidCode => (
-                StatusCode::NOT_FOUND,
-                "This code doesn’t work any more",
-                "It was already used, has expired, or belongs to another user. \
-                 Start again in the application.",
-            ),
-        };
-        say(status, title, text)
+        if let Self::SignIn(next) = &self {
+            return see_other(&sign_in_path(next));
+        }
+        let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        response.extensions_mut().insert(Untold(Arc::new(self)));
+        response
     }
 }
 
-/// The page in place of one that panicked, which is in the log already.
+/// The response, or the page of the error that it stands for, in the language of the request.
+pub(crate) fn in_language(mut response: Response, t: &'static Texts) -> Response {
+    match response.extensions_mut().remove::<Untold>() {
+        Some(Untold(error)) => error.page(t),
+        None => response,
+    }
+}
+
+impl PageError {
+    fn page(&self, t: &'static Texts) -> Response {
+        let e = &t.error;
+        let (status, told) = match self {
+            Self::App(error) => {
+                return error_page(error, |status| {
+                    let (title, text) = words(error, t);
+                    say(t, status, title, &text)
+                });
+            }
+            Self::SignIn(next) => return see_other(&sign_in_path(next)),
+            Self::InvalidAuthorization(text) => {
+                let text = format!("{text} {}", e.invalid_authorization.text);
+                let title = &e.invalid_authorization.title;
+                return say(t, StatusCode::BAD_REQUEST, title, &text);
+            }
+            Self::CannotJoin => (StatusCode::FORBIDDEN, &e.cannot_join),
+            Self::NotAllowed => (StatusCode::FORBIDDEN, &e.not_allowed),
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, &e.wrong_method),
+            Self::InvalidLink => (StatusCode::NOT_FOUND, &e.invalid_link),
+            Self::Forged => (StatusCode::FORBIDDEN, &e.forged),
+            Self::InvalidAddress => (StatusCode::BAD_REQUEST, &e.invalid_address),
+            Self::InvalidCode => (StatusCode::NOT_FOUND, &e.invalid_code),
+        };
+        say(t, status, &told.title, &told.text)
+    }
+}
+
+/// The page in place of one that panicked, which is in the log already. What the request asked for
+/// is lost, its language too.
 pub(crate) fn panicked() -> Response {
-    let (title, text) = words(&Error::internal("a request panicked"));
-    say(StatusCode::INTERNAL_SERVER_ERROR, title, &text)
+    let t = Texts::in_language(Language::English);
+    let (title, text) = words(&Error::internal("a request panicked"), t);
+    say(t, StatusCode::INTERNAL_SERVER_ERROR, title, &text)
 }
 
 /// The title and the text of the page that an error is.
-fn words(error: &Error) -> (&'static str, Cow<'static, str>) {
-    match error.kind() {
-        ErrorKind::Invalid => ("Something isn’t right", mistakes(error).into()),
-        ErrorKind::Malformed | ErrorKind::UnsupportedType | ErrorKind::TimedOut => (
-            "We couldn’t read this form",
-            "Go back, reload the page, and try again.".into(),
-        ),
-        ErrorKind::TooLarge => (
-            "That’s too large",
-            "Choose something smaller and try again.".into(),
-        ),
-        ErrorKind::Unauthenticated | ErrorKind::MissingToken | ErrorKind::InvalidToken => {
-            ("You are not signed in", "Sign in and try again.".into())
-        }
-        ErrorKind::Denied | ErrorKind::MissingScope => (
-            "You can’t open this page",
-            "You don’t have access to it. If it belongs to a flow, ask a member to invite you."
-                .into(),
-        ),
-        ErrorKind::NotFound | ErrorKind::Gone => (
-            "Page not found",
-            "This page doesn’t exist, or you can’t see it.".into(),
-        ),
+fn words(error: &Error, t: &'static Texts) -> (&'static str, Cow<'static, str>) {
+    let e = &t.error;
+    let told = match error.kind() {
+        ErrorKind::Invalid => return (&e.invalid, mistakes(error).into()),
         ErrorKind::Conflict | ErrorKind::VersionMismatch => {
-            ("You can’t do that now", own_sentence(error).into())
+            return (&e.conflict, own_sentence(error).into());
         }
-        ErrorKind::TooManyAttempts | ErrorKind::TooManyRequests => {
-            ("Too many attempts", "Wait a minute, then try again.".into())
+        ErrorKind::MailQuota => return (&e.mail_quota, of_mail_quota(error, t).into()),
+        ErrorKind::Integration => return (&e.integration, of_integration(error).into()),
+        ErrorKind::FileQuota => return (&e.file_quota, own_sentence(error).into()),
+        ErrorKind::Malformed | ErrorKind::UnsupportedType | ErrorKind::TimedOut => &e.malformed,
+        ErrorKind::TooLarge => &e.too_large,
+        ErrorKind::Unauthenticated | ErrorKind::MissingToken | ErrorKind::InvalidToken => {
+            &e.unauthenticated
         }
-        ErrorKind::MailQuota => ("Too many e-mails", of_mail_quota(error).into()),
-        ErrorKind::Integration => (
-            "The integration couldn’t do that",
-            of_integration(error).into(),
-        ),
-        ErrorKind::Unavailable => (
-            "Temporarily unavailable",
-            "The server is busy or its database does not answer. Try again in a moment.".into(),
-        ),
-        ErrorKind::DeadlineExceeded => (
-            "Temporarily unavailable",
-            "This took too long. Try again in a moment.".into(),
-        ),
-        ErrorKind::FileQuota => ("We couldn’t save that", own_sentence(error).into()),
-        ErrorKind::DiskFull => (
-            "We couldn’t save that",
-            "The server has no room for more data.".into(),
-        ),
-        ErrorKind::Internal => (
-            "Something went wrong on our side",
-            "Try again in a moment.".into(),
-        ),
-    }
+        ErrorKind::Denied | ErrorKind::MissingScope => &e.denied,
+        ErrorKind::NotFound | ErrorKind::Gone => &e.not_found,
+        ErrorKind::TooManyAttempts | ErrorKind::TooManyRequests => &e.too_many_attempts,
+        ErrorKind::Unavailable => &e.unavailable,
+        ErrorKind::DeadlineExceeded => &e.deadline,
+        ErrorKind::DiskFull => &e.disk_full,
+        ErrorKind::Internal => &e.internal,
+    };
+    (&told.title, told.text.as_str().into())
 }
 
 /// What the error says to the caller, or else its kind.
@@ -243,9 +213,13 @@ fn mistakes(error: &Error) -> String {
     }
 }
 
-fn of_mail_quota(error: &Error) -> String {
-    let wait = in_words(error.retry_after().unwrap_or_default());
-    format!("{} Try again in {wait}.", own_sentence(error))
+fn of_mail_quota(error: &Error, t: &Texts) -> String {
+    let wait = in_words(error.retry_after().unwrap_or_default(), t);
+    format!(
+        "{} {}",
+        own_sentence(error),
+        t.error.again_in.with("wait", wait)
+    )
 }
 
 /// The address at which the user has to sign in stays as it is, without a full stop.
@@ -259,24 +233,31 @@ fn of_integration(error: &Error) -> String {
     }
 }
 
-fn say(status: StatusCode, title: &str, text: &str) -> Response {
+fn say(t: &'static Texts, status: StatusCode, title: &str, text: &str) -> Response {
     page(
+        t,
         status,
         &ErrorPage {
+            t,
             title,
             text,
-            way_on: Some(("/", "Go to the start page")),
+            way_on: Some(("/", &t.error.to_start)),
         },
     )
 }
 
 /// How long to wait, in the largest unit that people would use.
-fn in_words(seconds: u64) -> String {
-    match seconds {
-        0..=90 => "a minute".to_owned(),
-        91..=5400 => format!("{} minutes", seconds.div_ceil(60)),
-        _ => format!("{} hours", seconds.div_ceil(3600)),
-    }
+fn in_words(seconds: u64, t: &Texts) -> String {
+    let (unit, plural) = match seconds {
+        0..=5400 => (60, &t.error.minutes),
+        _ => (3600, &t.error.hours),
+    };
+    let count = match seconds {
+        0..=90 => 1,
+        _ => seconds.div_ceil(unit),
+    };
+    t.count(plural, usize::try_from(count).unwrap_or(usize::MAX))
+        .to_string()
 }
 
 /// Texts of the application begin small and have no full stop.
@@ -295,15 +276,21 @@ mod tests {
 
     #[test]
     fn a_wait_is_told_in_a_unit_that_people_use() {
-        for (seconds, words) in [
-            (1, "a minute"),
-            (90, "a minute"),
-            (91, "2 minutes"),
-            (5400, "90 minutes"),
-            (5401, "2 hours"),
-            (86_399, "24 hours"),
+        for (seconds, english, german) in [
+            (1, "a minute", "einer Minute"),
+            (90, "a minute", "einer Minute"),
+            (91, "2 minutes", "2 Minuten"),
+            (5400, "90 minutes", "90 Minuten"),
+            (5401, "2 hours", "2 Stunden"),
+            (86_399, "24 hours", "24 Stunden"),
         ] {
-            assert_eq!(in_words(seconds), words, "{seconds}");
+            for (language, words) in [(Language::English, english), (Language::German, german)] {
+                assert_eq!(
+                    in_words(seconds, Texts::in_language(language)),
+                    words,
+                    "{seconds}"
+                );
+            }
         }
     }
 }

@@ -11,8 +11,9 @@ use http::Request;
 use tower::ServiceExt as _;
 
 use crate::Site;
-use crate::error::panicked;
+use crate::error::{in_language, panicked};
 use crate::root::RootPath;
+use crate::texts::Texts;
 
 /// The pages, as a service for any server. Clones share them.
 pub type Pages = RequestEnvelope<Rooted>;
@@ -37,13 +38,14 @@ impl Rooted {
 
 impl Answerable for Rooted {
     async fn respond(&self, request: Request<Body>) -> Response {
+        let t = Texts::of(request.headers());
         let response = self
             .router
             .clone()
             .oneshot(request)
             .await
             .unwrap_or_else(|never| match never {});
-        self.root.put_back(response).await
+        self.root.put_back(in_language(response, t)).await
     }
 
     async fn internal_error(&self) -> Response {

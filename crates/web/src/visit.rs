@@ -15,6 +15,8 @@ use crate::answer::{page, see_other};
 use crate::cookies::CookieNames;
 use crate::error::PageError;
 use crate::form::Form;
+use crate::language::Language;
+use crate::texts::Texts;
 use crate::theme::Theme;
 use crate::zone::Zone;
 
@@ -35,6 +37,9 @@ pub(crate) struct Visit {
     agent: String,
     zone: Zone,
     theme: Option<Theme>,
+    t: &'static Texts,
+    /// The language that was chosen in this browser.
+    language: Option<Language>,
 }
 
 /// The pages that every page leads to for somebody who is signed in: path, icon and label.
@@ -53,6 +58,7 @@ pub(crate) struct Inside {
     pub(crate) name: String,
     pub(crate) csrf: String,
     pub(crate) theme: Option<Theme>,
+    pub(crate) t: &'static Texts,
     /// The path of the page.
     here: String,
 }
@@ -116,6 +122,8 @@ impl FromRequestParts<Site> for Visit {
             agent: agent(&parts.headers),
             zone: Zone::of(&parts.headers),
             theme: Theme::of(&parts.headers),
+            t: Texts::of(&parts.headers),
+            language: Language::chosen(&parts.headers),
             site: site.clone(),
         })
     }
@@ -203,12 +211,29 @@ impl Visit {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
 
+    /// The texts in the language of the request.
+    pub(crate) fn texts(&self) -> &'static Texts {
+        self.t
+    }
+
+    /// The language that the reader has chosen, or `None` for the one that the browser says.
+    pub(crate) fn language(&self) -> Option<Language> {
+        self.language
+    }
+
+    /// Has the browser keep a choice of a language.
+    pub(crate) fn keep_language(&self, language: Option<Language>, response: &mut Response) {
+        let cookie = self.cookies.set_language(language.map(Language::tag));
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+
     /// What stands beside the page.
     pub(crate) fn inside(&self) -> Inside {
         Inside {
             name: self.name().unwrap_or_default().to_owned(),
             csrf: self.csrf().to_owned(),
             theme: self.theme,
+            t: self.t,
             here: self.path.clone(),
         }
     }
@@ -235,7 +260,7 @@ impl Visit {
 
     /// The answer, with this status.
     pub(crate) fn page_with(&self, status: StatusCode, template: &impl Template) -> Response {
-        let mut response = page(status, template);
+        let mut response = page(self.t, status, template);
         if self.csrf.1 {
             response
                 .headers_mut()
@@ -315,6 +340,7 @@ mod tests {
                 name: String::new(),
                 csrf: String::new(),
                 theme: None,
+                t: Texts::in_language(Language::English),
                 here: here.to_owned(),
             };
             assert_eq!(inside.current(path), current, "{path} at {here}");

@@ -1,6 +1,7 @@
 // A picture on its own, and from it to the others of the list.
 
 import { find, findAll } from './dom.js';
+import { t } from './texts.js';
 
 const dialog = find('#lightbox');
 /** The pictures of the list, and which of them is shown. */
@@ -27,7 +28,7 @@ function show() {
   find('b', dialog).textContent = name;
   find('small', dialog).textContent = `${find('.by b', row).textContent}, ${find('.by time', row).textContent}`;
   find('a', dialog).href = link.href;
-  find('.bottom', dialog).textContent = shots.length > 1 ? `${at + 1} of ${shots.length}` : '';
+  find('.bottom', dialog).textContent = shots.length > 1 ? t('script.lightbox.place', { at: at + 1, all: shots.length }) : '';
   for (const [step, button] of [[-1, '.before'], [1, '.after']]) {
     find(button, dialog).hidden = !shots[at + step];
   }

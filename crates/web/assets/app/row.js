@@ -4,6 +4,7 @@ import { root } from './api.js';
 import { find, findAll, icon, make, setHtml, textOf } from './dom.js';
 import { person } from './people.js';
 import { showReactions } from './reactions.js';
+import { t } from './texts.js';
 import { clock } from './times.js';
 
 const self = document.body.dataset;
@@ -82,14 +83,14 @@ export function showText(row, text, html, isEdited) {
   if (text === '') {
     // With its text the reactions to a message went.
     showReactions(row, {});
-    place.replaceChildren(make('span', { className: 'gone', textContent: 'Deleted' }));
+    place.replaceChildren(make('span', { className: 'gone', textContent: t('both.deleted') }));
     return;
   }
   if (html === undefined || html === null) place.textContent = text ?? '';
   // Pictures of a mail or a discussion are files of the flow.
   else setHtml(place, html.replaceAll('src="/files/', `src="${root}/app/-/api/files/`));
   row.classList.toggle('long', isLong(text));
-  if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: '(edited)' }));
+  if (isEdited) place.append(' ', make('span', { className: 'edited', textContent: t('both.edited') }));
   dress(place);
   linkTags(place);
 }
@@ -218,6 +219,6 @@ export function bytes(count) {
   }
   const whole = Math.trunc(scaled / 1000);
   const tenths = Math.trunc((scaled % 1000) / 100);
-  if (whole < 10 && tenths > 0) return `${whole}.${tenths} ${units[unit]}`;
+  if (whole < 10 && tenths > 0) return `${whole}${t('locale.decimal')}${tenths} ${units[unit]}`;
   return `${Math.trunc((scaled + 500) / 1000)} ${units[unit]}`;
 }

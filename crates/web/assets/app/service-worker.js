@@ -1,5 +1,6 @@
 // The service worker: notifications of closed pages, and pages without a network. The server puts
-// `ASSETS` before this text: the addresses of the style and of all modules, below the root.
+// before this text: `ASSETS`, the addresses of the style and of all modules below the root, and
+// `TEXTS` in the language of the browser.
 
 const root = new URL('../..', self.location).pathname.replace(/\/$/, '');
 const ASSETS_CACHE = 'eddyline-assets';
@@ -88,8 +89,10 @@ self.addEventListener('push', (event) => {
 async function show({ from, flow, event, text, path, tag }) {
   const pages = await self.clients.matchAll({ type: 'window', includeUncontrolled: true });
   if (pages.some((page) => page.focused)) return;
-  const what = event === 'file' ? 'Sent a file' : 'New message';
-  await self.registration.showNotification(flow ? `${from} in ${flow}` : from, {
+  const what = event === 'file' ? TEXTS.sent_file : TEXTS.new_message;
+  const values = { from, flow };
+  const title = TEXTS.from_in.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+  await self.registration.showNotification(flow ? title : from, {
     body: text ?? what,
     icon: `${root}/assets/icon.svg`,
     tag,

@@ -20,6 +20,7 @@ use super::password::HINT;
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::language::Language;
 use crate::submission::Submission;
 use crate::theme::Theme;
 use crate::visit::{Inside, Visit};
@@ -47,6 +48,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let done = match visit.query("done") {
         "profile" => Some("Your profile has been saved."),
         "appearance" => Some("Your colours have been saved in this browser."),
+        "language" => Some(visit.texts().language_choice.saved.as_str()),
         "email" => Some(
             "Your e-mail address has been changed. We’ve sent a link to undo this to the old one.",
         ),
@@ -66,6 +68,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
         ("E-mail address", email(&visit, &user.email, fresh)),
         ("Password", password(&visit)),
         ("Appearance", appearance(&visit, visit.theme())),
+        (
+            &visit.texts().language_choice.title,
+            language(&visit, visit.language()),
+        ),
     ];
     let mut organizations = visit.app().organizations().list_own(actor).await?;
     organizations.retain(|organization| organization.administered);
@@ -88,6 +94,7 @@ pub(super) async fn change(sent: Submission) -> Result<Response, PageError> {
         "profile" => change_profile(&sent, user).await,
         "email" => change_email(&sent).await,
         "appearance" => Ok(change_appearance(&sent)),
+        "language" => Ok(change_language(&sent)),
         "password" => change_password(&sent, user).await,
         "no-picture" => picture::remove(&sent).await,
         _ => Err(PageError::unreadable()),
@@ -194,6 +201,14 @@ fn change_appearance(sent: &Submission) -> Response {
     response
 }
 
+/// What is no language stands for what the browser says.
+fn change_language(sent: &Submission) -> Response {
+    let language = sent.get("language").parse().ok();
+    let mut response = see_other("/account?done=language");
+    sent.visit.keep_language(language, &mut response);
+    response
+}
+
 async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
     let visit = &sent.visit;
     match visit.actor() {
@@ -261,6 +276,22 @@ fn appearance(visit: &Visit, theme: Option<Theme>) -> FormView {
             FormField::choice("theme", "Colours", choices.into())
                 .value(theme.map_or("system", Theme::name))
                 .hint("This browser keeps it."),
+        )
+}
+
+fn language(visit: &Visit, chosen: Option<Language>) -> FormView {
+    let t = &visit.texts().language_choice;
+    let by_browser = ("browser".to_owned(), t.by_browser.clone());
+    // Those who cannot read this page find their language by its own name.
+    let each = Language::ALL.map(|each| (each.tag().to_owned(), each.own_name().to_owned()));
+    let choices = [by_browser].into_iter().chain(each);
+    FormView::new("/account", visit.csrf(), t.save.as_str())
+        .prefix("language-")
+        .hidden("part", "language")
+        .field(
+            FormField::choice("language", &t.label, choices.collect())
+                .value(chosen.map_or("browser", Language::tag))
+                .hint(&t.hint),
         )
 }
 

@@ -11,6 +11,8 @@ use http::Uri;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 
 use crate::error::PageError;
+use crate::language::Language;
+use crate::texts::Texts;
 
 /// How long a browser keeps what its address names by its text.
 const KEEP: &str = "public, max-age=31536000, immutable";
@@ -66,8 +68,8 @@ impl Asset {
 }
 
 /// The modules of the script. They import each other by relative addresses, so all of them stand
-/// under one digest.
-const SCRIPTS: &[(&str, &str)] = &[
+/// under one digest, and under one language: beside them is [`LANGUAGE`] with the texts.
+pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("app.js", include_str!("../../assets/app/app.js")),
     ("api.js", include_str!("../../assets/app/api.js")),
     ("choices.js", include_str!("../../assets/app/choices.js")),
@@ -102,6 +104,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("stream.js", include_str!("../../assets/app/stream.js")),
     ("switcher.js", include_str!("../../assets/app/switcher.js")),
     ("tags.js", include_str!("../../assets/app/tags.js")),
+    ("texts.js", include_str!("../../assets/app/texts.js")),
     ("times.js", include_str!("../../assets/app/times.js")),
     ("tray.js", include_str!("../../assets/app/tray.js")),
     ("worker.js", include_str!("../../assets/app/worker.js")),
@@ -111,12 +114,14 @@ const SCRIPTS: &[(&str, &str)] = &[
     ),
 ];
 
+/// The module with the texts of one language.
+const LANGUAGE: &str = "language.js";
+
 /// Names the very texts of all modules.
 static SCRIPTS_DIGEST: LazyLock<String> = LazyLock::new(|| {
-    let all: String = SCRIPTS
-        .iter()
-        .flat_map(|(name, text)| [*name, *text])
-        .collect();
+    let modules = SCRIPTS.iter().flat_map(|(name, text)| [*name, *text]);
+    let texts = Language::ALL.map(|language| Texts::in_language(language).module());
+    let all: String = modules.chain(texts).collect();
     to_hex(&Secret::presented(all).hash().0[..8])
 });
 
@@ -140,40 +145,49 @@ static EMOJI: LazyLock<String> = LazyLock::new(|| {
 /// Younger emoji are missing in the fonts of systems that are still in use.
 const LATEST_EMOJI: emojis::UnicodeVersion = emojis::UnicodeVersion::new(15, 0);
 
-/// Where pages find a module.
-pub(crate) fn script_url(name: &str) -> String {
-    format!("/assets/{}/{name}", *SCRIPTS_DIGEST)
+/// Where pages of a language find a module.
+pub(crate) fn script_url(name: &str, language: Language) -> String {
+    format!("/assets/{}-{}/{name}", *SCRIPTS_DIGEST, language.tag())
 }
 
 /// Where the modules are that a page loads, but for the first and the worker.
-pub(crate) fn module_urls() -> Vec<String> {
+pub(crate) fn module_urls(language: Language) -> Vec<String> {
     let names = SCRIPTS.iter().map(|(name, _)| *name);
     let loaded = names.filter(|name| !matches!(*name, "app.js" | "worker.js"));
-    loaded.map(script_url).collect()
+    loaded
+        .chain([LANGUAGE])
+        .map(|name| script_url(name, language))
+        .collect()
 }
 
 /// A module, for pages of this version and of those before: a page that is open while the server is
 /// updated may load one that it has not needed so far.
 pub(super) async fn script(
-    Path((digest, name)): Path<(String, String)>,
+    Path((place, name)): Path<(String, String)>,
 ) -> Result<Response, PageError> {
-    let keep = match digest == *SCRIPTS_DIGEST {
+    let (digest, tag) = place.rsplit_once('-').unwrap_or((&place, ""));
+    let keep = match *digest == **SCRIPTS_DIGEST {
         true => KEEP,
         false => "no-cache",
     };
     if name == "emoji.json" {
-        return Ok(asset(&EMOJI, "application/json", keep));
+        return Ok(asset(EMOJI.as_str(), "application/json", keep));
+    }
+    let kind = "text/javascript; charset=utf-8";
+    if name == LANGUAGE {
+        let language = tag.parse().map_err(|()| PageError::not_found())?;
+        return Ok(asset(Texts::in_language(language).module(), kind, keep));
     }
     let (_, text) = SCRIPTS
         .iter()
         .find(|(known, _)| *known == name)
         .ok_or_else(PageError::not_found)?;
-    Ok(asset(text, "text/javascript; charset=utf-8", keep))
+    Ok(asset(*text, kind, keep))
 }
 
 /// The answer with a static file; `keep` says how browsers may keep it.
-pub(super) fn asset(text: &'static str, kind: &'static str, keep: &'static str) -> Response {
-    let mut response = Response::new(Body::from(text));
+pub(super) fn asset(text: impl Into<Body>, kind: &'static str, keep: &'static str) -> Response {
+    let mut response = Response::new(text.into());
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));

@@ -1,17 +1,17 @@
 //! Notifications of a browser: what its scripts tell the server, and what browsers load for them.
 
-use std::sync::LazyLock;
-
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::response::Response;
 use eddyline_app::NewSubscription;
+use http::HeaderMap;
 use http::StatusCode;
-use http::header::{HeaderName, HeaderValue};
+use http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderName, HeaderValue, VARY};
 
 use super::assets::{self, asset};
 use super::plain::Plain;
 use crate::error::PageError;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// Lets a service worker see requests beside and above its own path (Service Workers, section 7).
@@ -20,25 +20,32 @@ const SERVICE_WORKER_ALLOWED: HeaderName = HeaderName::from_static("service-work
 /// Browsers ask each time whether the file is still the same.
 const CHECKED: &str = "no-cache";
 
-/// The service worker, with the files that it keeps.
-static SERVICE_WORKER: LazyLock<String> = LazyLock::new(|| {
-    let mut files = assets::module_urls();
-    files.extend(["app.js", "worker.js"].map(assets::script_url));
+/// The service worker of a language, with the files that it keeps and its texts. With another
+/// language it is another file, so that browsers take up the new one and its files.
+fn worker_in(t: &Texts) -> String {
+    let language = t.language;
+    let mut files = assets::module_urls(language);
+    files.extend(["app.js", "worker.js"].map(|name| assets::script_url(name, language)));
     files.extend([assets::STYLE.url(), assets::ICON.url()]);
     let files = serde_json::to_string(&files).unwrap_or_default();
     let text = include_str!("../../assets/app/service-worker.js");
-    format!("const ASSETS = {files};\n{text}")
-});
+    format!(
+        "const ASSETS = {files};\nconst TEXTS = {};\n{text}",
+        t.worker()
+    )
+}
 
 /// How the client is installed as an application (Web Application Manifest). Its addresses are
 /// relative, since the pages may be reached under a path.
 const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../app","scope":"../../app","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
 
-pub(super) async fn service_worker() -> Response {
-    let mut response = asset(&SERVICE_WORKER, "text/javascript; charset=utf-8", CHECKED);
-    response
-        .headers_mut()
-        .insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("../../"));
+pub(super) async fn service_worker(headers: HeaderMap) -> Response {
+    let text = Bytes::from(worker_in(Texts::of(&headers)));
+    let mut response = asset(text, "text/javascript; charset=utf-8", CHECKED);
+    let headers = response.headers_mut();
+    headers.insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("../../"));
+    headers.append(VARY, ACCEPT_LANGUAGE.into());
+    headers.append(VARY, COOKIE.into());
     response
 }
 

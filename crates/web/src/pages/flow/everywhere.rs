@@ -14,6 +14,7 @@ use super::private::person;
 use super::shell::Shell;
 use super::with_scripts;
 use crate::error::PageError;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 const SEARCH: &str = "/app/-/search";
@@ -22,6 +23,7 @@ const MENTIONS: &str = "/app/-/mentions";
 #[derive(Template)]
 #[template(path = "app/everywhere.html")]
 struct Everywhere {
+    t: &'static Texts,
     shell: Shell,
     /// Of a search.
     question: Option<Question>,
@@ -52,6 +54,7 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
     };
     let shell = Shell::load(&visit, actor, None, None, event).await?;
     let page = Everywhere {
+        t: visit.texts(),
         shell: shell.at("search"),
         question: Some(question),
         mistake,
@@ -69,6 +72,7 @@ pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageErr
     let found = rows(&visit, actor, list, &[], further).await?;
     let shell = Shell::load(&visit, actor, None, None, event).await?;
     let page = Everywhere {
+        t: visit.texts(),
         shell: shell.at("mentions"),
         question: None,
         mistake: None,

@@ -36,6 +36,7 @@ use crate::answer::let_scripts_run;
 use crate::error::PageError;
 use crate::pages::flows::show_settings;
 use crate::segments::FlowNames;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// How many messages a page opens with.
@@ -76,6 +77,7 @@ struct ThreadPane {
 #[derive(Template)]
 #[template(path = "app/flow.html")]
 struct FlowPage {
+    t: &'static Texts,
     shell: Shell,
     flow: Flow,
     /// The path of the page.
@@ -240,6 +242,7 @@ async fn show(
         flow.organization.parameterized_name, flow.parameterized_name
     );
     let context = RowContext {
+        t: visit.texts(),
         people: &by_id,
         zone: visit.zone(),
         now: app.now(),
@@ -271,6 +274,7 @@ async fn show(
     };
     let shell = Shell::load(&visit, actor, Some(&flow), None, event).await?;
     let page = FlowPage {
+        t: visit.texts(),
         api: format!(
             "{}/{}",
             flow.organization.parameterized_name, flow.parameterized_name

@@ -16,11 +16,13 @@ use super::shell::Shell;
 use super::{of_chat, with_scripts};
 use crate::error::PageError;
 use crate::segments::Numbered;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "app/private.html")]
 struct PrivatePage {
+    t: &'static Texts,
     shell: Shell,
     /// The other user.
     other: User,
@@ -103,6 +105,7 @@ async fn show_at(
         .collect();
     let path = format!("/app/-/private/{with}");
     let context = RowContext {
+        t: visit.texts(),
         people: &by_id,
         zone: visit.zone(),
         now: app.now(),
@@ -120,6 +123,7 @@ async fn show_at(
         newer,
     } = stretch;
     let page = PrivatePage {
+        t: visit.texts(),
         shell: Shell::load(&visit, actor, None, Some(&other), event).await?,
         rows: rows(messages, &context),
         empty: Row::default(),

@@ -10,6 +10,7 @@ use eddyline_wire::{Attachment, FlowUser, Message, Thread};
 use serde_json::Value;
 
 use super::tag_links::{link_tags, tag_path};
+use crate::texts::Texts;
 use crate::zone::{Day, Zone};
 
 /// How long after a message the next one of the same author stands without their name, in
@@ -25,6 +26,7 @@ pub(super) const FORMER: &str = "Former member";
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
+    pub(super) t: &'static Texts,
     pub(super) people: &'a HashMap<i64, FlowUser>,
     pub(super) zone: Zone,
     pub(super) now: Timestamp,
@@ -221,6 +223,10 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         .tags
         .iter()
         .filter(|tag| !tag.starts_with(':') && !names_tag(&message, tag));
+    let files = message
+        .attachments
+        .iter()
+        .map(|file| file_card(file, context.t));
     Row {
         id: message.id,
         prefix: if context.in_thread { "t" } else { "m" },
@@ -229,7 +235,7 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
         sent: message.sent,
         path: format!("{}/messages/{}#m{}", context.room, message.id, message.id),
         is_here: context.focus == Focus::Message(message.id),
-        html: link_tags(&html_of(&message), &search),
+        html: link_tags(&html_of(&message, context.t), &search),
         edited: message.edited.is_some() && !is_empty(&message),
         uuid: message.uuid.clone().unwrap_or_default(),
         thread: message
@@ -238,7 +244,7 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
             .map(|thread| RowThread::of(thread, context.flow)),
         is_own: user != 0 && user == context.me,
         mentions_reader: mentions_reader && user != context.me,
-        files: message.attachments.iter().map(file_card).collect(),
+        files: files.collect(),
         reactions: reactions(&message, context),
         tags: shown_tags
             .map(|tag| TagLink {
@@ -325,9 +331,10 @@ fn is_empty(message: &Message) -> bool {
     text_of(message).is_some_and(str::is_empty)
 }
 
-fn html_of(message: &Message) -> String {
+fn html_of(message: &Message, t: &Texts) -> String {
     if is_empty(message) {
-        return "<span class=\"gone\">Deleted</span>".to_owned();
+        let deleted = eddyline_markup::escape(&t.both.deleted);
+        return format!("<span class=\"gone\">{deleted}</span>");
     }
     match (&message.html, &message.body, &message.title) {
         (Some(html), ..) => html.clone(),
@@ -341,7 +348,7 @@ fn html_of(message: &Message) -> String {
     }
 }
 
-fn file_card(file: &Attachment) -> FileCard {
+fn file_card(file: &Attachment, t: &Texts) -> FileCard {
     let address = |path: &str| format!("/app/-/api{path}");
     let kind = file
         .file_name
@@ -359,7 +366,7 @@ fn file_card(file: &Attachment) -> FileCard {
         } else {
             kind
         },
-        size: bytes(file.file_size),
+        size: bytes(file.file_size, &t.locale.decimal),
         media: match file.content_type.split('/').next() {
             Some("audio") => Some("audio"),
             Some("video") => Some("video"),
@@ -379,8 +386,8 @@ fn file_card(file: &Attachment) -> FileCard {
     }
 }
 
-/// A number of bytes in three digits at most, as `48 KB`.
-fn bytes(count: i64) -> String {
+/// A number of bytes in three digits at most, as `48 KB`; `decimal` is the sign before tenths.
+fn bytes(count: i64, decimal: &str) -> String {
     const UNITS: [&str; 4] = ["KB", "MB", "GB", "TB"];
     if count < 1000 {
         return format!("{count} B");
@@ -393,7 +400,7 @@ fn bytes(count: i64) -> String {
     }
     let (whole, tenths) = (scaled / 1000, scaled % 1000 / 100);
     match whole {
-        0..10 if tenths > 0 => format!("{whole}.{tenths} {}", UNITS[unit]),
+        0..10 if tenths > 0 => format!("{whole}{decimal}{tenths} {}", UNITS[unit]),
         _ => format!("{} {}", (scaled + 500) / 1000, UNITS[unit]),
     }
 }
@@ -490,7 +497,8 @@ mod tests {
             (2_340_000, "2.3 MB"),
             (5_000_000_000, "5 GB"),
         ] {
-            assert_eq!(bytes(count), text);
+            assert_eq!(bytes(count, "."), text);
         }
+        assert_eq!(bytes(2_340_000, ","), "2,3 MB");
     }
 }

@@ -6,6 +6,7 @@ use eddyline_model::{EventId, FlowId};
 use eddyline_wire::{Flow, PrivateConversation, User};
 
 use crate::error::PageError;
+use crate::language::Language;
 use crate::pages::assets;
 use crate::theme::Theme;
 use crate::visit::Visit;
@@ -20,6 +21,7 @@ pub(super) struct Shell {
     pub(super) conversations: Vec<PrivateTab>,
     /// The colours that the reader has chosen.
     pub(super) theme: Option<Theme>,
+    pub(super) language: Language,
     /// The most bytes of a file, or 0 where none can be sent.
     pub(super) max_file: u64,
     /// The page over all rooms that this is.
@@ -114,8 +116,10 @@ impl Shell {
                 let level = wanted.levels.get(&FlowId(flow.id.clone()));
                 tab.with_level(level.copied())
             });
+        let language = visit.texts().language;
         Ok(Self {
             theme: visit.theme(),
+            language,
             max_file: max_file(visit),
             csrf: visit.csrf().to_owned(),
             event: event.to_string(),
@@ -131,8 +135,8 @@ impl Shell {
                 avatar: format!("{}72", me.avatar),
             },
             organization,
-            script: assets::script_url("app.js"),
-            modules: assets::module_urls(),
+            script: assets::script_url("app.js", language),
+            modules: assets::module_urls(language),
         })
     }
 }
@@ -147,7 +151,7 @@ impl Shell {
     pub(super) fn at(self, here: &'static str) -> Self {
         Self {
             here,
-            script: assets::script_url("frame.js"),
+            script: assets::script_url("frame.js", self.language),
             modules: Vec::new(),
             ..self
         }
