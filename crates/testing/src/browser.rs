@@ -321,6 +321,15 @@ impl Browser {
         self.devtools("Emulation.setDeviceMetricsOverride", &size);
     }
 
+    /// Has the browser ask for pages in these languages, with commas between, the preferred one
+    /// first.
+    #[track_caller]
+    pub fn set_languages(&self, languages: &str) {
+        let agent = self.execute("return navigator.userAgent");
+        let said = json!({ "userAgent": agent, "acceptLanguage": languages });
+        self.devtools("Emulation.setUserAgentOverride", &said);
+    }
+
     /// What the window shows, as PNG.
     ///
     /// # Panics

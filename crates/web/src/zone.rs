@@ -8,6 +8,7 @@ use time::macros::format_description;
 use time::{Date, OffsetDateTime, UtcOffset};
 
 use crate::cookies;
+use crate::texts::Texts;
 
 /// The cookie in which a script notes how many minutes the reader's clock is ahead of UTC.
 const COOKIE: &str = "eddyline-zone";
@@ -72,13 +73,21 @@ impl Zone {
 impl Day {
     /// The day in words, as `Thursday, 19 November`, with the year where it is another than that of
     /// `today`.
-    pub(crate) fn name(self, today: Self) -> String {
-        let date = self.0;
-        let year = match date.year() == today.0.year() {
-            true => String::new(),
-            false => format!(" {}", date.year()),
+    pub(crate) fn name(self, today: Self, t: &Texts) -> String {
+        let (date, locale) = (self.0, &t.locale);
+        let is_this_year = date.year() == today.0.year();
+        let phrase = match is_this_year {
+            true => &locale.day,
+            false => &locale.day_with_year,
         };
-        format!("{}, {} {}{year}", date.weekday(), date.day(), date.month())
+        let day = phrase
+            .with("weekday", &locale.weekdays[weekday(date)])
+            .with("date", date.day())
+            .with("month", &locale.months[month(date)]);
+        match is_this_year {
+            true => day.to_string(),
+            false => day.with("year", date.year()).to_string(),
+        }
     }
 
     /// The day as addresses have it: `2026-11-20`.
@@ -93,18 +102,30 @@ impl Day {
     }
 
     /// The day in few letters: nothing for today, `Thu` for the last six days, else `19 Nov`.
-    pub(crate) fn short(self, today: Self) -> Option<String> {
-        let days = (today.0 - self.0).whole_days();
-        match days {
+    pub(crate) fn short(self, today: Self, t: &Texts) -> Option<String> {
+        let (date, locale) = (self.0, &t.locale);
+        match (today.0 - date).whole_days() {
             0 => None,
-            1..=6 => Some(self.0.weekday().to_string()[..3].to_owned()),
-            _ => Some(format!(
-                "{} {}",
-                self.0.day(),
-                &self.0.month().to_string()[..3]
-            )),
+            1..=6 => Some(locale.weekdays_short[weekday(date)].clone()),
+            _ => {
+                let day = locale.day_short.with("date", date.day());
+                Some(
+                    day.with("month", &locale.months_short[month(date)])
+                        .to_string(),
+                )
+            }
         }
     }
+}
+
+/// The place of a day in its week, from Monday on.
+fn weekday(date: Date) -> usize {
+    usize::from(date.weekday().number_days_from_monday())
+}
+
+/// The place of a month in its year.
+fn month(date: Date) -> usize {
+    usize::from(u8::from(date.month())) - 1
 }
 
 #[cfg(test)]
@@ -112,10 +133,15 @@ mod tests {
     use http::header::{COOKIE as HEADER, HeaderValue};
 
     use super::*;
+    use crate::language::Language;
 
     fn zone(cookie: &str) -> Zone {
         let value = HeaderValue::from_str(&format!("eddyline-zone={cookie}")).unwrap();
         Zone::of(&HeaderMap::from_iter([(HEADER, value)]))
+    }
+
+    fn english() -> &'static Texts {
+        Texts::in_language(Language::English)
     }
 
     /// 21 November 2026, 23:35 UTC.
@@ -132,7 +158,7 @@ mod tests {
         ] {
             let zone = zone(cookie);
             assert_eq!(zone.clock(AT), clock, "{cookie}");
-            assert_eq!(zone.day(AT).name(zone.day(AT)), day, "{cookie}");
+            assert_eq!(zone.day(AT).name(zone.day(AT), english()), day, "{cookie}");
         }
         assert_eq!(zone("0").clock(Timestamp(i64::MAX)), "");
     }
@@ -159,9 +185,28 @@ mod tests {
         let zone = zone("0");
         let today = zone.day(AT);
         let ago = |days: i64| zone.day(Timestamp(AT.0 - days * 86_400_000));
-        assert_eq!(ago(0).short(today), None);
-        assert_eq!(ago(2).short(today).as_deref(), Some("Thu"));
-        assert_eq!(ago(8).short(today).as_deref(), Some("13 Nov"));
-        assert_eq!(ago(400).name(today), "Friday, 17 October 2025");
+        for (language, thursday, november, this_year, last_year) in [
+            (
+                Language::English,
+                "Thu",
+                "13 Nov",
+                "Saturday, 21 November",
+                "Friday, 17 October 2025",
+            ),
+            (
+                Language::German,
+                "Do",
+                "13. Nov.",
+                "Samstag, 21. November",
+                "Freitag, 17. Oktober 2025",
+            ),
+        ] {
+            let t = Texts::in_language(language);
+            assert_eq!(ago(0).short(today, t), None);
+            assert_eq!(ago(2).short(today, t).as_deref(), Some(thursday));
+            assert_eq!(ago(8).short(today, t).as_deref(), Some(november));
+            assert_eq!(ago(0).name(today, t), this_year);
+            assert_eq!(ago(400).name(today, t), last_year);
+        }
     }
 }

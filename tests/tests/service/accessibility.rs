@@ -58,6 +58,11 @@ fn axe_finds_nothing_on_any_page() {
                 };
                 faults.extend(judge_everywhere(&browser, &axe, &shown, name));
             }
+            browser.set_languages("de");
+            for path in [MAIN, "/account"] {
+                let what = format!("{path} in German");
+                faults.extend(judge_everywhere(&browser, &axe, &|| open(path), &what));
+            }
             assert_eq!(faults, Vec::<String>::new());
         });
     });

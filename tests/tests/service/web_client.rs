@@ -4,6 +4,7 @@
 mod code;
 mod context;
 mod fit;
+mod german;
 mod hostile;
 mod keyboard;
 mod long_chat;

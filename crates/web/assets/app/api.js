@@ -1,6 +1,7 @@
 // Requests to the API, by the session of the browser.
 
 import { pageOf } from './dom.js';
+import { t } from './texts.js';
 
 /** The path under which the pages are reached, mostly empty. */
 export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -75,8 +76,8 @@ function sendForm(path, form, going) {
       const headers = { 'Retry-After': request.getResponseHeader('Retry-After') ?? '' };
       resolve(new Response(request.response || null, { status: request.status, headers }));
     });
-    request.addEventListener('error', () => reject(new TypeError('no connection')));
-    request.addEventListener('abort', () => reject(new TypeError('cancelled')));
+    request.addEventListener('error', () => reject(new TypeError(t('script.api.no_connection'))));
+    request.addEventListener('abort', () => reject(new TypeError(t('script.api.cancelled'))));
     request.send(form);
   });
   return { done, cancel: () => request.abort() };
@@ -110,6 +111,6 @@ function parsed(text) {
 /** What is wrong, in words. */
 function reason(json) {
   const fields = Object.entries(json?.errors ?? {});
-  if (fields.length === 0) return json?.message ?? 'The server did not answer as expected';
+  if (fields.length === 0) return json?.message ?? t('script.api.unexpected');
   return fields.map(([name, texts]) => `${name} ${texts.join(' and ')}`).join('; ');
 }

@@ -17,6 +17,7 @@ import { editStatus, showStatus } from './status.js';
 import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
+import { t } from './texts.js';
 import { clock, shortTime } from './times.js';
 import { sharedWorkerAddress } from './worker-address.js';
 
@@ -117,7 +118,7 @@ async function editMessage(id, content) {
     await call('PUT', `/${room}/messages/${id}`, { content });
     return true;
   } catch (error) {
-    notify(`Not changed: ${error.message}`);
+    notify(t('script.chat.not_changed', { reason: error.message }));
     return false;
   }
 }
@@ -141,11 +142,11 @@ async function startEdit(row) {
 }
 
 async function deleteMessage(row) {
-  if (!confirm('Delete this message?')) return;
+  if (!confirm(t('script.chat.confirm_delete'))) return;
   try {
     await call('DELETE', `/${room}/messages/${row.dataset.id}`);
   } catch (error) {
-    notify(`Not deleted: ${error.message}`);
+    notify(t('script.chat.not_deleted', { reason: error.message }));
   }
 }
 
@@ -206,8 +207,8 @@ function react(row) {
 
 async function copyCode(button) {
   const isCopied = await copy(find('code', button.parentElement).textContent);
-  say(isCopied ? 'Copied' : 'Not copied');
-  if (!isCopied) notify('This browser does not let pages copy.');
+  say(isCopied ? t('script.chat.copied') : t('script.chat.not_copied'));
+  if (!isCopied) notify(t('script.chat.cannot_copy'));
   else button.replaceChildren(icon('check', true));
 }
 
@@ -223,7 +224,7 @@ async function act(button) {
   try {
     const path = `/${room}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
     await call('POST', path, { name: button.textContent });
-    told.textContent = `${button.textContent}: done`;
+    told.textContent = t('script.chat.action_done', { action: button.textContent });
   } catch (error) {
     told.textContent = `${button.textContent}: ${error.message}`;
   } finally {
@@ -291,15 +292,15 @@ function goToPane() {
 
 async function copyAddress(row) {
   const address = `${location.origin}${root}${main.dataset.path}/messages/${row.dataset.id}`;
-  notify((await copy(address)) ? 'Address copied' : 'This browser does not let pages copy.');
+  notify((await copy(address)) ? t('script.chat.address_copied') : t('script.chat.cannot_copy'));
 }
 
 if (flow) {
   addCommands({
-    'Inbox of this flow': open(main.dataset.path),
-    'People of this flow': open(`${main.dataset.path}/people`),
-    'Search in this flow': open(`${main.dataset.path}/search`),
-    'Settings of this flow': open(`${main.dataset.path}/settings`),
+    [t('script.chat.inbox')]: open(main.dataset.path),
+    [t('script.chat.people')]: open(`${main.dataset.path}/people`),
+    [t('script.chat.search')]: open(`${main.dataset.path}/search`),
+    [t('script.chat.settings')]: open(`${main.dataset.path}/settings`),
   });
 }
 bindKeys({
@@ -357,7 +358,7 @@ function putThread(thread) {
   const talks = thread.internal_comments + thread.external_comments;
   const from = make('span', { className: 'from' }, thread.source.application ?? '');
   if (talks > 0) {
-    const words = make('span', { className: 'quietly', textContent: ' messages' });
+    const words = make('span', { className: 'quietly', textContent: ` ${t('both.talks', { n: talks })}` });
     from.append(make('span', { className: 'talks' }, icon('talk', true), String(talks), words));
   }
   from.append(...chip(thread.status));
@@ -396,14 +397,14 @@ function markRead() {
 function showNewer(isNew) {
   const button = find('button.newer');
   if (chat.hasNewer) {
-    find('span', button).textContent = 'Jump to the newest';
+    find('span', button).textContent = t('both.newest');
     button.hidden = false;
   } else if (chat.isAtEnd) {
     button.hidden = true;
     button.dataset.count = 0;
   } else if (isNew) {
     button.dataset.count = Number(button.dataset.count ?? 0) + 1;
-    find('span', button).textContent = `${button.dataset.count} newer`;
+    find('span', button).textContent = t('script.chat.newer', { n: Number(button.dataset.count) });
     button.hidden = false;
   }
 }
@@ -479,7 +480,7 @@ function announce(message) {
   burst.push(`${authorOf(message).name}: ${text || textOf(message.html ?? message.title ?? '')}`);
   clearTimeout(burstTimer);
   burstTimer = setTimeout(() => {
-    say(burst.length > 3 ? `${burst.length} new messages` : burst.join('. '));
+    say(burst.length > 3 ? t('script.chat.new_messages', { n: burst.length }) : burst.join('. '));
     burst = [];
   }, 300);
 }

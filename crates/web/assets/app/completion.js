@@ -4,6 +4,7 @@ import { Choices } from './choices.js';
 import { emoji } from './emoji.js';
 import { find, findAll, make } from './dom.js';
 import { inMarks, rank } from './rank.js';
+import { t } from './texts.js';
 
 /** What may be completed: a sign at the beginning of a word, and what follows up to the caret. */
 const BEGUN = /(?:^|[\s(])([@#:])([\p{L}\p{N}_+.-]*)$/u;
@@ -119,7 +120,7 @@ function option(value, word, text, { before, after } = {}) {
 
 function people(word) {
   const known = findAll('#people li[data-nick]:not([data-blocked])').map(({ dataset }) => dataset);
-  const everyone = find('#main').dataset.flow ? [{ name: 'All who are here', nick: 'everyone' }] : [];
+  const everyone = find('#main').dataset.flow ? [{ name: t('script.composer.everyone'), nick: 'everyone' }] : [];
   const found = rank(word, [...known, ...everyone], ({ nick, name }) => [nick, name]).slice(0, MOST);
   return found.map(({ nick, name, avatar }) => {
     const face = make('span', { className: 'face s' });

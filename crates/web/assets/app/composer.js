@@ -3,6 +3,7 @@
 import { Completion } from './completion.js';
 import { find, kept } from './dom.js';
 import { pickEmoji } from './picker.js';
+import { t } from './texts.js';
 import { Tray } from './tray.js';
 
 export class Composer {
@@ -95,7 +96,7 @@ export class Composer {
     this.editing = null;
     this.thread = thread;
     this.text.value = kept.get(this.key) ?? '';
-    this.showTo({ hue, shape, text: `In the thread ${title}` });
+    this.showTo({ hue, shape, text: t('script.composer.in_thread', { title }) });
     this.text.focus();
   }
 
@@ -104,7 +105,7 @@ export class Composer {
     this.keep();
     this.editing = id;
     this.text.value = text;
-    this.showTo({ text: 'Edit your message' });
+    this.showTo({ text: t('script.composer.edit') });
     this.text.focus();
     this.text.setSelectionRange(text.length, text.length);
   }

@@ -5,6 +5,7 @@ import { call, root } from './api.js';
 import { find, findAll, icon, make } from './dom.js';
 import { noteReaction } from './reactions.js';
 import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
+import { t } from './texts.js';
 import { dayKey, dayName, dayPath } from './times.js';
 
 /** How long after a message the next one of the same author stands without their name. */
@@ -342,12 +343,12 @@ export class Feed {
     const state = make('p', { className: 'state' });
     if (entry.failed) {
       state.append(
-        `Not sent: ${entry.failed}. `,
-        make('button', { type: 'button', textContent: 'Send again', onclick: retry }),
+        `${t('script.feed.not_sent', { reason: entry.failed })}. `,
+        make('button', { type: 'button', textContent: t('script.feed.send_again'), onclick: retry }),
         ' ',
-        make('button', { type: 'button', textContent: 'Drop it', onclick: drop }),
+        make('button', { type: 'button', textContent: t('script.feed.drop'), onclick: drop }),
       );
-    } else state.append(icon('clock', true), 'Sending');
+    } else state.append(icon('clock', true), t('script.feed.sending'));
     find('.more', row).append(state);
   }
 

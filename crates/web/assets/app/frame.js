@@ -6,6 +6,7 @@ import { find, findAll } from './dom.js';
 import { bindKeys, showKeys } from './keys.js';
 import { openNotices, showWaiting } from './notices.js';
 import { addCommands, openSwitcher } from './switcher.js';
+import { t } from './texts.js';
 import { noteZone } from './times.js';
 
 /** Opens a page. */
@@ -25,12 +26,12 @@ function goToTab(step, isWanted = () => true) {
 const isUnread = (tab) => tab.classList.contains('unread');
 
 addCommands({
-  Keys: showKeys,
-  Notifications: openNotices,
-  Mentions: open('/app/-/mentions'),
-  'Search everywhere': open('/app/-/search'),
-  'All flows': open('/app'),
-  'Your account': open('/account'),
+  [t('both.keys')]: showKeys,
+  [t('both.notifications')]: openNotices,
+  [t('both.mentions')]: open('/app/-/mentions'),
+  [t('script.switcher.search_everywhere')]: open('/app/-/search'),
+  [t('both.all_flows')]: open('/app'),
+  [t('both.account')]: open('/account'),
 });
 bindKeys({
   'Ctrl+k': openSwitcher,

@@ -1,6 +1,7 @@
 // A form of one field that opens where its text stands.
 
 import { make } from './dom.js';
+import { t } from './texts.js';
 
 /**
  * @param {{label: string, value: string, hint: string, most?: number}} field
@@ -11,12 +12,12 @@ export function lineForm({ label, value, hint, most }, save, closed) {
   const input = make('input', { className: 'input', value, placeholder: hint });
   if (most) input.maxLength = most;
   input.setAttribute('aria-label', label);
-  const leave = make('button', { type: 'button', className: 'btn plain small', textContent: 'Cancel' });
+  const leave = make('button', { type: 'button', className: 'btn plain small', textContent: t('both.cancel') });
   const form = make(
     'form',
     { className: 'line-form' },
     input,
-    make('button', { className: 'btn small', textContent: 'Save' }),
+    make('button', { className: 'btn small', textContent: t('script.row.save') }),
     leave,
   );
   let isSaving = false;

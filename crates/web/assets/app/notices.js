@@ -4,6 +4,7 @@
 import { root } from './api.js';
 import { find, findAll, kept } from './dom.js';
 import { authorOf, isHit } from './row.js';
+import { t } from './texts.js';
 import { registered } from './worker-address.js';
 
 /** Holds the number of the user who turned notifications on here. */
@@ -38,9 +39,9 @@ export function openNotices() {
 
 /** Says how things are. */
 function tell(problem) {
-  button.textContent = isOn() ? 'Turn off' : 'Turn on';
-  const how = isPushed ? 'This browser notifies you, also when Eddyline is not open.' : 'This browser notifies you while Eddyline is open.';
-  told.textContent = problem ?? (isOn() ? how : 'This browser does not notify you.');
+  button.textContent = isOn() ? t('script.notice.turn_off') : t('both.turn_on');
+  const how = isPushed ? t('script.notice.pushed') : t('script.notice.open');
+  told.textContent = problem ?? (isOn() ? how : t('script.notice.off'));
   told.classList.toggle('bad', Boolean(problem));
 }
 
@@ -62,9 +63,9 @@ async function turnOn() {
   if (answer !== 'granted') {
     return (
       {
-        denied: 'This browser blocks notifications of this site. Allow them in its settings for the site.',
-        missing: 'This browser has no notifications, or shows them only over https.',
-      }[answer] ?? 'The browser has not been allowed to show notifications.'
+        denied: t('script.notice.denied'),
+        missing: t('script.notice.missing'),
+      }[answer] ?? t('script.notice.not_allowed')
     );
   }
   kept.set(SETTING, self.me);
@@ -121,7 +122,9 @@ export async function notice(message) {
   await new Promise((resolve) => setTimeout(resolve, WAIT));
   if (isLookedAt) return;
   const place = placeOf(message);
-  const shown = new Notification(`${authorOf(message).name}${place.name ? ` in ${place.name}` : ''}`, {
+  const from = authorOf(message).name;
+  const title = place.name ? t('script.notice.from_in', { from, flow: place.name }) : from;
+  const shown = new Notification(title, {
     body: bodyOf(message),
     icon: `${root}/assets/icon.svg`,
     // Several tabs tell of the same message. The last one takes the place of the others.
@@ -135,7 +138,7 @@ export async function notice(message) {
 }
 
 function bodyOf(message) {
-  if (!self.notifyText) return message.event === 'file' ? 'Sent a file' : 'New message';
+  if (!self.notifyText) return message.event === 'file' ? t('script.notice.sent_file') : t('script.notice.new_message');
   const text = typeof message.content === 'string' ? message.content : message.content.file_name;
   return [...(text ?? '')].slice(0, MOST_LETTERS).join('');
 }
@@ -162,13 +165,13 @@ function placeOf(message) {
   return { name: tab ? find('.t', tab).textContent : '', path: tab?.getAttribute('href') };
 }
 
-const title = document.title;
+const pageTitle = document.title;
 
 /** Shows in the title of the page how much waits for the reader. */
 export function showWaiting() {
   const counts = findAll('.tab:is([data-flow], [data-private]) .count:not([hidden]) .num').map((place) => Number(place.textContent));
   const sum = counts.reduce((total, count) => total + count, 0);
-  document.title = sum > 0 ? `(${sum}) ${title}` : title;
+  document.title = sum > 0 ? `(${sum}) ${pageTitle}` : pageTitle;
 }
 
 if (isOn()) subscribe();

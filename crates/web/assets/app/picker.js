@@ -4,6 +4,7 @@ import { Choices } from './choices.js';
 import { emoji } from './emoji.js';
 import { find, make } from './dom.js';
 import { rank } from './rank.js';
+import { t } from './texts.js';
 
 /** The columns of the grid, for the arrow keys (`.picker` in the style). */
 const COLUMNS = 9;
@@ -32,7 +33,7 @@ async function list() {
     option.setAttribute('aria-label', names[0]);
     return option;
   });
-  const nothing = make('p', { className: 'group', textContent: all.length > 0 ? 'No emoji found' : 'The emoji could not be loaded.' });
+  const nothing = make('p', { className: 'group', textContent: all.length > 0 ? t('script.picker.none') : t('script.picker.not_loaded') });
   choices.show(options.length > 0 ? options : [nothing]);
 }
 

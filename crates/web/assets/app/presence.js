@@ -2,13 +2,14 @@
 
 import { call } from './api.js';
 import { find, findAll } from './dom.js';
+import { t } from './texts.js';
 
 /**
  * Milliseconds after which a user who went offline is shown as offline: one who opens another page is
  * connected again by then.
  */
 const OFFLINE_DELAY = 3000;
-const WORDS = { active: 'Online', idle: 'Away', offline: 'Offline' };
+const WORDS = { active: t('both.active'), idle: t('both.idle'), offline: t('both.offline') };
 
 /** The timers of users who went offline. @type {Map<number, number>} */
 const leaving = new Map();
@@ -57,5 +58,5 @@ function show(user, state) {
   find('[data-word]', line).textContent = WORDS[state];
   const all = findAll('.folks [data-person]');
   const online = all.filter(({ dataset }) => dataset.presence !== 'offline');
-  find('[data-online]').textContent = `${online.length} of ${all.length} online`;
+  find('[data-online]').textContent = t('both.online', { online: online.length, all: all.length });
 }

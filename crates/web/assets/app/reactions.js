@@ -3,6 +3,7 @@
 import { call } from './api.js';
 import { find, findAll, make } from './dom.js';
 import { nameOf } from './people.js';
+import { t } from './texts.js';
 
 const self = document.body.dataset;
 /** So many names are read out; the rest is counted. */
@@ -20,7 +21,7 @@ export function showReactions(row, reactions) {
 
 function buttonOf(emoji, users) {
   const names = users.slice(0, MOST_NAMES).map(nameOf);
-  const rest = users.length > names.length ? [`${users.length - names.length} more`] : [];
+  const rest = users.length > names.length ? [t('both.more', { n: users.length - names.length })] : [];
   const button = make('button', { type: 'button', className: 'react', title: [...names, ...rest].join(', ') });
   button.dataset.emoji = emoji;
   button.dataset.users = users.join(' ');
@@ -56,6 +57,6 @@ export async function toggleReaction(row, room, emoji, failed) {
     await call(isOwn ? 'DELETE' : 'PUT', path);
   } catch (error) {
     change(isOwn ? 'add' : 'remove');
-    failed(`Not reacted: ${error.message}`);
+    failed(t('script.row.not_reacted', { reason: error.message }));
   }
 }

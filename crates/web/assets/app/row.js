@@ -30,7 +30,7 @@ export function authorOf(message) {
   if (message.author) return { name: message.author.name };
   if (message.external_user_name) return { name: message.external_user_name };
   if (message.user === '0') return { name: 'Eddyline' };
-  return person(message.user) ?? { name: 'Former member' };
+  return person(message.user) ?? { name: t('both.former') };
 }
 
 /** Shows a message in a row. What depends on the rows beside it is for the feed. */
@@ -120,7 +120,7 @@ export function dress(place) {
   for (const block of findAll('pre:not(:has(+ .copy)):has(> code)', place)) {
     const button = make('button', { type: 'button', className: 'bare copy' }, icon('copy', true));
     button.dataset.do = 'copy';
-    button.setAttribute('aria-label', 'Copy the code');
+    button.setAttribute('aria-label', t('script.row.copy_code'));
     const frame = make('div', { className: 'code' });
     block.replaceWith(frame);
     frame.append(block, button);
@@ -142,7 +142,7 @@ function fillThread(row, thread) {
   const about = find('.about', row);
   const title = thread.initial_message === Number(row.dataset.id) ? '' : textOf(thread.title);
   mark.href = path;
-  mark.setAttribute('aria-label', title ? `Thread: ${title}` : 'Thread');
+  mark.setAttribute('aria-label', title ? t('both.thread_of', { title }) : t('both.thread'));
   find('.shape', mark).dataset.shape = thread.mark >> 3;
   about.href = path;
   about.replaceChildren(make('span', { textContent: title }), ...chip(thread.status));
@@ -185,17 +185,17 @@ function file(shown) {
     const src = address(shown.thumbnail?.path ?? shown.path);
     const link = make('a', { ...place, className: 'shot' });
     link.dataset.name = shown.file_name;
-    link.setAttribute('aria-label', `${shown.file_name}, open it larger`);
+    link.setAttribute('aria-label', t('both.open_larger', { name: shown.file_name }));
     link.append(make('img', { src, alt: '', width, height, loading: 'lazy' }));
     const text = `${shown.file_name}, ${size}`;
     return [link, make('p', { className: 'shot-name', textContent: text })];
   }
   const dot = shown.file_name.lastIndexOf('.');
-  const kind = dot < 0 ? 'FILE' : shown.file_name.slice(dot + 1, dot + 5).toUpperCase() || 'FILE';
+  const kind = dot < 0 ? '' : shown.file_name.slice(dot + 1, dot + 5).toUpperCase();
   const card = make(
     'a',
     { ...place, className: 'file' },
-    make('span', { className: 'kind', textContent: kind }),
+    make('span', { className: 'kind', textContent: kind || t('both.file') }),
     make('span', { className: 'name', textContent: shown.file_name }),
     make('span', { className: 'size', textContent: size }),
     icon('load'),

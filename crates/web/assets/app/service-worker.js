@@ -1,6 +1,6 @@
 // The service worker: notifications of closed pages, and pages without a network. The server puts
 // before this text: `ASSETS`, the addresses of the style and of all modules below the root, and
-// `TEXTS` in the language of the browser.
+// `TEXTS` in the language of the reader.
 
 const root = new URL('../..', self.location).pathname.replace(/\/$/, '');
 const ASSETS_CACHE = 'eddyline-assets';

@@ -3,6 +3,7 @@
 import { call } from './api.js';
 import { find, newId } from './dom.js';
 import { lineForm } from './line-form.js';
+import { t } from './texts.js';
 
 const placeOf = (user) => find(`.folks [data-person="${user}"] small`);
 
@@ -16,7 +17,7 @@ export function editStatus(button, room, failed) {
       if (isNew) await call('POST', `/${room}/messages`, { event: 'status', content, uuid: newId() });
       return true;
     } catch (error) {
-      failed(`Status not changed: ${error.message}`);
+      failed(t('script.status.not_changed', { reason: error.message }));
       return false;
     }
   };
@@ -24,7 +25,8 @@ export function editStatus(button, room, failed) {
     button.hidden = false;
     button.focus();
   };
-  const field = { label: 'What are you doing?', value: place.textContent, hint: 'In the workshop', most: 140 };
+  const [label, hint] = [t('script.status.label'), t('script.status.hint')];
+  const field = { label, hint, value: place.textContent, most: 140 };
   const { form, focus } = lineForm(field, save, closed);
   button.hidden = true;
   button.after(form);

@@ -4,6 +4,7 @@ import { call, root } from './api.js';
 import { Choices } from './choices.js';
 import { find, findAll, icon, make, textOf } from './dom.js';
 import { inMarks, rank } from './rank.js';
+import { t } from './texts.js';
 
 /** Of each kind. */
 const MOST = 5;
@@ -42,7 +43,7 @@ function things() {
   const { room = '', path } = find('#main').dataset;
   const flows = loaded.flows.map((flow) => {
     const place = `${flow.organization.parameterized_name}/${flow.parameterized_name}`;
-    return { text: flow.name, to: `/app/${place}`, sign: icon('wave'), about: flow.joined ? '' : 'not joined' };
+    return { text: flow.name, to: `/app/${place}`, sign: icon('wave'), about: flow.joined ? '' : t('script.switcher.not_joined') };
   });
   const people = loaded.people.map((user) => {
     const face = make('span', { className: 'face s' }, make('img', { src: `${user.avatar}72`, alt: '', width: 36, height: 36 }));
@@ -61,10 +62,10 @@ function things() {
   });
   const more = [...commands].map(([text, run]) => ({ text, run, sign: icon('right') }));
   return [
-    ['Flows', flows.length > 0 ? flows : onPage('[data-flow]')],
-    ['People', people.length > 0 ? people : onPage('[data-private]')],
-    [room.startsWith('flows/') ? 'Threads here' : '', threads],
-    ['Commands', more],
+    [t('both.flows'), flows.length > 0 ? flows : onPage('[data-flow]')],
+    [t('both.people'), people.length > 0 ? people : onPage('[data-private]')],
+    [room.startsWith('flows/') ? t('script.switcher.threads') : '', threads],
+    [t('script.switcher.commands'), more],
   ];
 }
 
@@ -83,7 +84,7 @@ function list() {
     const found = rank(letters, all, ({ text, also }) => (also ? [text, also] : [text])).slice(0, MOST);
     return found.length > 0 ? [group(name, found, letters)] : [];
   });
-  const nothing = make('p', { className: 'group', textContent: 'Nothing found' });
+  const nothing = make('p', { className: 'group', textContent: t('both.nothing_found') });
   choices.show(groups.length > 0 ? groups : [nothing]);
 }
 

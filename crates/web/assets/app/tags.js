@@ -4,6 +4,7 @@
 import { call } from './api.js';
 import { find } from './dom.js';
 import { lineForm } from './line-form.js';
+import { t } from './texts.js';
 
 /** The tags that a reader may change: those that the server has not made of the text. */
 function tagsOf(row) {
@@ -17,9 +18,9 @@ export function editTags(row, room, failed) {
   if (find('.line-form', row)) return;
   const before = tagsOf(row);
   const field = {
-    label: 'Tags, with spaces between',
+    label: t('script.tags.label'),
     value: before.map((tag) => `#${tag}`).join(' '),
-    hint: '#release #firmware',
+    hint: t('script.tags.hint'),
   };
   const save = async (text) => {
     const after = text.split(/[\s,]+/).map((tag) => tag.replace(/^#/, '').toLowerCase()).filter(Boolean);
@@ -30,7 +31,7 @@ export function editTags(row, room, failed) {
       if (Object.keys(changes).length > 0) await call('PUT', `/${room}/messages/${row.dataset.id}`, changes);
       return true;
     } catch (error) {
-      failed(`Tags not changed: ${error.message}`);
+      failed(t('script.tags.not_changed', { reason: error.message }));
       return false;
     }
   };

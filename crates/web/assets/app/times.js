@@ -1,13 +1,9 @@
 // Points in time as the reader's clock and calendar tell them. The server tells them in the same
 // words (`zone.rs`).
 
+import { list, t } from './texts.js';
+
 const DAY = 24 * 3600 * 1000;
-const parts = new Intl.DateTimeFormat('en-GB', {
-  weekday: 'long',
-  day: 'numeric',
-  month: 'long',
-  year: 'numeric',
-});
 const two = (number) => String(number).padStart(2, '0');
 
 /** The time of the day, as `09:06`. @param {number} at milliseconds since 1970 */
@@ -29,18 +25,27 @@ export function dayKey(at) {
 
 /** The day in words, as `Thursday, 19 November`, with the year where it is another than now. */
 export function dayName(at) {
-  const part = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
-  const isThisYear = part.year === String(new Date().getFullYear());
-  return `${part.weekday}, ${part.day} ${part.month}${isThisYear ? '' : ` ${part.year}`}`;
+  const day = new Date(at);
+  const values = {
+    weekday: list('locale.weekdays')[weekday(day)],
+    date: day.getDate(),
+    month: list('locale.months')[day.getMonth()],
+    year: day.getFullYear(),
+  };
+  const isThisYear = values.year === new Date().getFullYear();
+  return isThisYear ? t('locale.day', values) : t('locale.day_with_year', values);
 }
+
+/** The place of a day in its week, from Monday on. */
+const weekday = (day) => (day.getDay() + 6) % 7;
 
 /** The time of today, or else the day in few letters. */
 export function shortTime(at) {
   const midnight = new Date().setHours(0, 0, 0, 0);
   if (at >= midnight) return clock(at);
-  const part = Object.fromEntries(parts.formatToParts(at).map(({ type, value }) => [type, value]));
-  if (at >= midnight - 6 * DAY) return part.weekday.slice(0, 3);
-  return `${part.day} ${part.month.slice(0, 3)}`;
+  const day = new Date(at);
+  if (at >= midnight - 6 * DAY) return list('locale.weekdays_short')[weekday(day)];
+  return t('locale.day_short', { date: day.getDate(), month: list('locale.months_short')[day.getMonth()] });
 }
 
 /** Tells the server how far the reader's clock is ahead of UTC, for the pages to come. */

@@ -5,6 +5,7 @@
 import { Refused, upload } from './api.js';
 import { find, icon, make, newId } from './dom.js';
 import { bytes } from './row.js';
+import { t } from './texts.js';
 
 const MAX_BYTES = Number(document.body.dataset.maxFile);
 
@@ -66,7 +67,7 @@ export class Tray {
   add(files) {
     for (const file of files) {
       if (file.size > MAX_BYTES) {
-        this.handlers.notify(`${file.name} is larger than ${bytes(MAX_BYTES)}`);
+        this.handlers.notify(t('script.tray.too_large', { name: file.name, most: bytes(MAX_BYTES) }));
         continue;
       }
       const entry = { file, uuid: newId(), thread: null, state: 'waits', row: null, cancel: () => {} };
@@ -81,7 +82,7 @@ export class Tray {
   rowOf(entry) {
     const { name, size } = entry.file;
     const drop = make('button', { type: 'button', className: 'bare', onclick: () => this.drop(entry) }, icon('x', true));
-    drop.setAttribute('aria-label', `Remove ${name}`);
+    drop.setAttribute('aria-label', t('script.tray.remove', { name }));
     const progress = make('progress', { max: 1, value: 0, hidden: true });
     progress.setAttribute('aria-label', name);
     const state = make('small', { textContent: bytes(size) });
@@ -151,12 +152,12 @@ export class Tray {
       entry.state = mayPass ? 'broken' : 'refused';
       entry.cancel = () => {};
       progress.hidden = true;
-      state.textContent = `Not sent: ${error.message}`;
+      state.textContent = t('script.feed.not_sent', { reason: error.message });
       const again = () => {
         entry.state = 'ready';
         this.run();
       };
-      state.after(make('button', { type: 'button', className: 'again', textContent: 'Send again', onclick: again }));
+      state.after(make('button', { type: 'button', className: 'again', textContent: t('script.feed.send_again'), onclick: again }));
     }
   }
 }

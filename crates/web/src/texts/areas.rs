@@ -24,24 +24,63 @@ texts! {
         keys: Keys,
         shell: Shell,
         tools: Tools,
+        composer: Composer,
+        row: Row,
+        dialogs: Dialogs,
+        key_map: KeyMap,
+        flow: Flow,
+        finding: Finding,
         language_choice: LanguageChoice,
         error: Errors,
     }
 
-    /// How dates and numbers are written.
+    /// How dates and numbers are written. A week begins with Monday.
     Locale {
         decimal: String,
+        weekdays: [String; 7],
+        weekdays_short: [String; 7],
+        months: [String; 12],
+        months_short: [String; 12],
+        day: Phrase,
+        day_with_year: Phrase,
+        day_short: Phrase,
     }
 
     /// What the pages and the script both say.
     Both {
         edited: String,
         deleted: String,
+        former: String,
+        more: Phrase,
+        file: String,
+        open_larger: Phrase,
+        thread: String,
+        thread_of: Phrase,
+        talks: Plural,
+        active: String,
+        idle: String,
+        offline: String,
+        online: Phrase,
+        newest: String,
+        cancel: String,
+        turn_on: String,
+        nothing_found: String,
+        flows: String,
+        all_flows: String,
+        people: String,
+        mentions: String,
+        notifications: String,
+        account: String,
+        keys: String,
     }
 
     /// What is printed on keys.
     Keys {
         ctrl: String,
+        shift: String,
+        enter: String,
+        delete: String,
+        end: String,
     }
 
     /// What stands around every page of the client.
@@ -49,14 +88,9 @@ texts! {
         skip: String,
         jump: String,
         search: String,
-        mentions: String,
         behind_unread: String,
         behind_mentions: String,
-        flows: String,
-        all_flows: String,
         private: String,
-        notifications: String,
-        account: String,
         new_messages: String,
         offline: String,
     }
@@ -69,6 +103,106 @@ texts! {
         tags: String,
         edit: String,
         delete: String,
+    }
+
+    /// Where the reader writes.
+    Composer {
+        write: String,
+        reply: String,
+        write_to: Phrase,
+        reply_here: String,
+        suggestions: String,
+        tray: String,
+        attach: String,
+        emoji: String,
+        mention: String,
+        send: String,
+    }
+
+    /// A message.
+    Row {
+        new: String,
+        unfold: String,
+    }
+
+    /// The dialogs of the client.
+    Dialogs {
+        close: String,
+        jump: String,
+        found: String,
+        choose: String,
+        open: String,
+        picture_before: String,
+        picture_after: String,
+        download: String,
+        find_emoji: String,
+        choose_notices: String,
+    }
+
+    /// The list of keys.
+    KeyMap {
+        next_flow: String,
+        next_unread: String,
+        next_pane: String,
+        write: String,
+        next_message: String,
+        next_mention: String,
+        open_thread: String,
+        reply: String,
+        copy: String,
+        newest: String,
+        send: String,
+        new_line: String,
+        edit_last: String,
+        attach: String,
+        leave: String,
+        these: String,
+        or: String,
+        when_empty: String,
+        letters: String,
+    }
+
+    /// The page of a flow, and of a private conversation.
+    Flow {
+        chat: String,
+        people: Plural,
+        search_in: Phrase,
+        settings_of: Phrase,
+        parts: String,
+        parts_of: Phrase,
+        beside: String,
+        inbox: String,
+        list_of: Phrase,
+        chat_of: Phrase,
+        chat_with: Phrase,
+        earlier: String,
+        later: String,
+        hello: String,
+        hello_private: String,
+        empty_inbox: Told,
+        to_date: String,
+        go: String,
+        set_status: String,
+        to_inbox: String,
+        close_thread: String,
+        open: String,
+        open_in: Phrase,
+        messages_of_thread: String,
+    }
+
+    /// Searches, and lists of what was found.
+    Finding {
+        words: String,
+        tags: String,
+        example: String,
+        older: String,
+        begin: Told,
+        none_newest: String,
+        none: String,
+        too_many_tags: Phrase,
+        everywhere: String,
+        which_mentions: String,
+        no_mentions: Told,
     }
 
     /// A page with a title and a text.

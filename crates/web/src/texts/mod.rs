@@ -22,10 +22,16 @@ use self::phrase::{Filled, Value as Filling};
 pub(crate) use self::phrase::{Phrase, Plural};
 use crate::language::Language;
 
-static ENGLISH: LazyLock<Texts> =
-    LazyLock::new(|| Texts::load(Language::English, include_str!("../../texts/en.json")));
-static GERMAN: LazyLock<Texts> =
-    LazyLock::new(|| Texts::load(Language::German, include_str!("../../texts/de.json")));
+static ENGLISH: LazyLock<Texts> = LazyLock::new(|| Texts::load(Language::English));
+static GERMAN: LazyLock<Texts> = LazyLock::new(|| Texts::load(Language::German));
+
+/// The file of a language.
+fn file(language: Language) -> &'static str {
+    match language {
+        Language::English => include_str!("../../texts/en.json"),
+        Language::German => include_str!("../../texts/de.json"),
+    }
+}
 
 /// The texts in one language. They live as long as the program.
 pub(crate) struct Texts {
@@ -61,9 +67,10 @@ impl Texts {
     }
 
     /// Reads a file. It is a part of the program, and a test reads each.
-    fn load(language: Language, file: &str) -> Self {
+    fn load(language: Language) -> Self {
         let name = language.tag();
-        Self::parse(language, file).unwrap_or_else(|error| panic!("texts/{name}.json: {error}"))
+        Self::parse(language, file(language))
+            .unwrap_or_else(|error| panic!("texts/{name}.json: {error}"))
     }
 
     fn parse(language: Language, file: &str) -> Result<Self, String> {

@@ -2,10 +2,12 @@ use std::collections::BTreeSet;
 
 use super::*;
 
-const FILES: [(Language, &str); 2] = [
-    (Language::English, include_str!("../../texts/en.json")),
-    (Language::German, include_str!("../../texts/de.json")),
-];
+/// Each language with its file.
+fn files() -> impl Iterator<Item = (Language, &'static str)> {
+    Language::ALL
+        .into_iter()
+        .map(|language| (language, file(language)))
+}
 
 /// The texts of a file by their keys, such as `row.edited`. A plural has one for each form.
 fn leaves(file: &str) -> Vec<(String, String)> {
@@ -67,15 +69,15 @@ fn every_language_has_the_same_texts_with_the_same_placeholders() {
         });
         texts.collect::<BTreeSet<(String, Vec<String>)>>()
     };
-    let [(_, english), others @ ..] = FILES;
-    for (language, other) in others {
-        assert_eq!(of(other), of(english), "{language:?}");
+    let english = of(file(Language::English));
+    for (language, other) in files() {
+        assert_eq!(of(other), english, "{language:?}");
     }
 }
 
 #[test]
 fn every_language_has_the_forms_that_its_numbers_take() {
-    for (language, file) in FILES {
+    for (language, file) in files() {
         let rules = rules(language.tag()).unwrap();
         let needed: BTreeSet<String> = (0..1000)
             .map(|n: usize| format!("{:?}", rules.select(n).unwrap()).to_lowercase())
@@ -101,7 +103,7 @@ fn every_language_has_the_forms_that_its_numbers_take() {
 
 #[test]
 fn every_file_is_read_and_has_no_empty_text() {
-    for (language, file) in FILES {
+    for (language, file) in files() {
         assert_eq!(Texts::in_language(language).language, language);
         for (key, text) in leaves(file) {
             assert!(!text.trim().is_empty(), "{key} in {language:?}");
@@ -112,7 +114,7 @@ fn every_file_is_read_and_has_no_empty_text() {
 
 #[test]
 fn a_language_with_other_texts_is_refused() {
-    let (language, file) = FILES[0];
+    let (language, file) = (Language::English, file(Language::English));
     let change = |change: &dyn Fn(&mut Value)| {
         let mut all: Value = serde_json::from_str(file).unwrap();
         change(&mut all);
@@ -170,7 +172,7 @@ fn used_by_script() -> BTreeSet<String> {
 
 #[test]
 fn the_script_uses_the_texts_that_it_has() {
-    let has: BTreeSet<String> = leaves(FILES[0].1)
+    let has: BTreeSet<String> = leaves(file(Language::English))
         .iter()
         .map(|(key, _)| text_key(key))
         // A list is one text.

@@ -35,7 +35,7 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
     let actor = visit.signed_in()?;
     let event = visit.app().streams().position();
     let question = Question::of(&visit);
-    let mistake = question.mistake();
+    let mistake = question.mistake(visit.texts());
     let words = question.words();
     let found = if mistake.is_none() && question.is_asked() {
         let query = MessageQuery {
@@ -128,7 +128,7 @@ async fn rows(
                 let (path, name) = flows.get(flow.as_str())?;
                 (path.clone(), (*name).to_owned())
             }
-            None => of_conversation(message, me, &people)?,
+            None => of_conversation(message, me, &people, visit.texts())?,
         };
         Some(FoundRow::of(message, &path, Some(place), &context))
     });
@@ -142,6 +142,7 @@ fn of_conversation(
     message: &Message,
     me: UserId,
     people: &HashMap<i64, FlowUser>,
+    t: &Texts,
 ) -> Option<(String, String)> {
     let own = message.user == me.to_string();
     let with = if own {
@@ -152,7 +153,7 @@ fn of_conversation(
     let with: i64 = with.parse().ok()?;
     let name = people
         .get(&with)
-        .map_or(super::rows::FORMER, |person| &person.name);
+        .map_or(&t.both.former, |person| &person.name);
     Some((format!("/app/-/private/{with}"), name.to_owned()))
 }
 

@@ -10,6 +10,7 @@ use eddyline_wire::{FlowUser, Message};
 use super::CHAT;
 use super::excerpt::{Piece, excerpt};
 use crate::error::sentence;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// How many messages a page of what was found has.
@@ -37,9 +38,9 @@ impl Question {
     }
 
     /// What is wrong with it, in a sentence.
-    pub(super) fn mistake(&self) -> Option<String> {
+    pub(super) fn mistake(&self, t: &Texts) -> Option<String> {
         if self.tags.len() > MAX_TAGS {
-            return Some(format!("A search can’t have more than {MAX_TAGS} tags."));
+            return Some(t.finding.too_many_tags.with("most", MAX_TAGS).to_string());
         }
         wrong_search(&self.text).map(|wrong| sentence(&format!("your search {wrong}")))
     }
@@ -105,12 +106,12 @@ impl FoundRow {
         let today = zone.day(visit.app().now());
         Self {
             path: path_of(message, room),
-            name: super::rows::author_name(message, context.people),
+            name: super::rows::author_name(message, context.people, visit.texts()),
             place,
             time: message.created_at.clone(),
             when: zone
                 .day(sent)
-                .short(today)
+                .short(today, visit.texts())
                 .unwrap_or_else(|| zone.clock(sent)),
             pieces: excerpt(message, context.words),
         }

@@ -119,9 +119,9 @@ impl FlowPage {
     /// What stands beside the chat.
     fn list_name(&self) -> &'static str {
         match self.list {
-            List::Inbox(_) => "Inbox",
-            List::People(_) => "People",
-            List::Search(_) => "Search",
+            List::Inbox(_) => &self.t.flow.inbox,
+            List::People(_) => &self.t.both.people,
+            List::Search(_) => &self.t.shell.search,
         }
     }
 
@@ -135,12 +135,11 @@ impl FlowPage {
     }
 
     /// What a screen reader says of how a person appears.
-    #[expect(clippy::unused_self, reason = "templates call methods")]
     fn presence_word(&self, person: &FlowUser) -> &'static str {
         match person.presence {
-            Some(UserPresence::Active) => "Online",
-            Some(UserPresence::Idle) => "Away",
-            Some(UserPresence::Offline) | None => "Offline",
+            Some(UserPresence::Active) => &self.t.both.active,
+            Some(UserPresence::Idle) => &self.t.both.idle,
+            Some(UserPresence::Offline) | None => &self.t.both.offline,
         }
     }
 
@@ -157,7 +156,8 @@ impl FlowPage {
 
     /// The label of the field.
     fn write_to(&self) -> String {
-        format!("Write to {}", self.flow.name)
+        let phrase = &self.t.composer.write_to;
+        phrase.with("name", &self.flow.name).to_string()
     }
 
     /// What the narrow page shows first.

@@ -46,7 +46,8 @@ impl PrivatePage {
 
     /// The label of the field.
     fn write_to(&self) -> String {
-        format!("Write to {}", self.other.name)
+        let phrase = &self.t.composer.write_to;
+        phrase.with("name", &self.other.name).to_string()
     }
 }
 

@@ -21,8 +21,6 @@ const MOST_LINES: usize = 12;
 const MOST_LETTERS: usize = 1200;
 /// So many names of a reaction are shown; the rest is counted.
 const MOST_NAMES: usize = 10;
-/// What users are called who are not in the flow any more.
-pub(super) const FORMER: &str = "Former member";
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
@@ -207,7 +205,7 @@ pub(super) fn rows(messages: Vec<Message>, context: &RowContext<'_>) -> Vec<Row>
 fn row(message: Message, context: &RowContext<'_>) -> Row {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = context.people.get(&user);
-    let author = author_name(&message, context.people);
+    let author = author_name(&message, context.people, context.t);
     let avatar = match (&message.author, &message.external_user_name) {
         (None, None) => person.map(|person| format!("{}72", person.avatar)),
         _ => None,
@@ -267,11 +265,14 @@ fn reactions(message: &Message, context: &RowContext<'_>) -> Vec<Reaction> {
     let each = message.emoji_reactions.iter().map(|(emoji, users)| {
         let name = |id: &i64| {
             let person = context.people.get(id);
-            person.map_or_else(|| FORMER.to_owned(), |person| person.name.clone())
+            person
+                .map_or(&context.t.both.former, |person| &person.name)
+                .clone()
         };
         let mut names: Vec<String> = users.iter().take(MOST_NAMES).map(name).collect();
         if users.len() > MOST_NAMES {
-            names.push(format!("{} more", users.len() - MOST_NAMES));
+            let rest = users.len() - MOST_NAMES;
+            names.push(context.t.both.more.with("n", rest).to_string());
         }
         let ids: Vec<String> = users.iter().map(ToString::to_string).collect();
         Reaction {
@@ -291,7 +292,7 @@ fn is_long(text: &str) -> bool {
 }
 
 /// Who is shown to have written a message.
-pub(super) fn author_name(message: &Message, people: &HashMap<i64, FlowUser>) -> String {
+pub(super) fn author_name(message: &Message, people: &HashMap<i64, FlowUser>, t: &Texts) -> String {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = people.get(&user);
     match (&message.author, &message.external_user_name, person) {
@@ -299,7 +300,7 @@ pub(super) fn author_name(message: &Message, people: &HashMap<i64, FlowUser>) ->
         (None, Some(name), _) => name.clone(),
         (None, None, Some(person)) => person.name.clone(),
         (None, None, None) if user == 0 => "Eddyline".to_owned(),
-        (None, None, None) => FORMER.to_owned(),
+        (None, None, None) => t.both.former.clone(),
     }
 }
 
@@ -362,7 +363,7 @@ fn file_card(file: &Attachment, t: &Texts) -> FileCard {
         path: address(&file.path),
         name: file.file_name.clone(),
         kind: if kind.is_empty() {
-            "FILE".to_owned()
+            t.both.file.clone()
         } else {
             kind
         },
@@ -430,7 +431,7 @@ fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
         let row = &mut rows[at];
         let is_here = first_since == Some(at);
         row.day = (is_new_day || is_here).then(|| DayLine {
-            name: day.name(today),
+            name: day.name(today, context.t),
             path: format!("{}/on/{}#here", context.room, day.key()),
             is_here,
         });

@@ -24,7 +24,7 @@ impl Search {
         context: &RowContext<'_>,
     ) -> Result<Self, PageError> {
         let question = Question::of(visit);
-        let mistake = question.mistake();
+        let mistake = question.mistake(visit.texts());
         let found = match mistake.is_none() && question.is_asked() {
             true => find(visit, room, &question, context).await?,
             false => FoundList::default(),

@@ -19,7 +19,7 @@ const THREADS: i64 = 30;
 pub(super) struct ThreadRow {
     pub(super) thread: RowThread,
     pub(super) source: String,
-    pub(super) talks: i64,
+    pub(super) talks: usize,
     pub(super) updated: String,
     pub(super) clock: String,
 }
@@ -72,11 +72,12 @@ fn unreadable(error: &serde_json::Error) -> Error {
 impl ThreadRow {
     fn of(thread: &Thread, updated: Timestamp, context: &RowContext<'_>) -> Self {
         let today = context.zone.day(context.now);
-        let day = context.zone.day(updated).short(today);
+        let talks = thread.internal_comments + thread.external_comments;
+        let day = context.zone.day(updated).short(today, context.t);
         Self {
             thread: RowThread::of(thread, context.flow),
             source: source(thread).unwrap_or_default(),
-            talks: thread.internal_comments + thread.external_comments,
+            talks: usize::try_from(talks).unwrap_or_default(),
             updated: thread.updated_at.clone(),
             clock: day.unwrap_or_else(|| context.zone.clock(updated)),
         }
