@@ -10,6 +10,9 @@ const SESSION_AGE: u64 = 400 * 24 * 3600;
 /// The cookie that keeps the choice of colours in this browser. It names no person and opens nothing.
 pub(crate) const THEME: &str = "eddyline-theme";
 
+/// The cookie that says that this browser's user knows what a flow is.
+pub(crate) const HINT: &str = "eddyline-hint";
+
 /// The cookie that keeps the choice of a language in this browser.
 pub(crate) const LANGUAGE: &str = "eddyline-language";
 

@@ -12,7 +12,7 @@ use http::{StatusCode, request::Parts};
 
 use crate::Site;
 use crate::answer::{page, see_other};
-use crate::cookies::CookieNames;
+use crate::cookies::{self, CookieNames};
 use crate::error::PageError;
 use crate::form::Form;
 use crate::language::Language;
@@ -36,6 +36,7 @@ pub(crate) struct Visit {
     /// What the browser calls itself.
     agent: String,
     zone: Zone,
+    is_hinted: bool,
     theme: Option<Theme>,
     t: &'static Texts,
     /// The language that was chosen in this browser.
@@ -121,6 +122,7 @@ impl FromRequestParts<Site> for Visit {
                 .map_or_else(String::new, ToString::to_string),
             agent: agent(&parts.headers),
             zone: Zone::of(&parts.headers),
+            is_hinted: cookies::find(&parts.headers, cookies::HINT).is_none(),
             theme: Theme::of(&parts.headers),
             t: Texts::of(&parts.headers),
             language: Language::chosen(&parts.headers),
@@ -163,6 +165,11 @@ impl Visit {
     /// The time zone of the browser.
     pub(crate) fn zone(&self) -> Zone {
         self.zone
+    }
+
+    /// Whether the page says what a flow is: the user of this browser has not closed that hint.
+    pub(crate) fn is_hinted(&self) -> bool {
+        self.is_hinted
     }
 
     /// A value of the query.

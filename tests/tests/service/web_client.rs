@@ -12,6 +12,7 @@ mod network;
 mod notifications;
 mod reading;
 mod sending;
+mod tabs;
 mod writing;
 
 use eddyline_testing::browser::Browser;

@@ -5,6 +5,7 @@ import { Composer } from './composer.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
+import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
 import { notice, showWaiting } from './notices.js';
@@ -19,11 +20,11 @@ import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
 import { clock, shortTime } from './times.js';
+import { notify } from './toast.js';
 import { sharedWorkerAddress } from './worker-address.js';
 
 /** Milliseconds after which the page says that the connection is broken. */
 const OFFLINE_AFTER = 5000;
-const NOTICE_FOR = 8000;
 /** Milliseconds over which pages spread their requests. */
 const SPREAD = 2000;
 /** The inbox shows the threads that changed last. */
@@ -470,7 +471,6 @@ function noteRead({ flow: id, to, message }) {
 
 // What screen readers are told.
 
-let noticeTimer = 0;
 let burst = [];
 let burstTimer = 0;
 
@@ -483,15 +483,6 @@ function announce(message) {
     say(burst.length > 3 ? t('script.chat.new_messages', { n: burst.length }) : burst.join('. '));
     burst = [];
   }, 300);
-}
-
-/** Shows what went wrong, for a while. */
-function notify(text) {
-  const notice = find('#notice');
-  notice.textContent = text;
-  notice.hidden = false;
-  clearTimeout(noticeTimer);
-  noticeTimer = setTimeout(() => (notice.hidden = true), NOTICE_FOR);
 }
 
 function say(text) {

@@ -65,6 +65,12 @@ export function newId() {
   return [...bits].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** Has the browser send a cookie, for as long as browsers allow. It must open nothing. */
+export function setCookie(name, value) {
+  const secure = location.protocol === 'https:' ? '; Secure' : '';
+  document.cookie = `${name}=${value}; Path=/; SameSite=Lax; Max-Age=34560000${secure}`;
+}
+
 /** The keys under which this browser keeps something, and that begin so. */
 export function keptKeys(prefix) {
   try {

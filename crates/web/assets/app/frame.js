@@ -6,6 +6,7 @@ import { find, findAll } from './dom.js';
 import { bindKeys, showKeys } from './keys.js';
 import { openNotices, showWaiting } from './notices.js';
 import { addCommands, openSwitcher } from './switcher.js';
+import './tabs.js';
 import { t } from './texts.js';
 import { noteZone } from './times.js';
 

@@ -1,6 +1,7 @@
 // Points in time as the reader's clock and calendar tell them. The server tells them in the same
 // words (`zone.rs`).
 
+import { setCookie } from './dom.js';
 import { list, t } from './texts.js';
 
 const DAY = 24 * 3600 * 1000;
@@ -51,6 +52,5 @@ export function shortTime(at) {
 /** Tells the server how far the reader's clock is ahead of UTC, for the pages to come. */
 export function noteZone() {
   const minutes = -new Date().getTimezoneOffset();
-  const secure = location.protocol === 'https:' ? '; Secure' : '';
-  document.cookie = `eddyline-zone=${minutes}; Path=/; SameSite=Lax; Max-Age=34560000${secure}`;
+  setCookie('eddyline-zone', minutes);
 }

@@ -101,6 +101,8 @@ struct FlowPage {
     more: bool,
     /// Whether newer messages are there: the page opens in the midst of the chat.
     newer: bool,
+    /// Whether the page says what a flow is.
+    hint: bool,
 }
 
 impl FlowPage {
@@ -292,6 +294,7 @@ async fn show(
         thread,
         more,
         newer,
+        hint: visit.is_hinted(),
     };
     with_scripts(&visit, &page).await
 }

@@ -64,6 +64,8 @@ pub(super) struct Tab {
     pub(super) path: String,
     pub(super) api: String,
     pub(super) current: bool,
+    /// Whether the reader had closed it. The page's script opens it.
+    pub(super) closed: bool,
     pub(super) unread: bool,
     pub(super) mentions: i64,
     /// What the reader is notified of there, where it is chosen.
@@ -76,6 +78,8 @@ pub(super) struct PrivateTab {
     pub(super) name: String,
     pub(super) avatar: String,
     pub(super) current: bool,
+    /// Whether the reader had closed it, as with a flow.
+    pub(super) closed: bool,
     pub(super) unread: i64,
 }
 
@@ -110,9 +114,11 @@ impl Shell {
         let wanted = notifications.of_page(actor).await?;
         let tabs = flows
             .iter()
-            .filter(|flow| flow.open || shown.is_some_and(|shown| shown.id == flow.id))
-            .map(|flow| {
-                let tab = Tab::of(flow, shown.is_some_and(|shown| shown.id == flow.id));
+            .map(|flow| (flow, shown.is_some_and(|shown| shown.id == flow.id)))
+            // A mention brings back what was closed.
+            .filter(|(flow, is_shown)| flow.open || *is_shown || flow.unread_mentions > 0)
+            .map(|(flow, is_shown)| {
+                let tab = Tab::of(flow, is_shown);
                 let level = wanted.levels.get(&FlowId(flow.id.clone()));
                 tab.with_level(level.copied())
             });
@@ -170,6 +176,7 @@ impl Tab {
             path: format!("/app/{api}"),
             api,
             current,
+            closed: current && !flow.open,
             unread: flow.last_message_id.unwrap_or_default() > flow.read.unwrap_or_default(),
             mentions: flow.unread_mentions,
             notify: None,
@@ -210,6 +217,7 @@ impl PrivateTab {
             name: other.name.clone(),
             avatar: format!("{}72", other.avatar),
             current,
+            closed: current && !conversation.open,
             unread,
         })
     }
@@ -221,6 +229,7 @@ impl PrivateTab {
             name: with.name.clone(),
             avatar: format!("{}72", with.avatar),
             current: true,
+            closed: false,
             unread: 0,
         }
     }

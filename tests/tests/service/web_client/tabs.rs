@@ -1,0 +1,121 @@
+//! The tabs of flows and private conversations, and the hint of a first visit.
+
+use eddyline_client::Method;
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Patience, Server, on_both_databases};
+use serde_json::json;
+use tokio::runtime::Handle;
+
+use super::{ENTER, MAIN, complaints, open, open_flow, ready, shows};
+
+on_both_databases![
+    a_closed_tab_stays_closed_until_its_flow_is_visited,
+    a_closed_conversation_comes_back_with_a_message,
+    a_first_visit_says_what_a_flow_is,
+];
+
+async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let side = ada
+        .send(Method::POST, "/flows/acme", &json!({"name": "Side"}))
+        .await
+        .json();
+    let all = json!({"access_mode": "organization"});
+    ada.does(Method::PUT, "/flows/acme/side", &all).await;
+    let tab = format!(".tab[data-flow='{}']", side["id"].as_str().unwrap());
+    let is_open = async |open: bool| {
+        let patience = Patience::until("the tab is kept");
+        while ada.get("/flows/acme/side").await["open"] != open {
+            patience.goes_on().await;
+        }
+    };
+    tokio::task::block_in_place(|| {
+        // Wide enough for the list of flows.
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        shows(&browser, &tab);
+        browser.execute(&format!(
+            "document.querySelector(\"{tab}\").parentElement.querySelector('.close').focus()"
+        ));
+        eprintln!("DEBUG {}", browser.execute("return document.activeElement.outerHTML"));
+        browser.press_keys(ENTER);
+        std::thread::sleep(std::time::Duration::from_secs(2));
+        eprintln!("DEBUG {} {}", browser.execute("return document.querySelector('#notice').outerHTML"), browser.text());
+        browser.wait_for(&format!("!document.querySelector(\"{tab}\")"));
+        assert_eq!(
+            browser.execute("return document.activeElement.classList.contains('tab')"),
+            true,
+            "the focus goes to the next tab"
+        );
+        Handle::current().block_on(is_open(false));
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count(&tab), 0);
+
+        browser.open(&format!("{}/app/acme/side", server.base_url()));
+        ready(&browser);
+        Handle::current().block_on(is_open(true));
+        open_flow(&browser, &server, "");
+        shows(&browser, &tab);
+
+        browser.open(&format!("{}/app/acme/side", server.base_url()));
+        ready(&browser);
+        browser.execute("document.querySelector('.tab[aria-current] + .close').click()");
+        browser.wait_for("document.title.startsWith('Your flows')");
+        Handle::current().block_on(is_open(false));
+    });
+    // A mention brings it back.
+    ben.does(Method::PUT, "/flows/acme/side", &json!({"open": true}))
+        .await;
+    ben.say("acme/side", "@ada?").await;
+    tokio::task::block_in_place(|| {
+        open_flow(&browser, &server, "");
+        shows(&browser, &format!("{tab} .count:not([hidden])"));
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn a_closed_conversation_comes_back_with_a_message(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let private = format!("/private/{}/messages", ada.id);
+    let text = |text: &str| json!({"event": "message", "content": text});
+    ben.does(Method::POST, &private, &text("one")).await;
+    let tab = format!(".tab[data-private='{}']", ben.id);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, &tab);
+        browser.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
+        ready(&browser);
+        browser.execute("document.querySelector('.tab[aria-current] + .close').click()");
+        browser.wait_for("document.title.startsWith('Your flows')");
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count(&tab), 0);
+    });
+    ben.does(Method::POST, &private, &text("two")).await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, &tab);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn a_first_visit_says_what_a_flow_is(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "not empty").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, "#hint");
+        browser.execute("document.querySelector('#hint button').click()");
+        browser.wait_for("!document.querySelector('#hint')");
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count("#hint"), 0);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
