@@ -9,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use eddyline_app::{AuthorizeError, Error, ErrorKind};
 use eddyline_http::error_page;
 use http::StatusCode;
+use http::header::ALLOW;
 
 use crate::answer::{page, see_other};
 use crate::language::Language;
@@ -122,10 +123,15 @@ impl IntoResponse for PageError {
 
 /// The response, or the page of the error that it stands for, in the language of the request.
 pub(crate) fn in_language(mut response: Response, t: &'static Texts) -> Response {
-    match response.extensions_mut().remove::<Untold>() {
-        Some(Untold(error)) => error.page(t),
-        None => response,
+    let Some(Untold(error)) = response.extensions_mut().remove() else {
+        return response;
+    };
+    let mut page = error.page(t);
+    // The router has named the methods that a page is for.
+    if let Some(methods) = response.headers_mut().remove(ALLOW) {
+        page.headers_mut().insert(ALLOW, methods);
     }
+    page
 }
 
 impl PageError {
