@@ -26,9 +26,9 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-/// The browser and its system, such as `Firefox on Linux`. `None` where the text names no known
+/// The browser and its system, such as `Firefox` and `Linux`. `None` where the text names no known
 /// ones.
-pub(crate) fn short_name(agent: &str) -> Option<String> {
+pub(crate) fn known(agent: &str) -> Option<(&'static str, &'static str)> {
     let find = |known: &[(&str, &'static str)]| {
         known
             .iter()
@@ -38,7 +38,7 @@ pub(crate) fn short_name(agent: &str) -> Option<String> {
     if !agent.starts_with("Mozilla/5.0 (") {
         return None;
     }
-    Some(format!("{} on {}", find(&BROWSERS)?, find(&SYSTEMS)?))
+    Some((find(&BROWSERS)?, find(&SYSTEMS)?))
 }
 
 #[cfg(test)]
@@ -50,30 +50,30 @@ mod tests {
         for (agent, name) in [
             (
                 "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
-                "Firefox on Linux",
+                ("Firefox", "Linux"),
             ),
             (
                 "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) \
                  Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0",
-                "Edge on Windows",
+                ("Edge", "Windows"),
             ),
             (
                 "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 \
                  Mobile Safari/537.36",
-                "Chrome on Android",
+                ("Chrome", "Android"),
             ),
             (
                 "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                  Version/18.0 Mobile/15E148 Safari/604.1",
-                "Safari on iPhone",
+                ("Safari", "iPhone"),
             ),
             (
                 "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) \
                  Version/18.0 Safari/605.1.15",
-                "Safari on macOS",
+                ("Safari", "macOS"),
             ),
         ] {
-            assert_eq!(short_name(agent).as_deref(), Some(name));
+            assert_eq!(known(agent), Some(name));
         }
         for unknown in [
             "",
@@ -81,7 +81,7 @@ mod tests {
             "Firefox on Linux",
             "Mozilla/5.0 (Haiku) Firefox/100.0",
         ] {
-            assert_eq!(short_name(unknown), None, "{unknown}");
+            assert_eq!(known(unknown), None, "{unknown}");
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Forms as they are shown.
 
+use std::fmt::Display;
+
 use askama::Template;
 use eddyline_app::{Error, ErrorKind, FieldErrors};
 
 use crate::error::sentence;
+use crate::texts::Texts;
 
 /// One field of a form.
 pub(crate) struct FormField {
@@ -35,8 +38,8 @@ impl FormField {
     }
 
     /// An address, which is also what accounts are known by.
-    pub(crate) fn email() -> Self {
-        Self::new("email", "E-mail address", "email", "username")
+    pub(crate) fn email(t: &'static Texts) -> Self {
+        Self::new("email", &t.field.email, "email", "username")
     }
 
     pub(crate) fn password(
@@ -45,6 +48,11 @@ impl FormField {
         autocomplete: &'static str,
     ) -> Self {
         Self::new(name, label, "password", autocomplete)
+    }
+
+    /// A password to be, with what makes it a good one.
+    pub(crate) fn new_password(t: &'static Texts, label: &'static str) -> Self {
+        Self::password("password", label, "new-password").hint(&t.field.password_hint)
     }
 
     /// A time of the day.
@@ -124,6 +132,7 @@ impl FormField {
 #[derive(Template)]
 #[template(path = "form.html")]
 pub(crate) struct FormView {
+    t: &'static Texts,
     action: String,
     /// Sets the ids of this form apart from those of others on the page.
     prefix: &'static str,
@@ -139,13 +148,19 @@ pub(crate) struct FormView {
 
 impl FormView {
     /// A form that posts to this path.
-    pub(crate) fn new(action: impl Into<String>, csrf: &str, button: impl Into<String>) -> Self {
+    pub(crate) fn new(
+        t: &'static Texts,
+        action: impl Into<String>,
+        csrf: &str,
+        button: impl Display,
+    ) -> Self {
         Self {
+            t,
             action: action.into(),
             prefix: "",
             hidden: vec![("csrf", csrf.to_owned())],
             fields: Vec::new(),
-            button: button.into(),
+            button: button.to_string(),
             about: String::new(),
             quiet: false,
             problems: Vec::new(),
@@ -177,8 +192,8 @@ impl FormView {
     }
 
     /// Says what the button acts upon, where several look alike.
-    pub(crate) fn about(mut self, what: &str) -> Self {
-        what.clone_into(&mut self.about);
+    pub(crate) fn about(mut self, what: impl Display) -> Self {
+        self.about = what.to_string();
         self
     }
 
@@ -245,11 +260,19 @@ impl FormView {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::language::Language;
+
+    fn english() -> &'static Texts {
+        Texts::in_language(Language::English)
+    }
+
+    fn form() -> FormView {
+        FormView::new(english(), "/x", "token", "Go")
+    }
 
     #[test]
     fn what_is_typed_is_shown_as_text() {
-        let form =
-            FormView::new("/x", "token", "Go").field(FormField::email().value("\"><script>"));
+        let form = form().field(FormField::email(english()).value("\"><script>"));
         let html = form.render().unwrap();
         assert!(!html.contains("<script>"), "{html}");
     }
@@ -260,7 +283,7 @@ mod tests {
             ("1".to_owned(), "One".to_owned()),
             ("2".to_owned(), "Two".to_owned()),
         ];
-        let form = FormView::new("/x", "token", "Go")
+        let form = form()
             .field(FormField::choice("number", "Number", choices).value("2"))
             .field(FormField::switch("on", "On", true))
             .field(FormField::switch("off", "Off", false))
@@ -281,8 +304,7 @@ mod tests {
 
     #[test]
     fn a_form_with_a_file_is_sent_in_parts() {
-        let form =
-            FormView::new("/x", "token", "Go").field(FormField::file("f", "File", "image/png"));
+        let form = form().field(FormField::file("f", "File", "image/png"));
         let html = form.render().unwrap();
         for part in [
             "<form method=\"post\" action=\"/x\" enctype=\"multipart/form-data\">",
@@ -299,9 +321,7 @@ mod tests {
             ("other".to_owned(), vec!["is odd".to_owned()]),
         ]);
         let nick = FormField::text("nick", "Nick", "nickname").hint("Short.");
-        let form = FormView::new("/x", "token", "Go")
-            .field(nick)
-            .errors(errors);
+        let form = form().field(nick).errors(errors);
         assert!(form.is_wrong());
         let html = form.render().unwrap();
         for part in [

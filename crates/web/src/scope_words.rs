@@ -2,14 +2,17 @@
 
 use eddyline_model::scopes::Scope;
 
+use crate::texts::Texts;
+
 /// What an application may do that has this scope.
-pub(crate) fn words(scope: Scope) -> &'static str {
+pub(crate) fn words(scope: Scope, t: &Texts) -> &str {
+    let t = &t.scopes;
     match scope {
-        Scope::Flow => "Read your flows, and write in them as you",
-        Scope::Private => "Read your private conversations, and write in them as you",
-        Scope::Manage => "Make and change flows, and manage who is in your flows and organizations",
-        Scope::Profile => "See and change your profile",
-        Scope::OfflineAccess => "Act for you also when you are not there",
-        Scope::Integration => "Add integrations to your flows, change and remove them",
+        Scope::Flow => &t.flow,
+        Scope::Private => &t.private,
+        Scope::Manage => &t.manage,
+        Scope::Profile => &t.profile,
+        Scope::OfflineAccess => &t.offline_access,
+        Scope::Integration => &t.integration,
     }
 }

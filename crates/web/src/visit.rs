@@ -1,5 +1,6 @@
 //! Somebody's look at a page: whose browser it is, and what its forms must show.
 
+use std::fmt::Display;
 use std::net::IpAddr;
 
 use askama::Template;
@@ -14,9 +15,10 @@ use crate::Site;
 use crate::answer::{page, see_other};
 use crate::cookies::{self, CookieNames};
 use crate::error::PageError;
+use crate::field::FormView;
 use crate::form::Form;
 use crate::language::Language;
-use crate::texts::Texts;
+use crate::texts::{Menu, Texts};
 use crate::theme::Theme;
 use crate::zone::Zone;
 
@@ -44,15 +46,25 @@ pub(crate) struct Visit {
 }
 
 /// The pages that every page leads to for somebody who is signed in: path, icon and label.
-pub(crate) const PAGES: [(&str, &str, &str); 7] = [
-    ("/app", "i-wave", "Flows"),
-    ("/account", "i-person", "Names and password"),
-    ("/account/notifications", "i-bell", "Notifications"),
-    ("/account/applications", "i-grid", "Applications"),
-    ("/account/tokens", "i-key", "API tokens"),
-    ("/account/sessions", "i-screen", "Sessions"),
-    ("/developer", "i-angles", "Developer"),
+const PAGES: [(&str, &str, fn(&Menu) -> &String); 7] = [
+    ("/app", "i-wave", |menu| &menu.flows),
+    ("/account", "i-person", |menu| &menu.account),
+    ("/account/notifications", "i-bell", |menu| {
+        &menu.notifications
+    }),
+    ("/account/applications", "i-grid", |menu| &menu.applications),
+    ("/account/tokens", "i-key", |menu| &menu.tokens),
+    ("/account/sessions", "i-screen", |menu| &menu.sessions),
+    ("/developer", "i-angles", |menu| &menu.developer),
 ];
+
+/// A link to one of [`PAGES`].
+pub(crate) struct PageLink {
+    pub(crate) path: &'static str,
+    pub(crate) icon: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) current: Option<&'static str>,
+}
 
 /// What stands beside a page for somebody who is signed in.
 pub(crate) struct Inside {
@@ -65,9 +77,19 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
+    /// The links to [`PAGES`].
+    pub(crate) fn links(&self) -> impl Iterator<Item = PageLink> {
+        PAGES.into_iter().map(|(path, icon, label)| PageLink {
+            path,
+            icon,
+            label: label(&self.t.menu),
+            current: self.current(path),
+        })
+    }
+
     /// The value of `aria-current` for the link to one of [`PAGES`]: `page` on that page, `true` on
     /// pages below it that have no link of their own.
-    pub(crate) fn current(&self, path: &str) -> Option<&'static str> {
+    fn current(&self, path: &str) -> Option<&'static str> {
         let nearest = PAGES
             .iter()
             .map(|(path, ..)| *path)
@@ -232,6 +254,11 @@ impl Visit {
     pub(crate) fn keep_language(&self, language: Option<Language>, response: &mut Response) {
         let cookie = self.cookies.set_language(language.map(Language::tag));
         response.headers_mut().append(SET_COOKIE, cookie);
+    }
+
+    /// A form of a page, which posts to this path.
+    pub(crate) fn form(&self, action: impl Into<String>, button: impl Display) -> FormView {
+        FormView::new(self.t, action, self.csrf(), button)
     }
 
     /// What stands beside the page.

@@ -16,7 +16,6 @@ use eddyline_model::users::User;
 use http::StatusCode;
 
 use self::picture::PictureView;
-use super::password::HINT;
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
@@ -45,33 +44,16 @@ impl AccountPage {
 pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let user = &actor.user()?.user;
-    let done = match visit.query("done") {
-        "profile" => Some("Your profile has been saved."),
-        "appearance" => Some("Your colours have been saved in this browser."),
-        "language" => Some(visit.texts().language_choice.saved.as_str()),
-        "email" => Some(
-            "Your e-mail address has been changed. We’ve sent a link to undo this to the old one.",
-        ),
-        "picture" => Some("Your picture has been changed."),
-        "no-picture" => Some("Your picture has been removed. Your initials are shown instead."),
-        "password" => {
-            Some("Your password has been changed, and you are signed out everywhere else.")
-        }
-        _ => None,
-    };
+    let done = done(&visit);
     let fresh = visit.app().accounts().has_signed_in_lately(actor).await?;
+    let t = visit.texts();
+    let names = profile(&visit, &user.name, &user.nick, &user.website);
     let forms = vec![
-        (
-            "Names",
-            profile(&visit, &user.name, &user.nick, &user.website),
-        ),
-        ("E-mail address", email(&visit, &user.email, fresh)),
-        ("Password", password(&visit)),
-        ("Appearance", appearance(&visit, visit.theme())),
-        (
-            &visit.texts().language_choice.title,
-            language(&visit, visit.language()),
-        ),
+        (t.account.names.as_str(), names),
+        (&t.field.email, email(&visit, &user.email, fresh)),
+        (&t.field.password, password(&visit)),
+        (&t.account.appearance, appearance(&visit, visit.theme())),
+        (&t.language_choice.title, language(&visit, visit.language())),
     ];
     let mut organizations = visit.app().organizations().list_own(actor).await?;
     organizations.retain(|organization| organization.administered);
@@ -84,6 +66,23 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
         picture,
         forms,
     }))
+}
+
+/// What has been done with the account.
+fn done(visit: &Visit) -> Option<&'static str> {
+    let t = visit.texts();
+    let done = &t.account.done;
+    let told = match visit.query("done") {
+        "profile" => &done.profile,
+        "appearance" => &done.appearance,
+        "language" => &t.language_choice.saved,
+        "email" => &done.email,
+        "picture" => &done.picture,
+        "no-picture" => &done.no_picture,
+        "password" => &done.password,
+        _ => return None,
+    };
+    Some(told)
 }
 
 /// Each of the forms changes what it shows.
@@ -121,7 +120,8 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Page
         Err(Error::invalid_fields(errors))
     };
     let form = profile(&sent.visit, name, nick, website);
-    finish(&sent.visit, "profile", "Names", form, outcome)
+    let title = &sent.visit.texts().account.names;
+    finish(&sent.visit, "profile", title, form, outcome)
 }
 
 async fn change_email(sent: &Submission) -> Result<Response, PageError> {
@@ -149,7 +149,7 @@ async fn change_email(sent: &Submission) -> Result<Response, PageError> {
     finish(
         visit,
         "email",
-        "E-mail address",
+        &visit.texts().field.email,
         email(visit, sent.get("email"), fresh),
         outcome,
     )
@@ -175,7 +175,10 @@ async fn change_password(sent: &Submission, user: &User) -> Result<Response, Pag
                 .begin_session(&session, "/account?done=password")
                 .await
         }
-        refused => finish(visit, "password", "Password", password(visit), refused),
+        refused => {
+            let title = &visit.texts().field.password;
+            finish(visit, "password", title, password(visit), refused)
+        }
     }
 }
 
@@ -246,36 +249,40 @@ fn finish(
 }
 
 fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {
-    FormView::new("/account", visit.csrf(), "Save")
+    let t = visit.texts();
+    visit
+        .form("/account", &t.field.save)
         .prefix("profile-")
         .hidden("part", "profile")
-        .field(FormField::text("name", "Full name", "name").value(name))
+        .field(FormField::text("name", &t.field.full_name, "name").value(name))
         .field(
-            FormField::text("nick", "Nick", "nickname")
+            FormField::text("nick", &t.field.nick, "nickname")
                 .value(nick)
-                .hint("Others mention you as @nick."),
+                .hint(&t.field.nick_hint),
         )
         .field(
-            FormField::text("website", "Home page", "url")
+            FormField::text("website", &t.account.website, "url")
                 .value(website)
                 .optional(),
         )
 }
 
 fn appearance(visit: &Visit, theme: Option<Theme>) -> FormView {
+    let t = &visit.texts().account;
     let choices = [
-        ("system", "As the system"),
-        ("light", "Light"),
-        ("dark", "Dark"),
+        ("system", &t.system),
+        ("light", &t.light),
+        ("dark", &t.dark),
     ];
-    let choices = choices.map(|(value, label)| (value.to_owned(), label.to_owned()));
-    FormView::new("/account", visit.csrf(), "Save colours")
+    let choices = choices.map(|(value, label)| (value.to_owned(), label.clone()));
+    visit
+        .form("/account", &t.save_colours)
         .prefix("appearance-")
         .hidden("part", "appearance")
         .field(
-            FormField::choice("theme", "Colours", choices.into())
+            FormField::choice("theme", &t.colours, choices.into())
                 .value(theme.map_or("system", Theme::name))
-                .hint("This browser keeps it."),
+                .hint(&t.colours_hint),
         )
 }
 
@@ -285,7 +292,8 @@ fn language(visit: &Visit, chosen: Option<Language>) -> FormView {
     // Those who cannot read this page find their language by its own name.
     let each = Language::ALL.map(|each| (each.tag().to_owned(), each.own_name().to_owned()));
     let choices = [by_browser].into_iter().chain(each);
-    FormView::new("/account", visit.csrf(), t.save.as_str())
+    visit
+        .form("/account", &t.save)
         .prefix("language-")
         .hidden("part", "language")
         .field(
@@ -297,31 +305,39 @@ fn language(visit: &Visit, chosen: Option<Language>) -> FormView {
 
 /// `fresh` is whether the password was shown just now, by signing in.
 fn email(visit: &Visit, address: &str, fresh: bool) -> FormView {
-    let form = FormView::new("/account", visit.csrf(), "Change address")
+    let t = visit.texts();
+    let form = visit
+        .form("/account", &t.account.change_address)
         .prefix("email-")
         .hidden("part", "email")
         .field(
-            FormField::email()
+            FormField::email(t)
                 .value(address)
-                .hint("You sign in with it. The change takes effect immediately."),
+                .hint(&t.account.address_hint),
         );
     match fresh {
         true => form,
         false => form.field(
-            FormField::password("current_password", "Current password", "current-password")
-                .hint("Or sign out, sign in again, and change the address right away."),
+            FormField::password(
+                "current_password",
+                &t.field.current_password,
+                "current-password",
+            )
+            .hint(&t.account.proof_hint),
         ),
     }
 }
 
 fn password(visit: &Visit) -> FormView {
-    FormView::new("/account", visit.csrf(), "Change password")
+    let t = visit.texts();
+    visit
+        .form("/account", &t.account.change_password)
         .prefix("password-")
         .hidden("part", "password")
         .field(FormField::password(
             "current_password",
-            "Current password",
+            &t.field.current_password,
             "current-password",
         ))
-        .field(FormField::password("password", "New password", "new-password").hint(HINT))
+        .field(FormField::new_password(t, &t.field.new_password))
 }

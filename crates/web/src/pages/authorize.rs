@@ -19,6 +19,7 @@ use crate::local_path::local_path;
 use crate::local_path::sign_in_path;
 use crate::scope_words::words;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 const PATH: &str = "/oauth/authorize";
@@ -28,6 +29,7 @@ const OWN_FIELDS: [&str; 2] = ["csrf", "decision"];
 #[derive(Template)]
 #[template(path = "consent.html")]
 struct Consent<'a> {
+    t: &'static Texts,
     application: &'a str,
     organization: &'a str,
     scopes: Vec<&'static str>,
@@ -41,7 +43,7 @@ struct Consent<'a> {
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
-    let asking = Asking::of(visit.whole_query().pairs())?;
+    let asking = Asking::of(visit.whole_query().pairs(), visit.texts())?;
     match asking.judge(&visit).await? {
         Judged::Asks(actor, asked) => asking.page(&visit, actor, &asked),
         Judged::Elsewhere(response) => Ok(response),
@@ -50,7 +52,10 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
 
 pub(super) async fn decide(sent: Submission) -> Result<Response, PageError> {
     let visit = &sent.visit;
-    let asking = Asking::of(visit.whole_query().pairs().chain(sent.form().pairs()))?;
+    let asking = Asking::of(
+        visit.whole_query().pairs().chain(sent.form().pairs()),
+        visit.texts(),
+    )?;
     let (actor, asked) = match asking.judge(visit).await? {
         Judged::Asks(actor, asked) => (actor, asked),
         Judged::Elsewhere(response) => return Ok(response),
@@ -104,15 +109,13 @@ enum Judged<'a> {
 }
 
 impl Asking {
-    fn of(pairs: impl Iterator<Item = (String, String)>) -> Result<Self, PageError> {
+    fn of(pairs: impl Iterator<Item = (String, String)>, t: &Texts) -> Result<Self, PageError> {
         let form: Form = pairs
             .filter(|(name, _)| !OWN_FIELDS.contains(&name.as_str()))
             .collect();
         let path = format!("{PATH}?{}", form.encoded());
         if local_path(&path).is_none() {
-            return Err(PageError::InvalidAuthorization(
-                "The address is too long.".to_owned(),
-            ));
+            return Err(PageError::InvalidAuthorization(t.consent.too_long.clone()));
         }
         Ok(Self {
             parameters: parameters(&form),
@@ -170,12 +173,19 @@ impl Asking {
     ) -> Result<Response, PageError> {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
-        let sign_out = FormView::new("/sign-out", visit.csrf(), "Sign in as somebody else");
+        let t = visit.texts();
+        let sign_out = visit.form("/sign-out", &t.consent.somebody_else);
         let (action, hidden) = self.carried();
         let mut response = visit.page(&Consent {
+            t,
             application: &asked.application.name,
             organization: &asked.organization_name,
-            scopes: asked.request.scopes.iter().map(words).collect(),
+            scopes: asked
+                .request
+                .scopes
+                .iter()
+                .map(|scope| words(scope, t))
+                .collect(),
             destination: redirect_uri.destination(),
             name: &user.name,
             email: &user.email,
@@ -203,7 +213,8 @@ impl Asking {
                 return Ok(see_other(&sign_in_path(&self.path)));
             }
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(AuthorizeError::Tell("The application has been removed.").into());
+                let removed = visit.texts().consent.removed.clone();
+                return Err(PageError::InvalidAuthorization(removed));
             }
             Err(error) => return Err(error.into()),
         };
@@ -217,9 +228,10 @@ impl Asking {
 fn deny(visit: &Visit, asked: &AuthorizationPrompt) -> Response {
     match visit.app().oauth().denied_at(asked) {
         Some(address) => elsewhere(&address),
-        None => visit.page(&Plain::new("You denied access").text(format!(
-            "{} can’t act for you. You can close this page.",
-            asked.application.name
-        ))),
+        None => {
+            let denied = &visit.texts().consent.denied;
+            let text = denied.text.with("application", &asked.application.name);
+            visit.page(&Plain::new(visit, &denied.title).text(text))
+        }
     }
 }

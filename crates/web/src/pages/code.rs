@@ -7,11 +7,13 @@ use eddyline_app::{ErrorKind, Secret};
 
 use crate::error::PageError;
 use crate::segments::LinkSegment;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "code.html")]
 struct Code<'a> {
+    t: &'static Texts,
     application: &'a str,
     code: &'a str,
 }
@@ -28,6 +30,7 @@ pub(super) async fn show(
         .await
     {
         Ok(application) => Ok(visit.page(&Code {
+            t: visit.texts(),
             application: &application.name,
             code: &code,
         })),

@@ -5,7 +5,6 @@ use axum::response::Response;
 use super::plain::Plain;
 use super::secret;
 use crate::error::PageError;
-use crate::field::FormView;
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
 use crate::visit::Visit;
@@ -24,16 +23,12 @@ pub(super) async fn show(
         .undo_link(&link)
         .await
         .map_err(PageError::of_link)?;
-    let form = FormView::new(visit.path(), visit.csrf(), format!("Restore {}", found.old));
-    let shown = Plain::new("Restore your old e-mail address")
-        .text(format!(
-            "The address of {}'s account was changed from {} to {}.",
-            found.name, found.old, found.present
-        ))
-        .text(
-            "If this wasn’t you, restore the old address. This ends all sessions, all API tokens and the \
-             password of the account, and a link to a new password is mailed to you.",
-        )
+    let t = &visit.texts().old_address;
+    let form = visit.form(visit.path(), t.restore.with("address", &found.old));
+    let changed = t.changed.with("name", &found.name);
+    let shown = Plain::new(&visit, &t.title)
+        .text(changed.with("old", &found.old).with("new", &found.present))
+        .text(&t.warning)
         .form(form);
     Ok(visit.page(&shown))
 }
@@ -50,9 +45,10 @@ pub(super) async fn undo(
         .undo_email_change(&link)
         .await
         .map_err(PageError::of_link)?;
-    let shown = Plain::new("Your old address is restored")
-        .text("All sessions and API tokens have ended, and the password has been removed.")
-        .text("We’ve sent a link to choose a new password to your old address.")
-        .link("/sign-in", "Sign in");
+    let t = visit.texts();
+    let shown = Plain::new(visit, &t.old_address.restored)
+        .text(&t.old_address.ended)
+        .text(&t.old_address.sent)
+        .link("/sign-in", &t.sign_in.title);
     Ok(visit.page(&shown))
 }

@@ -19,9 +19,10 @@ struct Flows {
 pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let flows = visit.app().flows().all(actor).await?;
+    let t = &visit.texts().own_flows;
     let done = match visit.query("done") {
-        "left" => Some("You have left the flow."),
-        "archived" => Some("The flow is archived. Administrators can reopen it."),
+        "left" => Some(t.left.as_str()),
+        "archived" => Some(t.archived.as_str()),
         _ => None,
     };
     Ok(visit.page(&Flows {

@@ -5,7 +5,6 @@ use axum::response::Response;
 use eddyline_app::{ErrorKind, InvitationDetails, NewAccount, Password, Secret};
 use http::StatusCode;
 
-use super::password::HINT;
 use super::{join, page_of, secret};
 use crate::answer::see_other;
 use crate::error::PageError;
@@ -13,6 +12,7 @@ use crate::field::{FormField, FormView};
 use crate::local_path::sign_in_path;
 use crate::segments::LinkSegment;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 use super::plain::Plain;
@@ -23,6 +23,7 @@ const DIGITS: usize = 64;
 #[derive(Template)]
 #[template(path = "invitation.html")]
 struct InvitationPage {
+    t: &'static Texts,
     title: String,
     text: Vec<String>,
     words: Option<String>,
@@ -83,8 +84,8 @@ async fn decline(sent: &Submission, link: &Secret) -> Result<Response, PageError
         .decline_link(link)
         .await
         .map_err(PageError::of_link)?;
-    let told = Plain::new("You declined")
-        .text("The invitation has been deleted. You don’t need to do anything else.");
+    let declined = &sent.visit.texts().invitation.declined;
+    let told = Plain::new(&sent.visit, &declined.title).text(&declined.text);
     Ok(sent.visit.page(&told))
 }
 
@@ -116,45 +117,29 @@ async fn sign_up(sent: &Submission, link: &Secret) -> Result<Response, PageError
 }
 
 fn describe(visit: &Visit, invited: InvitationDetails, main_form: FormView) -> InvitationPage {
-    let who = invited
-        .inviter
-        .as_deref()
-        .unwrap_or("Somebody, probably you,");
-    let asks = if invited.inviter.is_some() {
-        "invites you to"
-    } else {
-        "wants to join"
-    };
-    let text = format!(
-        "{who} {asks} the flow {} of {}.",
-        invited.flow_name, invited.organization_name
-    );
+    let t = visit.texts();
     let sign_in = sign_in_path(visit.path());
     let links = match (visit.actor().is_some(), invited.has_account) {
-        (false, false) => vec![(
-            sign_in,
-            "Already have an account with another address? Sign in",
-        )],
-        (false, true) => vec![("/password".to_owned(), "Forgot your password?")],
+        (false, false) => vec![(sign_in, t.invitation.other_account.as_str())],
+        (false, true) => vec![("/password".to_owned(), t.sign_in.forgot.as_str())],
         (true, _) => Vec::new(),
     };
-    let decline = FormView::new(visit.path(), visit.csrf(), "Decline")
+    let decline = visit
+        .form(visit.path(), &t.invitation.decline)
         .hidden("do", "decline")
         .quiet();
     let mut others = vec![decline];
     if visit.actor().is_some() {
-        others.push(
-            FormView::new(
-                "/sign-out",
-                visit.csrf(),
-                "Sign out and join with another account",
-            )
-            .quiet(),
-        );
+        others.push(visit.form("/sign-out", &t.invitation.sign_out).quiet());
     }
     InvitationPage {
-        title: format!("Join {}", invited.flow_name),
-        text: vec![text],
+        t,
+        title: t
+            .invitation
+            .join
+            .with("flow", &invited.flow_name)
+            .to_string(),
+        text: vec![who_asks(t, &invited)],
         words: invited.message,
         main_form,
         links,
@@ -162,17 +147,38 @@ fn describe(visit: &Visit, invited: InvitationDetails, main_form: FormView) -> I
     }
 }
 
+/// Who would have the visitor in the flow.
+fn who_asks(t: &Texts, invited: &InvitationDetails) -> String {
+    let (flow, organization) = (&invited.flow_name, &invited.organization_name);
+    match &invited.inviter {
+        Some(who) => {
+            let invites = t.invitation.invites.with("who", who);
+            invites
+                .with("flow", flow)
+                .with("organization", organization)
+                .to_string()
+        }
+        None => {
+            let asks = t.invitation.asks.with("flow", flow);
+            asks.with("organization", organization).to_string()
+        }
+    }
+}
+
 /// What most people come for.
 fn main_form(visit: &Visit, invited: &InvitationDetails, name: &str, nick: &str) -> FormView {
+    let t = visit.texts();
     match visit.name() {
-        Some(name) => FormView::new(visit.path(), visit.csrf(), format!("Join as {name}"))
+        Some(name) => visit
+            .form(visit.path(), t.invitation.join_as.with("name", name))
             .hidden("do", "join"),
-        None if invited.has_account => FormView::new("/sign-in", visit.csrf(), "Sign in")
+        None if invited.has_account => visit
+            .form("/sign-in", &t.sign_in.title)
             .hidden("next", visit.path())
-            .field(FormField::email().value(&invited.email))
+            .field(FormField::email(t).value(&invited.email))
             .field(FormField::password(
                 "password",
-                "Password",
+                &t.field.password,
                 "current-password",
             )),
         None => sign_up_form(visit, invited, name, nick),
@@ -180,23 +186,24 @@ fn main_form(visit: &Visit, invited: &InvitationDetails, name: &str, nick: &str)
 }
 
 fn sign_up_form(visit: &Visit, invited: &InvitationDetails, name: &str, nick: &str) -> FormView {
-    FormView::new(
-        visit.path(),
-        visit.csrf(),
-        format!("Join {}", invited.flow_name),
-    )
-    .hidden("do", "sign-up")
-    .field(
-        FormField::email()
-            .value(&invited.email)
-            .readonly()
-            .hint("You’ll sign in with it."),
-    )
-    .field(FormField::text("name", "Full name", "name").value(name))
-    .field(
-        FormField::text("nick", "Nick", "nickname")
-            .value(nick)
-            .hint("Others mention you as @nick."),
-    )
-    .field(FormField::password("password", "Password", "new-password").hint(HINT))
+    let t = visit.texts();
+    visit
+        .form(
+            visit.path(),
+            t.invitation.join.with("flow", &invited.flow_name),
+        )
+        .hidden("do", "sign-up")
+        .field(
+            FormField::email(t)
+                .value(&invited.email)
+                .readonly()
+                .hint(&t.invitation.email_hint),
+        )
+        .field(FormField::text("name", &t.field.full_name, "name").value(name))
+        .field(
+            FormField::text("nick", &t.field.nick, "nickname")
+                .value(nick)
+                .hint(&t.field.nick_hint),
+        )
+        .field(FormField::new_password(t, &t.field.password))
 }

@@ -73,13 +73,10 @@ async fn request(sent: &Submission, secret: &str, flow: &str) -> Result<Response
         .request_join(secret, flow, &email, visit.client())
         .await
         .map_err(PageError::of_link)?;
-    let told = Plain::new("Check your e-mail")
-        .text(format!(
-            "We’ve sent an invitation to {email}. It may take a few minutes."
-        ))
-        .text(
-            "We don’t send one if this address is already in the flow, or if it got one just now.",
-        );
+    let t = visit.texts();
+    let told = Plain::new(visit, &t.page.check_mail)
+        .text(t.join_link.sent.with("email", &email))
+        .text(&t.join_link.not_sent);
     Ok(visit.page(&told))
 }
 
@@ -92,28 +89,28 @@ fn parse(link: &str) -> Result<(&str, &str), PageError> {
 }
 
 fn describe(visit: &Visit, link: &JoinLink, form: FormView) -> Plain {
-    let page = Plain::new(format!("Join {}", link.flow_name)).text(format!(
-        "{} is a flow of {}.",
-        link.flow_name, link.organization_name
-    ));
+    let t = visit.texts();
+    let title = t.invitation.join.with("flow", &link.flow_name);
+    let flow_of = t.join_link.flow_of.with("flow", &link.flow_name);
+    let page = Plain::new(visit, title).text(flow_of.with("organization", &link.organization_name));
     match visit.actor() {
         Some(_) => page.form(form),
         None => page
-            .text("Enter your e-mail address. We’ll send you an invitation to join.")
+            .text(&t.join_link.enter)
             .form(form)
-            .link(
-                sign_in_path(visit.path()),
-                "Already have an account? Sign in",
-            ),
+            .link(sign_in_path(visit.path()), &t.join_link.has_account),
     }
 }
 
 fn form(visit: &Visit, email: &str) -> FormView {
+    let t = visit.texts();
     match visit.name() {
-        Some(name) => FormView::new(visit.path(), visit.csrf(), format!("Join as {name}"))
+        Some(name) => visit
+            .form(visit.path(), t.invitation.join_as.with("name", name))
             .hidden("do", "join"),
-        None => FormView::new(visit.path(), visit.csrf(), "Send me an invitation")
+        None => visit
+            .form(visit.path(), &t.join_link.send)
             .hidden("do", "mail")
-            .field(FormField::email().value(email)),
+            .field(FormField::email(t).value(email)),
     }
 }

@@ -16,27 +16,25 @@ use crate::visit::Visit;
 const DIGITS: usize = 64;
 
 pub(super) async fn ask(visit: Visit) -> Response {
-    visit.page(&asking(asking_form(&visit, "")))
+    visit.page(&asking(&visit, asking_form(&visit, "")))
 }
 
 pub(super) async fn request(sent: Submission) -> Result<Response, PageError> {
     let (visit, email) = (&sent.visit, sent.get("email"));
+    let t = visit.texts();
     if !email.contains('@') {
-        let form = asking_form(visit, email)
-            .errors([error("email", "is not a valid e-mail address")].into());
-        return Ok(visit.page_with(StatusCode::BAD_REQUEST, &asking(form)));
+        let form = asking_form(visit, email).errors([error("email", &t.problem.email)].into());
+        return Ok(visit.page_with(StatusCode::BAD_REQUEST, &asking(visit, form)));
     }
     visit
         .app()
         .accounts()
         .request_password_reset(email, visit.client())
         .await?;
-    let told = Plain::new("Check your e-mail")
-        .text(format!(
-            "If {email} has an account here, we’ve sent it a link. It may take a few minutes."
-        ))
-        .text("The link works for a few hours. You can ask for another one after five minutes.")
-        .link("/sign-in", "Sign in");
+    let told = Plain::new(visit, &t.page.check_mail)
+        .text(t.new_password.sent.with("email", email))
+        .text(&t.new_password.again)
+        .link("/sign-in", &t.sign_in.title);
     Ok(visit.page(&told))
 }
 
@@ -45,7 +43,7 @@ pub(super) async fn choose(
     LinkSegment(link): LinkSegment,
 ) -> Result<Response, PageError> {
     let found = find(&visit, &link).await?;
-    Ok(visit.page(&choosing(choosing_form(&visit, &found), &found)))
+    Ok(visit.page(&choosing(&visit, choosing_form(&visit, &found), &found)))
 }
 
 pub(super) async fn set(
@@ -64,7 +62,7 @@ pub(super) async fn set(
         Ok(session) => visit.begin_session(&session, "/app").await,
         Err(error) if error.kind() == ErrorKind::Invalid => {
             let form = choosing_form(visit, &shown).errors(error.into_fields());
-            Ok(visit.page_with(StatusCode::BAD_REQUEST, &choosing(form, &shown)))
+            Ok(visit.page_with(StatusCode::BAD_REQUEST, &choosing(visit, form, &shown)))
         }
         Err(error) => Err(PageError::of_link(error)),
     }
@@ -84,33 +82,32 @@ pub(super) fn error(field: &str, text: &str) -> (String, Vec<String>) {
     (field.to_owned(), vec![text.to_owned()])
 }
 
-fn asking(form: FormView) -> Plain {
-    Plain::new("Choose a new password")
-        .text("Enter the e-mail address of your account. We’ll send you a link to choose a new password.")
+fn asking(visit: &Visit, form: FormView) -> Plain {
+    let t = visit.texts();
+    Plain::new(visit, &t.new_password.title)
+        .text(&t.new_password.ask)
         .form(form)
-        .link("/sign-in", "Sign in")
+        .link("/sign-in", &t.sign_in.title)
 }
 
 fn asking_form(visit: &Visit, email: &str) -> FormView {
-    FormView::new("/password", visit.csrf(), "Send me a link")
-        .field(FormField::email().value(email))
+    let t = visit.texts();
+    visit
+        .form("/password", &t.new_password.send)
+        .field(FormField::email(t).value(email))
 }
 
-fn choosing(form: FormView, link: &ResetLink) -> Plain {
-    Plain::new("Choose a new password")
-        .text(format!(
-            "{}, this signs you out on every device.",
-            link.name
-        ))
+fn choosing(visit: &Visit, form: FormView, link: &ResetLink) -> Plain {
+    let t = &visit.texts().new_password;
+    Plain::new(visit, &t.title)
+        .text(t.everywhere.with("name", &link.name))
         .form(form)
 }
 
 fn choosing_form(visit: &Visit, link: &ResetLink) -> FormView {
-    FormView::new(visit.path(), visit.csrf(), "Set the password")
-        .field(FormField::email().value(&link.email).readonly())
-        .field(FormField::password("password", "New password", "new-password").hint(HINT))
+    let t = visit.texts();
+    visit
+        .form(visit.path(), &t.new_password.set)
+        .field(FormField::email(t).value(&link.email).readonly())
+        .field(FormField::new_password(t, &t.field.new_password))
 }
-
-/// What makes a password a good one.
-pub(super) const HINT: &str =
-    "At least 8 characters. A few unrelated words are easy to remember and hard to guess.";

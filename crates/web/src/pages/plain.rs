@@ -1,13 +1,18 @@
 //! A page with a heading, some text, perhaps a form, and links.
 
+use std::fmt::Display;
+
 use askama::Template;
 
 use crate::field::FormView;
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 /// Such a page.
 #[derive(Template)]
 #[template(path = "plain.html")]
 pub(super) struct Plain {
+    t: &'static Texts,
     title: String,
     text: Vec<String>,
     form: Option<FormView>,
@@ -15,17 +20,18 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    pub(super) fn new(title: impl Into<String>) -> Self {
+    pub(super) fn new(visit: &Visit, title: impl Display) -> Self {
         Self {
-            title: title.into(),
+            t: visit.texts(),
+            title: title.to_string(),
             text: Vec::new(),
             form: None,
             links: Vec::new(),
         }
     }
 
-    pub(super) fn text(mut self, text: impl Into<String>) -> Self {
-        self.text.push(text.into());
+    pub(super) fn text(mut self, text: impl Display) -> Self {
+        self.text.push(text.to_string());
         self
     }
 

@@ -55,11 +55,10 @@ pub(super) async fn manifest() -> Response {
 
 /// What a browser shows without a network in place of a page that it has not kept.
 pub(super) async fn offline(visit: Visit) -> Response {
-    let page = Plain::new("No connection")
-        .text(
-            "Eddyline can’t be reached. Flows that you opened here lately are still there to read.",
-        )
-        .link("/app", "Try again");
+    let t = &visit.texts().unreachable;
+    let page = Plain::new(&visit, &t.title)
+        .text(&t.text)
+        .link("/app", &t.again);
     visit.page(&page)
 }
 

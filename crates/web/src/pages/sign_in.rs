@@ -50,8 +50,8 @@ pub(super) async fn submit(sent: Submission) -> Result<Response, PageError> {
     {
         Ok(session) => visit.begin_session(&session, next).await,
         Err(error) if error.kind() == ErrorKind::Unauthenticated => {
-            let form =
-                form(visit, next, email).problem("The e-mail address or the password is wrong.");
+            let wrong = visit.texts().problem.credentials.as_str();
+            let form = form(visit, next, email).problem(wrong);
             page(visit, StatusCode::BAD_REQUEST, next, form).await
         }
         Err(error) => Err(error.into()),
@@ -70,12 +70,9 @@ pub(super) async fn show_link(
         .sign_in_link(&link)
         .await
         .map_err(PageError::of_link)?;
-    let form = FormView::new(visit.path(), visit.csrf(), format!("Sign in as {name}"));
-    Ok(visit.page(
-        &Plain::new("Sign in")
-            .text("This link works once.")
-            .form(form),
-    ))
+    let t = &visit.texts().sign_in;
+    let form = visit.form(visit.path(), t.named.with("name", name));
+    Ok(visit.page(&Plain::new(&visit, &t.title).text(&t.once).form(form)))
 }
 
 pub(super) async fn use_link(
@@ -104,7 +101,7 @@ async fn page(
     next: &str,
     form: FormView,
 ) -> Result<Response, PageError> {
-    let mut response = visit.page_with(status, &sign_in(form));
+    let mut response = visit.page_with(status, &sign_in(visit, form));
     if let Some(source) = authorize::way_back(visit, next).await? {
         let_forms_lead_to(&mut response, &source);
     }
@@ -116,18 +113,21 @@ fn next(text: &str) -> &str {
 }
 
 fn form(visit: &Visit, next: &str, email: &str) -> FormView {
-    FormView::new("/sign-in", visit.csrf(), "Sign in")
+    let t = visit.texts();
+    visit
+        .form("/sign-in", &t.sign_in.title)
         .hidden("next", next)
-        .field(FormField::email().value(email))
+        .field(FormField::email(t).value(email))
         .field(FormField::password(
             "password",
-            "Password",
+            &t.field.password,
             "current-password",
         ))
 }
 
-fn sign_in(form: FormView) -> Plain {
-    Plain::new("Sign in")
+fn sign_in(visit: &Visit, form: FormView) -> Plain {
+    let t = &visit.texts().sign_in;
+    Plain::new(visit, &t.title)
         .form(form)
-        .link("/password", "Forgot your password?")
+        .link("/password", &t.forgot)
 }

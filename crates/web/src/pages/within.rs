@@ -1,5 +1,7 @@
 //! A page for somebody who is signed in, with a heading, some text, forms, and links.
 
+use std::fmt::Display;
+
 use askama::Template;
 
 use crate::field::FormView;
@@ -17,18 +19,18 @@ pub(super) struct Within {
 }
 
 impl Within {
-    pub(super) fn new(visit: &Visit, title: impl Into<String>) -> Self {
+    pub(super) fn new(visit: &Visit, title: impl Display) -> Self {
         Self {
             inside: visit.inside(),
-            title: title.into(),
+            title: title.to_string(),
             text: Vec::new(),
             forms: Vec::new(),
             links: Vec::new(),
         }
     }
 
-    pub(super) fn text(mut self, text: impl Into<String>) -> Self {
-        self.text.push(text.into());
+    pub(super) fn text(mut self, text: impl Display) -> Self {
+        self.text.push(text.to_string());
         self
     }
 
@@ -37,8 +39,8 @@ impl Within {
         self
     }
 
-    pub(super) fn link(mut self, path: impl Into<String>, label: impl Into<String>) -> Self {
-        self.links.push((path.into(), label.into()));
+    pub(super) fn link(mut self, path: impl Into<String>, label: impl Display) -> Self {
+        self.links.push((path.into(), label.to_string()));
         self
     }
 

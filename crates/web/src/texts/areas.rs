@@ -32,6 +32,27 @@ texts! {
         finding: Finding,
         language_choice: LanguageChoice,
         error: Errors,
+        page: Page,
+        menu: Menu,
+        field: Fields,
+        problem: Problems,
+        sign_in: SignIn,
+        new_password: NewPassword,
+        old_address: OldAddress,
+        invitation: Invitation,
+        join_link: JoinLink,
+        account: Account,
+        picture: Picture,
+        notify: Notify,
+        sessions: Sessions,
+        tokens: Tokens,
+        allowed: Allowed,
+        administered: Administered,
+        scopes: Scopes,
+        own_flows: OwnFlows,
+        unreachable: Unreachable,
+        consent: Consent,
+        code: Code,
     }
 
     /// How dates and numbers are written. A week begins with Monday.
@@ -255,5 +276,277 @@ texts! {
         hint: String,
         save: String,
         saved: String,
+    }
+
+    /// What pages of several kinds say.
+    Page {
+        skip: String,
+        problem: String,
+        back: Phrase,
+        check_mail: String,
+        copy_now: String,
+        day: Phrase,
+        minute: Phrase,
+    }
+
+    /// The links beside the pages of an account.
+    Menu {
+        label: String,
+        flows: String,
+        account: String,
+        notifications: String,
+        applications: String,
+        tokens: String,
+        sessions: String,
+        developer: String,
+        sign_out: String,
+    }
+
+    /// What the fields of several forms are called.
+    Fields {
+        email: String,
+        password: String,
+        current_password: String,
+        new_password: String,
+        password_hint: String,
+        full_name: String,
+        nick: String,
+        nick_hint: String,
+        name: String,
+        save: String,
+    }
+
+    /// What the pages themselves find wrong with a form. Of a field, it goes on behind the label.
+    Problems {
+        blank: String,
+        email: String,
+        credentials: String,
+    }
+
+    /// Signing in.
+    SignIn {
+        title: String,
+        named: Phrase,
+        once: String,
+        forgot: String,
+    }
+
+    /// The way back in without the password.
+    NewPassword {
+        title: String,
+        ask: String,
+        send: String,
+        sent: Phrase,
+        again: String,
+        everywhere: Phrase,
+        set: String,
+    }
+
+    /// Undoing a change of address.
+    OldAddress {
+        title: String,
+        restore: Phrase,
+        changed: Phrase,
+        warning: String,
+        restored: String,
+        ended: String,
+        sent: String,
+    }
+
+    /// What an invitation leads to.
+    Invitation {
+        join: Phrase,
+        join_as: Phrase,
+        invites: Phrase,
+        asks: Phrase,
+        other_account: String,
+        decline: String,
+        sign_out: String,
+        email_hint: String,
+        declined: Told,
+    }
+
+    /// What the join link of a flow leads to.
+    JoinLink {
+        flow_of: Phrase,
+        enter: String,
+        has_account: String,
+        send: String,
+        sent: Phrase,
+        not_sent: String,
+    }
+
+    /// One's own account.
+    Account {
+        title: String,
+        names: String,
+        website: String,
+        change_address: String,
+        address_hint: String,
+        proof_hint: String,
+        change_password: String,
+        appearance: String,
+        colours: String,
+        system: String,
+        light: String,
+        dark: String,
+        colours_hint: String,
+        save_colours: String,
+        organizations: String,
+        applications_of: Phrase,
+        done: AccountDone,
+    }
+
+    /// What has been done with it.
+    AccountDone {
+        profile: String,
+        appearance: String,
+        email: String,
+        picture: String,
+        no_picture: String,
+        password: String,
+    }
+
+    /// One's own picture.
+    Picture {
+        title: String,
+        own: String,
+        change: String,
+        remove: String,
+        label: String,
+        hint: String,
+    }
+
+    /// What one is notified of.
+    Notify {
+        lead: String,
+        saved: String,
+        level: String,
+        all: String,
+        mentions: String,
+        nothing: String,
+        level_hint: String,
+        shows_text: String,
+        shows_text_hint: String,
+        quiet: String,
+        from: String,
+        until: String,
+        until_hint: String,
+        zone: String,
+    }
+
+    /// The browsers that are signed in.
+    Sessions {
+        lead: Phrase,
+        this: String,
+        times: Phrase,
+        end: String,
+        end_others: String,
+        ended: String,
+        others_ended: String,
+        unknown: String,
+        browser: Phrase,
+    }
+
+    /// One's API tokens.
+    Tokens {
+        lead: String,
+        none: String,
+        made: Phrase,
+        another: String,
+        create: String,
+        name_hint: String,
+        fresh: String,
+        label: String,
+        how: String,
+        all: String,
+        named: Phrase,
+        created: Phrase,
+        rename: String,
+        end: String,
+        renamed: String,
+        ended: String,
+    }
+
+    /// The applications that act for somebody.
+    Allowed {
+        lead: String,
+        none: String,
+        since: Phrase,
+        revoke: String,
+        revoked: String,
+        by: Phrase,
+        by_from: Phrase,
+    }
+
+    /// The applications of an organization, for its administrators.
+    Administered {
+        granted: String,
+        none_granted: Phrase,
+        elsewhere: String,
+        registered: String,
+        none_registered: Phrase,
+    }
+
+    /// What applications may do.
+    Scopes {
+        flow: String,
+        private: String,
+        manage: String,
+        profile: String,
+        offline_access: String,
+        integration: String,
+    }
+
+    /// The flows one is in.
+    OwnFlows {
+        title: String,
+        none: String,
+        search: String,
+        mentions: String,
+        left: String,
+        archived: String,
+    }
+
+    /// What a browser shows without a network.
+    Unreachable {
+        title: String,
+        text: String,
+        again: String,
+    }
+
+    /// What an application asks for.
+    Consent {
+        wants: String,
+        whose: Around,
+        signed_in: String,
+        to_site: String,
+        to_program: Around,
+        to_user: String,
+        allow: String,
+        deny: String,
+        somebody_else: String,
+        denied: Denied,
+        too_long: String,
+        removed: String,
+    }
+
+    /// The answer to one who denied it.
+    Denied {
+        title: String,
+        text: Phrase,
+    }
+
+    /// What stands before and behind words that are set apart.
+    Around {
+        before: String,
+        after: String,
+    }
+
+    /// The code that one copies into an application.
+    Code {
+        title: String,
+        granted: Phrase,
+        once: String,
     }
 }

@@ -18,6 +18,7 @@ use intl_pluralrules::{PluralRuleType, PluralRules};
 use serde_json::{Map, Value, json};
 
 use self::areas::Areas;
+pub(crate) use self::areas::Menu;
 use self::phrase::{Filled, Value as Filling};
 pub(crate) use self::phrase::{Phrase, Plural};
 use crate::language::Language;

@@ -23,18 +23,20 @@ struct Allowed {
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let allowed = visit.app().oauth().authorized(actor).await?;
+    let t = &visit.texts().allowed;
     let applications = allowed.into_iter().map(|one| {
-        let form = FormView::new(PATH, visit.csrf(), "Revoke access")
+        let form = visit
+            .form(PATH, &t.revoke)
             .hidden("application", &one.application.id.to_string())
-            .about(&format!(
-                "{} by {}",
-                one.application.name, one.organization_name
-            ))
+            .about(
+                t.by.with("application", &one.application.name)
+                    .with("organization", &one.organization_name),
+            )
             .quiet();
         (one, form)
     });
     let applications = applications.collect();
-    let done = (visit.query("done") == "ended").then_some("The application no longer has access.");
+    let done = (visit.query("done") == "ended").then_some(t.revoked.as_str());
     Ok(visit.page(&Allowed {
         inside: visit.inside(),
         done,

@@ -11,6 +11,7 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 const PATH: &str = "/account/notifications";
@@ -34,24 +35,25 @@ struct Entered {
 }
 
 /// What the levels are called.
-pub(in crate::pages) fn level_choices() -> Vec<(String, String)> {
-    let choices = NotificationLevel::ALL.map(|level| (level.as_str().to_owned(), words(level)));
+pub(in crate::pages) fn level_choices(t: &Texts) -> Vec<(String, String)> {
+    let choices = NotificationLevel::ALL.map(|level| (level.as_str().to_owned(), words(level, t)));
     choices.into()
 }
 
-fn words(level: NotificationLevel) -> String {
+fn words(level: NotificationLevel, t: &Texts) -> String {
     let text = match level {
-        NotificationLevel::All => "All messages",
-        NotificationLevel::Mentions => "Mentions and private messages",
-        NotificationLevel::Nothing => "Nothing",
+        NotificationLevel::All => &t.notify.all,
+        NotificationLevel::Mentions => &t.notify.mentions,
+        NotificationLevel::Nothing => &t.notify.nothing,
     };
-    text.to_owned()
+    text.clone()
 }
 
 pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let settings = visit.app().notifications().settings(actor).await?;
-    let done = (visit.query("done") == "saved").then_some("Your notifications have been saved.");
+    let saved = visit.texts().notify.saved.as_str();
+    let done = (visit.query("done") == "saved").then_some(saved);
     let mut entered = Entered::of(settings);
     // The client names the zone of the browser, which nothing else tells the server.
     let zone = visit.query("zone");
@@ -147,22 +149,25 @@ fn form(visit: &Visit, entered: &Entered) -> FormView {
     let zones = time_zones()
         .into_iter()
         .map(|zone| (zone.clone(), zone.replace('_', " ")));
-    FormView::new(PATH, visit.csrf(), "Save")
+    let texts = visit.texts();
+    let t = &texts.notify;
+    visit
+        .form(PATH, &texts.field.save)
         .field(
-            FormField::choice("level", "Notify me of", level_choices())
+            FormField::choice("level", &t.level, level_choices(texts))
                 .value(&entered.level)
-                .hint("You can choose something else for a flow in its settings."),
+                .hint(&t.level_hint),
         )
         .field(
-            FormField::switch("shows_text", "Show what was written", entered.shows_text)
-                .hint("Otherwise a notification shows who wrote, and where."),
+            FormField::switch("shows_text", &t.shows_text, entered.shows_text)
+                .hint(&t.shows_text_hint),
         )
-        .field(FormField::switch("quiet", "Quiet hours", entered.is_quiet))
-        .field(FormField::time("from", "From").value(&entered.from))
+        .field(FormField::switch("quiet", &t.quiet, entered.is_quiet))
+        .field(FormField::time("from", &t.from).value(&entered.from))
         .field(
-            FormField::time("until", "Until")
+            FormField::time("until", &t.until)
                 .value(&entered.until)
-                .hint("What is said meanwhile waits in your list of mentions."),
+                .hint(&t.until_hint),
         )
-        .field(FormField::choice("zone", "Time zone", zones.collect()).value(&entered.zone))
+        .field(FormField::choice("zone", &t.zone, zones.collect()).value(&entered.zone))
 }

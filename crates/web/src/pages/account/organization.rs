@@ -45,23 +45,27 @@ pub(in crate::pages) async fn show(
         .await
         .map_err(PageError::not_allowed)?;
     let own = app.oauth().applications(actor, id).await?;
+    let t = &visit.texts().allowed;
     let allowed = allowed.into_iter().map(|one| {
         let (what, by) = (
             &one.authorized.application.name,
             &one.authorized.organization_name,
         );
-        let form = FormView::new(visit.path(), visit.csrf(), "Revoke access")
+        let form = visit
+            .form(visit.path(), &t.revoke)
             .hidden("user", &one.user.id.to_string())
             .hidden("application", &one.authorized.application.id.to_string())
-            .about(&format!(
-                "{what} by {by} from {} @{}",
-                one.user.name, one.user.nick
-            ))
+            .about(
+                t.by_from
+                    .with("application", what)
+                    .with("organization", by)
+                    .with("user", format!("{} @{}", one.user.name, one.user.nick)),
+            )
             .quiet();
         (one, form)
     });
     let allowed = allowed.collect();
-    let done = (visit.query("done") == "ended").then_some("The application no longer has access.");
+    let done = (visit.query("done") == "ended").then_some(t.revoked.as_str());
     let page = Administered {
         inside: visit.inside(),
         name: organization.name,

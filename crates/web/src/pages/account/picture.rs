@@ -28,7 +28,8 @@ impl PictureView {
             address: format!("/avatars/{}/192", actor.user()?.user.avatar),
             upload: uploading(visit),
             removal: is_uploaded.then(|| {
-                FormView::new("/account", visit.csrf(), "Remove the picture")
+                visit
+                    .form("/account", &visit.texts().picture.remove)
                     .hidden("part", "no-picture")
                     .quiet()
             }),
@@ -40,12 +41,19 @@ pub(in crate::pages) async fn upload(sent: PictureUpload) -> Result<Response, Pa
     let visit = &sent.visit;
     let actor = visit.signed_in_for("/account")?;
     let picture = sent.picture();
+    let t = visit.texts();
     let outcome = if picture.is_empty() {
-        Err(Error::invalid("avatar", "can't be blank"))
+        Err(Error::invalid("avatar", t.problem.blank.as_str()))
     } else {
         visit.app().avatars().set(actor, picture).await.map(drop)
     };
-    finish(visit, "picture", "Picture", uploading(visit), outcome)
+    finish(
+        visit,
+        "picture",
+        &t.picture.title,
+        uploading(visit),
+        outcome,
+    )
 }
 
 pub(super) async fn remove(sent: &Submission) -> Result<Response, PageError> {
@@ -55,9 +63,9 @@ pub(super) async fn remove(sent: &Submission) -> Result<Response, PageError> {
 }
 
 fn uploading(visit: &Visit) -> FormView {
-    FormView::new("/account/picture", visit.csrf(), "Change the picture")
+    let t = &visit.texts().picture;
+    visit
+        .form("/account/picture", &t.change)
         .prefix("picture-")
-        .field(FormField::file("avatar", "New picture", KINDS).hint(
-            "PNG, JPEG, GIF or WebP of at most 5 MiB. It is cropped to a square around its centre.",
-        ))
+        .field(FormField::file("avatar", &t.label, KINDS).hint(&t.hint))
 }

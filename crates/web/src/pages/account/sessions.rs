@@ -7,10 +7,11 @@ use axum::response::Response;
 use eddyline_app::OneSession;
 
 use crate::answer::see_other;
-use crate::browser::short_name;
+use crate::browser::known;
 use crate::error::PageError;
 use crate::field::FormView;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 const PATH: &str = "/account/sessions";
@@ -39,11 +40,14 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
         .iter()
         .any(|(session, _)| !session.is_this)
         .then(|| {
-            FormView::new(PATH, visit.csrf(), "Sign out everywhere else").hidden("do", "end-others")
+            visit
+                .form(PATH, &visit.texts().sessions.end_others)
+                .hidden("do", "end-others")
         });
+    let t = &visit.texts().sessions;
     let done = match visit.query("done") {
-        "ended" => Some("The session has been signed out."),
-        "others" => Some("You are signed out everywhere else."),
+        "ended" => Some(t.ended.as_str()),
+        "others" => Some(t.others_ended.as_str()),
         _ => None,
     };
     Ok(visit.page(&Sessions {
@@ -76,23 +80,29 @@ pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageErro
 
 /// `number` is that of the heading: browsers of one kind call themselves the same.
 fn ending(visit: &Visit, number: usize, session: &OneSession) -> FormView {
-    FormView::new(PATH, visit.csrf(), "End")
+    let t = visit.texts();
+    visit
+        .form(PATH, &t.sessions.end)
         .hidden("do", "end")
         .hidden("session", &session.id.to_string())
-        .about(&format!("{number}. {}", called(session)))
+        .about(format!("{number}. {}", called(session, t)))
         .quiet()
 }
 
 /// The name of the browser: short where it is known, otherwise its `User-Agent` header.
-fn called(session: &OneSession) -> Cow<'_, str> {
-    match short_name(&session.agent) {
-        Some(name) => name.into(),
-        None if session.agent.is_empty() => "Unknown browser".into(),
+fn called<'a>(session: &'a OneSession, t: &'a Texts) -> Cow<'a, str> {
+    let t = &t.sessions;
+    match known(&session.agent) {
+        Some((browser, system)) => {
+            let name = t.browser.with("browser", browser);
+            name.with("system", system).to_string().into()
+        }
+        None if session.agent.is_empty() => t.unknown.as_str().into(),
         None => session.agent.as_str().into(),
     }
 }
 
 /// The `User-Agent` header, where only a short name was shown.
 fn whole_agent(session: &OneSession) -> Option<&str> {
-    short_name(&session.agent).map(|_| session.agent.as_str())
+    known(&session.agent).map(|_| session.agent.as_str())
 }

@@ -27,9 +27,10 @@ struct Tokens {
 }
 
 pub(in crate::pages) async fn list(visit: Visit) -> Result<Response, PageError> {
+    let t = &visit.texts().tokens;
     let done = match visit.query("done") {
-        "renamed" => Some("The API token has been renamed."),
-        "ended" => Some("The API token has been revoked."),
+        "renamed" => Some(t.renamed.as_str()),
+        "ended" => Some(t.ended.as_str()),
         _ => None,
     };
     listed(&visit, done, making(&visit, "")).await
@@ -46,9 +47,10 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageErr
         .await
     {
         Ok(secret) => {
-            let page = SecretPage::new(visit, "Your new API token", (PATH, "All API tokens"))
-                .shows("API token", secret.expose())
-                .text("Send it as the user name of HTTP Basic authentication, with any password.");
+            let t = &visit.texts().tokens;
+            let page = SecretPage::new(visit, &t.fresh, (PATH, &t.all))
+                .shows(&t.label, secret.expose())
+                .text(&t.how);
             return Ok(visit.page(&page));
         }
         Err(error) => form.with_error(error)?,
@@ -131,29 +133,32 @@ async fn shown(
     } else {
         StatusCode::OK
     };
-    let ending = FormView::new(visit.path(), visit.csrf(), "End it")
+    let t = visit.texts();
+    let created = crate::moment::minute(&token.created_at, t);
+    let ending = visit
+        .form(visit.path(), &t.tokens.end)
         .hidden("do", "end")
         .quiet();
-    let page = Within::new(visit, format!("API token {}", token.name))
-        .text(format!(
-            "Created {}.",
-            crate::moment::minute(&token.created_at)
-        ))
+    let page = Within::new(visit, t.tokens.named.with("name", &token.name))
+        .text(t.tokens.created.with("time", created))
         .form(wrong.unwrap_or_else(|| renaming(visit, &token.name)))
         .form(ending)
-        .link(PATH, "All API tokens");
+        .link(PATH, &t.tokens.all);
     Ok(visit.page_with(status, &page))
 }
 
 fn making(visit: &Visit, name: &str) -> FormView {
-    let field = FormField::text("name", "Name", "off")
+    let t = visit.texts();
+    let field = FormField::text("name", &t.field.name, "off")
         .value(name)
-        .hint("What it’s for. Only you can see this.");
-    FormView::new(PATH, visit.csrf(), "Create an API token").field(field)
+        .hint(&t.tokens.name_hint);
+    visit.form(PATH, &t.tokens.create).field(field)
 }
 
 fn renaming(visit: &Visit, name: &str) -> FormView {
-    FormView::new(visit.path(), visit.csrf(), "Rename it")
+    let t = visit.texts();
+    visit
+        .form(visit.path(), &t.tokens.rename)
         .hidden("do", "rename")
-        .field(FormField::text("name", "Name", "off").value(name))
+        .field(FormField::text("name", &t.field.name, "off").value(name))
 }

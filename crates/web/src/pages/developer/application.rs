@@ -116,5 +116,5 @@ async fn shown(
 }
 
 fn changing(visit: &Visit, values: &Values) -> FormView {
-    values.fields(FormView::new(visit.path(), visit.csrf(), "Change it"))
+    values.fields(visit.form(visit.path(), "Change it"))
 }

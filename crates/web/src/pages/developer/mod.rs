@@ -124,7 +124,7 @@ fn registering(
     values: &Values,
     (chosen, public): (&str, bool),
 ) -> FormView {
-    let form = FormView::new(PATH, visit.csrf(), "Register it");
+    let form = visit.form(PATH, "Register it");
     let form = match own {
         [only] => form.hidden("organization", &only.id.to_string()),
         several => {

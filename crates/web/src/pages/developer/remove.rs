@@ -7,7 +7,6 @@ use eddyline_model::policy::ApplicationAction;
 use super::PATH;
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::FormView;
 use crate::pages::within::Within;
 use crate::segments::Numbered;
 use crate::submission::Submission;
@@ -26,11 +25,7 @@ pub(in crate::pages) async fn ask(
     let application = found.map_err(PageError::not_allowed)?;
     let page = Within::new(&visit, format!("Remove {}", application.name))
         .text("All that users have allowed it ends at once. It cannot be brought back.")
-        .form(FormView::new(
-            visit.path(),
-            visit.csrf(),
-            format!("Remove {}", application.name),
-        ))
+        .form(visit.form(visit.path(), format!("Remove {}", application.name)))
         .link(
             format!("{PATH}/{id}"),
             format!("Back to {}", application.name),

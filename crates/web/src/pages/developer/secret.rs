@@ -6,7 +6,6 @@ use eddyline_model::policy::ApplicationAction;
 
 use super::PATH;
 use crate::error::PageError;
-use crate::field::FormView;
 use crate::pages::secret_page::SecretPage;
 use crate::pages::within::Within;
 use crate::segments::Numbered;
@@ -32,7 +31,7 @@ pub(in crate::pages) async fn ask(
             "The present secret is refused at once, and requests to the application are signed with the new \
              one. Tokens that it holds stay.",
         )
-        .form(FormView::new(visit.path(), visit.csrf(), "Create a new secret"))
+        .form(visit.form(visit.path(), "Create a new secret"))
         .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
     Ok(visit.page(&page))
 }

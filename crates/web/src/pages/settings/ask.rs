@@ -28,7 +28,7 @@ pub(super) fn ask_about(visit: &Visit, flow: &Flow, button: &str, text: String) 
         inside: visit.inside(),
         frame: Frame::new(visit, flow, Subject::General).headed(what.clone()),
         text,
-        form: FormView::new(visit.path(), visit.csrf(), what),
+        form: visit.form(visit.path(), what),
         back: Subject::General.path(&path_of(flow)),
     })
 }

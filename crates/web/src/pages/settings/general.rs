@@ -52,9 +52,7 @@ pub(in crate::pages) fn show_settings(visit: &Visit, flow: Flow) -> Result<Respo
 fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
     let path = path_of(&flow);
     let here = Subject::General.path(&path);
-    let button = |label: &str, what: &str| {
-        FormView::new(&here, visit.csrf(), label.to_owned()).hidden("do", what)
-    };
+    let button = |label: &str, what: &str| visit.form(&here, label.to_owned()).hidden("do", what);
     let can_join = flow.access_mode == "organization"
         && !flow.joined
         && !flow.disabled
@@ -159,7 +157,8 @@ fn done(flow: &str, what: &str) -> String {
 }
 
 fn naming(visit: &Visit, flow: &str, name: &str, description: &str) -> FormView {
-    FormView::new(Subject::General.path(flow), visit.csrf(), "Save")
+    visit
+        .form(Subject::General.path(flow), "Save")
         .hidden("do", "save")
         .field(
             FormField::text("name", "Name", "off")

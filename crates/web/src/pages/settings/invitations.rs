@@ -77,7 +77,8 @@ async fn shown(
     let may_change = may(&flow, "invitations", "POST");
     let pending = pending.into_iter().map(|invitation| {
         let form = may_change.then(|| {
-            FormView::new(&here, visit.csrf(), "Withdraw")
+            visit
+                .form(&here, "Withdraw")
                 .prefix("withdraw-")
                 .hidden("do", "withdraw")
                 .hidden("invitation", &invitation.id.to_string())
@@ -211,7 +212,8 @@ async fn withdraw(names: &FlowNames, sent: &Submission) -> Result<Response, Page
 
 fn inviting(visit: &Visit, room: &FlowRoom, list: &str, message: &str) -> FormView {
     let here = Subject::Invitations.path(&path_of_room(room));
-    FormView::new(here, visit.csrf(), "Invite")
+    visit
+        .form(here, "Invite")
         .hidden("do", "invite")
         .field(
             FormField::lines("list", "E-mail addresses")

@@ -54,7 +54,8 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
     let flow = describe(visit, room).await?;
     let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
         let here = Subject::Joining.path(&path_of(&flow));
-        FormView::new(here, visit.csrf(), "Replace the join link")
+        visit
+            .form(here, "Replace the join link")
             .hidden("do", "replace")
             .quiet()
     });
@@ -127,15 +128,12 @@ fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
         let text = words(mode, &room.organization.name);
         (word.to_owned(), text)
     });
-    FormView::new(
-        Subject::Joining.path(&path_of_room(room)),
-        visit.csrf(),
-        "Save",
-    )
-    .hidden("do", "choose")
-    .field(
-        FormField::choice("access_mode", "Who may join", choices.into())
-            .value(chosen)
-            .hint("Another choice ends the present join link, and what was requested by it."),
-    )
+    visit
+        .form(Subject::Joining.path(&path_of_room(room)), "Save")
+        .hidden("do", "choose")
+        .field(
+            FormField::choice("access_mode", "Who may join", choices.into())
+                .value(chosen)
+                .hint("Another choice ends the present join link, and what was requested by it."),
+        )
 }

@@ -138,15 +138,12 @@ fn row(
             true => ("Unblock", "unblock"),
             false => ("Block", "block"),
         };
-        FormView::new(
-            Subject::Members.path(&path_of(flow)),
-            visit.csrf(),
-            label.to_owned(),
-        )
-        .hidden("do", what)
-        .hidden("user", &user.id.to_string())
-        .about(&format!("{} @{}", user.name, user.nick))
-        .quiet()
+        visit
+            .form(Subject::Members.path(&path_of(flow)), label.to_owned())
+            .hidden("do", what)
+            .hidden("user", &user.id.to_string())
+            .about(&format!("{} @{}", user.name, user.nick))
+            .quiet()
     });
     let marks = [
         (is_own, "You"),
@@ -196,14 +193,11 @@ fn adding(visit: &Visit, flow: &Flow, members: &[FlowUser], organization: &[User
         .into_iter()
         .chain(named)
         .collect();
-    let form = FormView::new(
-        Subject::Members.path(&path_of(flow)),
-        visit.csrf(),
-        "Add to the flow",
-    )
-    .prefix("add-")
-    .hidden("do", "add")
-    .field(FormField::choice("id", "Person", choices));
+    let form = visit
+        .form(Subject::Members.path(&path_of(flow)), "Add to the flow")
+        .prefix("add-")
+        .hidden("do", "add")
+        .field(FormField::choice("id", "Person", choices));
     Adding::Form(Box::new(form))
 }
 

@@ -97,8 +97,12 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
 
 fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
     let account = (AS_ACCOUNT.to_owned(), "As in your account".to_owned());
-    let choices = [account].into_iter().chain(level_choices()).collect();
+    let choices = [account]
+        .into_iter()
+        .chain(level_choices(visit.texts()))
+        .collect();
     let here = Subject::Notifications.path(&path_of_room(room));
-    FormView::new(here, visit.csrf(), "Save")
+    visit
+        .form(here, "Save")
         .field(FormField::choice("level", "Notify me of", choices).value(chosen))
 }

@@ -135,7 +135,7 @@ pub(in crate::pages) async fn ask(
     OrganizationUser(name, user): OrganizationUser,
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, OrganizationAction::Administer).await?;
-    let form = FormView::new(visit.path(), visit.csrf(), "Remove");
+    let form = visit.form(visit.path(), "Remove");
     asked(&visit, &own, user, form).await
 }
 
@@ -184,7 +184,7 @@ pub(in crate::pages) async fn remove(
         Ok(()) if actor.user_id() == Some(user) => Ok(see_other("/app")),
         Ok(()) => Ok(see_other(&format!("{}?done=removed", own.people()))),
         Err(error) => {
-            let form = FormView::new(visit.path(), visit.csrf(), "Remove").with_error(error)?;
+            let form = visit.form(visit.path(), "Remove").with_error(error)?;
             asked(visit, &own, user, form).await
         }
     }

@@ -30,7 +30,8 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
     let found = visit.app().sources().list_of_flow(&room).await?;
     let sources = found.into_iter().map(|source| {
         let form = flow.organization.active.then(|| {
-            FormView::new(&here, visit.csrf(), "Remove")
+            visit
+                .form(&here, "Remove")
                 .hidden("source", &source.id.to_string())
                 .about(&source.name)
                 .quiet()
