@@ -53,6 +53,16 @@ texts! {
         unreachable: Unreachable,
         consent: Consent,
         code: Code,
+        settings: Settings,
+        general: General,
+        leaving: Leaving,
+        archiving: Archiving,
+        members: Members,
+        inviting: Inviting,
+        joining: Joining,
+        sources: Sources,
+        own_level: OwnLevel,
+        people: People,
     }
 
     /// How dates and numbers are written. A week begins with Monday.
@@ -548,5 +558,153 @@ texts! {
         title: String,
         granted: Phrase,
         once: String,
+    }
+
+    /// What all settings say.
+    Settings {
+        label: Phrase,
+        page_of: Phrase,
+        general: String,
+        members: String,
+        invitations: String,
+        joining: String,
+        sources: String,
+        notifications: String,
+        you: String,
+        administrator: String,
+        go_back: String,
+    }
+
+    /// What a flow is called and is for.
+    General {
+        flow_of: Around,
+        outside: String,
+        is_archived: String,
+        join: String,
+        reopening: String,
+        reopening_lead: String,
+        reopen: String,
+        addresses: String,
+        api: Linked,
+        mail: String,
+        ways_out: String,
+        leave: String,
+        archive: String,
+        saved: String,
+        archived: String,
+        reopened: String,
+        name_hint: String,
+        description: String,
+        description_hint: String,
+    }
+
+    /// A text with a link in it.
+    Linked {
+        before: String,
+        link: String,
+        after: String,
+    }
+
+    /// Leaving a flow.
+    Leaving {
+        title: Phrase,
+        text: String,
+        any_time: String,
+        by_link: String,
+        by_invitation: String,
+    }
+
+    /// Archiving a flow.
+    Archiving {
+        title: Phrase,
+        text: Phrase,
+    }
+
+    /// Who is in a flow.
+    Members {
+        adding: String,
+        adding_lead: Phrase,
+        complete: Phrase,
+        person: String,
+        choose: String,
+        add: String,
+        count: Plural,
+        maker: String,
+        blocked: String,
+        blocked_lead: String,
+        block: String,
+        unblock: String,
+        was_added: String,
+        was_blocked: String,
+        was_unblocked: String,
+    }
+
+    /// Inviting people by mail.
+    Inviting {
+        lead: Phrase,
+        invite: String,
+        addresses: String,
+        addresses_hint: String,
+        message: String,
+        message_hint: String,
+        pending: String,
+        none_pending: String,
+        no_more: String,
+        more: String,
+        withdraw: String,
+        sent: String,
+        added: String,
+        both: String,
+        withdrawn: String,
+        others: String,
+        refused: Phrase,
+        more_refused: Plural,
+    }
+
+    /// Who may come into a flow.
+    Joining {
+        title: Phrase,
+        lead: Phrase,
+        by_invitation: String,
+        by_link: String,
+        by_organization: Phrase,
+        choice_hint: String,
+        link: String,
+        anyone: Around,
+        replace: String,
+        changed: String,
+        replaced: String,
+    }
+
+    /// What posts into the inbox of a flow.
+    Sources {
+        lead: Phrase,
+        none: String,
+        of: Phrase,
+        orphaned: String,
+        open: String,
+        configure: String,
+        configure_one: Phrase,
+        remove: String,
+        removed: String,
+    }
+
+    /// What one is notified of in a flow.
+    OwnLevel {
+        lead: Linked,
+        as_account: String,
+        unknown: String,
+    }
+
+    /// The people of an organization.
+    People {
+        title: String,
+        people_of: Phrase,
+        lead: Plural,
+        remove: String,
+        remove_one: Phrase,
+        removed: String,
+        removal: Phrase,
+        removal_text: Phrase,
     }
 }

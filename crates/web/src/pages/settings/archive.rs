@@ -18,12 +18,10 @@ pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Resp
     if flow.disabled {
         return Err(PageError::not_found());
     }
-    let text = format!(
-        "Nothing can be read in it or posted to it while it is archived. Its messages are kept, and \
-         administrators of {} can reopen it.",
-        flow.organization.name
-    );
-    Ok(ask_about(&visit, &flow, "Archive", text))
+    let t = &visit.texts().archiving;
+    let title = t.title.with("flow", &flow.name).to_string();
+    let text = t.text.with("organization", &flow.organization.name);
+    Ok(ask_about(&visit, &flow, title, text.to_string()))
 }
 
 pub(in crate::pages) async fn archive(

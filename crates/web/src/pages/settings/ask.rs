@@ -20,10 +20,8 @@ pub(super) struct Ask {
     pub(super) back: String,
 }
 
-/// Asks about a flow. `button` says what is done, and is the heading with the name of the flow
-/// behind it.
-pub(super) fn ask_about(visit: &Visit, flow: &Flow, button: &str, text: String) -> Response {
-    let what = format!("{button} {}", flow.name);
+/// Asks about a flow. `what` is to be done; it is both the heading and the button.
+pub(super) fn ask_about(visit: &Visit, flow: &Flow, what: String, text: String) -> Response {
     visit.page(&Ask {
         inside: visit.inside(),
         frame: Frame::new(visit, flow, Subject::General).headed(what.clone()),

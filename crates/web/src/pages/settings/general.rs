@@ -52,7 +52,7 @@ pub(in crate::pages) fn show_settings(visit: &Visit, flow: Flow) -> Result<Respo
 fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
     let path = path_of(&flow);
     let here = Subject::General.path(&path);
-    let button = |label: &str, what: &str| visit.form(&here, label.to_owned()).hidden("do", what);
+    let button = |label: &str, what: &str| visit.form(&here, label).hidden("do", what);
     let can_join = flow.access_mode == "organization"
         && !flow.joined
         && !flow.disabled
@@ -61,10 +61,11 @@ fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
+    let t = &visit.texts().general;
     let done = match visit.query("done") {
-        "saved" => Some("Name and description have been saved."),
-        "archived" => Some("The flow is archived."),
-        "reopened" => Some("The flow is open again."),
+        "saved" => Some(t.saved.as_str()),
+        "archived" => Some(t.archived.as_str()),
+        "reopened" => Some(t.reopened.as_str()),
         _ => None,
     };
     let frame = Frame {
@@ -76,8 +77,8 @@ fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
         inside: visit.inside(),
         frame,
         api: visit.app().config().addresses.base.clone(),
-        join: can_join.then(|| button("Join this flow", "join")),
-        reopen: (flow.flow_admin && flow.disabled).then(|| button("Reopen this flow", "reopen")),
+        join: can_join.then(|| button(&t.join, "join")),
+        reopen: (flow.flow_admin && flow.disabled).then(|| button(&t.reopen, "reopen")),
         form: flow.flow_admin.then_some(form),
         flow,
         path,
@@ -157,18 +158,19 @@ fn done(flow: &str, what: &str) -> String {
 }
 
 fn naming(visit: &Visit, flow: &str, name: &str, description: &str) -> FormView {
+    let t = visit.texts();
     visit
-        .form(Subject::General.path(flow), "Save")
+        .form(Subject::General.path(flow), &t.field.save)
         .hidden("do", "save")
         .field(
-            FormField::text("name", "Name", "off")
+            FormField::text("name", &t.field.name, "off")
                 .value(name)
-                .hint("Its addresses stay as they are."),
+                .hint(&t.general.name_hint),
         )
         .field(
-            FormField::lines("description", "Description")
+            FormField::lines("description", &t.general.description)
                 .value(description)
-                .hint("What the flow is for, in up to 1,000 characters.")
+                .hint(&t.general.description_hint)
                 .optional(),
         )
 }

@@ -18,6 +18,7 @@ use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::segments::FlowNames;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 /// How many pending invitations a page shows.
@@ -44,13 +45,12 @@ struct Invitations {
 pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
     let room = find(&visit, &names, FlowAction::Invite).await?;
     let form = inviting(&visit, &room, "", "");
+    let t = &visit.texts().inviting;
     let done = match visit.query("done") {
-        "sent" => Some("The invitations are on their way."),
-        "added" => Some("They are members of the organization, and in the flow now."),
-        "both" => Some(
-            "The invitations are on their way. Members of the organization are in the flow now.",
-        ),
-        "withdrawn" => Some("The invitation has been withdrawn. Its link no longer works."),
+        "sent" => Some(t.sent.as_str()),
+        "added" => Some(t.added.as_str()),
+        "both" => Some(t.both.as_str()),
+        "withdrawn" => Some(t.withdrawn.as_str()),
         _ => None,
     };
     shown(&visit, &room, form, done).await
@@ -78,7 +78,7 @@ async fn shown(
     let pending = pending.into_iter().map(|invitation| {
         let form = may_change.then(|| {
             visit
-                .form(&here, "Withdraw")
+                .form(&here, &visit.texts().inviting.withdraw)
                 .prefix("withdraw-")
                 .hidden("do", "withdraw")
                 .hidden("invitation", &invitation.id.to_string())
@@ -154,9 +154,10 @@ async fn invite(names: &FlowNames, sent: &Submission) -> Result<Response, PageEr
     }
     // What is left to do stays in the form.
     let left: Vec<&str> = refused(&imported).map(|(text, _)| text).collect();
-    let form = inviting(visit, &room, &left.join("\n"), message).with_error(told(&imported))?;
+    let t = visit.texts();
+    let form = inviting(visit, &room, &left.join("\n"), message).with_error(told(&imported, t))?;
     let any = !imported.invitations.is_empty() || !imported.added_users.is_empty();
-    let done = any.then_some("The other addresses are invited, or in the flow now.");
+    let done = any.then_some(t.inviting.others.as_str());
     shown(visit, &room, form, done).await
 }
 
@@ -178,14 +179,17 @@ fn refused(imported: &ImportedInvitations) -> impl Iterator<Item = (&str, &str)>
 }
 
 /// What to say beside the field about the entries that were refused.
-fn told(imported: &ImportedInvitations) -> Error {
+fn told(imported: &ImportedInvitations, t: &Texts) -> Error {
     let mut texts: Vec<String> = refused(imported)
         .take(TOLD)
-        .map(|(text, why)| format!("include “{text}”, which {why}"))
+        .map(|(text, why)| {
+            let refused = t.inviting.refused.with("text", text);
+            refused.with("why", why).to_string()
+        })
         .collect();
     let rest = refused(imported).count().saturating_sub(TOLD);
     if rest > 0 {
-        texts.push(format!("include {rest} more that were refused"));
+        texts.push(t.count(&t.inviting.more_refused, rest).to_string());
     }
     Error::invalid_fields([("list".to_owned(), texts)].into())
 }
@@ -212,18 +216,19 @@ async fn withdraw(names: &FlowNames, sent: &Submission) -> Result<Response, Page
 
 fn inviting(visit: &Visit, room: &FlowRoom, list: &str, message: &str) -> FormView {
     let here = Subject::Invitations.path(&path_of_room(room));
+    let t = &visit.texts().inviting;
     visit
-        .form(here, "Invite")
+        .form(here, &t.invite)
         .hidden("do", "invite")
         .field(
-            FormField::lines("list", "E-mail addresses")
+            FormField::lines("list", &t.addresses)
                 .value(list)
-                .hint("One or several, on lines of their own or with commas between them."),
+                .hint(&t.addresses_hint),
         )
         .field(
-            FormField::lines("message", "Message")
+            FormField::lines("message", &t.message)
                 .value(message)
-                .hint("Stands in the mail, if you want to add something.")
+                .hint(&t.message_hint)
                 .optional(),
         )
 }

@@ -17,6 +17,7 @@ use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::segments::FlowNames;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 #[derive(Template)]
@@ -34,12 +35,14 @@ struct Joining {
 }
 
 /// Describes who may join.
-fn words(mode: AccessMode, organization: &str) -> String {
+fn words(t: &Texts, mode: AccessMode, organization: &str) -> String {
+    let t = &t.joining;
     match mode {
-        AccessMode::Invitation => "Only people who are invited".to_owned(),
-        AccessMode::Link => "Anyone with the join link".to_owned(),
+        AccessMode::Invitation => t.by_invitation.clone(),
+        AccessMode::Link => t.by_link.clone(),
         AccessMode::Organization => {
-            format!("Everyone in {organization}, or with the link")
+            let everyone = t.by_organization.with("organization", organization);
+            everyone.to_string()
         }
     }
 }
@@ -52,16 +55,15 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
 
 async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Response, PageError> {
     let flow = describe(visit, room).await?;
+    let texts = visit.texts();
+    let t = &texts.joining;
     let replace = (flow.join_url.is_some() && flow.flow_admin).then(|| {
         let here = Subject::Joining.path(&path_of(&flow));
-        visit
-            .form(here, "Replace the join link")
-            .hidden("do", "replace")
-            .quiet()
+        visit.form(here, &t.replace).hidden("do", "replace").quiet()
     });
     let done = match visit.query("done") {
-        "changed" => Some("That has been changed."),
-        "replaced" => Some("The flow has a new join link. The old one no longer works."),
+        "changed" => Some(t.changed.as_str()),
+        "replaced" => Some(t.replaced.as_str()),
         _ => None,
     };
     let wrong = form.is_wrong();
@@ -71,10 +73,10 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
         frame: Frame {
             done: done.filter(|_| !wrong),
             wrong,
-            title: format!("Who may join {}", flow.name),
+            title: t.title.with("flow", &flow.name).to_string(),
             ..Frame::new(visit, &flow, Subject::Joining)
         },
-        words: words(mode, &flow.organization.name),
+        words: words(texts, mode, &flow.organization.name),
         form: flow.flow_admin.then_some(form),
         replace,
         flow,
@@ -124,16 +126,17 @@ pub(in crate::pages) async fn change(
 }
 
 fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
+    let t = visit.texts();
     let choices = AccessMode::WORDS.map(|(word, mode)| {
-        let text = words(mode, &room.organization.name);
+        let text = words(t, mode, &room.organization.name);
         (word.to_owned(), text)
     });
     visit
-        .form(Subject::Joining.path(&path_of_room(room)), "Save")
+        .form(Subject::Joining.path(&path_of_room(room)), &t.field.save)
         .hidden("do", "choose")
         .field(
-            FormField::choice("access_mode", "Who may join", choices.into())
+            FormField::choice("access_mode", &t.settings.joining, choices.into())
                 .value(chosen)
-                .hint("Another choice ends the present join link, and what was requested by it."),
+                .hint(&t.joining.choice_hint),
         )
 }

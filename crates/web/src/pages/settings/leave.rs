@@ -17,13 +17,15 @@ pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Resp
     if !flow.joined {
         return Err(PageError::not_found());
     }
+    let t = &visit.texts().leaving;
     let way_back = match flow.access_mode.as_str() {
-        "organization" => "You can join it again at any time.",
-        "link" => "To come back, you need its join link, or a member who adds you.",
-        _ => "To come back, you need an invitation, or a member who adds you.",
+        "organization" => &t.any_time,
+        "link" => &t.by_link,
+        _ => &t.by_invitation,
     };
-    let text = format!("You will no longer see what is written there. {way_back}");
-    Ok(ask_about(&visit, &flow, "Leave", text))
+    let text = format!("{} {way_back}", t.text);
+    let title = t.title.with("flow", &flow.name).to_string();
+    Ok(ask_about(&visit, &flow, title, text))
 }
 
 pub(in crate::pages) async fn leave(

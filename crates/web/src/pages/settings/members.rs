@@ -95,10 +95,11 @@ async fn shown(
         row(visit, room, &flow, user, role)
     });
     let (blocked, people) = rows.partition(|person: &Person| person.user.disabled);
+    let t = &visit.texts().members;
     let done = match visit.query("done") {
-        "added" => Some("The person is in the flow now."),
-        "blocked" => Some("The person is blocked from the flow."),
-        "unblocked" => Some("The person is in the flow again."),
+        "added" => Some(t.was_added.as_str()),
+        "blocked" => Some(t.was_blocked.as_str()),
+        "unblocked" => Some(t.was_unblocked.as_str()),
         _ => None,
     };
     let page = Members {
@@ -127,6 +128,7 @@ fn row(
     user: FlowUser,
     role: Option<OrganizationRole>,
 ) -> Person {
+    let t = visit.texts();
     let actor = visit.actor();
     let me = visit.actor().and_then(Actor::user_id);
     let is_own = me.is_some_and(|id| id.0 == user.id);
@@ -135,25 +137,25 @@ fn row(
         && actor.is_some_and(|actor| policy::block(actor.flow_caller(room), role).is_ok());
     let form = may_block.then(|| {
         let (label, what) = match user.disabled {
-            true => ("Unblock", "unblock"),
-            false => ("Block", "block"),
+            true => (&t.members.unblock, "unblock"),
+            false => (&t.members.block, "block"),
         };
         visit
-            .form(Subject::Members.path(&path_of(flow)), label.to_owned())
+            .form(Subject::Members.path(&path_of(flow)), label)
             .hidden("do", what)
             .hidden("user", &user.id.to_string())
-            .about(&format!("{} @{}", user.name, user.nick))
+            .about(format!("{} @{}", user.name, user.nick))
             .quiet()
     });
     let marks = [
-        (is_own, "You"),
+        (is_own, t.settings.you.as_str()),
         (
             role == Some(OrganizationRole::Administrator),
-            "Administrator",
+            &t.settings.administrator,
         ),
         (
             room.flow.creator.is_some_and(|id| id.0 == user.id),
-            "Made the flow",
+            &t.members.maker,
         ),
     ];
     Person {
@@ -189,15 +191,16 @@ fn adding(visit: &Visit, flow: &Flow, members: &[FlowUser], organization: &[User
             format!("{} (@{})", user.name, user.nick),
         )
     });
-    let choices = [(String::new(), "Choose a person".to_owned())]
+    let t = &visit.texts().members;
+    let choices = [(String::new(), t.choose.clone())]
         .into_iter()
         .chain(named)
         .collect();
     let form = visit
-        .form(Subject::Members.path(&path_of(flow)), "Add to the flow")
+        .form(Subject::Members.path(&path_of(flow)), &t.add)
         .prefix("add-")
         .hidden("do", "add")
-        .field(FormField::choice("id", "Person", choices));
+        .field(FormField::choice("id", &t.person, choices));
     Adding::Form(Box::new(form))
 }
 
@@ -220,7 +223,7 @@ async fn add(names: &FlowNames, sent: &Submission) -> Result<Response, PageError
     let visit = &sent.visit;
     let room = find(visit, names, FlowAction::AddUser).await?;
     let read = match sent.get("id") {
-        "" => Err(Error::invalid("id", "can't be blank")),
+        "" => Err(Error::invalid("id", visit.texts().problem.blank.as_str())),
         _ => sent.read::<AddFlowUser>(),
     };
     let outcome = match read {

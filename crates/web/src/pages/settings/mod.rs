@@ -20,6 +20,7 @@ use eddyline_wire::Flow;
 
 use crate::error::PageError;
 use crate::segments::FlowNames;
+use crate::texts::Texts;
 use crate::visit::Visit;
 
 /// A page of the settings of a flow.
@@ -44,14 +45,15 @@ impl Subject {
         Self::Notifications,
     ];
 
-    fn label(self) -> &'static str {
+    fn label(self, t: &'static Texts) -> &'static str {
+        let t = &t.settings;
         match self {
-            Self::General => "General",
-            Self::Members => "Members",
-            Self::Invitations => "Invitations",
-            Self::Joining => "Who may join",
-            Self::Sources => "Sources",
-            Self::Notifications => "Notifications",
+            Self::General => &t.general,
+            Self::Members => &t.members,
+            Self::Invitations => &t.invitations,
+            Self::Joining => &t.joining,
+            Self::Sources => &t.sources,
+            Self::Notifications => &t.notifications,
         }
     }
 
@@ -97,6 +99,7 @@ struct Frame {
 impl Frame {
     /// That of a flow.
     fn new(visit: &Visit, flow: &Flow, subject: Subject) -> Self {
+        let t = visit.texts();
         let own = path_of(flow);
         let shown = Subject::ALL.into_iter().filter(|page| page.is_shown(flow));
         let pages = shown.map(|page| {
@@ -105,16 +108,19 @@ impl Frame {
                 true => "page",
                 false => "true",
             };
-            (path, page.label(), (page == subject).then_some(current))
+            (path, page.label(t), (page == subject).then_some(current))
         });
+        let heading = subject.label(t);
+        let title = t.settings.page_of.with("page", heading);
+        let back = t.page.back.with("name", &flow.name);
         Self {
-            title: format!("{} of {}", subject.label(), flow.name),
-            heading: subject.label().to_owned(),
+            title: title.with("flow", &flow.name).to_string(),
+            heading: heading.to_owned(),
             done: None,
             wrong: false,
             of: flow.name.clone(),
             pages: pages.collect(),
-            back: flow.joined.then(|| (own, format!("Back to {}", flow.name))),
+            back: flow.joined.then(|| (own, back.to_string())),
         }
     }
 

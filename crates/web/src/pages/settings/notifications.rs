@@ -16,6 +16,7 @@ use crate::field::{FormField, FormView};
 use crate::pages::account::notifications::level_choices;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 /// The choice that leaves it to the account.
@@ -46,7 +47,7 @@ pub(in crate::pages) async fn change(
     let visit = &sent.visit;
     let room = find(visit, &names, FlowAction::Read).await?;
     let actor = visit.signed_in()?;
-    let outcome = match level(sent.get("level")) {
+    let outcome = match level(sent.get("level"), visit.texts()) {
         Ok(level) => {
             let notifications = visit.app().notifications();
             notifications.set_level(actor, &room, level).await
@@ -65,12 +66,12 @@ pub(in crate::pages) async fn change(
     }
 }
 
-fn level(text: &str) -> Result<Option<NotificationLevel>, Error> {
+fn level(text: &str, t: &Texts) -> Result<Option<NotificationLevel>, Error> {
     if text == AS_ACCOUNT {
         return Ok(None);
     }
     text.parse().map(Some).map_err(|_| {
-        let wrong = "must be one of account, all, mentions, nothing".to_owned();
+        let wrong = t.own_level.unknown.clone();
         Error::invalid_fields(FieldErrors::from([("level".to_owned(), vec![wrong])]))
     })
 }
@@ -82,7 +83,7 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
     let page = NotificationsPage {
         inside: visit.inside(),
         frame: Frame {
-            done: (is_saved && !wrong).then_some("Your notifications have been saved."),
+            done: (is_saved && !wrong).then_some(visit.texts().notify.saved.as_str()),
             wrong,
             ..Frame::new(visit, &flow, Subject::Notifications)
         },
@@ -96,13 +97,11 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
 }
 
 fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {
-    let account = (AS_ACCOUNT.to_owned(), "As in your account".to_owned());
-    let choices = [account]
-        .into_iter()
-        .chain(level_choices(visit.texts()))
-        .collect();
+    let t = visit.texts();
+    let account = (AS_ACCOUNT.to_owned(), t.own_level.as_account.clone());
+    let choices = [account].into_iter().chain(level_choices(t)).collect();
     let here = Subject::Notifications.path(&path_of_room(room));
     visit
-        .form(here, "Save")
-        .field(FormField::choice("level", "Notify me of", choices).value(chosen))
+        .form(here, &t.field.save)
+        .field(FormField::choice("level", &t.notify.level, choices).value(chosen))
 }

@@ -14,6 +14,7 @@ use crate::error::PageError;
 use crate::field::FormView;
 use crate::segments::{OrganizationName, OrganizationUser};
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::visit::{Inside, Visit};
 
 #[derive(Template)]
@@ -30,8 +31,8 @@ struct Person {
     picture: String,
     /// What the person is, beside a member.
     marks: Vec<&'static str>,
-    /// The page that removes the person, for those who may.
-    removal: Option<String>,
+    /// The page that removes the person, for those who may, and what the link to it says.
+    removal: Option<(String, String)>,
 }
 
 /// An organization that the visitor belongs to.
@@ -66,25 +67,37 @@ impl Own {
         format!("/app/{}/settings/people", self.path)
     }
 
+    /// The page that removes a person, and what the link to it says.
+    fn removal(&self, t: &Texts, user: &User) -> (String, String) {
+        let who = format!("{} @{}", user.name, user.nick);
+        let label = t.people.remove_one.with("who", who).to_string();
+        (format!("{}/{}", self.people(), user.id), label)
+    }
+
     /// What stands around its pages. What applications may do there is for administrators.
     fn frame(&self, visit: &Visit) -> Frame {
+        let t = visit.texts();
         let here = self.people();
         let current = match visit.path() == here {
             true => "page",
             false => "true",
         };
         let applications = format!("/account/organizations/{}", self.path);
-        let mut pages = vec![(here, "People", Some(current))];
+        let mut pages = vec![(here, t.people.title.as_str(), Some(current))];
         if self.administered {
-            pages.push((applications, "Applications", None));
+            pages.push((applications, t.menu.applications.as_str(), None));
         }
         Frame {
-            title: format!("People of {}", self.name),
-            heading: "People".to_owned(),
+            title: t
+                .people
+                .people_of
+                .with("organization", &self.name)
+                .to_string(),
+            heading: t.people.title.clone(),
             done: None,
             wrong: false,
             of: self.name.clone(),
-            back: Some(("/app".to_owned(), "Your flows".to_owned())),
+            back: Some(("/app".to_owned(), t.own_flows.title.clone())),
             pages,
         }
     }
@@ -100,10 +113,11 @@ pub(in crate::pages) async fn list(
     users.sort_by_cached_key(|user| (user.name.to_lowercase(), user.id));
     let me = actor.user_id().map(|id| id.0);
     let base = &visit.app().config().addresses.base;
+    let t = visit.texts();
     let people = users.into_iter().map(|user| {
         let marks = [
-            (me == Some(user.id), "You"),
-            (user.admin == Some(true), "Administrator"),
+            (me == Some(user.id), t.settings.you.as_str()),
+            (user.admin == Some(true), &t.settings.administrator),
         ];
         Person {
             // Pages are served beside the API.
@@ -112,14 +126,11 @@ pub(in crate::pages) async fn list(
                 .into_iter()
                 .filter_map(|(is, mark)| is.then_some(mark))
                 .collect(),
-            removal: own
-                .administered
-                .then(|| format!("{}/{}", own.people(), user.id)),
+            removal: own.administered.then(|| own.removal(t, &user)),
             user,
         }
     });
-    let done = (visit.query("done") == "removed")
-        .then_some("The person is out of the organization and all of its flows.");
+    let done = (visit.query("done") == "removed").then_some(t.people.removed.as_str());
     Ok(visit.page(&People {
         inside: visit.inside(),
         frame: Frame {
@@ -135,7 +146,7 @@ pub(in crate::pages) async fn ask(
     OrganizationUser(name, user): OrganizationUser,
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, OrganizationAction::Administer).await?;
-    let form = visit.form(visit.path(), "Remove");
+    let form = visit.form(visit.path(), &visit.texts().people.remove);
     asked(&visit, &own, user, form).await
 }
 
@@ -151,17 +162,15 @@ async fn asked(
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
+    let t = &visit.texts().people;
+    let removal = t.removal.with("name", &user.name);
+    let heading = removal.with("organization", &own.name).to_string();
     let frame = Frame {
         wrong: form.is_wrong(),
-        ..own
-            .frame(visit)
-            .headed(format!("Remove {} from {}", user.name, own.name))
+        ..own.frame(visit).headed(heading)
     };
-    let text = format!(
-        "@{} loses all access to {} and its flows at once. What they wrote stays. The join links of all \
-         flows, and the invitations that they sent, end.",
-        user.nick, own.name
-    );
+    let text = t.removal_text.with("nick", &user.nick);
+    let text = text.with("organization", &own.name).to_string();
     let page = Ask {
         inside: visit.inside(),
         frame,
@@ -184,7 +193,9 @@ pub(in crate::pages) async fn remove(
         Ok(()) if actor.user_id() == Some(user) => Ok(see_other("/app")),
         Ok(()) => Ok(see_other(&format!("{}?done=removed", own.people()))),
         Err(error) => {
-            let form = visit.form(visit.path(), "Remove").with_error(error)?;
+            let form = visit
+                .form(visit.path(), &visit.texts().people.remove)
+                .with_error(error)?;
             asked(visit, &own, user, form).await
         }
     }

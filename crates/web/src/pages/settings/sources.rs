@@ -26,20 +26,20 @@ struct Sources {
 pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
     let room = find(&visit, &names, FlowAction::ManageSources).await?;
     let flow = describe(&visit, &room).await?;
+    let t = &visit.texts().sources;
     let here = Subject::Sources.path(&path_of_room(&room));
     let found = visit.app().sources().list_of_flow(&room).await?;
     let sources = found.into_iter().map(|source| {
         let form = flow.organization.active.then(|| {
             visit
-                .form(&here, "Remove")
+                .form(&here, &t.remove)
                 .hidden("source", &source.id.to_string())
                 .about(&source.name)
                 .quiet()
         });
         (source, form)
     });
-    let done =
-        (visit.query("done") == "removed").then_some("Source removed. Its token no longer works.");
+    let done = (visit.query("done") == "removed").then_some(t.removed.as_str());
     Ok(visit.page(&Sources {
         inside: visit.inside(),
         sources: sources.collect(),
