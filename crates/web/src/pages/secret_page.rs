@@ -1,5 +1,7 @@
 //! The one page that tells a new secret.
 
+use std::fmt::Display;
+
 use askama::Template;
 
 use crate::visit::{Inside, Visit};
@@ -9,17 +11,17 @@ use crate::visit::{Inside, Visit};
 #[template(path = "secret.html")]
 pub(super) struct SecretPage<'a> {
     inside: Inside,
-    title: &'a str,
+    title: String,
     shown: Vec<(&'static str, &'a str)>,
     text: Vec<&'static str>,
     way_on: (&'a str, &'static str),
 }
 
 impl<'a> SecretPage<'a> {
-    pub(super) fn new(visit: &Visit, title: &'a str, way_on: (&'a str, &'static str)) -> Self {
+    pub(super) fn new(visit: &Visit, title: impl Display, way_on: (&'a str, &'static str)) -> Self {
         Self {
             inside: visit.inside(),
-            title,
+            title: title.to_string(),
             shown: Vec::new(),
             text: Vec::new(),
             way_on,

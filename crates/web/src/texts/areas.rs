@@ -63,6 +63,10 @@ texts! {
         sources: Sources,
         own_level: OwnLevel,
         people: People,
+        developer: Developer,
+        application: Application,
+        setup: Setup,
+        registration: Registration,
     }
 
     /// How dates and numbers are written. A week begins with Monday.
@@ -706,5 +710,71 @@ texts! {
         removed: String,
         removal: Phrase,
         removal_text: Phrase,
+    }
+
+    /// The applications of one's organizations.
+    Developer {
+        title: String,
+        lead: Linked,
+        none: String,
+        registering: String,
+        no_organization: String,
+        organization: String,
+        not_own: String,
+        public: String,
+        public_hint: String,
+        register: String,
+        registered: Phrase,
+        removed: String,
+    }
+
+    /// One application.
+    Application {
+        all: String,
+        organization: String,
+        client_id: String,
+        client_secret: String,
+        kind: String,
+        is_public: String,
+        is_confidential: String,
+        since: String,
+        set_up: String,
+        edit: String,
+        change: String,
+        new_secret: String,
+        remove: String,
+        who_may: Phrase,
+        registered: String,
+        changed: String,
+        go: String,
+        removal: Phrase,
+        removal_text: String,
+        another: Phrase,
+        another_text: String,
+        fresh: String,
+        fresh_text: String,
+    }
+
+    /// Where an application is set up for a flow.
+    Setup {
+        title: Phrase,
+        none: String,
+        lead: String,
+    }
+
+    /// What can be said about an application. The braces in the hint of `setup_uri` are shown.
+    Registration {
+        redirect_uris: String,
+        redirect_uris_hint: String,
+        in_line: Phrase,
+        configuration_uri: String,
+        configuration_uri_hint: String,
+        setup_uri: String,
+        setup_uri_hint: String,
+        icon_url: String,
+        password_grant: String,
+        password_grant_hint: String,
+        out_of_band: String,
+        out_of_band_hint: String,
     }
 }

@@ -48,7 +48,7 @@ pub(in crate::pages) async fn change(
     let visit = &sent.visit;
     let actor = visit.signed_in()?;
     let values = Values::sent(&sent);
-    let outcome = match values.read() {
+    let outcome = match values.read(visit.texts()) {
         Ok(changes) => {
             visit
                 .app()
@@ -96,11 +96,12 @@ async fn shown(
         .oauth()
         .may_change_application(actor, &application)
         .then(|| wrong.unwrap_or_else(|| changing(visit, &Values::of(&application))));
+    let t = visit.texts();
     let page = ApplicationPage {
         inside: visit.inside(),
         done: match visit.query("done") {
-            "registered" => Some("The application has been registered."),
-            "changed" => Some("The application has been changed."),
+            "registered" => Some(t.application.registered.as_str()),
+            "changed" => Some(t.application.changed.as_str()),
             _ => None,
         },
         organization: organization.ok_or_else(PageError::not_found)?.name,
@@ -116,5 +117,6 @@ async fn shown(
 }
 
 fn changing(visit: &Visit, values: &Values) -> FormView {
-    values.fields(visit.form(visit.path(), "Change it"))
+    let t = visit.texts();
+    values.fields(t, visit.form(visit.path(), &t.application.change))
 }

@@ -9,6 +9,7 @@ use eddyline_model::names::display_name;
 
 use crate::field::{FormField, FormView};
 use crate::submission::Submission;
+use crate::texts::Texts;
 
 /// What the fields hold.
 #[derive(Default)]
@@ -58,7 +59,7 @@ impl Values {
     }
 
     /// What they say, or all that is wrong with them.
-    pub(super) fn read(&self) -> Result<ApplicationChanges, FieldErrors> {
+    pub(super) fn read(&self, t: &Texts) -> Result<ApplicationChanges, FieldErrors> {
         let mut errors = FieldErrors::new();
         let mut wrong =
             |name: &str, text: String| errors.entry(name.to_owned()).or_default().push(text);
@@ -72,7 +73,7 @@ impl Values {
         {
             match line.trim().parse() {
                 Ok(uri) => redirect_uris.push(uri),
-                Err(error) => wrong("redirect_uri", in_line(number, &error)),
+                Err(error) => wrong("redirect_uri", in_line(t, number, &error)),
             }
         }
         let changes = ApplicationChanges {
@@ -92,36 +93,41 @@ impl Values {
     }
 
     /// Adds the fields to a form.
-    pub(super) fn fields(&self, form: FormView) -> FormView {
+    pub(super) fn fields(&self, t: &'static Texts, form: FormView) -> FormView {
         let address =
             |name, label, value| FormField::text(name, label, "off").value(value).optional();
-        form.field(FormField::text("name", "Name", "off").value(&self.name))
-            .field(FormField::lines("redirect_uri", "Redirect URIs").value(&self.redirect_uris).hint(
-                "One on each line: where users are sent back to. They are compared character by character.",
-            ))
+        let name = FormField::text("name", &t.field.name, "off").value(&self.name);
+        let t = &t.registration;
+        form.field(name)
             .field(
-                address("configuration_uri", "Configuration URI", &self.configuration_uri).hint(
-                    "Where its integrations are configured. We add integration_id and flow to the query.",
-                ),
-            )
-            .field(address("setup_uri", "Setup URI", &self.setup_uri).hint(
-                "Where it is set up for a flow. {flow_id} and {flow_url} are filled in, and it gets flow and \
-                 flow_url in its query.",
-            ))
-            .field(address("icon_url", "Icon URL", &self.icon_url))
-            .field(
-                FormField::switch("password_grant", "Allow sign-in with a password (password grant)", self.password_grant)
-                    .hint("Users type their password into the application. Public applications can’t do this."),
+                FormField::lines("redirect_uri", &t.redirect_uris)
+                    .value(&self.redirect_uris)
+                    .hint(&t.redirect_uris_hint),
             )
             .field(
-                FormField::switch("out_of_band", "Allow codes to be copied by hand", self.out_of_band)
-                    .hint("For programs that users can’t be sent back to."),
+                address(
+                    "configuration_uri",
+                    &t.configuration_uri,
+                    &self.configuration_uri,
+                )
+                .hint(&t.configuration_uri_hint),
+            )
+            .field(address("setup_uri", &t.setup_uri, &self.setup_uri).hint(&t.setup_uri_hint))
+            .field(address("icon_url", &t.icon_url, &self.icon_url))
+            .field(
+                FormField::switch("password_grant", &t.password_grant, self.password_grant)
+                    .hint(&t.password_grant_hint),
+            )
+            .field(
+                FormField::switch("out_of_band", &t.out_of_band, self.out_of_band)
+                    .hint(&t.out_of_band_hint),
             )
     }
 }
 
-fn in_line(number: usize, error: &impl Display) -> String {
-    format!("in line {number} {error}")
+fn in_line(t: &Texts, number: usize, error: &impl Display) -> String {
+    let in_line = t.registration.in_line.with("line", number);
+    in_line.with("error", error).to_string()
 }
 
 fn optional<T: FromStr<Err: Display>>(

@@ -53,7 +53,8 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let (values, public) = (Values::sent(&sent), !sent.get("public").is_empty());
     let organization = sent.get("organization").parse();
-    let outcome = match (values.read(), organization) {
+    let t = visit.texts();
+    let outcome = match (values.read(t), organization) {
         (Ok(about), Ok(organization)) => {
             let new = NewApplication { public, about };
             visit
@@ -63,7 +64,7 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageError> {
                 .await
         }
         (Err(errors), _) => Err(Error::invalid_fields(errors)),
-        (Ok(_), Err(_)) => Err(Error::invalid("organization", "must be one of yours")),
+        (Ok(_), Err(_)) => Err(Error::invalid("organization", t.developer.not_own.as_str())),
     };
     let errors = match outcome {
         Ok((application, secret)) => {
@@ -71,10 +72,13 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageError> {
             let Some(secret) = secret else {
                 return Ok(see_other(&format!("{path}?done=registered")));
             };
-            let title = format!("{} is registered", application.name);
-            let page = SecretPage::new(visit, &title, (&path, "Go to the application"))
-                .shows("Client id", &application.client_id)
-                .shows("Client secret", secret.expose());
+            let title = t
+                .developer
+                .registered
+                .with("application", &application.name);
+            let page = SecretPage::new(visit, title, (&path, &t.application.go))
+                .shows(&t.application.client_id, &application.client_id)
+                .shows(&t.application.client_secret, secret.expose());
             return Ok(visit.page(&page));
         }
         Err(error) if error.kind() == ErrorKind::Invalid => error.into_fields(),
@@ -102,9 +106,10 @@ async fn listed(
             .await?;
         registered.push((organization.name.clone(), applications));
     }
+    let removed = visit.texts().developer.removed.as_str();
     let page = Developer {
         inside: visit.inside(),
-        done: (visit.query("done") == "removed").then_some("The application has been removed."),
+        done: (visit.query("done") == "removed").then_some(removed),
         api: visit.app().config().addresses.base.clone(),
         registered,
         form: (!own.is_empty()).then(|| form(&own)),
@@ -124,7 +129,8 @@ fn registering(
     values: &Values,
     (chosen, public): (&str, bool),
 ) -> FormView {
-    let form = visit.form(PATH, "Register it");
+    let t = visit.texts();
+    let form = visit.form(PATH, &t.developer.register);
     let form = match own {
         [only] => form.hidden("organization", &only.id.to_string()),
         several => {
@@ -132,12 +138,12 @@ fn registering(
                 .iter()
                 .map(|one| (one.id.to_string(), one.name.clone()))
                 .collect();
-            form.field(FormField::choice("organization", "Organization", choices).value(chosen))
+            form.field(
+                FormField::choice("organization", &t.developer.organization, choices).value(chosen),
+            )
         }
     };
-    let switch = FormField::switch("public", "Public", public).hint(
-        "It runs where it can keep no secret, such as in a browser or on a telephone. It gets none, and \
-         must use PKCE. This stays as it is chosen now.",
-    );
-    values.fields(form).field(switch)
+    let switch =
+        FormField::switch("public", &t.developer.public, public).hint(&t.developer.public_hint);
+    values.fields(t, form).field(switch)
 }

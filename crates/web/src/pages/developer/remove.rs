@@ -23,12 +23,15 @@ pub(in crate::pages) async fn ask(
         .application(actor, id, ApplicationAction::Change)
         .await;
     let application = found.map_err(PageError::not_allowed)?;
-    let page = Within::new(&visit, format!("Remove {}", application.name))
-        .text("All that users have allowed it ends at once. It cannot be brought back.")
-        .form(visit.form(visit.path(), format!("Remove {}", application.name)))
+    let t = visit.texts();
+    let removal = t.application.removal.with("application", &application.name);
+    let removal = removal.to_string();
+    let page = Within::new(&visit, &removal)
+        .text(&t.application.removal_text)
+        .form(visit.form(visit.path(), &removal))
         .link(
             format!("{PATH}/{id}"),
-            format!("Back to {}", application.name),
+            t.page.back.with("name", &application.name),
         );
     Ok(visit.page(&page))
 }

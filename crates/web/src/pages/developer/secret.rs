@@ -26,13 +26,15 @@ pub(in crate::pages) async fn ask(
     if application.public {
         return Err(PageError::not_found());
     }
-    let page = Within::new(&visit, format!("Another secret for {}", application.name))
-        .text(
-            "The present secret is refused at once, and requests to the application are signed with the new \
-             one. Tokens that it holds stay.",
-        )
-        .form(visit.form(visit.path(), "Create a new secret"))
-        .link(format!("{PATH}/{id}"), format!("Back to {}", application.name));
+    let t = visit.texts();
+    let another = t.application.another.with("application", &application.name);
+    let page = Within::new(&visit, another)
+        .text(&t.application.another_text)
+        .form(visit.form(visit.path(), &t.application.new_secret))
+        .link(
+            format!("{PATH}/{id}"),
+            t.page.back.with("name", &application.name),
+        );
     Ok(visit.page(&page))
 }
 
@@ -49,8 +51,9 @@ pub(in crate::pages) async fn renew(
         .await;
     let secret = renewed.map_err(PageError::not_allowed)?;
     let path = format!("{PATH}/{id}");
-    let page = SecretPage::new(visit, "The new secret", (&path, "Go to the application"))
-        .shows("Client secret", secret.expose())
-        .text("The one before is refused from now on.");
+    let t = &visit.texts().application;
+    let page = SecretPage::new(visit, &t.fresh, (&path, &t.go))
+        .shows(&t.client_secret, secret.expose())
+        .text(&t.fresh_text);
     Ok(visit.page(&page))
 }
