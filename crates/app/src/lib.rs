@@ -121,9 +121,9 @@ pub use oauth::{
 };
 pub use operator::{
     FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
-    OrganizationDetails, Provisioning, ScimDetails, UserDetails,
+    OrganizationDetails, Provisioning, UserDetails,
 };
-pub use organizations::{Organizations, OwnOrganization};
+pub use organizations::{Organizations, OwnOrganization, ScimDetails, TokenReplaced};
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};

@@ -15,6 +15,8 @@ pub struct Provider {
     pub uid: String,
     /// The digest of the token it shows.
     pub token_hash: Vec<u8>,
+    /// When that token was last used; noted once an hour. `None` before.
+    pub used_at: Option<Timestamp>,
 }
 
 impl std::fmt::Debug for Provider {

@@ -20,6 +20,7 @@ struct ProviderRow {
     organization_id: i64,
     uid: String,
     token_hash: Vec<u8>,
+    used_at: Option<i64>,
 }
 
 impl From<ProviderRow> for Provider {
@@ -28,6 +29,7 @@ impl From<ProviderRow> for Provider {
             organization: OrganizationId(row.organization_id),
             uid: row.uid,
             token_hash: row.token_hash,
+            used_at: row.used_at.map(Timestamp),
         }
     }
 }
@@ -234,7 +236,25 @@ impl Identities<'_, Tx<'_>> {
             .set((
                 identity_providers::token_hash.eq(token_hash),
                 identity_providers::rotated_at.eq(now.0),
+                identity_providers::used_at.eq(None::<i64>),
             ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Notes that a provider uses its token. With another token than the present one nothing
+    /// happens.
+    pub fn touch_provider(
+        c: &mut Connection,
+        organization: OrganizationId,
+        token_hash: &[u8],
+        now: Timestamp,
+    ) -> Result<()> {
+        let provider = identity_providers::table
+            .find(organization.0)
+            .filter(identity_providers::token_hash.eq(token_hash));
+        diesel::update(provider)
+            .set(identity_providers::used_at.eq(now.0))
             .execute(c)?;
         Ok(())
     }

@@ -49,6 +49,8 @@ pub struct ProviderDetails {
     pub created_at: Timestamp,
     /// When its token was last replaced or taken away.
     pub rotated_at: Timestamp,
+    /// When its present token was last used; noted once an hour.
+    pub used_at: Option<Timestamp>,
     /// How many users it sees.
     pub users: i64,
 }
@@ -238,10 +240,11 @@ impl<C: Access> Identities<'_, C> {
                 identity_providers::token_hash,
                 identity_providers::created_at,
                 identity_providers::rotated_at,
+                identity_providers::used_at,
             ))
-            .first::<(String, Vec<u8>, i64, i64)>(&mut *c)
+            .first::<(String, Vec<u8>, i64, i64, Option<i64>)>(&mut *c)
             .optional()?;
-        let Some((uid, hash, created, rotated)) = found else {
+        let Some((uid, hash, created, rotated, used)) = found else {
             return Ok(None);
         };
         let users = identities::table
@@ -256,6 +259,7 @@ impl<C: Access> Identities<'_, C> {
             enabled: !hash.is_empty(),
             created_at: Timestamp(created),
             rotated_at: Timestamp(rotated),
+            used_at: used.map(Timestamp),
             users,
         }))
     }
@@ -310,6 +314,7 @@ impl Identities<'_, Tx<'_>> {
             .set((
                 identity_providers::token_hash.eq(Vec::<u8>::new()),
                 identity_providers::rotated_at.eq(now.0),
+                identity_providers::used_at.eq(None::<i64>),
             ))
             .execute(c)?;
         Ok(())

@@ -57,6 +57,7 @@ diesel::table! {
         token_hash -> Binary,
         created_at -> BigInt,
         rotated_at -> BigInt,
+        used_at -> Nullable<BigInt>,
     }
 }
 diesel::table! {

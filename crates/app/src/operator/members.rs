@@ -1,9 +1,8 @@
 //! What users are in organizations and flows: administrators, and those who are taken out.
 
-use eddyline_model::log::Control;
+use eddyline_model::UserId;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::OrganizationRole;
-use eddyline_model::{UserId, policy};
 use serde_json::json;
 
 use super::flows::find_flow;
@@ -13,6 +12,7 @@ use crate::audit::note;
 use crate::core::transaction::NoCaller;
 use crate::flows::take_out;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
+use crate::organizations::set_role;
 use crate::{Error, Operator, Result};
 
 impl Operator {
@@ -30,28 +30,20 @@ impl Operator {
         admin: bool,
     ) -> Result<UserId> {
         let (name, key) = (organization.to_owned(), email.key());
-        let (user, event) = self.core
+        let (user, event) = self
+            .core
             .transaction(NoCaller::Operator, move |tx| {
                 let organization = find_organization(tx, &name)?;
                 tx.organizations().lock(organization)?;
                 let account = tx.users().find_account_by_email(&key)?;
                 let user = account.ok_or_else(Error::not_found)?.user.id;
                 tx.users().lock(user)?;
-                let member = tx.organization_members().find_user(organization, user)?;
-                let (_, before) = member.ok_or_else(Error::not_found)?;
-                if before == admin {
-                    return Ok(user);
-                }
-                if !admin && !policy::may_do_without(&tx.organization_members().list_administrators(organization)?, user) {
-                    let text = "this is the last administrator of the organization; let another user administer \
-                                it first";
-                    return Err(Error::conflict(text).into());
-                }
-                let role = if admin { OrganizationRole::Administrator } else { OrganizationRole::Member };
-                tx.organization_members().set_role(organization, user, role)?;
-                let detail = json!({"admin": [before, admin]});
-                note(tx, organization, (OPERATOR, "user.update"), Some(user), &detail)?;
-                tx.record_event(Control::UserEdit { user });
+                let role = if admin {
+                    OrganizationRole::Administrator
+                } else {
+                    OrganizationRole::Member
+                };
+                set_role(tx, organization, user, role, OPERATOR)?;
                 Ok(user)
             })
             .await?;

@@ -26,7 +26,7 @@ use eddyline_storage::{Abort, Error as StoreError, Reader};
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
-pub use provisioning::{Provisioning, ScimDetails};
+pub use provisioning::Provisioning;
 pub use tokens::FlowToken;
 
 /// What operators do from the command line. See [`crate::App::operator`].

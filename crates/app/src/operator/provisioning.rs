@@ -3,8 +3,8 @@
 use eddyline_auth::Secret;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::{Email, email_key};
-use eddyline_model::{OrganizationId, Timestamp, UserId};
-use eddyline_storage::{ProviderDetails, Tx};
+use eddyline_model::{OrganizationId, UserId};
+use eddyline_storage::Tx;
 use serde_json::json;
 
 use super::users::unproved;
@@ -14,24 +14,9 @@ use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
 use crate::offboarding::unlink_scim_identity;
-use crate::{Error, Result};
-
-/// What is known of the identity provider of an organization.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScimDetails {
-    /// What its addresses name the organization by.
-    pub uid: String,
-    /// The address that it is given.
-    pub url: String,
-    /// Whether it is let in.
-    pub enabled: bool,
-    /// When it was let in first.
-    pub created_at: Timestamp,
-    /// When its token was last replaced or taken away.
-    pub rotated_at: Timestamp,
-    /// How many users it sees.
-    pub users: i64,
-}
+use crate::organizations::provider::{NewToken, find, let_in, shut_out};
+use crate::organizations::{ScimDetails, TokenReplaced};
+use crate::{Error, ErrorKind, Result};
 
 /// How an operator lets identity providers in. See [`crate::App::provisioning`].
 #[derive(Clone)]
@@ -60,32 +45,27 @@ impl Provisioning {
         organization: &str,
         rotate: bool,
     ) -> Result<(String, String, Secret)> {
-        let (name, token) = (organization.to_owned(), Secret::generate_long());
-        let (hash, uid) = (
-            token.hash(),
-            Secret::generate_hex::<10>().expose().to_owned(),
-        );
-        let (uid, _) = self.core
-            .transaction(NoCaller::Operator, move |tx| {
-                let organization = find_organization(tx, &name)?;
-                tx.organizations().lock(organization)?;
-                let known = tx.identities().find_provider_details(organization)?;
-                let has_token = known.as_ref().is_some_and(|known| known.enabled);
-                if !rotate && has_token {
-                    let text = "an identity provider is let in already; --rotate gives it another token, and the \
-                                present one is refused then";
-                    return Err(Error::conflict(text).into());
-                }
-                let action = if has_token { "scim.rotate" } else { "scim.enable" };
-                let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
-                let now = tx.now();
-                tx.identities().upsert_provider(organization, &uid, &hash.0, now)?;
-                note(tx, organization, (OPERATOR, action), None, &json!({"uid": uid}))?;
-                Ok(uid)
-            })
-            .await?;
+        let (name, token) = (organization.to_owned(), NewToken::generate());
+        let stored = token.stored();
+        let replaced = match rotate {
+            true => TokenReplaced::Any,
+            false => TokenReplaced::None,
+        };
+        let work = move |tx: &mut Tx<'_>| {
+            let organization = find_organization(tx, &name)?;
+            tx.organizations().lock(organization)?;
+            let_in(tx, organization, replaced, &stored, OPERATOR)
+        };
+        let done = self.core.transaction(NoCaller::Operator, work).await;
+        let (uid, _) = done.map_err(|error| match error.kind() {
+            ErrorKind::Conflict => Error::conflict(
+                "an identity provider is let in already; --rotate gives it another token, and the present one \
+                 is refused then",
+            ),
+            _ => error,
+        })?;
         let url = self.core.config().addresses.scim(&uid);
-        Ok((uid, url, token))
+        Ok((uid, url, token.secret))
     }
 
     /// What is known of the identity provider of an organization; `None` if there never was one.
@@ -95,19 +75,13 @@ impl Provisioning {
     /// [`Error::not_found`] without such an organization.
     pub async fn get(&self, organization: &str) -> Result<Option<ScimDetails>> {
         let name = organization.to_owned();
-        let found = self.core.read(move |reader| {
-            let organization = find_organization(reader, &name)?;
-            Ok(reader.identities().find_provider_details(organization)?)
-        });
-        let of = |known: ProviderDetails| ScimDetails {
-            url: self.core.config().addresses.scim(&known.uid),
-            uid: known.uid,
-            enabled: known.enabled,
-            created_at: known.created_at,
-            rotated_at: known.rotated_at,
-            users: known.users,
-        };
-        Ok(found.await?.map(of))
+        let addresses = self.core.config().addresses.clone();
+        self.core
+            .read(move |reader| {
+                let organization = find_organization(reader, &name)?;
+                Ok(find(reader, organization, &addresses)?)
+            })
+            .await
     }
 
     /// Lets the identity provider of an organization in no longer: its token is refused once this
@@ -120,29 +94,12 @@ impl Provisioning {
     /// let in.
     pub async fn disable(&self, organization: &str) -> Result<String> {
         let name = organization.to_owned();
-        let (uid, _) = self
-            .core
-            .transaction(NoCaller::Operator, move |tx| {
-                let organization = find_organization(tx, &name)?;
-                tx.organizations().lock(organization)?;
-                let known = tx
-                    .identities()
-                    .find_provider_details(organization)?
-                    .filter(|known| known.enabled);
-                let none = || Error::conflict("no identity provider is let in");
-                let uid = known.ok_or_else(none)?.uid;
-                let now = tx.now();
-                tx.identities().clear_provider_token(organization, now)?;
-                note(
-                    tx,
-                    organization,
-                    (OPERATOR, "scim.disable"),
-                    None,
-                    &json!({"uid": uid}),
-                )?;
-                Ok(uid)
-            })
-            .await?;
+        let work = move |tx: &mut Tx<'_>| {
+            let organization = find_organization(tx, &name)?;
+            tx.organizations().lock(organization)?;
+            shut_out(tx, organization, OPERATOR)
+        };
+        let (uid, _) = self.core.transaction(NoCaller::Operator, work).await?;
         Ok(uid)
     }
 

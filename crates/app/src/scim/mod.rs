@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
+use eddyline_model::Timestamp;
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
 use eddyline_scim::{ScimType, State, UserResource};
@@ -32,8 +33,12 @@ pub use find::UsersWanted;
 use crate::charging::charge_provider;
 use crate::core::Core;
 use crate::core::provider::{ScimProvider, is_token_of, wrong_token};
+use crate::core::transaction::NoCaller;
 use crate::mailer::Mail;
 use crate::{Error, ErrorKind, Limit, Result};
+
+/// How often it is noted that a provider uses its token.
+const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 
 /// What identity providers do. See [`crate::App::scim`].
 #[derive(Clone)]
@@ -90,11 +95,16 @@ impl Scim {
         match (provider, token) {
             (Some(provider), Some(token)) if is_token_of(&provider, &token) => {
                 charge_provider(provider.organization);
-                Ok(ScimProvider {
+                let (used, now) = (provider.used_at, self.core.now());
+                let provider = ScimProvider {
                     organization: provider.organization,
                     uid: provider.uid,
                     token,
-                })
+                };
+                if used.is_none_or(|used| now.0 - used.0 >= HOUR_MILLIS) {
+                    self.note_use(&provider, now).await;
+                }
+                Ok(provider)
             }
             _ => {
                 let (failures, key, now) =
@@ -105,6 +115,22 @@ impl Scim {
                 failures.failed(&key, now);
                 Err(wrong_token())
             }
+        }
+    }
+
+    /// Notes that a provider uses its token, unless its other writes would have to be waited for:
+    /// the next request tries again.
+    async fn note_use(&self, provider: &ScimProvider, now: Timestamp) {
+        let keys = provider.own_key().into();
+        let Ok(counted) = self.core.store().transaction_permit_now(keys) else {
+            return;
+        };
+        let (organization, token) = (provider.organization, provider.token);
+        let noting = self.core.store().write(NoCaller::Provider, move |tx| {
+            tx.identities().touch_provider(organization, &token.0, now)
+        });
+        if let Err(error) = self.core.store().run_counted(counted, noting).await {
+            tracing::debug!(%error, "the use of a provider's token could not be noted");
         }
     }
 

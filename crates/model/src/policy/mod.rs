@@ -16,7 +16,9 @@ pub use applications::{ApplicationAction, application};
 pub use flows::{FlowAction, FlowCaller, MembershipState, block, flow, join_by_link};
 pub use invitations::{Invited, accept_invitation, invited};
 pub use messages::{Deletion, MessageAction, delete, edit_content, react};
-pub use organizations::{OrganizationAction, may_do_without, organization, write};
+pub use organizations::{
+    OrganizationAction, appoint, may_do_without, organization, provide, write,
+};
 pub use private::{Acquaintance, PrivateAction, private};
 pub use sources::source;
 

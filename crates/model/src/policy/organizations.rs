@@ -43,7 +43,44 @@ pub fn write(organization: &Organization) -> Result<(), Refusal> {
     }
 }
 
-/// Whether somebody can be taken out of an organization: each keeps an administrator.
+/// Whether a user with this `role` in an organization may make another member what `wanted` says.
+/// In an inactive organization rights are only taken back.
+///
+/// # Errors
+///
+/// As [`organization`], and [`Refusal::Denied`] for a right that is given in an inactive one.
+pub fn appoint(
+    role: Option<OrganizationRole>,
+    of: &Organization,
+    wanted: OrganizationRole,
+) -> Result<(), Refusal> {
+    organization(role, OrganizationAction::Administer)?;
+    match wanted {
+        OrganizationRole::Administrator => write(of),
+        OrganizationRole::Member => Ok(()),
+    }
+}
+
+/// Whether a user with this `role` in an organization may give its identity provider a token, where
+/// `lets_in` holds, or take the token away. An inactive organization lets no provider in.
+///
+/// # Errors
+///
+/// As [`organization`], and [`Refusal::Denied`] for a token in an inactive one.
+pub fn provide(
+    role: Option<OrganizationRole>,
+    of: &Organization,
+    lets_in: bool,
+) -> Result<(), Refusal> {
+    organization(role, OrganizationAction::Administer)?;
+    match lets_in {
+        true => write(of),
+        false => Ok(()),
+    }
+}
+
+/// Whether somebody can be taken out of an organization, or made an ordinary member of it: each
+/// keeps an administrator.
 ///
 /// `administrators` are those it has now.
 #[must_use]
@@ -57,9 +94,8 @@ mod tests {
     use crate::organizations::OrganizationSubscription;
     use crate::{OrganizationId, Timestamp};
 
-    #[test]
-    fn an_inactive_organization_takes_no_writing() {
-        let organization = |active| Organization {
+    fn acme(active: bool) -> Organization {
+        Organization {
             id: OrganizationId(1),
             name: "Acme".into(),
             parameterized_name: "acme".into(),
@@ -69,9 +105,37 @@ mod tests {
             parent: None,
             created_at: Timestamp(0),
             subscription: OrganizationSubscription::Paid { next_bill: None },
-        };
-        assert_eq!(write(&organization(true)), Ok(()));
-        assert_eq!(write(&organization(false)), Err(Refusal::Denied));
+        }
+    }
+
+    #[test]
+    fn an_inactive_organization_takes_no_writing() {
+        assert_eq!(write(&acme(true)), Ok(()));
+        assert_eq!(write(&acme(false)), Err(Refusal::Denied));
+    }
+
+    #[test]
+    fn administrators_give_rights_and_tokens_and_take_them_back() {
+        use OrganizationRole::{Administrator, Member};
+        let (yes, denied) = (Ok(()), Err(Refusal::Denied));
+        for (role, active, gives, takes) in [
+            (Some(Administrator), true, yes, yes),
+            (Some(Administrator), false, denied, yes),
+            (Some(Member), true, denied, denied),
+            (Some(Member), false, denied, denied),
+            (None, true, Err(Refusal::NotFound), Err(Refusal::NotFound)),
+            (None, false, Err(Refusal::NotFound), Err(Refusal::NotFound)),
+        ] {
+            let of = acme(active);
+            assert_eq!(
+                appoint(role, &of, Administrator),
+                gives,
+                "{role:?} {active}"
+            );
+            assert_eq!(appoint(role, &of, Member), takes, "{role:?} {active}");
+            assert_eq!(provide(role, &of, true), gives, "{role:?} {active}");
+            assert_eq!(provide(role, &of, false), takes, "{role:?} {active}");
+        }
     }
 
     #[test]

@@ -144,6 +144,7 @@ struct ProviderShown {
     url: Option<String>,
     created_at: Option<String>,
     rotated_at: Option<String>,
+    used_at: Option<String>,
     /// How many users it sees.
     users: i64,
 }
@@ -159,6 +160,7 @@ impl ProviderShown {
             url: of(|known| known.url.clone()),
             created_at: of(|known| known.created_at.to_string()),
             rotated_at: of(|known| known.rotated_at.to_string()),
+            used_at: known.and_then(|known| known.used_at.map(|at| at.to_string())),
             users,
         }
     }
@@ -174,6 +176,7 @@ impl Display for ProviderShown {
         lines.extend(self.url.clone().map(|url| ("Address", url)));
         lines.extend(self.created_at.clone().map(|at| ("Let in first", at)));
         lines.extend(self.rotated_at.clone().map(|at| ("Token changed", at)));
+        lines.extend(self.used_at.clone().map(|at| ("Token last used", at)));
         lines.push(("Users it sees", self.users.to_string()));
         facts(f, &lines)
     }

@@ -112,11 +112,13 @@ async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>)
         organization: acme,
         uid: "acme-uid".into(),
         token_hash: b"one".to_vec(),
+        used_at: None,
     };
     let of_other = Provider {
         organization: other,
         uid: "other-uid".into(),
         token_hash: b"two".to_vec(),
+        used_at: None,
     };
     for provider in [of_acme, of_other] {
         let (organization, uid) = (provider.organization, provider.uid.clone());
@@ -149,9 +151,35 @@ async fn a_provider_is_found_by_its_uid_and_by_its_organization(home: Arc<Home>)
     );
 }
 
+/// When the present token of the provider of the world's organization was last used.
+async fn used_at(world: &World) -> Option<Timestamp> {
+    let acme = world.organization;
+    let found = world
+        .read(move |reader| reader.identities().find_provider_of_organization(acme))
+        .await;
+    let details = world
+        .read(move |reader| reader.identities().find_provider_details(acme))
+        .await;
+    let used = found.expect("a provider").used_at;
+    assert_eq!(details.expect("a provider").used_at, used);
+    used
+}
+
 async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
     let world = provided(&home).await;
     let acme = world.organization;
+    assert_eq!(used_at(&world).await, None);
+    for (token, at, noted) in [
+        (&b"one"[..], 6, Some(6)),
+        (b"old", 7, Some(6)),
+        (b"one", 8, Some(8)),
+    ] {
+        let used = world
+            .store
+            .write(move |tx| tx.identities().touch_provider(acme, token, Timestamp(at)));
+        used.await.expect("noted");
+        assert_eq!(used_at(&world).await, noted.map(Timestamp), "{at}");
+    }
     let again = world.store.write(move |tx| {
         tx.identities()
             .upsert_provider(acme, "another-uid", b"new", Timestamp(9))
@@ -161,6 +189,7 @@ async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<
         organization: acme,
         uid: "acme-uid".into(),
         token_hash: b"new".to_vec(),
+        used_at: None,
     };
     assert_eq!(
         world

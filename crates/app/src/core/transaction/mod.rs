@@ -41,6 +41,8 @@ pub(crate) enum NoCaller {
     /// The session's own bookkeeping: when it was used, by which browser, and its end, which needs
     /// nothing but its secret.
     Session,
+    /// The bookkeeping of an identity provider's token: when it was used.
+    Provider,
     /// The secret of a mailed link, or of a join link, is looked up in the transaction.
     Link,
     /// A request for a mail to an address, which needs no credential.
@@ -59,9 +61,12 @@ impl NoCaller {
     /// Whether the write counts for the client whose request causes it.
     const fn counts(self) -> bool {
         match self {
-            Self::SignIn | Self::Session | Self::Link | Self::MailRequest | Self::OAuthClient => {
-                true
-            }
+            Self::SignIn
+            | Self::Session
+            | Self::Provider
+            | Self::Link
+            | Self::MailRequest
+            | Self::OAuthClient => true,
             // The bytes of files have a quota of their own, and an import counts by its portions.
             Self::Operator | Self::Announcement | Self::Process => false,
         }

@@ -1,4 +1,8 @@
-//! Organizations: showing and renaming them, and who belongs to them.
+//! Organizations: showing and renaming them, who belongs to them and administers them, and their
+//! identity providers.
+
+pub(crate) mod provider;
+mod roles;
 
 use crate::actor::Actor;
 use crate::core::Core;
@@ -10,7 +14,10 @@ use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
-use eddyline_wire::{Organization, User};
+use eddyline_wire::{Organization, OrganizationSummary, User};
+
+pub use self::provider::{ScimDetails, TokenReplaced};
+pub(crate) use self::roles::set_role;
 
 /// An organization of the caller's, by what it is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -146,6 +153,25 @@ impl Organizations {
             &people,
             &groups,
             &self.core.config().addresses.base,
+        ))
+    }
+
+    /// What an organization of the caller's is called, and how many people it has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when there is none or it is not the caller's.
+    pub async fn summary(&self, actor: &Actor, id: OrganizationId) -> Result<OrganizationSummary> {
+        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
+        let found = self
+            .core
+            .store()
+            .read(move |reader| reader.organizations().find(id))
+            .await?;
+        let base = &self.core.config().addresses.base;
+        Ok(OrganizationSummary::of(
+            &found.ok_or_else(Error::not_found)?,
+            base,
         ))
     }
 

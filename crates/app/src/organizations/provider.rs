@@ -1,0 +1,234 @@
+//! The identity provider of an organization: letting one in, and no longer. Administrators do that
+//! on the pages, operators from the command line.
+
+use eddyline_auth::{Secret, TokenHash};
+use eddyline_model::policy::{self, OrganizationAction};
+use eddyline_model::{OrganizationId, Timestamp};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
+use serde_json::json;
+
+use super::Organizations;
+use crate::actor::Actor;
+use crate::addresses::Addresses;
+use crate::audit::note;
+use crate::core::transaction::TxResult;
+use crate::{Error, Result};
+
+/// What is known of the identity provider of an organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScimDetails {
+    /// What its addresses name the organization by.
+    pub uid: String,
+    /// The address that it is given.
+    pub url: String,
+    /// Whether it is let in.
+    pub enabled: bool,
+    /// When it was let in first.
+    pub created_at: Timestamp,
+    /// When its token was last replaced or taken away.
+    pub rotated_at: Timestamp,
+    /// When its present token was last used, within an hour. `None` before.
+    pub used_at: Option<Timestamp>,
+    /// How many users it sees.
+    pub users: i64,
+    /// The domains of the organization, within which its word proves addresses.
+    pub domains: Vec<String>,
+}
+
+/// Which token of a provider is given up for a new one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenReplaced {
+    /// None: no provider is let in.
+    None,
+    /// That of a provider who is let in.
+    Present,
+    /// That of a provider who is let in, if there is one.
+    Any,
+}
+
+/// What is known of the identity provider of an organization; `None` if there never was one.
+pub(crate) fn find(
+    reader: &mut Reader<'_>,
+    organization: OrganizationId,
+    addresses: &Addresses,
+) -> StoreResult<Option<ScimDetails>> {
+    let Some(known) = reader.identities().find_provider_details(organization)? else {
+        return Ok(None);
+    };
+    Ok(Some(ScimDetails {
+        url: addresses.scim(&known.uid),
+        uid: known.uid,
+        enabled: known.enabled,
+        created_at: known.created_at,
+        rotated_at: known.rotated_at,
+        used_at: known.used_at,
+        users: known.users,
+        domains: reader.organizations().list_domains(organization)?,
+    }))
+}
+
+/// A token for a provider, and a uid for one that has none yet.
+pub(crate) struct NewToken {
+    pub(crate) secret: Secret,
+    uid: String,
+}
+
+impl NewToken {
+    pub(crate) fn generate() -> Self {
+        Self {
+            secret: Secret::generate_long(),
+            uid: Secret::generate_hex::<10>().expose().to_owned(),
+        }
+    }
+
+    /// What [`let_in`] stores of it.
+    pub(crate) fn stored(&self) -> (String, TokenHash) {
+        (self.uid.clone(), self.secret.hash())
+    }
+}
+
+/// Lets an identity provider into an organization with this token, and records that `actor` did.
+/// One that was there before keeps its uid. Gives the uid. The caller holds the organization.
+///
+/// # Errors
+///
+/// [`Error::conflict`] when another token than the one that is to be replaced holds, or none.
+pub(crate) fn let_in(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    replaced: TokenReplaced,
+    (uid, token): &(String, TokenHash),
+    actor: &str,
+) -> TxResult<String> {
+    let known = tx.identities().find_provider_details(organization)?;
+    let has_token = known.as_ref().is_some_and(|known| known.enabled);
+    match (replaced, has_token) {
+        (TokenReplaced::None, true) => {
+            return Err(Error::conflict("an identity provider is let in already").into());
+        }
+        (TokenReplaced::Present, false) => return Err(none().into()),
+        _ => {}
+    }
+    let action = if has_token {
+        "scim.rotate"
+    } else {
+        "scim.enable"
+    };
+    let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
+    let now = tx.now();
+    tx.identities()
+        .upsert_provider(organization, &uid, &token.0, now)?;
+    let detail = json!({"uid": uid});
+    note(tx, organization, (actor, action), None, &detail)?;
+    Ok(uid)
+}
+
+/// Lets the identity provider of an organization in no longer, and records that `actor` did. Gives
+/// the uid. The caller holds the organization.
+///
+/// # Errors
+///
+/// [`Error::conflict`] where no provider is let in.
+pub(crate) fn shut_out(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    actor: &str,
+) -> TxResult<String> {
+    let known = tx.identities().find_provider_details(organization)?;
+    let known = known.filter(|known| known.enabled);
+    let uid = known.ok_or_else(none)?.uid;
+    let now = tx.now();
+    tx.identities().clear_provider_token(organization, now)?;
+    let detail = json!({"uid": uid});
+    note(tx, organization, (actor, "scim.disable"), None, &detail)?;
+    Ok(uid)
+}
+
+fn none() -> Error {
+    Error::conflict("no identity provider is let in")
+}
+
+/// Holds an organization. Taken before the caller's rights are looked at: others may be taking them.
+fn hold(id: OrganizationId) -> impl Fn(&mut Tx<'_>) -> StoreResult<()> {
+    move |tx| tx.organizations().lock(id).map(drop)
+}
+
+/// Whether the caller may let a provider into an organization, or shut it out. Gives how records
+/// name the caller.
+fn may_provide(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: OrganizationId,
+    lets_in: bool,
+) -> TxResult<String> {
+    let caller = actor.user()?;
+    let organization = tx.organizations().find(id)?.ok_or_else(Error::not_found)?;
+    policy::provide(caller.role_in(id), &organization, lets_in).map_err(Error::from)?;
+    Ok(format!("user:{}", caller.user.id))
+}
+
+impl Organizations {
+    /// What is known of the identity provider of an organization that the caller administers;
+    /// `None` if there never was one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
+    /// administer it.
+    pub async fn provider(&self, actor: &Actor, id: OrganizationId) -> Result<Option<ScimDetails>> {
+        policy::organization(actor.user()?.role_in(id), OrganizationAction::Administer)?;
+        let addresses = self.core.config().addresses.clone();
+        Ok(self
+            .core
+            .store()
+            .read(move |reader| find(reader, id, &addresses))
+            .await?)
+    }
+
+    /// Lets an identity provider make and change the users of an organization that the caller
+    /// administers. Gives its address and its token, which is shown only now. The token that is
+    /// replaced is refused once this answers.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when it is not the caller's; [`Error::denied`] when the caller does not
+    /// administer it, or it is inactive; [`Error::conflict`] when another token than the one that
+    /// is to be replaced holds, or none.
+    pub async fn let_provider_in(
+        &self,
+        actor: &Actor,
+        id: OrganizationId,
+        replaced: TokenReplaced,
+    ) -> Result<(String, Secret)> {
+        let token = NewToken::generate();
+        let stored = token.stored();
+        let work = self
+            .core
+            .locked_transaction_as(actor, hold(id), move |tx, caller| {
+                let caller = may_provide(tx, caller, id, true)?;
+                let_in(tx, id, replaced, &stored, &caller)
+            });
+        let (uid, _) = work.await?;
+        Ok((self.core.config().addresses.scim(&uid), token.secret))
+    }
+
+    /// Lets the identity provider of an organization that the caller administers in no longer: its
+    /// token is refused once this answers. The users stay as they are, also linked to the provider,
+    /// which sees them again when it is let in again. That is possible in an inactive organization
+    /// too.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
+    /// administer it, [`Error::conflict`] where no provider is let in.
+    pub async fn shut_provider_out(&self, actor: &Actor, id: OrganizationId) -> Result<()> {
+        let work = self
+            .core
+            .locked_transaction_as(actor, hold(id), move |tx, caller| {
+                let caller = may_provide(tx, caller, id, false)?;
+                shut_out(tx, id, &caller)
+            });
+        work.await?;
+        Ok(())
+    }
+}
