@@ -21,7 +21,11 @@ impl Server {
     pub fn provider(&self, organization: &str) -> Provider {
         let answer = self.admin(&["scim", "enable", "--org", organization, "--rotate"]);
         let text = |name: &str| answer[name].as_str().expect("the answer has it").to_owned();
-        let (uid, token) = (text("uid"), text("token"));
+        self.provider_with(text("uid"), text("token"))
+    }
+
+    /// The identity provider that was given this token.
+    pub fn provider_with(&self, uid: String, token: String) -> Provider {
         let client = self
             .client()
             .credentials(Credentials::Bearer(token.clone()))

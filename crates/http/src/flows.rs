@@ -24,7 +24,15 @@ async fn list(ctx: &RequestContext, ListFlows { users, after }: ListFlows, all: 
     let found = ctx
         .app()
         .flows()
-        .list(ctx.actor(), FlowsWanted { all, users, after })
+        .list(
+            ctx.actor(),
+            FlowsWanted {
+                all,
+                users,
+                after,
+                ..FlowsWanted::default()
+            },
+        )
         .await?;
     let answer = json(StatusCode::OK, &found.flows)?;
     let Some(next) = found.next else {

@@ -367,7 +367,7 @@ mod tests {
             ("/account/tokens", "/account", None),
             ("/account/tokens/7", "/account/tokens", Some("true")),
             ("/account/tokens/7", "/account", None),
-            ("/account/organizations/acme", "/account", Some("true")),
+            ("/account/picture", "/account", Some("true")),
             ("/applications", "/app", None),
         ] {
             let inside = Inside {

@@ -101,6 +101,7 @@ struct Pages {
 /// Fills an organization with what pages show.
 async fn fill(server: &Server) -> Pages {
     let Acme { ada, ben } = server.acme();
+    server.provider("acme");
     let flow = &MAIN[5..];
     ben.say(flow, "Good morning @ada, see #release").await;
     ben.say(flow, "> quoted\n`code` and\n```\nlet it = be;\n```")
@@ -123,6 +124,12 @@ async fn fill(server: &Server) -> Pages {
         format!("{MAIN}/settings/notifications"),
         "/account/notifications".to_owned(),
         "/app/-/offline".to_owned(),
+        "/app/acme/settings".to_owned(),
+        "/app/acme/settings/applications".to_owned(),
+        "/app/acme/settings/identity-provider".to_owned(),
+        "/app/acme/settings/identity-provider/token".to_owned(),
+        "/app/acme/settings/identity-provider/disconnect".to_owned(),
+        format!("/app/acme/settings/people/{}/administrator", ben.id),
         "/app/acme/settings/people".to_owned(),
         format!("/app/acme/settings/people/{}", ben.id),
         format!("/app/-/private/{}", ben.id),

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use eddyline_model::RoomId;
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::organizations::OrganizationMembership;
+use eddyline_model::{OrganizationId, RoomId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Flow as WireFlow, FlowUser};
 
@@ -22,6 +22,8 @@ pub const FLOW_LIST_BYTES: usize = 8 * 1024 * 1024;
 pub struct FlowsWanted {
     /// Not only those the caller is in, but also those the caller could join.
     pub all: bool,
+    /// Only those of this organization.
+    pub organization: Option<OrganizationId>,
     /// Each with its people.
     pub users: bool,
     /// Only those behind the flow with this id, in the order of the list.
@@ -58,6 +60,24 @@ impl Flows {
             .flows_within(actor, FlowsWanted::default(), usize::MAX)
             .await?
             .flows)
+    }
+
+    /// The flows of an organization that the caller is in or could join, without their people.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::denied`] for flow tokens.
+    pub async fn of_organization(
+        &self,
+        actor: &Actor,
+        organization: OrganizationId,
+    ) -> Result<Vec<WireFlow>> {
+        let wanted = FlowsWanted {
+            all: true,
+            organization: Some(organization),
+            ..FlowsWanted::default()
+        };
+        Ok(self.flows_within(actor, wanted, usize::MAX).await?.flows)
     }
 
     async fn flows_within(
@@ -118,6 +138,12 @@ impl Listing {
             organization, role, ..
         } in &caller.organizations
         {
+            if wanted
+                .organization
+                .is_some_and(|only| only != *organization)
+            {
+                continue;
+            }
             let Some(organization) = reader.organizations().find(*organization)? else {
                 continue;
             };

@@ -2,7 +2,6 @@
 
 pub(super) mod applications;
 pub(super) mod notifications;
-pub(super) mod organization;
 pub(super) mod picture;
 pub(super) mod sessions;
 pub(super) mod tokens;
@@ -55,8 +54,7 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
         (&t.account.appearance, appearance(&visit, visit.theme())),
         (&t.language_choice.title, language(&visit, visit.language())),
     ];
-    let mut organizations = visit.app().organizations().list_own(actor).await?;
-    organizations.retain(|organization| organization.administered);
+    let organizations = visit.app().organizations().list_own(actor).await?;
     let picture = Some(PictureView::of(&visit, actor).await?);
     let inside = visit.inside();
     Ok(visit.page(&AccountPage {

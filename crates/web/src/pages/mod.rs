@@ -96,12 +96,42 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(flow::thread),
         ),
         (
+            "/app/{organization}/settings",
+            get(settings::organization::general::show)
+                .post(settings::organization::general::rename),
+        ),
+        (
             "/app/{organization}/settings/people",
-            get(settings::people::list),
+            get(settings::organization::people::list),
         ),
         (
             "/app/{organization}/settings/people/{user}",
-            get(settings::people::ask).post(settings::people::remove),
+            get(settings::organization::people::ask).post(settings::organization::people::remove),
+        ),
+        (
+            "/app/{organization}/settings/people/{user}/administrator",
+            get(settings::organization::administrator::ask)
+                .post(settings::organization::administrator::change),
+        ),
+        (
+            "/app/{organization}/settings/applications",
+            get(settings::organization::applications::show)
+                .post(settings::organization::applications::take_back),
+        ),
+        (
+            "/app/{organization}/settings/identity-provider",
+            get(settings::organization::provider::show)
+                .post(settings::organization::provider::connect),
+        ),
+        (
+            "/app/{organization}/settings/identity-provider/token",
+            get(settings::organization::provider::ask_to_replace)
+                .post(settings::organization::provider::replace),
+        ),
+        (
+            "/app/{organization}/settings/identity-provider/disconnect",
+            get(settings::organization::provider::ask_to_disconnect)
+                .post(settings::organization::provider::disconnect),
         ),
         (
             "/app/{organization}/{flow}/settings",
@@ -168,7 +198,8 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ),
         (
             "/account/organizations/{organization}",
-            get(account::organization::show).post(account::organization::take_back),
+            get(settings::organization::applications::from_account)
+                .post(settings::organization::applications::form_from_account),
         ),
         ("/developer", get(developer::list).post(developer::register)),
         (

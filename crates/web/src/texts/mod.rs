@@ -109,7 +109,7 @@ impl Texts {
 /// The rules by which a language counts (CLDR).
 fn rules(tag: &str) -> Result<PluralRules, String> {
     let known = PluralRules::get_locales(PluralRuleType::CARDINAL);
-    let language = known.into_iter().find(|known| known.to_string() == tag);
+    let language = known.into_iter().find(|known| *known == tag);
     let language = language.ok_or("has no rules of plurals")?;
     PluralRules::create(language, PluralRuleType::CARDINAL).map_err(str::to_owned)
 }

@@ -87,13 +87,13 @@ impl Plural {
     /// The text for a number, by the rules of the language.
     pub(super) fn of(&self, rules: &PluralRules, n: usize) -> Filled<'_, Value<(), usize>> {
         let category = rules.select(n).unwrap_or(PluralCategory::OTHER);
-        let phrase = self.form(category).unwrap_or(&self.other);
+        let phrase = self.form(&category).unwrap_or(&self.other);
         // Where a form says the number in words, it has no placeholder for it.
         let values = Value((), "n", n);
         Filled { phrase, values }
     }
 
-    fn form(&self, category: PluralCategory) -> Option<&Phrase> {
+    fn form(&self, category: &PluralCategory) -> Option<&Phrase> {
         match category {
             PluralCategory::ZERO => self.zero.as_ref(),
             PluralCategory::ONE => self.one.as_ref(),
@@ -183,7 +183,7 @@ mod tests {
             serde_json::from_str(r#"{"one": "one day", "other": "{n} days"}"#).unwrap();
         let english = PluralRules::get_locales(PluralRuleType::CARDINAL)
             .into_iter()
-            .find(|known| known.to_string() == "en")
+            .find(|known| *known == "en")
             .unwrap();
         let rules = PluralRules::create(english, PluralRuleType::CARDINAL).unwrap();
         for (n, text) in [

@@ -145,6 +145,36 @@ const FORMS: &[Form] = &[
         &[("do", "save"), ("name", "Taken"), ("description", "Over")],
     ),
     form(
+        "/app/{organization}/settings/applications",
+        "/app/{organization}/settings/applications",
+        &[("user", "{user}"), ("application", "{application}")],
+    ),
+    form(
+        "/app/{organization}/settings",
+        "/app/{organization}/settings",
+        &[("name", "Taken Over")],
+    ),
+    form(
+        "/app/{organization}/settings/identity-provider",
+        "/app/{organization}/settings/identity-provider",
+        &[],
+    ),
+    form(
+        "/app/{organization}/settings/identity-provider/token",
+        "/app/{organization}/settings/identity-provider/token",
+        &[],
+    ),
+    form(
+        "/app/{organization}/settings/identity-provider/disconnect",
+        "/app/{organization}/settings/identity-provider/disconnect",
+        &[],
+    ),
+    form(
+        "/app/{organization}/settings/people/{user}/administrator",
+        "/app/{organization}/settings/people/{ben}/administrator",
+        &[("role", "administrator")],
+    ),
+    form(
         "/app/{organization}/settings/people/{user}",
         "/app/{organization}/settings/people/{ben}",
         &[],
@@ -319,6 +349,10 @@ impl<'t> Stage<'t> {
             "/developer",
             "/developer/{application}",
             "/app",
+            "/app/{organization}/settings",
+            "/app/{organization}/settings/people",
+            "/app/{organization}/settings/applications",
+            "/app/{organization}/settings/identity-provider",
             "/app/{organization}/main/settings",
             "/app/{organization}/main/settings/members",
             "/app/{organization}/main/settings/invitations",

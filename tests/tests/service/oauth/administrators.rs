@@ -15,7 +15,7 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     let robot = tenant.server().robot(&neighbour.name, &[]);
     let own = tenant.server().robot(&tenant.name, &[]);
-    let path = format!("/account/organizations/{}", tenant.name);
+    let path = format!("/app/{}/settings/applications", tenant.name);
     let mut ada = signed_in(&tenant, &tenant.ada.email).await;
     ada.get(&path)
         .await
@@ -72,7 +72,7 @@ async fn an_administrator_ends_what_the_people_allowed(tenant: Tenant) {
 async fn what_people_allowed_is_for_administrators_alone(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let tokens = robot.by_password(&tenant.ada, "flow").await;
-    let path = format!("/account/organizations/{}", tenant.name);
+    let path = format!("/app/{}/settings/applications", tenant.name);
     let ada = tenant.ada.id.to_string();
     let mut administrator = signed_in(&tenant, &tenant.ada.email).await;
     let application = application_of(&administrator.get(&path).await, &tenant.name);
@@ -94,12 +94,9 @@ async fn what_people_allowed_is_for_administrators_alone(tenant: Tenant) {
     }
     tenant.server().visitor().post(&path, &deed).await.sent_on();
     assert_eq!(robot.status(&tokens["access_token"]).await, 200);
+    let name = tenant.name.to_uppercase();
     administrator
-        .get(
-            &path
-                .to_uppercase()
-                .replace("/ACCOUNT/ORGANIZATIONS", "/account/organizations"),
-        )
+        .get(&format!("/app/{name}/settings/applications"))
         .await
         .says(200, "Robot");
 }

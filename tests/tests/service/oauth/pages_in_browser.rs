@@ -23,7 +23,10 @@ fn a_developer_sees_to_an_application_and_a_token_in_a_browser() {
                 "/account",
                 "/account/applications",
                 "/account/sessions",
-                "/account/organizations/acme",
+                "/app/acme/settings",
+                "/app/acme/settings/people",
+                "/app/acme/settings/applications",
+                "/app/acme/settings/identity-provider",
             ] {
                 browser.open(&format!("{}{path}", server.base_url()));
                 is_fit(&browser);

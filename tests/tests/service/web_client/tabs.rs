@@ -40,10 +40,17 @@ async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
         browser.execute(&format!(
             "document.querySelector(\"{tab}\").parentElement.querySelector('.close').focus()"
         ));
-        eprintln!("DEBUG {}", browser.execute("return document.activeElement.outerHTML"));
+        eprintln!(
+            "DEBUG {}",
+            browser.execute("return document.activeElement.outerHTML")
+        );
         browser.press_keys(ENTER);
         std::thread::sleep(std::time::Duration::from_secs(2));
-        eprintln!("DEBUG {} {}", browser.execute("return document.querySelector('#notice').outerHTML"), browser.text());
+        eprintln!(
+            "DEBUG {} {}",
+            browser.execute("return document.querySelector('#notice').outerHTML"),
+            browser.text()
+        );
         browser.wait_for(&format!("!document.querySelector(\"{tab}\")"));
         assert_eq!(
             browser.execute("return document.activeElement.classList.contains('tab')"),

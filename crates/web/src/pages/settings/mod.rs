@@ -9,7 +9,7 @@ pub(super) mod joining;
 pub(super) mod leave;
 pub(super) mod members;
 pub(super) mod notifications;
-pub(super) mod people;
+pub(super) mod organization;
 pub(super) mod sources;
 
 use std::sync::Arc;
@@ -92,6 +92,8 @@ struct Frame {
     of: String,
     /// Where one came from: path and label.
     back: Option<(String, String)>,
+    /// The settings of the organization of a flow: path and name.
+    above: Option<(String, String)>,
     /// The list of pages: path, label, and the value of `aria-current`.
     pages: Vec<(String, &'static str, Option<&'static str>)>,
 }
@@ -121,6 +123,10 @@ impl Frame {
             of: flow.name.clone(),
             pages: pages.collect(),
             back: flow.joined.then(|| (own, back.to_string())),
+            above: Some((
+                organization::settings_of(&flow.organization.parameterized_name),
+                flow.organization.name.clone(),
+            )),
         }
     }
 

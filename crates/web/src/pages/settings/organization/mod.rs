@@ -1,0 +1,131 @@
+//! The settings of an organization: a page for each subject. Its people, and what it is called, are
+//! for all who belong to it, everything else for its administrators.
+
+pub(in crate::pages) mod administrator;
+pub(in crate::pages) mod applications;
+pub(in crate::pages) mod general;
+pub(in crate::pages) mod people;
+pub(in crate::pages) mod provider;
+
+use eddyline_model::OrganizationId;
+use eddyline_model::policy::{OrganizationAction, organization as allowed};
+use eddyline_wire::OrganizationSummary;
+
+use super::Frame;
+use crate::error::PageError;
+use crate::texts::Texts;
+use crate::visit::Visit;
+
+/// A page of the settings of an organization.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    General,
+    People,
+    Applications,
+    Provider,
+}
+
+impl Subject {
+    /// Each, in the order of the list.
+    const ALL: [Self; 4] = [
+        Self::General,
+        Self::People,
+        Self::Applications,
+        Self::Provider,
+    ];
+
+    fn label(self, t: &'static Texts) -> &'static str {
+        match self {
+            Self::General => &t.organization.general,
+            Self::People => &t.people.title,
+            Self::Applications => &t.organization.applications,
+            Self::Provider => &t.organization.provider,
+        }
+    }
+
+    /// The path of the page, where `settings` is that of the organization's settings.
+    fn path(self, settings: &str) -> String {
+        let rest = match self {
+            Self::General => "",
+            Self::People => "/people",
+            Self::Applications => "/applications",
+            Self::Provider => "/identity-provider",
+        };
+        format!("{settings}{rest}")
+    }
+
+    /// What one has to be allowed to see the page.
+    fn action(self) -> OrganizationAction {
+        match self {
+            Self::General | Self::People => OrganizationAction::See,
+            Self::Applications | Self::Provider => OrganizationAction::Administer,
+        }
+    }
+}
+
+/// An organization that the visitor belongs to.
+struct Own {
+    id: OrganizationId,
+    summary: OrganizationSummary,
+    administered: bool,
+}
+
+/// The organization that a path names, for a visitor who is signed in and may do this with it.
+async fn find(visit: &Visit, name: &str, action: OrganizationAction) -> Result<Own, PageError> {
+    let actor = visit.signed_in()?;
+    let organizations = visit.app().organizations();
+    let id = organizations
+        .find(actor, name, action)
+        .await
+        .map_err(PageError::not_allowed)?;
+    let role = actor.user()?.role_in(id);
+    Ok(Own {
+        id,
+        summary: organizations.summary(actor, id).await?,
+        administered: allowed(role, OrganizationAction::Administer).is_ok(),
+    })
+}
+
+impl Own {
+    fn path(&self, subject: Subject) -> String {
+        subject.path(&settings_of(&self.summary.parameterized_name))
+    }
+
+    /// Whether the visitor may change it now. Nothing is written in an inactive one.
+    fn takes_changes(&self) -> bool {
+        self.administered && self.summary.active
+    }
+
+    /// What stands around a page.
+    fn frame(&self, visit: &Visit, subject: Subject) -> Frame {
+        let t = visit.texts();
+        let shown = Subject::ALL
+            .into_iter()
+            .filter(|page| self.administered || page.action() == OrganizationAction::See);
+        let pages = shown.map(|page| {
+            let path = self.path(page);
+            let current = match visit.path() == path {
+                true => "page",
+                false => "true",
+            };
+            (path, page.label(t), (page == subject).then_some(current))
+        });
+        let name = &self.summary.name;
+        let title = t.organization.page_of.with("page", subject.label(t));
+        Frame {
+            title: title.with("organization", name).to_string(),
+            heading: subject.label(t).to_owned(),
+            done: None,
+            wrong: false,
+            of: name.clone(),
+            back: Some(("/app".to_owned(), t.own_flows.title.clone())),
+            pages: pages.collect(),
+            above: None,
+        }
+    }
+}
+
+/// The first page of the settings of the organization with this name in URLs.
+pub(super) fn settings_of(organization: &str) -> String {
+    format!("/app/{organization}/settings")
+}
