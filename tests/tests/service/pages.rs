@@ -9,6 +9,7 @@ use serde_json::json;
 
 mod coming_in;
 mod forgery;
+mod languages;
 mod links;
 mod organization;
 mod people;
