@@ -53,9 +53,9 @@ pub(super) fn write_highlighted(html: &mut String, language: Option<&str>, code:
 }
 
 /// What is left of the bytes that tags may have.
-struct Budget(usize);
+struct SpareBytes(usize);
 
-impl Budget {
+impl SpareBytes {
     fn of(code: &str) -> Self {
         Self(GROWTH * code.len() + SPARE_BYTES)
     }
@@ -72,7 +72,7 @@ impl Budget {
 }
 
 fn write_diff(html: &mut String, code: &str) -> Option<()> {
-    let mut budget = Budget::of(code);
+    let mut spare = SpareBytes::of(code);
     for line in code.split_inclusive('\n') {
         let kind = match line.as_bytes().first() {
             Some(b'+') if !line.starts_with("+++") => Some(Kind::Added),
@@ -81,7 +81,7 @@ fn write_diff(html: &mut String, code: &str) -> Option<()> {
             _ => None,
         };
         match kind {
-            Some(kind) => budget.enclose(html, kind, line)?,
+            Some(kind) => spare.enclose(html, kind, line)?,
             None => push_escaped(html, line),
         }
     }
@@ -94,7 +94,7 @@ struct Scanner<'c, 'h> {
     code: &'c str,
     at: usize,
     html: &'h mut String,
-    budget: Budget,
+    spare: SpareBytes,
     /// Up to where the quotation marks of each kind are known not to be closed, so that no byte is
     /// searched again and again.
     unclosed: Vec<usize>,
@@ -111,7 +111,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
             code,
             at: 0,
             html,
-            budget: Budget::of(code),
+            spare: SpareBytes::of(code),
             unclosed: vec![0; language.syntax.strings.len()],
             is_comment_unclosed: false,
             is_in_tag: false,
@@ -152,7 +152,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn mark(&mut self, kind: Kind, length: usize) -> Option<()> {
         let piece = &self.rest()[..length];
         self.at += length;
-        self.budget.enclose(self.html, kind, piece)
+        self.spare.enclose(self.html, kind, piece)
     }
 
     /// The length of the comment that begins here.

@@ -286,7 +286,7 @@ const SYNTAXES: &[Syntax] = &[
     },
     Syntax {
         names: "css scss less",
-        keywords: "important media supports layer import font-face keyframes container",
+        keywords: "important media supports layer import keyframes container",
         keys: Keys::Colon,
         line_comment: &[],
         ..BRACES

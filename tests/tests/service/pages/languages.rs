@@ -35,7 +35,7 @@ async fn pages_are_in_the_language_that_the_browser_likes_best(tenant: Tenant) {
         is_in(&get(&mut stranger, path, GERMAN).await, "de", words, path);
     }
     let mut ada = tenant.server().signed_in(&tenant.ada.email, PASSWORD).await;
-    let organization = format!("/account/organizations/{}", tenant.name);
+    let organization = |rest: &str| format!("/app/{}/settings{rest}", tenant.name);
     let settings = |rest: &str| format!("/app/{}/settings{rest}", tenant.main);
     for (path, words) in [
         ("/account", "<h1>Dein Konto</h1>"),
@@ -43,7 +43,12 @@ async fn pages_are_in_the_language_that_the_browser_likes_best(tenant: Tenant) {
         ("/account/applications", "<h1>Anwendungen</h1>"),
         ("/account/tokens", "API-Token erstellen</button>"),
         ("/account/sessions", "Diese hier."),
-        (&organization, "Registrierte Anwendungen"),
+        (&organization(""), "<h2>Personen und Adressen</h2>"),
+        (&organization("/applications"), "Registrierte Anwendungen"),
+        (
+            &organization("/identity-provider"),
+            "Noch ist keiner verbunden.",
+        ),
         ("/developer", "Redirect-URIs</label>"),
         (&settings(""), ">Beschreibung</label>"),
         (&settings("/leave"), "Nein, zurück"),

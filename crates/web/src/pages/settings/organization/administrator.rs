@@ -86,27 +86,39 @@ impl Question {
         let (role, heading, text, button) = match role {
             OrganizationRole::Administrator => (
                 ADMINISTRATOR,
-                t.appoint_to.with("name", name),
-                t.appoint_text.with("nick", nick),
+                t.appoint_to
+                    .with("name", name)
+                    .with("organization", of)
+                    .to_string(),
+                t.appoint_text
+                    .with("nick", nick)
+                    .with("organization", of)
+                    .to_string(),
                 &t.appoint,
             ),
             OrganizationRole::Member if is_me => (
                 MEMBER,
-                t.resign_from.with("name", name),
-                t.resign_text.with("nick", nick),
+                t.resign_from.with("organization", of).to_string(),
+                t.resign_text.with("organization", of).to_string(),
                 &t.resign,
             ),
             OrganizationRole::Member => (
                 MEMBER,
-                t.dismiss_from.with("name", name),
-                t.dismiss_text.with("nick", nick),
+                t.dismiss_from
+                    .with("name", name)
+                    .with("organization", of)
+                    .to_string(),
+                t.dismiss_text
+                    .with("nick", nick)
+                    .with("organization", of)
+                    .to_string(),
                 &t.dismiss,
             ),
         };
         Ok(Self {
             role,
-            heading: heading.with("organization", of).to_string(),
-            text: text.with("organization", of).to_string(),
+            heading,
+            text,
             button,
         })
     }
