@@ -45,8 +45,11 @@ pub(crate) struct Visit {
     language: Option<Language>,
 }
 
+/// What the link to a page says, in a language.
+type LabelOf = fn(&Menu) -> &String;
+
 /// The pages that every page leads to for somebody who is signed in: path, icon and label.
-const PAGES: [(&str, &str, fn(&Menu) -> &String); 7] = [
+const PAGES: [(&str, &str, LabelOf); 7] = [
     ("/app", "i-wave", |menu| &menu.flows),
     ("/account", "i-person", |menu| &menu.account),
     ("/account/notifications", "i-bell", |menu| {

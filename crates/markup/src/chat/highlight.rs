@@ -1,6 +1,6 @@
 //! Code with its comments, strings, keywords, numbers and keys marked.
 
-use super::languages::{Form, Keys, Language, Quotes, Spans};
+use super::languages::{CodeLanguage, KeySign, Quotes, Spans, SyntaxForm};
 use crate::push_escaped;
 
 /// The tags of a block may have twice the bytes of the code, and these. Code that needs more is left
@@ -10,7 +10,7 @@ const SPARE_BYTES: usize = 512;
 
 /// What a piece of code is, as `class` of the element around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum CodeKind {
     Comment,
     Keyword,
     Text,
@@ -20,7 +20,7 @@ enum Kind {
     Removed,
 }
 
-impl Kind {
+impl CodeKind {
     /// The start tag and the end tag. Without a style, keywords are still bold and comments italic.
     fn tags(self) -> (&'static str, &'static str) {
         match self {
@@ -37,14 +37,14 @@ impl Kind {
 
 /// Appends code as HTML, with marks where its language is known.
 pub(super) fn write_highlighted(html: &mut String, language: Option<&str>, code: &str) {
-    let Some(language) = language.and_then(Language::named) else {
+    let Some(language) = language.and_then(CodeLanguage::named) else {
         push_escaped(html, code);
         return;
     };
     let begin = html.len();
     let marked = match language.syntax.form {
-        Form::Diff => write_diff(html, code),
-        Form::Words | Form::Tags => Scanner::new(html, language, code).write(),
+        SyntaxForm::Diff => write_diff(html, code),
+        SyntaxForm::Words | SyntaxForm::Tags => Scanner::new(html, language, code).write(),
     };
     if marked.is_none() {
         html.truncate(begin);
@@ -61,7 +61,7 @@ impl SpareBytes {
     }
 
     /// Appends a piece as an element, or gives `None` when that would be too much.
-    fn enclose(&mut self, html: &mut String, kind: Kind, piece: &str) -> Option<()> {
+    fn enclose(&mut self, html: &mut String, kind: CodeKind, piece: &str) -> Option<()> {
         let (start, end) = kind.tags();
         self.0 = self.0.checked_sub(start.len() + end.len())?;
         html.push_str(start);
@@ -75,9 +75,9 @@ fn write_diff(html: &mut String, code: &str) -> Option<()> {
     let mut spare = SpareBytes::of(code);
     for line in code.split_inclusive('\n') {
         let kind = match line.as_bytes().first() {
-            Some(b'+') if !line.starts_with("+++") => Some(Kind::Added),
-            Some(b'-') if !line.starts_with("---") => Some(Kind::Removed),
-            Some(b'@') => Some(Kind::Comment),
+            Some(b'+') if !line.starts_with("+++") => Some(CodeKind::Added),
+            Some(b'-') if !line.starts_with("---") => Some(CodeKind::Removed),
+            Some(b'@') => Some(CodeKind::Comment),
             _ => None,
         };
         match kind {
@@ -90,7 +90,7 @@ fn write_diff(html: &mut String, code: &str) -> Option<()> {
 
 /// Code that is being written, from front to back.
 struct Scanner<'c, 'h> {
-    language: &'static Language,
+    language: &'static CodeLanguage,
     code: &'c str,
     at: usize,
     html: &'h mut String,
@@ -105,7 +105,7 @@ struct Scanner<'c, 'h> {
 }
 
 impl<'c, 'h> Scanner<'c, 'h> {
-    fn new(html: &'h mut String, language: &'static Language, code: &'c str) -> Self {
+    fn new(html: &'h mut String, language: &'static CodeLanguage, code: &'c str) -> Self {
         Self {
             language,
             code,
@@ -121,11 +121,18 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn write(mut self) -> Option<()> {
         while let Some(c) = self.rest().chars().next() {
             if let Some(length) = self.comment() {
-                self.mark(Kind::Comment, length)?;
+                self.mark(CodeKind::Comment, length)?;
             } else if let Some(length) = self.string() {
                 let is_key = self.is_key(length);
-                self.mark(if is_key { Kind::Key } else { Kind::Text }, length)?;
-            } else if self.language.syntax.form == Form::Tags {
+                self.mark(
+                    if is_key {
+                        CodeKind::Key
+                    } else {
+                        CodeKind::Text
+                    },
+                    length,
+                )?;
+            } else if self.language.syntax.form == SyntaxForm::Tags {
                 self.tag(c)?;
             } else if is_word_char(c) {
                 self.word(c)?;
@@ -149,7 +156,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
         self.at += length;
     }
 
-    fn mark(&mut self, kind: Kind, length: usize) -> Option<()> {
+    fn mark(&mut self, kind: CodeKind, length: usize) -> Option<()> {
         let piece = &self.rest()[..length];
         self.at += length;
         self.spare.enclose(self.html, kind, piece)
@@ -183,7 +190,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn string(&mut self) -> Option<usize> {
         let rest = self.rest();
         let strings = self.language.syntax.strings;
-        let is_text = self.language.syntax.form == Form::Tags && !self.is_in_tag;
+        let is_text = self.language.syntax.form == SyntaxForm::Tags && !self.is_in_tag;
         let begins = |quotes: &Quotes| rest.starts_with(quotes.open);
         let nth = strings.iter().position(begins).filter(|_| !is_text)?;
         // The apostrophe of a word is none that begins a string.
@@ -208,18 +215,18 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn word(&mut self, first: char) -> Option<()> {
         let rest = self.rest();
         // A word that begins with a digit is short, since what is behind the number is read again.
-        let is_long = self.language.syntax.keys != Keys::None && !first.is_ascii_digit();
+        let is_long = self.language.syntax.keys != KeySign::None && !first.is_ascii_digit();
         let is_part = |c: char| is_word_char(c) || (is_long && matches!(c, '-' | '.'));
         let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
         let word = &rest[..length];
         if self.is_key(length) {
-            return self.mark(Kind::Key, length);
+            return self.mark(CodeKind::Key, length);
         }
         if first.is_ascii_digit() {
-            return self.mark(Kind::Number, number_length(rest));
+            return self.mark(CodeKind::Number, number_length(rest));
         }
         if self.language.has_keyword(word) {
-            return self.mark(Kind::Keyword, length);
+            return self.mark(CodeKind::Keyword, length);
         }
         self.copy(length);
         Some(())
@@ -229,9 +236,9 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn is_key(&self, length: usize) -> bool {
         let behind = self.rest()[length..].trim_start_matches([' ', '\t']);
         match self.language.syntax.keys {
-            Keys::None => false,
-            Keys::Equals => behind.starts_with('='),
-            Keys::Colon => behind
+            KeySign::None => false,
+            KeySign::Equals => behind.starts_with('='),
+            KeySign::Colon => behind
                 .strip_prefix(':')
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(char::is_whitespace)),
         }
@@ -247,7 +254,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
             self.is_in_tag = true;
             return match length {
                 0 => Some(()),
-                _ => self.mark(Kind::Keyword, length),
+                _ => self.mark(CodeKind::Keyword, length),
             };
         }
         if first == '>' {
@@ -255,7 +262,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
         }
         match name_length(rest) {
             0 => self.copy(first.len_utf8()),
-            length if self.is_in_tag => self.mark(Kind::Key, length)?,
+            length if self.is_in_tag => self.mark(CodeKind::Key, length)?,
             length => self.copy(length),
         }
         Some(())
@@ -331,13 +338,13 @@ mod tests {
         let mut html = String::new();
         write_highlighted(&mut html, Some(language), code);
         for kind in [
-            Kind::Comment,
-            Kind::Keyword,
-            Kind::Text,
-            Kind::Number,
-            Kind::Key,
-            Kind::Added,
-            Kind::Removed,
+            CodeKind::Comment,
+            CodeKind::Keyword,
+            CodeKind::Text,
+            CodeKind::Number,
+            CodeKind::Key,
+            CodeKind::Added,
+            CodeKind::Removed,
         ] {
             let (start, _) = kind.tags();
             let class = start.split('"').nth(1).unwrap();

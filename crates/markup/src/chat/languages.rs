@@ -25,7 +25,7 @@ pub(super) enum Spans {
 
 /// What a word or a string before a sign means in a language of data.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Keys {
+pub(super) enum KeySign {
     None,
     /// `key: value`
     Colon,
@@ -44,13 +44,13 @@ pub(super) struct Syntax {
     pub(super) line_comment: &'static [&'static str],
     pub(super) block_comment: Option<(&'static str, &'static str)>,
     pub(super) strings: &'static [Quotes],
-    pub(super) keys: Keys,
-    pub(super) form: Form,
+    pub(super) keys: KeySign,
+    pub(super) form: SyntaxForm,
 }
 
 /// How the text of a language is built.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum SyntaxForm {
     Words,
     /// Elements with attributes.
     Tags,
@@ -59,12 +59,12 @@ pub(super) enum Form {
 }
 
 /// A language with its keywords ready to be looked up.
-pub(super) struct Language {
+pub(super) struct CodeLanguage {
     pub(super) syntax: Syntax,
     keywords: HashSet<&'static str>,
 }
 
-impl Language {
+impl CodeLanguage {
     /// The language with a name, as it stands behind a fence.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         let at = *NAMES.get(name.to_ascii_lowercase().as_str())?;
@@ -80,8 +80,8 @@ impl Language {
     }
 }
 
-static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
-    let language = |syntax: &Syntax| Language {
+static LANGUAGES: LazyLock<Vec<CodeLanguage>> = LazyLock::new(|| {
+    let language = |syntax: &Syntax| CodeLanguage {
         syntax: *syntax,
         keywords: syntax.keywords.split_ascii_whitespace().collect(),
     };
@@ -126,8 +126,8 @@ const BRACES: Syntax = Syntax {
     line_comment: &["//"],
     block_comment: Some(("/*", "*/")),
     strings: &[DOUBLE, SINGLE],
-    keys: Keys::None,
-    form: Form::Words,
+    keys: KeySign::None,
+    form: SyntaxForm::Words,
 };
 /// A language like that of a shell, to begin with.
 const HASHES: Syntax = Syntax {
@@ -267,13 +267,13 @@ const SYNTAXES: &[Syntax] = &[
         names: "json jsonc json5",
         keywords: "true false null",
         strings: &[DOUBLE],
-        keys: Keys::Colon,
+        keys: KeySign::Colon,
         ..BRACES
     },
     Syntax {
         names: "yaml yml",
         keywords: "true false null yes no on off",
-        keys: Keys::Colon,
+        keys: KeySign::Colon,
         ..HASHES
     },
     Syntax {
@@ -281,13 +281,13 @@ const SYNTAXES: &[Syntax] = &[
         keywords: "true false let in with rec inherit import null",
         strings: &[TRIPLE, TRIPLE_SINGLE, DOUBLE, SINGLE],
         line_comment: &["#", ";"],
-        keys: Keys::Equals,
+        keys: KeySign::Equals,
         ..HASHES
     },
     Syntax {
         names: "css scss less",
         keywords: "important media supports layer import keyframes container",
-        keys: Keys::Colon,
+        keys: KeySign::Colon,
         line_comment: &[],
         ..BRACES
     },
@@ -295,12 +295,12 @@ const SYNTAXES: &[Syntax] = &[
         names: "html xml svg xhtml vue svelte",
         line_comment: &[],
         block_comment: Some(("<!--", "-->")),
-        form: Form::Tags,
+        form: SyntaxForm::Tags,
         ..BRACES
     },
     Syntax {
         names: "diff patch",
-        form: Form::Diff,
+        form: SyntaxForm::Diff,
         ..HASHES
     },
     Syntax {
@@ -355,8 +355,8 @@ mod tests {
             .iter()
             .flat_map(|syntax| syntax.names.split_ascii_whitespace());
         assert_eq!(names.count(), NAMES.len());
-        assert!(Language::named("Rust").is_some_and(|rust| rust.has_keyword("fn")));
-        assert!(Language::named("SQL").is_some_and(|sql| sql.has_keyword("Select")));
-        assert!(Language::named("klingon").is_none());
+        assert!(CodeLanguage::named("Rust").is_some_and(|rust| rust.has_keyword("fn")));
+        assert!(CodeLanguage::named("SQL").is_some_and(|sql| sql.has_keyword("Select")));
+        assert!(CodeLanguage::named("klingon").is_none());
     }
 }
