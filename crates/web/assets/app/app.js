@@ -560,6 +560,15 @@ function refresh() {
   });
 }
 
+/** Finds what has the focus once more when the page is made anew. */
+function placeOfFocus() {
+  const focused = document.activeElement;
+  const tab = focused.closest('.side li')?.querySelector('.tab');
+  if (tab) return `.tab[href="${tab.getAttribute('href')}"]${focused === tab ? '' : ' + .close'}`;
+  const row = focused.closest('article[data-id]');
+  return row && `#${row.parentElement.id} article[data-id="${row.dataset.id}"]`;
+}
+
 async function rebuild() {
   const page = pageOf(await loadPage());
   const now = find('#main', page);
@@ -567,6 +576,7 @@ async function rebuild() {
     location.reload();
     return;
   }
+  const place = placeOfFocus();
   for (const id of ['chat', 'thread', 'inbox', 'tabs', 'conversations', 'people']) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !fresh) continue;
@@ -580,6 +590,7 @@ async function rebuild() {
     feed.index();
     if (feed.hasNewer) feed.showPlace();
   }
+  if (place) find(place)?.focus();
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;

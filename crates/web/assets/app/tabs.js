@@ -9,27 +9,29 @@ function roomOf(tab) {
   return tab.dataset.flow ? `/flows/${tab.dataset.api}` : `/private/${tab.dataset.private}`;
 }
 
-async function close(item) {
-  const tab = find('.tab', item);
+async function close(pressed) {
+  const address = pressed.getAttribute('href');
   try {
-    await call('PUT', roomOf(tab), { open: false });
+    await call('PUT', roomOf(pressed), { open: false });
   } catch (error) {
     notify(error.message);
     return;
   }
-  if (tab.hasAttribute('aria-current')) {
+  if (pressed.hasAttribute('aria-current')) {
     location.assign(`${root}/app`);
     return;
   }
+  // The list may have been made anew meanwhile.
   const tabs = findAll('.side .tab');
-  const at = tabs.indexOf(tab);
-  item.remove();
+  const at = tabs.findIndex((tab) => tab.getAttribute('href') === address);
+  if (at < 0) return;
+  tabs[at].closest('li').remove();
   (tabs[at + 1] ?? tabs[at - 1]).focus();
 }
 
 find('.side').addEventListener('click', (event) => {
   const button = event.target.closest('[data-do="close"]');
-  if (button) void close(button.closest('li'));
+  if (button) void close(find('.tab', button.closest('li')));
 });
 
 // A page that is visited stays in the list, as if its tab had been opened.
