@@ -33,7 +33,7 @@ pub(super) enum KeySign {
     Equals,
 }
 
-/// What is told apart in the code of a language.
+/// The rules by which the highlighter finds the parts of a language's code.
 #[derive(Clone, Copy)]
 pub(super) struct Syntax {
     /// As they stand behind a fence, in lower case.

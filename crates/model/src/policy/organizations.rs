@@ -79,8 +79,8 @@ pub fn provide(
     }
 }
 
-/// Whether somebody can be taken out of an organization, or made an ordinary member of it: each
-/// keeps an administrator.
+/// Whether a user can be removed from an organization, or made an ordinary member of it: each
+/// organization keeps an administrator.
 ///
 /// `administrators` are those it has now.
 #[must_use]

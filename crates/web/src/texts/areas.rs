@@ -483,7 +483,7 @@ texts! {
         ended: String,
     }
 
-    /// The applications that act for somebody.
+    /// The applications that a user has given access to their account.
     Allowed {
         lead: String,
         none: String,

@@ -309,7 +309,11 @@ async fn an_identity_provider_is_for_administrators_alone(tenant: Tenant) {
             is_refused(&page, *status, &format!("{who} at {rest}"));
         }
     }
-    assert_eq!(users(&provider).await, 200, "nobody has replaced its token");
+    assert_eq!(
+        users(&provider).await,
+        200,
+        "the token is still the one that was shown"
+    );
     // A right that was taken back lets in no longer, in a browser that was signed in before.
     let mut root = signed_in(&tenant, &tenant.administrator("root")).await;
     let here = path(&tenant, "/identity-provider");
