@@ -1,12 +1,13 @@
 //! Code with its comments, strings, keywords, numbers and keys marked.
 
 use super::languages::{CodeLanguage, KeySign, Quotes, Spans, SyntaxForm};
-use crate::push_escaped;
 
-/// The tags of a block may have twice the bytes of the code, and these. Code that needs more is left
-/// without marks, so that nothing a user writes makes pages many times as long.
-const GROWTH: usize = 2;
+/// The HTML of a block with marks may have three times the bytes of the code, and these. Code that
+/// needs more is left without marks, so that nothing a user writes makes pages many times as long.
+const GROWTH: usize = 3;
 const SPARE_BYTES: usize = 512;
+/// What may stand right before the quotation marks of a string, in small or capital letters.
+const STRING_PREFIXES: [&str; 9] = ["b", "br", "f", "fr", "l", "r", "rb", "rf", "u"];
 
 /// What a piece of code is, as `class` of the element around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl CodeKind {
 /// Appends code as HTML, with marks where its language is known.
 pub(super) fn write_highlighted(html: &mut String, language: Option<&str>, code: &str) {
     let Some(language) = language.and_then(CodeLanguage::named) else {
-        push_escaped(html, code);
+        push_code(html, code);
         return;
     };
     let begin = html.len();
@@ -46,9 +47,21 @@ pub(super) fn write_highlighted(html: &mut String, language: Option<&str>, code:
         SyntaxForm::Diff => write_diff(html, code),
         SyntaxForm::Words | SyntaxForm::Tags => Scanner::new(html, language, code).write(),
     };
-    if marked.is_none() {
+    if marked.is_none() || html.len() - begin > GROWTH * code.len() + SPARE_BYTES {
         html.truncate(begin);
-        push_escaped(html, code);
+        push_code(html, code);
+    }
+}
+
+/// Appends code as the text of an element. There quotation marks need no escape, and code has many.
+fn push_code(html: &mut String, code: &str) {
+    for char in code.chars() {
+        match char {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            other => html.push(other),
+        }
     }
 }
 
@@ -57,7 +70,7 @@ struct SpareBytes(usize);
 
 impl SpareBytes {
     fn of(code: &str) -> Self {
-        Self(GROWTH * code.len() + SPARE_BYTES)
+        Self((GROWTH - 1) * code.len() + SPARE_BYTES)
     }
 
     /// Appends a piece as an element, or gives `None` when that would be too much.
@@ -65,7 +78,7 @@ impl SpareBytes {
         let (start, end) = kind.tags();
         self.0 = self.0.checked_sub(start.len() + end.len())?;
         html.push_str(start);
-        push_escaped(html, piece);
+        push_code(html, piece);
         html.push_str(end);
         Some(())
     }
@@ -82,7 +95,7 @@ fn write_diff(html: &mut String, code: &str) -> Option<()> {
         };
         match kind {
             Some(kind) => spare.enclose(html, kind, line)?,
-            None => push_escaped(html, line),
+            None => push_code(html, line),
         }
     }
     Some(())
@@ -152,7 +165,7 @@ impl<'c, 'h> Scanner<'c, 'h> {
     }
 
     fn copy(&mut self, length: usize) {
-        push_escaped(self.html, &self.rest()[..length]);
+        push_code(self.html, &self.rest()[..length]);
         self.at += length;
     }
 
@@ -193,11 +206,11 @@ impl<'c, 'h> Scanner<'c, 'h> {
         let is_text = self.language.syntax.form == SyntaxForm::Tags && !self.is_in_tag;
         let begins = |quotes: &Quotes| rest.starts_with(quotes.open);
         let nth = strings.iter().position(begins).filter(|_| !is_text)?;
-        // The apostrophe of a word is none that begins a string.
-        if self.at < self.unclosed[nth] || self.before().is_some_and(char::is_alphanumeric) {
+        let quotes = strings[nth];
+        let is_apostrophe = quotes.open.starts_with('\'') && self.is_in_word();
+        if self.at < self.unclosed[nth] || is_apostrophe {
             return None;
         }
-        let quotes = strings[nth];
         let inside = &rest[quotes.open.len()..];
         let searched = match quotes.spans {
             Spans::Lines => inside,
@@ -209,6 +222,15 @@ impl<'c, 'h> Scanner<'c, 'h> {
             self.unclosed[nth] = self.at + quotes.open.len() + searched.len();
         }
         Some(quotes.open.len() + length?)
+    }
+
+    /// Whether an apostrophe here belongs to a word. Behind the prefix of a string it begins one, as
+    /// in `f'a'`.
+    fn is_in_word(&self) -> bool {
+        let before = self.code[..self.at].rsplit(|c| !is_word_char(c)).next();
+        let word = before.unwrap_or_default();
+        let is_prefix = |prefix: &&str| prefix.eq_ignore_ascii_case(word);
+        !word.is_empty() && !STRING_PREFIXES.iter().any(|prefix| is_prefix(&prefix))
     }
 
     /// At a word or a number.
@@ -353,7 +375,7 @@ mod tests {
         for end in ["</b>", "</i>", "</span>"] {
             html = html.replace(end, ")");
         }
-        html.replace("&quot;", "\"").replace("&#39;", "'")
+        html
     }
 
     #[test]
@@ -379,6 +401,12 @@ mod tests {
                 "def f(): # why\n  \"\"\"doc\n  \"\"\"\n  return 'a\\'b'",
                 "k(def) f(): c(# why)\n  s(\"\"\"doc\n  \"\"\")\n  k(return) s('a\\'b')",
             ),
+            (
+                "py",
+                "print(f\"if {x}!\", end=\"\", rb'b', don't)",
+                "print(fs(\"if {x}!\"), end=s(\"\"), rbs('b'), don't)",
+            ),
+            ("rust", "b\"a b!\" br\"if\"", "bs(\"a b!\") brs(\"if\")"),
             (
                 "sh",
                 "curl http://a.b/#c # fetch\necho \"$#\"",
@@ -434,5 +462,10 @@ mod tests {
         let dense = "1 ".repeat(1_000);
         assert_eq!(marked("rust", &dense), dense);
         assert_eq!(marked("rust", "1 1"), "n(1) n(1)");
+        // Tags and escapes count together.
+        let escaped = "<a<".repeat(500) + " \"b\"";
+        assert!(marked("rust", &escaped).ends_with("s(\"b\")"));
+        let escaped = "1<<".repeat(500);
+        assert!(!marked("rust", &escaped).contains("n(1)"));
     }
 }

@@ -42,9 +42,9 @@ const MAX_LANGUAGE: usize = 20;
 /// The name of a language behind the first fence becomes the attribute `data-language` of the
 /// `code`, and if it is a common one, parts of the code have a class: comments `<i class="c">`,
 /// keywords `<b class="k">`, strings, numbers and keys `<span>` with `s`, `n` and `a`, lines that a
-/// diff adds or removes `add` and `del`. Links lead to `http:`, `https:` or `mailto:`, open a new tab, and have `rel`. Everything
-/// else is escaped text, so the HTML is safe whatever the text holds. A mention is marked by its
-/// form. The function does not check that a user has that nick.
+/// diff adds or removes `add` and `del`. Links lead to `http:`, `https:` or `mailto:`, open a new tab,
+/// and have `rel`. Everything else is escaped text, so the HTML is safe whatever the text holds. A
+/// mention is marked by its form. The function does not check that a user has that nick.
 ///
 /// Line breaks stay `\n`, which a page shows with `white-space: pre-line`. A line break beside a
 /// `pre` or a `blockquote` is left out, because it would show as an empty line there.

@@ -127,7 +127,7 @@ fn fences_enclose_blocks_of_code() {
             "```a-language-with-a-very-long-name\nb",
             "<pre><code>a-language-with-a-very-long-name\nb</code></pre>",
         ),
-        ("```\"x\"\nb", "<pre><code>&quot;x&quot;\nb</code></pre>"),
+        ("```\"x\"\nb", "<pre><code>\"x\"\nb</code></pre>"),
         ("```\n```", "<pre><code></code></pre>"),
     ]);
     stays(&[

@@ -56,7 +56,12 @@ fn words(html: &str) -> String {
     // The end tags that are missing; with them the address of a link, and where its text begins.
     let mut open: Vec<(&str, String, usize)> = Vec::new();
     let mut rest = html;
-    while let Some(at) = rest.find(['<', '>', '"', '\'']) {
+    // Only in code do quotation marks stand as they are.
+    let next = |rest: &str, open: &[(&str, String, usize)]| {
+        let is_code = open.iter().any(|(end, ..)| *end == "</code>");
+        rest.find(|c| matches!(c, '<' | '>') || (!is_code && matches!(c, '"' | '\'')))
+    };
+    while let Some(at) = next(rest, &open) {
         text.push_str(&unescaped(&rest[..at]));
         rest = &rest[at..];
         let last = open.last().map_or("</", |(end, ..)| *end);
