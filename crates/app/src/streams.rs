@@ -119,6 +119,10 @@ impl Streams {
             .permits
             .acquire(actor.quota_keys(), 1)
             .map_err(|exceeded| exceeded.of(Limit::Streams))?;
+        let resume = resume_point(&listen.from);
+        if resume.is_some() {
+            self.core.wait_until_fed().await;
+        }
         for _ in 0..ATTEMPTS {
             let rights = self.core.hub.rights_mark();
             // What was shown may have ended since it was looked at, when there was no stream to
@@ -132,7 +136,7 @@ impl Streams {
                 caller: actor.user_id(),
                 credential: actor.opens_with(),
                 format: listen.format,
-                resume: resume_point(&listen.from),
+                resume,
                 acknowledged: self.core.store().last_acknowledged(),
                 presence: listen.presence,
                 full_detail: actor.require_any(&[Scope::Manage]).is_ok(),

@@ -36,6 +36,30 @@ impl Core {
             .rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
+    /// Only a process that runs a feed has a memory of its own to wait for.
+    fn runs_feed(&self) -> bool {
+        self.synced_at.load(Ordering::Relaxed) > 0
+    }
+
+    async fn fed_through(&self, seq: Seq) {
+        let mut fed = self.fed.subscribe();
+        let _ = fed.wait_for(|at| at.seq >= seq).await;
+    }
+
+    /// Waits until the feed has read what this process has answered writes with so far: afterwards
+    /// the ring shows no text any more that a caller knows to be edited away or deleted.
+    pub(crate) async fn wait_until_fed(&self) {
+        if self.runs_feed() {
+            let seq = self.store().last_acknowledged();
+            if tokio::time::timeout(PATIENCE, self.fed_through(seq))
+                .await
+                .is_err()
+            {
+                tracing::debug!(seq = seq.0, "the feed did not catch up in time");
+            }
+        }
+    }
+
     /// Waits until every process has acted upon the log up to a position: afterwards nobody
     /// believes what was true before.
     ///
@@ -49,10 +73,8 @@ impl Core {
     pub(crate) async fn wait_until_applied(&self, event: Option<EventId>) {
         let Some(event) = event else { return };
         let waiting = async {
-            // Only a process that runs a feed has a memory of its own to wait for.
-            if self.synced_at.load(Ordering::Relaxed) > 0 {
-                let mut fed = self.fed.subscribe();
-                let _ = fed.wait_for(|at| at.seq >= event.seq).await;
+            if self.runs_feed() {
+                self.fed_through(event.seq).await;
                 // Other processes confirm by a write, which follows their posts that were under
                 // way.
                 self.store().credential_epoch().drained().await;

@@ -55,6 +55,22 @@ async fn a_change_of_tags_names_what_it_removed_whether_or_not_the_feed_was_told
     );
 }
 
+#[tokio::test]
+async fn a_stream_that_goes_on_waits_for_what_was_answered_before() {
+    let world = World::new().await;
+    let core = world.app.core();
+    let at = EventId {
+        seq: core.store().last_acknowledged(),
+        ..EventId::default()
+    };
+    assert!(at.seq > Seq(0));
+    core.mark_synced(core.now());
+    let mut waiting = Box::pin(core.wait_until_fed());
+    assert_eq!((&mut waiting).now_or_never(), None);
+    core.fed.send_replace(at);
+    waiting.await;
+}
+
 #[test]
 fn an_outage_is_warned_of_at_once_and_then_once_a_minute() {
     let began = Instant::now();
