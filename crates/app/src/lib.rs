@@ -41,6 +41,7 @@ mod oauth;
 mod offboarding;
 mod operator;
 mod organizations;
+mod page_frame;
 mod pending_invitations;
 mod presence;
 mod quota;
@@ -73,8 +74,8 @@ use crate::unpacking::Unpacking;
 
 pub use self::core::provider::ScimProvider;
 pub use accounts::{
-    Accounts, ApiToken, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS, MAX_SESSIONS,
-    NewAccount, OneSession, ResetLink, SESSION_DAYS, UndoLink,
+    Accounts, ApiToken, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS,
+    MAX_SESSIONS, NewAccount, OneSession, ResetLink, SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
@@ -124,6 +125,7 @@ pub use operator::{
     OrganizationDetails, Provisioning, UserDetails,
 };
 pub use organizations::{Organizations, OwnOrganization, ScimDetails, TokenReplaced};
+pub use page_frame::PageFrame;
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};

@@ -188,15 +188,14 @@ impl<C: Access> Flows<'_, C> {
         Ok(room.map(RoomId))
     }
 
-    /// The flows of some organizations, ordered by room.
-    pub fn list_of_organizations(
+    /// The flows of an organization, ordered by room.
+    pub fn list_of_organization(
         c: &mut Connection,
-        organizations: &[OrganizationId],
+        organization: OrganizationId,
     ) -> Result<Vec<Flow>> {
-        let ids: Vec<i64> = organizations.iter().map(|id| id.0).collect();
         let rows = flows::table
             .inner_join(rooms::table.on(rooms::id.eq(flows::room_id)))
-            .filter(flows::organization_id.eq_any(ids))
+            .filter(flows::organization_id.eq(organization.0))
             .order(flows::room_id)
             .select((FlowRow::as_select(), RoomRow::as_select()))
             .load::<(FlowRow, RoomRow)>(c)?;
@@ -240,17 +239,12 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(membership).collect())
     }
 
-    /// The people of some rooms, the blocked ones too, ordered by room and user, each with whether
-    /// they administer the organization given.
-    pub fn list_of_rooms(
-        c: &mut Connection,
-        ids: &[RoomId],
-    ) -> Result<Vec<(FlowMembership, User)>> {
-        let ids: Vec<i64> = ids.iter().map(|id| id.0).collect();
+    /// The people of a room, the blocked ones too, ordered by user.
+    pub fn list_of_room(c: &mut Connection, room: RoomId) -> Result<Vec<(FlowMembership, User)>> {
         let rows = room_members::table
             .inner_join(users::table.on(users::id.eq(room_members::user_id)))
-            .filter(room_members::room_id.eq_any(ids))
-            .order((room_members::room_id, room_members::user_id))
+            .filter(room_members::room_id.eq(room.0))
+            .order(room_members::user_id)
             .select((MemberRow::as_select(), UserRow::as_select()))
             .load(c)?;
         Ok(rows

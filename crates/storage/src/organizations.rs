@@ -412,11 +412,11 @@ impl Rooms<'_, Tx<'_>> {
     ///
     /// As any query.
     pub fn lock_of_organizations(&mut self, of: &[OrganizationId], users: &[UserId]) -> Result<()> {
-        let mut rooms: BTreeSet<i64> = Flows(self.0)
-            .list_of_organizations(of)?
-            .into_iter()
-            .map(|flow| flow.room.0)
-            .collect();
+        let mut rooms = BTreeSet::new();
+        for organization in of {
+            let flows = Flows(self.0).list_of_organization(*organization)?;
+            rooms.extend(flows.into_iter().map(|flow| flow.room.0));
+        }
         for user in users {
             rooms.extend(self.list_private_of_user(*user)?);
         }

@@ -152,7 +152,7 @@ pub(crate) fn add_users(
     room: RoomId,
     flow: &mut WireFlow,
 ) -> StoreResult<()> {
-    let people = reader.members().list_of_rooms(&[room])?;
+    let people = reader.members().list_of_room(room)?;
     flow.users = Some(
         people
             .iter()

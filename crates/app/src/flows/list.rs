@@ -109,6 +109,22 @@ impl Flows {
 }
 
 /// A list that is being made.
+/// The flows that a user is in, each with its room and without its people.
+pub(crate) fn list_joined(
+    reader: &mut Reader<'_>,
+    addresses: &Addresses,
+    caller: &Caller,
+    shown: CredentialScopes,
+) -> StoreResult<Vec<(RoomId, WireFlow)>> {
+    let mut listing = Listing {
+        flows: Vec::new(),
+        next: None,
+        bytes_left: usize::MAX,
+    };
+    listing.fill(reader, addresses, caller, shown, &FlowsWanted::default())?;
+    Ok(listing.flows)
+}
+
 struct Listing {
     flows: Vec<(RoomId, WireFlow)>,
     next: Option<String>,
@@ -147,7 +163,7 @@ impl Listing {
             let Some(organization) = reader.organizations().find(*organization)? else {
                 continue;
             };
-            for flow in reader.flows().list_of_organizations(&[organization.id])? {
+            for flow in reader.flows().list_of_organization(organization.id)? {
                 if let Some(last) = passing_over {
                     if flow.id.0 == last {
                         passing_over = None;

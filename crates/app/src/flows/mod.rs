@@ -19,6 +19,7 @@ use eddyline_wire::Flow as WireFlow;
 
 pub(crate) use self::join_link::replace_join_secrets;
 use self::join_link::{new_join_secret, replace_join_secret};
+pub(crate) use self::list::list_joined;
 pub use self::list::{FLOW_LIST_BYTES, FlowList, FlowsWanted};
 pub(crate) use self::users::{add_joining_member, admit_member, take_out};
 use crate::actor::Actor;

@@ -26,7 +26,7 @@ impl Flows {
         let people = self
             .core
             .store()
-            .read(move |reader| reader.members().list_of_rooms(&[id]))
+            .read(move |reader| reader.members().list_of_room(id))
             .await?;
         let base = &self.core.config().addresses.base;
         Ok(people

@@ -81,7 +81,11 @@ impl Messages {
             .await
     }
 
-    fn show_conversation(&self, own: &User, conversation: &Conversation) -> PrivateConversation {
+    pub(crate) fn show_conversation(
+        &self,
+        own: &User,
+        conversation: &Conversation,
+    ) -> PrivateConversation {
         let addresses = &self.core.config().addresses;
         let Conversation {
             other,

@@ -15,9 +15,11 @@ mod subscriptions;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddyline_auth::TokenHash;
 use eddyline_model::notifications::{NotificationLevel, NotificationSettings};
-use eddyline_model::{FlowId, Timestamp};
+use eddyline_model::{FlowId, Timestamp, UserId};
 use eddyline_outbound::Outbound;
+use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_webpush::ServerKey;
 use tokio::sync::Notify;
 
@@ -28,7 +30,7 @@ use crate::rooms::FlowRoom;
 use crate::{Error, FieldErrors, Result};
 
 pub(crate) use self::key::server_key;
-use self::subscriptions::session;
+pub(crate) use self::subscriptions::session;
 pub use self::subscriptions::{MAX_SUBSCRIPTIONS, NewSubscription};
 
 /// What a page of the client has to know of notifications.
@@ -40,6 +42,22 @@ pub struct PageNotifications {
     pub is_subscribed: bool,
     /// What the user has chosen for single flows.
     pub levels: HashMap<FlowId, NotificationLevel>,
+}
+
+impl PageNotifications {
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        session: &TokenHash,
+        user: UserId,
+    ) -> StoreResult<Self> {
+        let mut notifications = reader.notifications();
+        let mut settings = notifications.list_settings(&[user])?;
+        Ok(Self {
+            settings: settings.remove(&user).unwrap_or_default(),
+            is_subscribed: notifications.find_subscription(&session.0)?.is_some(),
+            levels: notifications.list_levels_of_user(user)?,
+        })
+    }
 }
 
 /// Notifications on users' devices. See [`crate::App::notifications`].
@@ -102,25 +120,6 @@ impl Notifications {
             })
             .await?;
         Ok(())
-    }
-
-    /// What a page of the client has to know of all this.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::denied`] for callers without a session.
-    pub async fn of_page(&self, actor: &Actor) -> Result<PageNotifications> {
-        let (session, user) = session(actor)?;
-        let read = self.core.store().read(move |reader| {
-            let mut notifications = reader.notifications();
-            let mut settings = notifications.list_settings(&[user])?;
-            Ok(PageNotifications {
-                settings: settings.remove(&user).unwrap_or_default(),
-                is_subscribed: notifications.find_subscription(&session.0)?.is_some(),
-                levels: notifications.list_levels_of_user(user)?,
-            })
-        });
-        Ok(read.await?)
     }
 
     /// What the caller has chosen for a flow; `None` for what holds for all flows.

@@ -120,7 +120,7 @@ fn subscribe(tx: &mut Tx<'_>, new: &PushSubscription) -> StoreResult<()> {
     Ok(())
 }
 
-pub(super) fn session(actor: &Actor) -> Result<(TokenHash, UserId)> {
+pub(crate) fn session(actor: &Actor) -> Result<(TokenHash, UserId)> {
     match actor.credential() {
         Some(Credential::Session(session)) => Ok((session, actor.user()?.user.id)),
         _ => Err(Error::denied()),

@@ -173,7 +173,7 @@ fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreR
     tx.organizations().update(after)?;
     if before.active != after.active {
         // What is on its way into a flow or to somebody is checked again.
-        for flow in tx.flows().list_of_organizations(&[after.id])? {
+        for flow in tx.flows().list_of_organization(after.id)? {
             tx.rooms().advance_access(flow.room)?;
         }
         for (user, _) in tx.organization_members().list_users(after.id)? {

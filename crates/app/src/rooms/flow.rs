@@ -80,7 +80,7 @@ impl FlowRoom {
         };
         let mut members = HashMap::new();
         let mut nicks = HashMap::new();
-        for (membership, user) in reader.members().list_of_rooms(&[id])? {
+        for (membership, user) in reader.members().list_of_room(id)? {
             if !membership.blocked {
                 add_nick(&mut nicks, &user.nick, user.id);
             }

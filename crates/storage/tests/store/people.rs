@@ -453,7 +453,7 @@ async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {
         None
     );
     let all = world
-        .read(move |reader| reader.flows().list_of_organizations(&[organization]))
+        .read(move |reader| reader.flows().list_of_organization(organization))
         .await;
     assert_eq!(
         all.iter().map(|flow| flow.room).collect::<Vec<_>>(),
@@ -562,7 +562,11 @@ async fn memberships_can_be_changed_and_ended(home: Arc<Home>) {
         [(main, true), (side, false)]
     );
     let people = world
-        .read(move |reader| reader.members().list_of_rooms(&[main, side]))
+        .read(move |reader| {
+            let mut people = reader.members().list_of_room(main)?;
+            people.extend(reader.members().list_of_room(side)?);
+            Ok(people)
+        })
         .await;
     let people: Vec<_> = people
         .iter()

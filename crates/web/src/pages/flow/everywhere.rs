@@ -7,10 +7,11 @@ use axum::response::Response;
 use eddyline_app::{Actor, Error, ErrorKind, RoomsList};
 use eddyline_model::UserId;
 use eddyline_model::messages::{MessageCursor, MessageQuery};
-use eddyline_wire::{FlowUser, Message};
+use eddyline_wire::Message;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::private::person;
+use super::rows::UsersById;
 use super::shell::Shell;
 use super::with_scripts;
 use crate::error::PageError;
@@ -52,7 +53,7 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
     } else {
         FoundList::default()
     };
-    let shell = Shell::load(&visit, actor, None, None, event).await?;
+    let shell = Shell::load(&visit, actor, None, event).await?;
     let page = Everywhere {
         t: visit.texts(),
         shell: shell.at("search"),
@@ -70,7 +71,7 @@ pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageErr
     let list = messages.mentions(actor, FOUND, before(&visit)).await?;
     let further = |place: &str| format!("{MENTIONS}?before={place}");
     let found = rows(&visit, actor, list, &[], further).await?;
-    let shell = Shell::load(&visit, actor, None, None, event).await?;
+    let shell = Shell::load(&visit, actor, None, event).await?;
     let page = Everywhere {
         t: visit.texts(),
         shell: shell.at("mentions"),
@@ -108,7 +109,7 @@ async fn rows(
             (flow.id.as_str(), (path, flow.name.as_str()))
         })
         .collect();
-    let mut people = HashMap::new();
+    let mut people = UsersById::new();
     for message in &messages {
         for id in [Some(&message.user), message.to.as_ref()]
             .into_iter()
@@ -141,7 +142,7 @@ async fn rows(
 fn of_conversation(
     message: &Message,
     me: UserId,
-    people: &HashMap<i64, FlowUser>,
+    people: &UsersById,
     t: &Texts,
 ) -> Option<(String, String)> {
     let own = message.user == me.to_string();
@@ -161,7 +162,7 @@ fn of_conversation(
 async fn add_person(
     visit: &Visit,
     actor: &Actor,
-    people: &mut HashMap<i64, FlowUser>,
+    people: &mut UsersById,
     id: &str,
 ) -> Result<(), PageError> {
     let Ok(id) = id.parse::<UserId>() else {

@@ -1,14 +1,13 @@
 //! Messages that were found, as rows of a list: each leads to where it was said.
 
-use std::collections::HashMap;
-
 use eddyline_model::tags::parse_list;
 use eddyline_model::{Timestamp, search};
+use eddyline_wire::Message;
 use eddyline_wire::requests::wrong_search;
-use eddyline_wire::{FlowUser, Message};
 
 use super::CHAT;
 use super::excerpt::{Piece, excerpt};
+use super::rows::UsersById;
 use crate::error::sentence;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -89,7 +88,7 @@ pub(super) struct FoundList {
 /// What rows of found messages need to know beside them.
 pub(super) struct FoundContext<'a> {
     pub(super) visit: &'a Visit,
-    pub(super) people: &'a HashMap<i64, FlowUser>,
+    pub(super) people: &'a UsersById,
     pub(super) words: &'a [String],
 }
 

@@ -11,7 +11,6 @@ mod shell;
 mod tag_links;
 mod threads;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use askama::Template;
@@ -27,7 +26,7 @@ pub(super) use self::everywhere::{mentions, search as search_everywhere};
 use self::landing::{Landing, Stretch};
 pub(super) use self::landing::{choose_day, message, on};
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
-use self::rows::{Row, RowContext, rows};
+use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
 use self::shell::Shell;
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
@@ -58,9 +57,9 @@ fn of_chat() -> MessageQuery {
 }
 
 /// The list beside the chat.
-enum List {
+enum List<'a> {
     Inbox(Vec<ThreadRow>),
-    People(Vec<FlowUser>),
+    People(Vec<&'a FlowUser>),
     Search(Search),
 }
 
@@ -76,7 +75,7 @@ struct ThreadPane {
 
 #[derive(Template)]
 #[template(path = "app/flow.html")]
-struct FlowPage {
+struct FlowPage<'a> {
     t: &'static Texts,
     shell: Shell,
     flow: Flow,
@@ -88,10 +87,10 @@ struct FlowPage {
     /// A row without a message, which the script fills.
     empty: Row,
     /// Those who are in the flow.
-    people: Vec<FlowUser>,
+    people: Vec<&'a FlowUser>,
     /// The same with those who are blocked, whose messages stay.
-    everybody: Vec<FlowUser>,
-    list: List,
+    everybody: &'a UsersById,
+    list: List<'a>,
     thread: Option<ThreadPane>,
     /// The message up to which the reader has read.
     read: i64,
@@ -105,7 +104,7 @@ struct FlowPage {
     hint: bool,
 }
 
-impl FlowPage {
+impl FlowPage<'_> {
     fn is_inbox(&self) -> bool {
         matches!(self.list, List::Inbox(_))
     }
@@ -130,7 +129,7 @@ impl FlowPage {
     /// How many of these people are online. `None` in the classic profile, whose API does not say how
     /// users appear.
     #[expect(clippy::unused_self, reason = "templates call methods")]
-    fn online(&self, people: &[FlowUser]) -> Option<usize> {
+    fn online(&self, people: &[&FlowUser]) -> Option<usize> {
         let shown: Option<Vec<UserPresence>> = people.iter().map(|each| each.presence).collect();
         let is_online = |presence: &UserPresence| *presence != UserPresence::Offline;
         shown.map(|shown| shown.into_iter().filter(is_online).count())
@@ -230,22 +229,24 @@ async fn show(
         .await?;
     // Before anything is read: the stream tells what happens after this.
     let event = app.streams().position();
-    let mut flow = app.flows().get(actor, &room).await?;
+    let mut frame = app.page_frame(actor, Some(&room)).await?;
+    let mut flow = match frame.shown.take() {
+        Some(flow) => flow,
+        // The reader is not in it, or it is archived.
+        None => app.flows().get(actor, &room).await?,
+    };
     if !flow.joined {
         return show_settings(&visit, flow);
     }
-    let people = flow.users.take().unwrap_or_default();
-    let by_id: HashMap<i64, FlowUser> = people
-        .iter()
-        .map(|person| (person.id, person.clone()))
-        .collect();
+    let users = flow.users.take().unwrap_or_default();
+    let everybody: UsersById = users.into_iter().map(|user| (user.id, user)).collect();
     let path = format!(
         "/app/{}/{}",
         flow.organization.parameterized_name, flow.parameterized_name
     );
     let context = RowContext {
         t: visit.texts(),
-        people: &by_id,
+        people: &everybody,
         zone: visit.zone(),
         now: app.now(),
         me: actor.user_id().map_or(0, |id| id.0),
@@ -264,7 +265,7 @@ async fn show(
         newer,
     } = stretch;
     let list = match wanted {
-        Wanted::People => List::People(current(&people)),
+        Wanted::People => List::People(current(&everybody)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
         Wanted::Inbox | Wanted::Thread(..) => {
             List::Inbox(thread_rows(&visit, &room, &context).await?)
@@ -274,7 +275,7 @@ async fn show(
         Wanted::Thread(id, at) => Some(thread_pane(&visit, &room, (&id, at), &context).await?),
         Wanted::Inbox | Wanted::People | Wanted::Search => None,
     };
-    let shell = Shell::load(&visit, actor, Some(&flow), None, event).await?;
+    let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), event)?;
     let page = FlowPage {
         t: visit.texts(),
         api: format!(
@@ -285,8 +286,8 @@ async fn show(
         empty: Row::default(),
         read: flow.read.unwrap_or_default(),
         last: flow.last_message_id.unwrap_or_default(),
-        people: current(&people),
-        everybody: people,
+        people: current(&everybody),
+        everybody: &everybody,
         shell,
         flow,
         path,
@@ -337,7 +338,7 @@ async fn thread_pane(
 }
 
 /// Those who are not blocked.
-fn current(people: &[FlowUser]) -> Vec<FlowUser> {
-    let current = people.iter().filter(|person| !person.disabled);
-    current.cloned().collect()
+fn current(people: &UsersById) -> Vec<&FlowUser> {
+    let current = people.values().filter(|person| !person.disabled);
+    current.collect()
 }

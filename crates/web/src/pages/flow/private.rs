@@ -1,7 +1,5 @@
 //! The page of a private conversation: its chat, with nothing beside it.
 
-use std::collections::HashMap;
-
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
@@ -11,7 +9,7 @@ use eddyline_model::policy::MessageAction;
 use eddyline_wire::{FlowUser, User};
 
 use super::landing::{Landing, Stretch, day, message_id};
-use super::rows::{Row, RowContext, rows};
+use super::rows::{Row, RowContext, UsersById, rows};
 use super::shell::Shell;
 use super::{of_chat, with_scripts};
 use crate::error::PageError;
@@ -27,7 +25,7 @@ struct PrivatePage {
     /// The other user.
     other: User,
     /// The reader and the other.
-    people: Vec<FlowUser>,
+    people: UsersById,
     rows: Vec<Row>,
     /// A row without a message, which the script fills.
     empty: Row,
@@ -96,18 +94,14 @@ async fn show_at(
     let event = app.streams().position();
     let other = app.users().get(actor, with).await?;
     let me = User::of(&actor.user()?.user, &app.config().addresses.base);
-    let mut people = vec![person(&me)];
-    if other.id != me.id {
-        people.push(person(&other));
-    }
-    let by_id: HashMap<i64, FlowUser> = people
-        .iter()
-        .map(|person| (person.id, person.clone()))
+    let people: UsersById = [&me, &other]
+        .map(|user| (user.id, person(user)))
+        .into_iter()
         .collect();
     let path = format!("/app/-/private/{with}");
     let context = RowContext {
         t: visit.texts(),
-        people: &by_id,
+        people: &people,
         zone: visit.zone(),
         now: app.now(),
         me: me.id,
@@ -125,7 +119,7 @@ async fn show_at(
     } = stretch;
     let page = PrivatePage {
         t: visit.texts(),
-        shell: Shell::load(&visit, actor, None, Some(&other), event).await?,
+        shell: Shell::load(&visit, actor, Some(&other), event).await?,
         rows: rows(messages, &context),
         empty: Row::default(),
         other,

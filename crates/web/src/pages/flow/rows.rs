@@ -2,7 +2,7 @@
 //!
 //! The script of the page arranges rows by the same rules (`arrange` in `feed.js`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use eddyline_model::Timestamp;
 use eddyline_model::tags::USER_EVERYONE;
@@ -22,10 +22,13 @@ const MOST_LETTERS: usize = 1200;
 /// So many names of a reaction are shown; the rest is counted.
 const MOST_NAMES: usize = 10;
 
+/// Users by their ids, in ascending order.
+pub(super) type UsersById = BTreeMap<i64, FlowUser>;
+
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
     pub(super) t: &'static Texts,
-    pub(super) people: &'a HashMap<i64, FlowUser>,
+    pub(super) people: &'a UsersById,
     pub(super) zone: Zone,
     pub(super) now: Timestamp,
     /// The reader.
@@ -292,7 +295,7 @@ fn is_long(text: &str) -> bool {
 }
 
 /// Who is shown to have written a message.
-pub(super) fn author_name(message: &Message, people: &HashMap<i64, FlowUser>, t: &Texts) -> String {
+pub(super) fn author_name(message: &Message, people: &UsersById, t: &Texts) -> String {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = people.get(&user);
     match (&message.author, &message.external_user_name, person) {

@@ -1,6 +1,6 @@
 //! What stands around every page of the client: the flows of the reader, and who the reader is.
 
-use eddyline_app::{Actor, PageNotifications};
+use eddyline_app::{Actor, PageFrame, PageNotifications};
 use eddyline_model::notifications::NotificationLevel;
 use eddyline_model::{EventId, FlowId};
 use eddyline_wire::{Flow, PrivateConversation, User};
@@ -84,15 +84,31 @@ pub(super) struct PrivateTab {
 }
 
 impl Shell {
-    /// `shown` is the flow of the page, or `with` the other user of the conversation.
+    /// The same for a page of no flow; `with` is the other user of a conversation.
     pub(super) async fn load(
         visit: &Visit,
         actor: &Actor,
-        shown: Option<&Flow>,
         with: Option<&User>,
         event: EventId,
     ) -> Result<Self, PageError> {
-        let flows = visit.app().flows().all(actor).await?;
+        let frame = visit.app().page_frame(actor, None).await?;
+        Self::around(visit, actor, frame, (None, with), event)
+    }
+
+    /// `shown` is the flow of the page, or `with` the other user of the conversation.
+    pub(super) fn around(
+        visit: &Visit,
+        actor: &Actor,
+        frame: PageFrame,
+        (shown, with): (Option<&Flow>, Option<&User>),
+        event: EventId,
+    ) -> Result<Self, PageError> {
+        let PageFrame {
+            flows,
+            conversations,
+            notifications: wanted,
+            ..
+        } = frame;
         let user = &actor.user()?.user;
         let base = &visit.app().config().addresses.base;
         let me = User::of(user, base);
@@ -100,7 +116,6 @@ impl Shell {
             || "Eddyline".to_owned(),
             |flow| flow.organization.name.clone(),
         );
-        let conversations = visit.app().messages().conversations(actor).await?;
         let mut conversations: Vec<PrivateTab> = conversations
             .iter()
             .filter_map(|conversation| PrivateTab::of(conversation, with))
@@ -110,8 +125,7 @@ impl Shell {
         {
             conversations.push(PrivateTab::new_with(with));
         }
-        let notifications = visit.app().notifications();
-        let wanted = notifications.of_page(actor).await?;
+        let key = visit.app().notifications().public_key();
         let tabs = flows
             .iter()
             .map(|flow| (flow, shown.is_some_and(|shown| shown.id == flow.id)))
@@ -131,7 +145,7 @@ impl Shell {
             event: event.to_string(),
             mentions: flows.iter().map(|flow| flow.unread_mentions).sum(),
             here: "",
-            notify: Notify::of(notifications.public_key(), &wanted),
+            notify: Notify::of(key, &wanted),
             tabs: tabs.collect(),
             conversations,
             me: Me {
@@ -229,7 +243,7 @@ impl PrivateTab {
             name: with.name.clone(),
             avatar: format!("{}72", with.avatar),
             current: true,
-            closed: false,
+            closed: true,
             unread: 0,
         }
     }
