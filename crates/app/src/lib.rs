@@ -74,7 +74,7 @@ use crate::unpacking::Unpacking;
 
 pub use self::core::provider::ScimProvider;
 pub use accounts::{
-    Accounts, ApiToken, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS,
+    Accounts, ApiToken, Confirmation, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS,
     MAX_SESSIONS, NewAccount, OneSession, ResetLink, SESSION_DAYS, UndoLink,
 };
 pub use actor::{AccessCredential, Actor, Caller, Credential};
@@ -250,7 +250,7 @@ impl Areas {
                 accounts.clone(),
                 mail.clone(),
             ),
-            organizations: Organizations::new(core.clone()),
+            organizations: Organizations::new(core.clone(), accounts.clone()),
             groups: Groups::new(core.clone()),
             notifications: Notifications::new(core.clone(), push_key),
             flows: Flows::new(core.clone(), rooms.clone(), presence.clone()),

@@ -221,8 +221,10 @@ impl Identities<'_, Tx<'_>> {
         organization: OrganizationId,
         uid: &str,
         token_hash: &[u8],
+        made_by: Option<UserId>,
         now: Timestamp,
     ) -> Result<()> {
+        let made_by = made_by.map(|user| user.0);
         diesel::insert_into(identity_providers::table)
             .values((
                 identity_providers::organization_id.eq(organization.0),
@@ -230,6 +232,7 @@ impl Identities<'_, Tx<'_>> {
                 identity_providers::token_hash.eq(token_hash),
                 identity_providers::created_at.eq(now.0),
                 identity_providers::rotated_at.eq(now.0),
+                identity_providers::made_by.eq(made_by),
             ))
             .on_conflict(identity_providers::organization_id)
             .do_update()
@@ -237,6 +240,7 @@ impl Identities<'_, Tx<'_>> {
                 identity_providers::token_hash.eq(token_hash),
                 identity_providers::rotated_at.eq(now.0),
                 identity_providers::used_at.eq(None::<i64>),
+                identity_providers::made_by.eq(made_by),
             ))
             .execute(c)?;
         Ok(())

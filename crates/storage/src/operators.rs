@@ -51,6 +51,8 @@ pub struct ProviderDetails {
     pub rotated_at: Timestamp,
     /// When its present token was last used; noted once an hour.
     pub used_at: Option<Timestamp>,
+    /// The user who made its token. `None` where an operator did.
+    pub made_by: Option<UserId>,
     /// How many users it sees.
     pub users: i64,
 }
@@ -241,10 +243,11 @@ impl<C: Access> Identities<'_, C> {
                 identity_providers::created_at,
                 identity_providers::rotated_at,
                 identity_providers::used_at,
+                identity_providers::made_by,
             ))
-            .first::<(String, Vec<u8>, i64, i64, Option<i64>)>(&mut *c)
+            .first::<(String, Vec<u8>, i64, i64, Option<i64>, Option<i64>)>(&mut *c)
             .optional()?;
-        let Some((uid, hash, created, rotated, used)) = found else {
+        let Some((uid, hash, created, rotated, used, made_by)) = found else {
             return Ok(None);
         };
         let users = identities::table
@@ -260,6 +263,7 @@ impl<C: Access> Identities<'_, C> {
             created_at: Timestamp(created),
             rotated_at: Timestamp(rotated),
             used_at: used.map(Timestamp),
+            made_by: made_by.map(UserId),
             users,
         }))
     }

@@ -58,6 +58,7 @@ diesel::table! {
         created_at -> BigInt,
         rotated_at -> BigInt,
         used_at -> Nullable<BigInt>,
+        made_by -> Nullable<BigInt>,
     }
 }
 diesel::table! {

@@ -7,6 +7,7 @@
 
 mod access;
 mod api_tokens;
+mod confirmation;
 mod join;
 pub(crate) mod password;
 mod reset;
@@ -28,6 +29,7 @@ use eddyline_model::organizations::Organization;
 pub(crate) use access::end_access;
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
 pub(crate) use api_tokens::{end_token, require_first_party_user, tokens_of};
+pub use confirmation::Confirmation;
 pub use join::JoinLink;
 pub use reset::ResetLink;
 pub use sessions::{MAX_SESSIONS, OneSession, SESSION_DAYS};

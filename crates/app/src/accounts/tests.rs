@@ -6,6 +6,7 @@
 )]
 
 mod addresses;
+mod confirmation;
 mod credentials;
 mod ended;
 mod mail;
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use eddyline_auth::{Password, PasswordPolicy, Secret};
 use eddyline_model::mail::{MailedLink, Purpose};
 use eddyline_model::names::Email;
+use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::users::Account;
 use eddyline_model::{InvitationId, OrganizationId, Timestamp, UserId};

@@ -54,7 +54,7 @@ impl Provisioning {
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             tx.organizations().lock(organization)?;
-            let_in(tx, organization, replaced, &stored, OPERATOR)
+            let_in(tx, organization, replaced, &stored, (OPERATOR, None))
         };
         let done = self.core.transaction(NoCaller::Operator, work).await;
         let (uid, _) = done.map_err(|error| match error.kind() {

@@ -4,6 +4,7 @@
 pub(crate) mod provider;
 mod roles;
 
+use crate::accounts::Accounts;
 use crate::actor::Actor;
 use crate::core::Core;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
@@ -36,13 +37,14 @@ pub struct OwnOrganization {
 #[derive(Clone)]
 pub struct Organizations {
     core: Core,
+    accounts: Accounts,
 }
 
 crate::core::opaque_debug!(Organizations);
 
 impl Organizations {
-    pub(crate) fn new(core: Core) -> Self {
-        Self { core }
+    pub(crate) fn new(core: Core, accounts: Accounts) -> Self {
+        Self { core, accounts }
     }
 
     /// What the organizations of the caller are called, by their names.

@@ -3,11 +3,12 @@
 
 use eddyline_auth::{Secret, TokenHash};
 use eddyline_model::policy::{self, OrganizationAction};
-use eddyline_model::{OrganizationId, Timestamp};
+use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use serde_json::json;
 
 use super::Organizations;
+use crate::accounts::Confirmation;
 use crate::actor::Actor;
 use crate::addresses::Addresses;
 use crate::audit::note;
@@ -29,6 +30,8 @@ pub struct ScimDetails {
     pub rotated_at: Timestamp,
     /// When its present token was last used, within an hour. `None` before.
     pub used_at: Option<Timestamp>,
+    /// The user who made its present token, with the full name. `None` where an operator did.
+    pub made_by: Option<(UserId, String)>,
     /// How many users it sees.
     pub users: i64,
     /// The domains of the organization, within which its word proves addresses.
@@ -55,7 +58,12 @@ pub(crate) fn find(
     let Some(known) = reader.identities().find_provider_details(organization)? else {
         return Ok(None);
     };
+    let made_by = match known.made_by {
+        Some(user) => reader.users().find(user)?,
+        None => None,
+    };
     Ok(Some(ScimDetails {
+        made_by: made_by.map(|user| (user.id, user.name)),
         url: addresses.scim(&known.uid),
         uid: known.uid,
         enabled: known.enabled,
@@ -87,8 +95,9 @@ impl NewToken {
     }
 }
 
-/// Lets an identity provider into an organization with this token, and records that `actor` did.
-/// One that was there before keeps its uid. Gives the uid. The caller holds the organization.
+/// Lets an identity provider into an organization with this token, and records that `actor` did,
+/// who is `user` unless an operator. One that was there before keeps its uid. Gives the uid. The
+/// caller holds the organization.
 ///
 /// # Errors
 ///
@@ -98,7 +107,7 @@ pub(crate) fn let_in(
     organization: OrganizationId,
     replaced: TokenReplaced,
     (uid, token): &(String, TokenHash),
-    actor: &str,
+    (actor, user): (&str, Option<UserId>),
 ) -> TxResult<String> {
     let known = tx.identities().find_provider_details(organization)?;
     let has_token = known.as_ref().is_some_and(|known| known.enabled);
@@ -117,7 +126,7 @@ pub(crate) fn let_in(
     let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
     let now = tx.now();
     tx.identities()
-        .upsert_provider(organization, &uid, &token.0, now)?;
+        .upsert_provider(organization, &uid, &token.0, user, now)?;
     let detail = json!({"uid": uid});
     note(tx, organization, (actor, action), None, &detail)?;
     Ok(uid)
@@ -153,18 +162,22 @@ fn hold(id: OrganizationId) -> impl Fn(&mut Tx<'_>) -> StoreResult<()> {
     move |tx| tx.organizations().lock(id).map(drop)
 }
 
-/// Whether the caller may let a provider into an organization, or shut it out. Gives how records
-/// name the caller.
+/// How records name a user.
+fn named(user: UserId) -> String {
+    format!("user:{user}")
+}
+
+/// Whether the caller may let a provider into an organization, or shut it out. Gives the caller.
 fn may_provide(
     tx: &mut Tx<'_>,
     actor: &Actor,
     id: OrganizationId,
     lets_in: bool,
-) -> TxResult<String> {
+) -> TxResult<UserId> {
     let caller = actor.user()?;
     let organization = tx.organizations().find(id)?.ok_or_else(Error::not_found)?;
     policy::provide(caller.role_in(id), &organization, lets_in).map_err(Error::from)?;
-    Ok(format!("user:{}", caller.user.id))
+    Ok(caller.user.id)
 }
 
 impl Organizations {
@@ -187,26 +200,29 @@ impl Organizations {
 
     /// Lets an identity provider make and change the users of an organization that the caller
     /// administers. Gives its address and its token, which is shown only now. The token that is
-    /// replaced is refused once this answers.
+    /// replaced is refused once this answers. With the token all users of the provider can be
+    /// changed, so the caller must confirm who they are.
     ///
     /// # Errors
     ///
     /// [`Error::not_found`] when it is not the caller's; [`Error::denied`] when the caller does not
     /// administer it, or it is inactive; [`Error::conflict`] when another token than the one that
-    /// is to be replaced holds, or none.
+    /// is to be replaced holds, or none; those of [`Confirmation`].
     pub async fn let_provider_in(
         &self,
         actor: &Actor,
         id: OrganizationId,
         replaced: TokenReplaced,
+        confirmation: &Confirmation,
     ) -> Result<(String, Secret)> {
+        self.accounts.confirm(actor, confirmation).await?;
         let token = NewToken::generate();
         let stored = token.stored();
         let work = self
             .core
             .locked_transaction_as(actor, hold(id), move |tx, caller| {
                 let caller = may_provide(tx, caller, id, true)?;
-                let_in(tx, id, replaced, &stored, &caller)
+                let_in(tx, id, replaced, &stored, (&named(caller), Some(caller)))
             });
         let (uid, _) = work.await?;
         Ok((self.core.config().addresses.scim(&uid), token.secret))
@@ -226,7 +242,7 @@ impl Organizations {
             .core
             .locked_transaction_as(actor, hold(id), move |tx, caller| {
                 let caller = may_provide(tx, caller, id, false)?;
-                shut_out(tx, id, &caller)
+                shut_out(tx, id, &named(caller))
             });
         work.await?;
         Ok(())

@@ -8,6 +8,7 @@ use eddyline_storage::Tx;
 use serde_json::json;
 
 use super::Organizations;
+use crate::accounts::Confirmation;
 use crate::actor::Actor;
 use crate::audit::note;
 use crate::core::transaction::TxResult;
@@ -56,20 +57,25 @@ pub(crate) fn set_role(
 
 impl Organizations {
     /// Has a member of an organization administer it, or no longer; the caller too. It holds in
-    /// every process once this answers. Doing it twice does nothing.
+    /// every process once this answers. Doing it twice does nothing. To give the right the caller
+    /// must confirm who they are.
     ///
     /// # Errors
     ///
     /// [`Error::not_found`] when it is not the caller's, or the user does not belong to it;
     /// [`Error::denied`] when the caller does not administer it, and in an inactive one when the
-    /// right is given; [`Error::conflict`] for the last administrator.
+    /// right is given; [`Error::conflict`] for the last administrator; those of [`Confirmation`].
     pub async fn set_role(
         &self,
         actor: &Actor,
         id: OrganizationId,
         user: UserId,
         role: OrganizationRole,
+        confirmation: &Confirmation,
     ) -> Result<()> {
+        if role == OrganizationRole::Administrator {
+            self.accounts.confirm(actor, confirmation).await?;
+        }
         // Held before the caller's rights are looked at: others may be taking them.
         let lock = move |tx: &mut Tx<'_>| {
             tx.organizations().lock(id)?;

@@ -145,6 +145,8 @@ struct ProviderShown {
     created_at: Option<String>,
     rotated_at: Option<String>,
     used_at: Option<String>,
+    /// The user who made the token; absent where an operator did.
+    made_by: Option<String>,
     /// How many users it sees.
     users: i64,
 }
@@ -161,6 +163,7 @@ impl ProviderShown {
             created_at: of(|known| known.created_at.to_string()),
             rotated_at: of(|known| known.rotated_at.to_string()),
             used_at: known.and_then(|known| known.used_at.map(|at| at.to_string())),
+            made_by: known.and_then(|known| known.made_by.clone().map(|(_, name)| name)),
             users,
         }
     }
@@ -176,6 +179,7 @@ impl Display for ProviderShown {
         lines.extend(self.url.clone().map(|url| ("Address", url)));
         lines.extend(self.created_at.clone().map(|at| ("Let in first", at)));
         lines.extend(self.rotated_at.clone().map(|at| ("Token changed", at)));
+        lines.extend(self.made_by.clone().map(|name| ("Token made by", name)));
         lines.extend(self.used_at.clone().map(|at| ("Token last used", at)));
         lines.push(("Users it sees", self.users.to_string()));
         facts(f, &lines)

@@ -34,7 +34,7 @@ async fn provided(home: &Home) -> World {
         .store
         .write(move |tx| {
             tx.identities()
-                .upsert_provider(acme, "acme-uid", b"one", Timestamp(5))
+                .upsert_provider(acme, "acme-uid", b"one", None, Timestamp(5))
         })
         .await
         .expect("made");
@@ -48,7 +48,7 @@ async fn another(world: &World) -> OrganizationId {
             .organizations()
             .insert("Other", "other", 10, Timestamp(1))?;
         tx.identities()
-            .upsert_provider(id, "other-uid", b"two", Timestamp(5))?;
+            .upsert_provider(id, "other-uid", b"two", None, Timestamp(5))?;
         Ok(id)
     });
     made.await.expect("made").0
@@ -182,7 +182,7 @@ async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<
     }
     let again = world.store.write(move |tx| {
         tx.identities()
-            .upsert_provider(acme, "another-uid", b"new", Timestamp(9))
+            .upsert_provider(acme, "another-uid", b"new", None, Timestamp(9))
     });
     again.await.expect("another token");
     let expected = Provider {
@@ -212,7 +212,7 @@ async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {
             .organizations()
             .insert("Other", "other", 10, Timestamp(1))?;
         tx.identities()
-            .upsert_provider(id, "acme-uid", b"two", Timestamp(5))
+            .upsert_provider(id, "acme-uid", b"two", None, Timestamp(5))
     });
     let made = made.await;
     assert!(matches!(made, Err(Error::Exists(_))), "{made:?}");

@@ -93,7 +93,7 @@ async fn accounts_that_a_provider_made_and_nobody_used_must_prove_their_addresse
     let (acme, ann, bob, cid) = (world.organization, world.ann, world.bob, world.cid);
     let provided = world.store.write(move |tx| {
         tx.identities()
-            .upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+            .upsert_provider(acme, "acme-uid", b"one", None, Timestamp(5))?;
         tx.passwords().set(bob, "$argon2id$")
     });
     provided.await.expect("made");

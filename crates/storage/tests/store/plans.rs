@@ -135,7 +135,7 @@ fn people(url: &str, numbers: &str) {
         url,
         &format!(
             "insert into organizations (name, parameterized_name, user_limit, created_at) values ('A', 'a', 9, 1); \
-             insert into identity_providers values (1, 'uid', 'hash', 1, 1, null); \
+             insert into identity_providers values (1, 'uid', 'hash', 1, 1, null, null); \
              insert into users (email, email_key, name, nick, avatar, created_at) \
                 select 'user' || n, 'user' || n || '@example.org', 'User', 'user', '', 1 from {numbers}; \
              insert into identities (user_id, organization_id, subject, subject_key, external_id, version, \

@@ -97,7 +97,7 @@ async fn a_domain_counts_for_stated_addresses_that_wait_to_be_proved(home: Arc<H
     };
     let made = world.store.write(move |tx| {
         tx.identities()
-            .upsert_provider(acme, "acme-uid", b"one", Timestamp(5))?;
+            .upsert_provider(acme, "acme-uid", b"one", None, Timestamp(5))?;
         tx.identities()
             .insert(&known(ann, Some("ann@example.org")))?;
         // Bob has entered the address himself, and Cid has had it changed by the provider.

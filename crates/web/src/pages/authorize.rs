@@ -39,7 +39,7 @@ struct Consent<'a> {
     action: String,
     csrf: &'a str,
     hidden: Vec<(&'a str, &'a str)>,
-    as_somebody_else: FormView,
+    with_other_account: FormView,
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
@@ -174,7 +174,7 @@ impl Asking {
         let user = &actor.user()?.user;
         let redirect_uri = &asked.request.redirect_uri;
         let t = visit.texts();
-        let sign_out = visit.form("/sign-out", &t.consent.somebody_else);
+        let sign_out = visit.form("/sign-out", &t.consent.other_account);
         let (action, hidden) = self.carried();
         let mut response = visit.page(&Consent {
             t,
@@ -192,7 +192,7 @@ impl Asking {
             action,
             csrf: visit.csrf(),
             hidden,
-            as_somebody_else: sign_out.hidden("next", &self.path).quiet(),
+            with_other_account: sign_out.hidden("next", &self.path).quiet(),
         });
         if let Some(source) = redirect_uri.policy_source() {
             let_forms_lead_to(&mut response, &source);

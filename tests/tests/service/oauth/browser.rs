@@ -306,7 +306,7 @@ fn a_form_with_a_wrong_token_is_explained(walk: &Walk) {
 fn one_signs_in_as_somebody_else(walk: &Walk) {
     walk.begin(&[("state", STATE)]);
     walk.is_asked();
-    walk.browser.press("Sign in as somebody else");
+    walk.browser.press("Sign in with another account");
     walk.sign_in(&walk.acme.ada, PASSWORD);
     walk.is_asked();
     assert!(

@@ -128,7 +128,7 @@ async fn an_address_merely_entered_accepts_no_invitation() {
 }
 
 #[tokio::test]
-async fn an_address_that_somebody_else_has_is_not_taken_back() {
+async fn an_address_of_another_account_is_not_taken_back() {
     let world = World::new().await;
     let undo = world
         .link(

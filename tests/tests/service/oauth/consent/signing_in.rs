@@ -90,7 +90,7 @@ async fn one_can_sign_in_as_somebody_else(tenant: Tenant) {
     let robot = tenant.server().robot(&tenant.name, &[]);
     let mut visitor = ben(&tenant).await;
     let page = visitor.get(&asks(&robot, &[STATE])).await;
-    page.says(200, "Sign in as somebody else");
+    page.says(200, "Sign in with another account");
     let form = page.text.split("action=\"/sign-out\"").nth(1).unwrap();
     let next = attribute(form.split("name=\"next\"").nth(1).unwrap(), "value");
     let location = visitor

@@ -1,12 +1,13 @@
 //! Making a member of an organization an administrator, and taking that back, after a question.
 
 use axum::response::Response;
+use eddyline_model::UserId;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_wire::User;
 use http::StatusCode;
 
-use super::{Own, Subject, find};
+use super::{Own, Subject, confirmation, find, token_warning, with_confirmation};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::FormView;
@@ -27,8 +28,8 @@ pub(in crate::pages) async fn ask(
         Some(true) => OrganizationRole::Member,
         _ => OrganizationRole::Administrator,
     };
-    let question = Question::new(&visit, &own, &user, role)?;
-    let form = question.form(&visit);
+    let question = Question::new(&visit, &own, &user, role).await?;
+    let form = question.form(&visit).await?;
     Ok(question.page(&visit, &own, form))
 }
 
@@ -45,7 +46,9 @@ pub(in crate::pages) async fn change(
     };
     let own = find(visit, &name, OrganizationAction::Administer).await?;
     let organizations = visit.app().organizations();
-    let Err(error) = organizations.set_role(actor, own.id, user, role).await else {
+    let shown = confirmation(&sent);
+    let changed = organizations.set_role(actor, own.id, user, role, &shown);
+    let Err(error) = changed.await else {
         let done = match role {
             OrganizationRole::Administrator => "appointed",
             OrganizationRole::Member if actor.user_id() == Some(user) => "resigned",
@@ -55,8 +58,8 @@ pub(in crate::pages) async fn change(
         return Ok(see_other(&format!("{people}?done={done}")));
     };
     let user = organizations.user(actor, own.id, user).await?;
-    let question = Question::new(visit, &own, &user, role)?;
-    let form = question.form(visit).with_error(error);
+    let question = Question::new(visit, &own, &user, role).await?;
+    let form = question.form(visit).await?.with_error(error);
     let form = form.map_err(PageError::not_allowed)?;
     Ok(question.page(visit, &own, form))
 }
@@ -74,7 +77,7 @@ struct Question {
 }
 
 impl Question {
-    fn new(
+    async fn new(
         visit: &Visit,
         own: &Own,
         user: &User,
@@ -115,6 +118,10 @@ impl Question {
                 &t.dismiss,
             ),
         };
+        let text = match role {
+            MEMBER => text + &token_warning(visit, own, UserId(user.id)).await?,
+            _ => text,
+        };
         Ok(Self {
             role,
             heading,
@@ -123,10 +130,13 @@ impl Question {
         })
     }
 
-    fn form(&self, visit: &Visit) -> FormView {
-        visit
-            .form(visit.path(), self.button)
-            .hidden("role", self.role)
+    async fn form(&self, visit: &Visit) -> Result<FormView, PageError> {
+        let form = visit.form(visit.path(), self.button);
+        let form = form.hidden("role", self.role);
+        match self.role {
+            ADMINISTRATOR => with_confirmation(visit, form).await,
+            _ => Ok(form),
+        }
     }
 
     fn page(self, visit: &Visit, own: &Own, form: FormView) -> Response {

@@ -7,12 +7,15 @@ pub(in crate::pages) mod general;
 pub(in crate::pages) mod people;
 pub(in crate::pages) mod provider;
 
-use eddyline_model::OrganizationId;
+use eddyline_app::{Confirmation, Password, ScimDetails};
 use eddyline_model::policy::{OrganizationAction, organization as allowed};
+use eddyline_model::{OrganizationId, UserId};
 use eddyline_wire::OrganizationSummary;
 
 use super::Frame;
 use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::submission::Submission;
 use crate::texts::Texts;
 use crate::visit::Visit;
 
@@ -123,6 +126,41 @@ impl Own {
             above: None,
         }
     }
+}
+
+/// Has a form ask for the password, unless the visitor has just signed in.
+async fn with_confirmation(visit: &Visit, form: FormView) -> Result<FormView, PageError> {
+    let actor = visit.signed_in()?;
+    if visit.app().accounts().has_signed_in_lately(actor).await? {
+        return Ok(form);
+    }
+    let t = visit.texts();
+    let label = &t.field.current_password;
+    let field = FormField::password("current_password", label, "current-password");
+    Ok(form.field(field.hint(&t.organization.proof_hint)))
+}
+
+/// What a form of [`with_confirmation`] has sent.
+fn confirmation(sent: &Submission) -> Confirmation {
+    let text = Some(sent.get("current_password")).filter(|text| !text.is_empty());
+    Confirmation {
+        current_password: text.map(Password::new),
+        address: sent.visit.client(),
+    }
+}
+
+/// What to bear in mind when a person loses rights who made the token of the identity provider.
+async fn token_warning(visit: &Visit, own: &Own, user: UserId) -> Result<String, PageError> {
+    let organizations = visit.app().organizations();
+    let known = organizations.provider(visit.signed_in()?, own.id).await?;
+    let made = |known: &ScimDetails| {
+        let maker = known.made_by.as_ref().map(|(id, _)| *id);
+        known.enabled && maker == Some(user)
+    };
+    Ok(match known.is_some_and(|known| made(&known)) {
+        true => format!(" {}", visit.texts().provider.warning),
+        false => String::new(),
+    })
 }
 
 /// The first page of the settings of the organization with this name in URLs.

@@ -7,7 +7,7 @@ use eddyline_model::policy::OrganizationAction;
 use eddyline_wire::User;
 use http::StatusCode;
 
-use super::{Own, Subject, find};
+use super::{Own, Subject, find, token_warning};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::FormView;
@@ -132,7 +132,7 @@ async fn asked(
     let page = Ask {
         inside: visit.inside(),
         frame,
-        text,
+        text: text + &token_warning(visit, own, UserId(user.id)).await?,
         form,
         back: own.path(Subject::People),
     };

@@ -2,9 +2,10 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{ScimDetails, TokenReplaced};
+use eddyline_app::{Actor, Error, ErrorKind, ScimDetails, TokenReplaced};
+use http::StatusCode;
 
-use super::{Own, Subject, find};
+use super::{Own, Subject, confirmation, find, with_confirmation};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::FormView;
@@ -35,6 +36,11 @@ pub(in crate::pages) async fn show(
     OrganizationName(name): OrganizationName,
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, Subject::Provider.action()).await?;
+    page(&visit, &own, None).await
+}
+
+/// The page, with what was wrong with its form.
+async fn page(visit: &Visit, own: &Own, error: Option<Error>) -> Result<Response, PageError> {
     let organizations = visit.app().organizations();
     let known = organizations.provider(visit.signed_in()?, own.id).await?;
     let here = own.path(Subject::Provider);
@@ -44,18 +50,44 @@ pub(in crate::pages) async fn show(
         Some(_) => &t.connect_again,
         None => &t.connect,
     };
+    let mut connect = None;
+    if !connected && own.takes_changes() {
+        connect = Some(with_confirmation(visit, visit.form(&here, button)).await?);
+    }
+    let connect = with_error(connect, error)?;
+    let wrong = connect.as_ref().is_some_and(FormView::is_wrong);
     let done = (visit.query("done") == "disconnected").then_some(t.disconnected.as_str());
-    Ok(visit.page(&Provider {
+    let page = Provider {
         inside: visit.inside(),
         frame: Frame {
             done,
-            ..own.frame(&visit, Subject::Provider)
+            wrong,
+            ..own.frame(visit, Subject::Provider)
         },
-        connect: (!connected && own.takes_changes()).then(|| visit.form(&here, button)),
+        connect,
         replacement: (connected && own.takes_changes()).then(|| format!("{here}/token")),
         end: connected.then(|| format!("{here}/disconnect")),
         known,
-    }))
+    };
+    Ok(visit.page_with(status(wrong), &page))
+}
+
+/// A form with what was wrong with it. What no form can show is an error page.
+fn with_error(form: Option<FormView>, error: Option<Error>) -> Result<Option<FormView>, PageError> {
+    match (form, error) {
+        (form, None) => Ok(form),
+        (Some(form), Some(error)) if error.kind() == ErrorKind::Invalid => {
+            Ok(Some(form.with_error(error)?))
+        }
+        (_, Some(error)) => Err(PageError::not_allowed(error)),
+    }
+}
+
+fn status(wrong: bool) -> StatusCode {
+    match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    }
 }
 
 pub(in crate::pages) async fn connect(
@@ -63,7 +95,11 @@ pub(in crate::pages) async fn connect(
     sent: Submission,
 ) -> Result<Response, PageError> {
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
-    let_in(&sent.visit, &own, TokenReplaced::None).await
+    let actor = sent.visit.signed_in()?;
+    match let_in(&sent, actor, &own, TokenReplaced::None).await {
+        Ok(shown) => Ok(shown),
+        Err(error) => page(&sent.visit, &own, Some(error)).await,
+    }
 }
 
 pub(in crate::pages) async fn ask_to_replace(
@@ -71,8 +107,19 @@ pub(in crate::pages) async fn ask_to_replace(
     OrganizationName(name): OrganizationName,
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, Subject::Provider.action()).await?;
+    replacement(&visit, &own, None).await
+}
+
+/// Asks whether the token shall be replaced.
+async fn replacement(
+    visit: &Visit,
+    own: &Own,
+    error: Option<Error>,
+) -> Result<Response, PageError> {
     let t = &visit.texts().provider;
-    ask(&visit, &own, &t.replace, &t.replace_text).await
+    let form = with_confirmation(visit, visit.form(visit.path(), &t.replace)).await?;
+    let form = with_error(Some(form), error)?;
+    ask(visit, own, (&t.replace, &t.replace_text), form).await
 }
 
 pub(in crate::pages) async fn replace(
@@ -80,7 +127,11 @@ pub(in crate::pages) async fn replace(
     sent: Submission,
 ) -> Result<Response, PageError> {
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
-    let_in(&sent.visit, &own, TokenReplaced::Present).await
+    let actor = sent.visit.signed_in()?;
+    match let_in(&sent, actor, &own, TokenReplaced::Present).await {
+        Ok(shown) => Ok(shown),
+        Err(error) => replacement(&sent.visit, &own, Some(error)).await,
+    }
 }
 
 pub(in crate::pages) async fn ask_to_disconnect(
@@ -89,7 +140,14 @@ pub(in crate::pages) async fn ask_to_disconnect(
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, Subject::Provider.action()).await?;
     let t = &visit.texts().provider;
-    ask(&visit, &own, &t.disconnect_it, &t.disconnect_text).await
+    let form = visit.form(visit.path(), &t.disconnect_it);
+    ask(
+        &visit,
+        &own,
+        (&t.disconnect_it, &t.disconnect_text),
+        Some(form),
+    )
+    .await
 }
 
 pub(in crate::pages) async fn disconnect(
@@ -107,28 +165,42 @@ pub(in crate::pages) async fn disconnect(
     Ok(see_other(&format!("{here}?done=disconnected")))
 }
 
-/// Asks about the provider that is let in. `what` is done is the heading and the button.
-async fn ask(visit: &Visit, own: &Own, what: &str, text: &str) -> Result<Response, PageError> {
+/// Asks about the provider that is let in; `what` is done is the heading.
+async fn ask(
+    visit: &Visit,
+    own: &Own,
+    (what, text): (&str, &str),
+    form: Option<FormView>,
+) -> Result<Response, PageError> {
     let organizations = visit.app().organizations();
     let known = organizations.provider(visit.signed_in()?, own.id).await?;
-    if !known.is_some_and(|known| known.enabled) {
-        return Err(PageError::not_found());
-    }
-    Ok(visit.page(&Ask {
+    let form = form.filter(|_| known.is_some_and(|known| known.enabled));
+    let form = form.ok_or_else(PageError::not_found)?;
+    let wrong = form.is_wrong();
+    let page = Ask {
         inside: visit.inside(),
-        frame: own.frame(visit, Subject::Provider).headed(what.to_owned()),
+        frame: Frame {
+            wrong,
+            ..own.frame(visit, Subject::Provider).headed(what.to_owned())
+        },
         text: text.to_owned(),
-        form: visit.form(visit.path(), what),
+        form,
         back: own.path(Subject::Provider),
-    }))
+    };
+    Ok(visit.page_with(status(wrong), &page))
 }
 
-async fn let_in(visit: &Visit, own: &Own, replaced: TokenReplaced) -> Result<Response, PageError> {
+async fn let_in(
+    sent: &Submission,
+    actor: &Actor,
+    own: &Own,
+    replaced: TokenReplaced,
+) -> Result<Response, Error> {
+    let visit = &sent.visit;
     let organizations = visit.app().organizations();
     let (url, token) = organizations
-        .let_provider_in(visit.signed_in()?, own.id, replaced)
-        .await
-        .map_err(PageError::not_allowed)?;
+        .let_provider_in(actor, own.id, replaced, &confirmation(sent))
+        .await?;
     let here = own.path(Subject::Provider);
     let t = &visit.texts().provider;
     let page = SecretPage::new(visit, &t.secret_title, (&here, &t.back))

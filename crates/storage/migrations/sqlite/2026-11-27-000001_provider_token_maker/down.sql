@@ -1,0 +1,1 @@
+alter table identity_providers drop column made_by;
