@@ -12,6 +12,7 @@ mod network;
 mod notifications;
 mod reading;
 mod sending;
+mod sessions;
 mod tabs;
 mod writing;
 

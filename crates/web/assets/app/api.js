@@ -3,6 +3,9 @@
 import { pageOf } from './dom.js';
 import { t } from './texts.js';
 
+/** How many letters of a request may outlive the page. Browsers allow 64 KiB of all together. */
+const MOST_KEPT_ALIVE = 10000;
+
 /** The path under which the pages are reached, mostly empty. */
 export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
 
@@ -43,10 +46,13 @@ async function ask(method, path, content) {
     // The answer to a post is then the message, and not only that it was taken.
     headers['X-Service-Wait-For-Message'] = 'true';
   }
+  const body = content && JSON.stringify(content);
   return fetch(`${root}/app/-/api${path}`, {
     method,
     headers,
-    body: content && JSON.stringify(content),
+    body,
+    // What is sent when the reader goes to another page arrives as well. Browsers take only short ones.
+    keepalive: Boolean(body) && body.length < MOST_KEPT_ALIVE,
   });
 }
 
@@ -83,9 +89,17 @@ function sendForm(path, form, going) {
   return { done, cancel: () => request.abort() };
 }
 
+/** Whether a page that was loaded anew is of another user, who has signed in in another tab. */
+export const isOfAnother = (page) => page.body.dataset.me !== document.body.dataset.me;
+
 /** Takes the token of the page as it is now. @returns {Promise<boolean>} whether it is another one */
 async function renewToken() {
   const page = pageOf(await (await fetch(location.href)).text());
+  if (isOfAnother(page)) {
+    // Nothing is sent in the name of that user. What waits stays for its author.
+    location.reload();
+    throw new TypeError(t('script.api.no_connection'));
+  }
   const { csrf } = page.body.dataset;
   if (!csrf || csrf === document.body.dataset.csrf) return false;
   document.body.dataset.csrf = csrf;

@@ -1,16 +1,17 @@
 // The page of a flow: what happens is shown as it happens, and what the reader writes is sent.
 
-import { call, root } from './api.js';
+import { call, isOfAnother, root } from './api.js';
 import { Composer } from './composer.js';
+import { countMentions, showWaiting, tabOf } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
-import { notice, showWaiting } from './notices.js';
+import { notice } from './notices.js';
 import { Outbox } from './outbox.js';
-import { authorOf, chip, isHit } from './row.js';
+import { authorOf, chip, fillThread, isHit } from './row.js';
 import { pickEmoji } from './picker.js';
 import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
@@ -65,7 +66,7 @@ function put(message) {
   const isNew = isInChat || isInThread;
   newest = Math.max(newest, message.id);
   if (isNew && message.user !== self.me) announce(message);
-  if (message.thread?.source) putThread(message.thread);
+  if (message.thread && message.id === newest) showThread(message.thread);
   if (message.event === 'status' && isNew) showStatus(message);
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
@@ -127,7 +128,7 @@ async function editMessage(id, content) {
 /** Changes the last message of the reader's. */
 function editLast(composer) {
   const feed = composer.own ? shownThread : chat;
-  const own = findAll('article[data-id][data-mine]', feed.element).at(-1);
+  const own = findAll('article[data-id][data-mine]', feed.element).filter(isChangeable).at(-1);
   if (own) startEdit(own);
 }
 
@@ -157,6 +158,10 @@ function reply(row) {
   composers[0].replyTo(row.dataset.thread, { hue: row.dataset.hue, shape, title });
 }
 
+const isGone = (row) => find('.text .gone', row) !== null;
+/** Whether the reader can change a message. */
+const isChangeable = (row) => 'mine' in row.dataset && !isGone(row);
+
 // Tools stand in the row that the pointer or the focus is in.
 
 function showTools(row) {
@@ -165,13 +170,14 @@ function showTools(row) {
     if (!shown.contains(document.activeElement)) shown.remove();
   }
   const tools = find('#tools').content.cloneNode(true);
+  const isDeleted = isGone(row);
   for (const button of findAll('button', tools)) {
+    if (isDeleted && button.dataset.do !== 'reply') button.remove();
     const needsOwn = ['edit', 'delete'].includes(button.dataset.do);
     if (needsOwn && !('mine' in row.dataset)) button.remove();
     if (button.dataset.do === 'edit' && !find('.text', row).textContent) button.remove();
     if (button.dataset.do === 'reply' && (!row.dataset.thread || row.closest('#thread'))) button.remove();
     if (button.dataset.do === 'tags' && !flow) button.remove();
-    if (button.dataset.do === 'react' && find('.gone', row)) button.remove();
   }
   row.append(tools);
 }
@@ -244,9 +250,11 @@ main.addEventListener('keydown', (event) => {
     const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
     event.preventDefault();
     rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
-  } else if (event.key === 'Escape' && shownThread && !event.isComposing) {
-    location.assign(root + main.dataset.path);
   }
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== 'Escape' || !shownThread || event.defaultPrevented || event.isComposing) return;
+  if (!find('dialog[open]')) location.assign(root + main.dataset.path);
 });
 
 const focusedRow = () => document.activeElement?.closest('article[data-id]');
@@ -279,14 +287,18 @@ function goToMention() {
 /** Moves the focus to the next of the panes that are shown. */
 function goToPane() {
   const places = [
-    ['.side', '.tab[aria-current], a'],
-    ['.talk', 'textarea'],
-    ['.list', 'main .list .scroll a, .list a'],
-    ['.thread', 'textarea'],
+    ['.side', ['.tab[aria-current]', '.tab']],
+    ['.talk', ['textarea']],
+    ['.list', ['.scroll a', '.tabs a']],
+    ['.thread', ['textarea']],
   ];
+  const firstIn = (pane, wanted) =>
+    wanted.flatMap((place) => findAll(place, pane)).find((target) => target.checkVisibility());
   const panes = places
-    .map(([pane, place]) => ({ pane: find(pane), target: find(pane) && find(place, find(pane)) }))
-    .filter(({ target }) => target?.checkVisibility());
+    .map(([name, wanted]) => ({ pane: find(name), wanted }))
+    .filter(({ pane }) => pane)
+    .map(({ pane, wanted }) => ({ pane, target: firstIn(pane, wanted) }))
+    .filter(({ target }) => target);
   const at = panes.findIndex(({ pane }) => pane.contains(document.activeElement));
   panes[(at + 1) % panes.length]?.target.focus();
 }
@@ -311,17 +323,17 @@ bindKeys({
   k: () => moveRow(-1),
   m: goToMention,
   r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
-  '+': withRow(react),
-  t: withRow((row) => (flow ? editTags(row, room, notify) : false)),
-  e: withRow((row) => ('mine' in row.dataset ? void startEdit(row) : false)),
+  '+': withRow((row) => (isGone(row) ? false : react(row))),
+  t: withRow((row) => (flow && !isGone(row) ? editTags(row, room, notify) : false)),
+  e: withRow((row) => (isChangeable(row) ? void startEdit(row) : false)),
   l: withRow((row) => void copyAddress(row)),
-  Delete: withRow((row) => ('mine' in row.dataset ? void deleteMessage(row) : false)),
+  Delete: withRow((row) => (isChangeable(row) ? void deleteMessage(row) : false)),
   Enter: withRow((row) => {
     const link = find('.mark', row);
     if (document.activeElement !== row || !row.dataset.thread) return false;
     return link.click();
   }),
-  End: () => chat.goToEnd(),
+  End: () => void goToNewest(),
   F6: goToPane,
   'Ctrl+U': (event) => (event.shiftKey && composers[0].tray ? composers[0].tray.input.click() : false),
 });
@@ -339,7 +351,23 @@ function setTabStop() {
   }
 }
 
-// The inbox.
+// The inbox, and the state of threads.
+
+/** What the head of the open thread shows, as far as the stream has said. */
+let shownState = null;
+
+/** Shows the state of a thread wherever the thread is shown. */
+function showThread(thread) {
+  if (thread.source) putThread(thread);
+  for (const feed of feeds) {
+    for (const row of feed.threads.get(thread.id) ?? []) fillThread(row, thread);
+  }
+  if (shownThread?.thread !== thread.id) return;
+  const { title, status, fields, body, actions } = thread;
+  const state = JSON.stringify([title, status, fields, body, actions]);
+  if (state !== shownState) refreshSoon(['thread-chip', 'thread-head']);
+  shownState = state;
+}
 
 function putThread(thread) {
   const list = find('#inbox');
@@ -421,11 +449,6 @@ document.addEventListener('visibilitychange', () => {
 
 // Other flows.
 
-function tabOf({ flow: id, to }) {
-  const name = id ? `[data-flow="${CSS.escape(id)}"]` : `[data-private="${CSS.escape(to ?? '')}"]`;
-  return find(`.tab${name}`);
-}
-
 /** Whether an event is of the room that the page shows. */
 function isHere(event) {
   if (flow) return event.flow === flow;
@@ -436,8 +459,8 @@ function isHere(event) {
 function noteElsewhere(message) {
   if (message.user === self.me) return;
   const tab = tabOf(message.to ? { to: message.user } : message);
-  // A conversation that is new to the page.
-  if (!tab && message.to) refresh();
+  // A conversation that is new to the page, or a mention where the tab is closed.
+  if (!tab && (message.to || isHit(message))) refresh(LISTS);
   if (!tab || message.id <= Number(tab.dataset.last ?? 0)) return;
   tab.dataset.last = message.id;
   tab.classList.add('unread');
@@ -447,16 +470,6 @@ function noteElsewhere(message) {
   number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
   count.hidden = false;
   countMentions();
-  showWaiting();
-}
-
-/** Shows how many mentions are unread in the flows of the list. */
-function countMentions() {
-  const counts = findAll('.tab[data-flow] .count:not([hidden]) .num');
-  const sum = counts.reduce((all, number) => all + Number(number.textContent), 0);
-  const place = find('#mentions .count');
-  find('.num', place).textContent = sum;
-  place.hidden = sum === 0;
 }
 
 function noteRead({ flow: id, to, message }) {
@@ -466,7 +479,6 @@ function noteRead({ flow: id, to, message }) {
   tab.classList.remove('unread');
   find('.count', tab).hidden = true;
   countMentions();
-  showWaiting();
 }
 
 // What screen readers are told.
@@ -500,7 +512,7 @@ function heard(event) {
   }
   switch (event.event) {
     case 'reset':
-      refreshSoon();
+      refreshSoon(EVERYTHING);
       break;
     case 'message-edit':
       if (!isHere(event)) break;
@@ -529,7 +541,7 @@ function heard(event) {
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      refreshSoon();
+      refreshSoon(LISTS);
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -543,20 +555,28 @@ function heard(event) {
 let rebuilding = null;
 let refreshTimer = 0;
 const held = [];
+/** What stands around the messages, by the ids of its elements. */
+const LISTS = ['inbox', 'tabs', 'conversations', 'people'];
+const EVERYTHING = ['chat', 'thread', ...LISTS];
+/** What is to be made anew. */
+const stale = new Set();
 
 /** Such events reach all members at the same time. The pages do not all ask the server at once. */
-function refreshSoon() {
+function refreshSoon(parts) {
+  for (const part of parts) stale.add(part);
   refreshTimer ||= setTimeout(() => {
     refreshTimer = 0;
-    refresh();
+    refresh([]);
   }, Math.random() * SPREAD);
 }
 
-/** Makes what the page shows anew, in place. */
-function refresh() {
+/** Makes parts of the page anew, in place. */
+function refresh(parts) {
+  for (const part of parts) stale.add(part);
   rebuilding ??= rebuild().finally(() => {
     rebuilding = null;
     for (const event of held.splice(0)) heard(event);
+    if (stale.size > 0) refreshSoon([]);
   });
 }
 
@@ -565,28 +585,38 @@ function placeOfFocus() {
   const focused = document.activeElement;
   const tab = focused.closest('.side li')?.querySelector('.tab');
   if (tab) return `.tab[href="${tab.getAttribute('href')}"]${focused === tab ? '' : ' + .close'}`;
+  if (focused.dataset.action) return `#thread-head [data-action="${focused.dataset.action}"]`;
   const row = focused.closest('article[data-id]');
   return row && `#${row.parentElement.id} article[data-id="${row.dataset.id}"]`;
 }
 
+/** Whether the reader is writing in an element: what is made anew would lose the text. */
+function isWrittenIn(element) {
+  const { activeElement } = document;
+  return find('.line-form', element) || (element.contains(activeElement) && activeElement.matches('input'));
+}
+
 async function rebuild() {
+  const parts = [...stale];
+  stale.clear();
   const page = pageOf(await loadPage());
   const now = find('#main', page);
-  if (now?.dataset.room !== room) {
+  if (isOfAnother(page) || now?.dataset.room !== room) {
     location.reload();
     return;
   }
   const place = placeOfFocus();
-  for (const id of ['chat', 'thread', 'inbox', 'tabs', 'conversations', 'people']) {
+  const hasMessages = parts.includes('chat');
+  for (const id of parts) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
-    if (!old || !fresh) continue;
+    if (!old || !fresh || (!hasMessages && isWrittenIn(old))) continue;
     old.replaceChildren(...fresh.childNodes);
     for (const flag of ['more', 'newer']) {
       if (flag in fresh.dataset) old.dataset[flag] = '';
       else delete old.dataset[flag];
     }
   }
-  for (const feed of feeds) {
+  for (const feed of hasMessages ? feeds : []) {
     feed.index();
     if (feed.hasNewer) feed.showPlace();
   }
@@ -599,6 +629,8 @@ async function rebuild() {
   outbox.resume();
   correctTimes();
   showWaiting();
+  showNewer(false);
+  markRead();
 }
 
 /** The page as the server makes it now, however long that takes. */
@@ -618,7 +650,7 @@ async function loadPage() {
 
 function changed(state) {
   if (state === 'signed-out') location.reload();
-  else if (state === 'refused') refresh();
+  else if (state === 'refused') refresh(EVERYTHING);
   else if (state === 'broken') {
     offlineTimer ||= setTimeout(() => (find('#offline').hidden = false), OFFLINE_AFTER);
   } else {
@@ -626,6 +658,7 @@ function changed(state) {
     offlineTimer = 0;
     find('#offline').hidden = true;
     outbox.wake();
+    for (const { tray } of composers) tray?.resume();
     if (flow) askPresence(room);
   }
 }
@@ -672,6 +705,13 @@ function correctTimes() {
   for (const feed of feeds) for (const row of feed.rows.values()) feed.arrange(row);
 }
 
+/** With a keyboard at hand the reader can type at once, unless the page points at a message. */
+function focusFirst() {
+  if (!matchMedia('(hover: hover)').matches || location.hash || document.activeElement !== document.body) return;
+  const place = find('#inbox [name="q"]') ?? find('#reply textarea') ?? find('#composer textarea');
+  if (place.checkVisibility()) place.focus({ preventScroll: true });
+}
+
 /** On narrow screens one pane shows at a time. */
 for (const link of findAll('[data-to]')) {
   link.addEventListener('click', (event) => {
@@ -691,8 +731,12 @@ stream.join(streamRequest());
 addEventListener('online', stream.wake);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
 outbox.resume();
+// What waits in other rooms is sent from here. The rooms show it themselves.
+const quiet = { show() {}, sent() {}, dropped() {} };
+for (const place of Outbox.rooms()) if (place !== room) void new Outbox(place, quiet).run();
 for (const feed of feeds) feed.showPlace();
 showNewer(false);
 markRead();
 showWaiting();
+focusFirst();
 document.documentElement.dataset.ready = '';

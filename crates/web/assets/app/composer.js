@@ -24,6 +24,7 @@ export class Composer {
     this.thread = this.own;
     this.editing = null;
     this.place = `eddyline-draft:${document.body.dataset.me}:${room}`;
+    this.placeholder = this.text.placeholder;
     this.text.value = kept.get(this.key) ?? '';
     form.addEventListener('submit', (event) => {
       event.preventDefault();
@@ -97,6 +98,7 @@ export class Composer {
     this.thread = thread;
     this.text.value = kept.get(this.key) ?? '';
     this.showTo({ hue, shape, text: t('script.composer.in_thread', { title }) });
+    this.text.placeholder = t('script.composer.reply');
     this.text.focus();
   }
 
@@ -126,6 +128,7 @@ export class Composer {
     this.editing = null;
     this.thread = this.own;
     if (this.to) this.to.hidden = true;
+    this.text.placeholder = this.placeholder;
     this.text.value = kept.get(this.key) ?? '';
     this.text.focus();
   }

@@ -419,8 +419,14 @@ export class Feed {
       return;
     }
     const { generation } = this;
-    const newest = await this.load('');
-    if (generation !== this.generation) return;
+    let newest;
+    do {
+      // The answer has what was held until now. A message that changes meanwhile is asked for again.
+      this.held.clear();
+      this.hasMissed = false;
+      newest = await this.load('');
+      if (generation !== this.generation) return;
+    } while (this.hasMissed);
     this.generation += 1;
     // What is being sent stays.
     for (const child of [...this.element.children]) if (!isPending(child)) child.remove();
@@ -429,6 +435,8 @@ export class Feed {
     this.last = 0;
     this.hasMore = true;
     for (const message of newest) this.place(message);
+    // Between the first row and an older one may be others. They are loaded when the reader comes there.
+    for (const id of this.held.keys()) if (id < this.first) this.held.delete(id);
     this.placeHeld();
     this.goToEnd();
     this.reached();

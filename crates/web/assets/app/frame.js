@@ -1,10 +1,11 @@
 // What stands around every page of the client: the list of flows, the switcher, the keys.
 
 import { root } from './api.js';
+import { showWaiting } from './counts.js';
 import './drawer.js';
 import { find, findAll } from './dom.js';
 import { bindKeys, showKeys } from './keys.js';
-import { openNotices, showWaiting } from './notices.js';
+import { openNotices } from './notices.js';
 import { addCommands, openSwitcher } from './switcher.js';
 import './tabs.js';
 import { t } from './texts.js';
@@ -42,6 +43,11 @@ bindKeys({
   'Alt+ArrowUp': () => goToTab(-1),
   'Alt+Shift+ArrowDown': () => goToTab(1, isUnread),
   'Alt+Shift+ArrowUp': () => goToTab(-1, isUnread),
+});
+// Those who point at an icon are told its name.
+document.addEventListener('pointerover', ({ target }) => {
+  const named = target.closest?.('.bare[aria-label]:not([title])');
+  if (named) named.title = named.getAttribute('aria-label');
 });
 find('[data-do="jump"]').addEventListener('click', openSwitcher);
 find('[data-do="notices"]').addEventListener('click', openNotices);

@@ -2,7 +2,8 @@
 // them also when no page is open, where the browser has a push service; else an open page does.
 
 import { root } from './api.js';
-import { find, findAll, kept } from './dom.js';
+import { tabOf } from './counts.js';
+import { find, kept } from './dom.js';
 import { authorOf, isHit } from './row.js';
 import { t } from './texts.js';
 import { registered } from './worker-address.js';
@@ -144,7 +145,10 @@ function bodyOf(message) {
 }
 
 function isWanted(message) {
-  const level = tabOf(message)?.dataset.notify || self.notify;
+  const tab = message.flow && tabOf(message);
+  // Of a flow whose tab is closed only a mention is shown, which opens the tab.
+  if (message.flow && !tab) return isHit(message);
+  const level = tab?.dataset?.notify || self.notify;
   return level === 'all' || (level === 'mentions' && (Boolean(message.to) || isHit(message)));
 }
 
@@ -156,22 +160,11 @@ function isQuiet() {
   return from < until ? from <= now && now < until : from <= now || now < until;
 }
 
-const tabOf = (message) => message.flow && find(`.tab[data-flow="${CSS.escape(message.flow)}"]`);
-
 /** Where a message was written. */
 function placeOf(message) {
   if (message.to) return { name: '', path: `${root}/app/-/private/${message.user}` };
   const tab = tabOf(message);
   return { name: tab ? find('.t', tab).textContent : '', path: tab?.getAttribute('href') };
-}
-
-const pageTitle = document.title;
-
-/** Shows in the title of the page how much waits for the reader. */
-export function showWaiting() {
-  const counts = findAll('.tab:is([data-flow], [data-private]) .count:not([hidden]) .num').map((place) => Number(place.textContent));
-  const sum = counts.reduce((total, count) => total + count, 0);
-  document.title = sum > 0 ? `(${sum}) ${pageTitle}` : pageTitle;
 }
 
 if (isOn()) subscribe();

@@ -29,6 +29,12 @@ export class Outbox {
     addEventListener('storage', (event) => this.changedElsewhere(event));
   }
 
+  /** The rooms in which something of the reader's waits. @returns {Set<string>} */
+  static rooms() {
+    const prefix = `eddyline-outbox:${document.body.dataset.me}:`;
+    return new Set(keptKeys(prefix).map((key) => key.slice(prefix.length, key.lastIndexOf(':'))));
+  }
+
   /** Shows what an earlier page has not sent, and goes on with it. */
   resume() {
     for (const entry of this.entries.values()) this.view.show(entry);

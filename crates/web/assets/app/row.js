@@ -83,6 +83,7 @@ export function showText(row, text, html, isEdited) {
   if (text === '') {
     // With its text the reactions to a message went.
     showReactions(row, {});
+    find('.tools', row)?.remove();
     place.replaceChildren(make('span', { className: 'gone', textContent: t('both.deleted') }));
     return;
   }
@@ -131,7 +132,8 @@ export function dress(place) {
   }
 }
 
-function fillThread(row, thread) {
+/** Shows the thread of a message in its row. */
+export function fillThread(row, thread) {
   if (!thread) return;
   const path = `${root}${find('#main').dataset.path}/threads/${thread.id}`;
   row.dataset.thread = thread.id;

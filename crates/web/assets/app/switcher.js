@@ -45,7 +45,8 @@ function things() {
     const place = `${flow.organization.parameterized_name}/${flow.parameterized_name}`;
     return { text: flow.name, to: `/app/${place}`, sign: icon('wave'), about: flow.joined ? '' : t('script.switcher.not_joined') };
   });
-  const people = loaded.people.map((user) => {
+  const others = loaded.people.filter(({ id }) => String(id) !== document.body.dataset.me);
+  const people = others.map((user) => {
     const face = make('span', { className: 'face s' }, make('img', { src: `${user.avatar}72`, alt: '', width: 36, height: 36 }));
     return { text: user.name, also: user.nick, to: `/app/-/private/${user.id}`, sign: face, about: `@${user.nick}` };
   });

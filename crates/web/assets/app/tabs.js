@@ -1,6 +1,7 @@
 // Tabs of flows and private conversations: closing one, and keeping that of the page open.
 
 import { call, root } from './api.js';
+import { countMentions } from './counts.js';
 import { find, findAll } from './dom.js';
 import { notify } from './toast.js';
 
@@ -9,24 +10,37 @@ function roomOf(tab) {
   return tab.dataset.flow ? `/flows/${tab.dataset.api}` : `/private/${tab.dataset.private}`;
 }
 
+/** Marks what counts in a tab as read: what is unread would bring the tab back. */
+async function markRead(tab) {
+  if (find('.count', tab).hidden) return;
+  const [last] = await call('GET', `${roomOf(tab)}/messages?limit=1`);
+  if (last) await call('PUT', `${roomOf(tab)}/read`, { message: last.id });
+}
+
 async function close(pressed) {
   const address = pressed.getAttribute('href');
   try {
+    await markRead(pressed);
     await call('PUT', roomOf(pressed), { open: false });
   } catch (error) {
     notify(error.message);
     return;
   }
-  if (pressed.hasAttribute('aria-current')) {
-    location.assign(`${root}/app`);
-    return;
-  }
   // The list may have been made anew meanwhile.
   const tabs = findAll('.side .tab');
   const at = tabs.findIndex((tab) => tab.getAttribute('href') === address);
+  if (pressed.hasAttribute('aria-current')) {
+    const isRoom = (tab) => tab.matches('[data-flow], [data-private]');
+    const beside = tabs.slice(at + 1).find(isRoom) ?? tabs.slice(0, at).findLast(isRoom);
+    location.assign(beside?.href ?? `${root}/app`);
+    return;
+  }
   if (at < 0) return;
-  tabs[at].closest('li').remove();
-  (tabs[at + 1] ?? tabs[at - 1]).focus();
+  const item = tabs[at].closest('li');
+  const hadFocus = item.contains(document.activeElement);
+  item.remove();
+  countMentions();
+  if (hadFocus) (tabs[at + 1] ?? tabs[at - 1]).focus();
 }
 
 find('.side').addEventListener('click', (event) => {

@@ -15,8 +15,11 @@ let state = 'open';
 
 const url = new URL('../../app/-/stream/flows', import.meta.url).href;
 const connection = new Connection(url, heard, (now) => {
-  state = now;
-  tell({ state });
+  // A tab that the browser has discarded says nothing. Each that is still there names its flows again.
+  if (now === 'refused') for (const port of ports.keys()) ports.set(port, []);
+  // That the connection ends after a refusal is no news.
+  if (state !== 'refused' || now !== 'broken') state = now;
+  tell({ state: now });
 });
 
 function tell(message) {

@@ -78,6 +78,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
         include_str!("../../assets/app/completion.js"),
     ),
     ("composer.js", include_str!("../../assets/app/composer.js")),
+    ("counts.js", include_str!("../../assets/app/counts.js")),
     ("dom.js", include_str!("../../assets/app/dom.js")),
     ("drawer.js", include_str!("../../assets/app/drawer.js")),
     ("emoji.js", include_str!("../../assets/app/emoji.js")),

@@ -12,6 +12,7 @@ use super::{MAIN, complaints, open, open_flow, ready, sees, shows, texts, write}
 on_both_databases![
     a_page_opens_at_a_message_and_goes_on_to_both_ends,
     a_live_message_waits_until_the_newest_is_reached,
+    nothing_is_missing_where_a_live_message_has_changed_behind_the_gap,
     an_older_message_of_a_thread_is_shown_in_its_pane,
     what_is_written_in_the_past_stands_behind_the_newest,
     a_page_opens_at_a_day,
@@ -169,6 +170,38 @@ async fn a_live_message_waits_until_the_newest_is_reached(server: Server) {
 /// The path of a reaction to a message of the flow.
 fn reaction(message: i64) -> String {
     format!("/flows/{MAIN}/messages/{message}/reactions/%F0%9F%8E%89")
+}
+
+async fn nothing_is_missing_where_a_live_message_has_changed_behind_the_gap(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    fill(&ben, 120).await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/messages/5");
+    });
+    // The page holds these. Those that change are to be loaded.
+    for number in 120..190 {
+        let message = ben.say(MAIN, &format!("message {number}")).await;
+        if number % 20 == 0 {
+            let path = format!("/flows/{MAIN}/messages/{}", message["id"]);
+            let now = json!({"content": format!("message {number}!")});
+            ben.does(Method::PUT, &path, &now).await;
+        }
+    }
+    let all = (0..190).map(|number| match number {
+        120 | 140 | 160 | 180 => format!("message {number}! (edited)"),
+        _ => format!("message {number}"),
+    });
+    tokio::task::block_in_place(|| {
+        click(&browser, "button.newer");
+        sees(&browser, "message 189");
+        scroll_until(&browser, UP, "message 0");
+        assert_eq!(texts(&browser), all.collect::<Vec<_>>());
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
 }
 
 async fn an_older_message_of_a_thread_is_shown_in_its_pane(server: Server) {

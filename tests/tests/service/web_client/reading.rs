@@ -7,7 +7,9 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{ENTER, MAIN, PASSWORD, complaints, open, open_flow, sees, shows, sign_in, texts};
+use super::{
+    ENTER, ESCAPE, MAIN, PASSWORD, complaints, open, open_flow, ready, sees, shows, sign_in, texts,
+};
 
 on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
@@ -158,6 +160,30 @@ async fn an_item_of_an_integration_comes_up_in_the_inbox(server: Server) {
     }
     tokio::task::block_in_place(|| {
         assert_eq!(browser.count("#inbox .rows li"), 1);
+        browser.execute("document.querySelector('#inbox .rows a').click()");
+        shows(&browser, "#thread-chip .chip");
+        ready(&browser);
+    });
+    // The state of the thread is the same wherever it stands.
+    let thread = ada.get(&format!("/flows/{MAIN}/threads")).await[0]["id"].clone();
+    let thread = format!(
+        "/flows/{MAIN}/threads/{}/messages",
+        thread.as_str().unwrap()
+    );
+    let text = json!({"event": "message", "content": "on it"});
+    ada.does(Method::POST, &thread, &text).await;
+    source.push(&activity("Solved")).await;
+    tokio::task::block_in_place(|| {
+        for place in ["#thread-chip", "#inbox .rows", "#chat article .about"] {
+            browser.wait_for(&format!(
+                "document.querySelector('{place} .chip')?.textContent === 'Solved'"
+            ));
+        }
+        // Escape closes the thread, wherever the focus is.
+        browser.execute("document.activeElement.blur()");
+        browser.press_keys(ESCAPE);
+        browser.wait_for("!document.querySelector('#thread')");
+        ready(&browser);
         let title = browser.execute("return document.querySelector('#inbox .title').textContent");
         assert_eq!(title, "Gateway drops packets");
         open_flow(&browser, &server, "");

@@ -6,11 +6,12 @@ use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use super::{ENTER, MAIN, complaints, open, open_flow, ready, shows};
+use super::{ENTER, MAIN, complaints, open, open_flow, ready, sees, shows, write};
 
 on_both_databases![
     a_closed_tab_stays_closed_until_its_flow_is_visited,
     a_closed_conversation_comes_back_with_a_message,
+    a_conversation_that_is_begun_stays_in_the_list,
     a_first_visit_says_what_a_flow_is,
 ];
 
@@ -56,7 +57,7 @@ async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
         browser.open(&format!("{}/app/acme/side", server.base_url()));
         ready(&browser);
         browser.execute("document.querySelector('.tab[aria-current] + .close').click()");
-        browser.wait_for("document.title.startsWith('Your flows')");
+        browser.wait_for("document.title.includes('main')");
         Handle::current().block_on(is_open(false));
     });
     // A mention brings it back.
@@ -66,6 +67,15 @@ async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
     tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
         shows(&browser, &format!("{tab} .count:not([hidden])"));
+        shows(&browser, "#mentions .count:not([hidden])");
+        // It was seen, and closes as well.
+        browser.execute(&format!(
+            "document.querySelector(\"{tab} + .close\").click()"
+        ));
+        browser.wait_for(&format!("!document.querySelector(\"{tab}\")"));
+        shows(&browser, "#mentions .count[hidden]");
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count(&tab), 0);
         assert_eq!(complaints(&browser), Vec::<String>::new());
     });
 }
@@ -85,12 +95,33 @@ async fn a_closed_conversation_comes_back_with_a_message(server: Server) {
         browser.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
         ready(&browser);
         browser.execute("document.querySelector('.tab[aria-current] + .close').click()");
-        browser.wait_for("document.title.startsWith('Your flows')");
+        browser.wait_for("document.title.includes('main')");
         open_flow(&browser, &server, "");
         assert_eq!(browser.count(&tab), 0);
     });
     ben.does(Method::POST, &private, &text("two")).await;
     tokio::task::block_in_place(|| {
+        shows(&browser, &tab);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn a_conversation_that_is_begun_stays_in_the_list(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let tab = format!(".tab[data-private='{}']", ben.id);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
+        ready(&browser);
+        browser.wait_for(&format!(
+            "document.querySelector(\"{tab}\").dataset.closed === undefined"
+        ));
+        write(&browser, "psst");
+        sees(&browser, "psst");
+        open_flow(&browser, &server, "");
         shows(&browser, &tab);
         assert_eq!(complaints(&browser), Vec::<String>::new());
     });
