@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, Error, ErrorKind, RoomsList};
+use eddyline_app::{Actor, ErrorKind, RoomsList};
 use eddyline_model::UserId;
 use eddyline_model::messages::{MessageCursor, MessageQuery};
-use eddyline_wire::Message;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
+use super::message::{PageMessage, decoded};
 use super::private::person;
 use super::rows::UsersById;
 use super::shell::Shell;
@@ -94,8 +94,7 @@ async fn rows(
     words: &[String],
     further: impl Fn(&str) -> String,
 ) -> Result<FoundList, PageError> {
-    let messages: Vec<Message> =
-        serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;
+    let messages: Vec<PageMessage> = decoded(&list.json)?;
     let me = actor.user()?.user.id;
     let flows = visit.app().flows().all(actor).await?;
     let flows: HashMap<&str, (String, &str)> = flows
@@ -140,7 +139,7 @@ async fn rows(
 
 /// The path and the name of the private conversation of a message.
 fn of_conversation(
-    message: &Message,
+    message: &PageMessage,
     me: UserId,
     people: &UsersById,
     t: &Texts,

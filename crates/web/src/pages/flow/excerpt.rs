@@ -1,7 +1,8 @@
 //! Stretches of messages as lists of what was found show them, with the words that were looked for.
 
 use eddyline_model::search::hits;
-use eddyline_wire::Message;
+
+use super::message::PageMessage;
 
 /// How many characters stand before the first word that was found.
 const BEFORE: usize = 60;
@@ -17,12 +18,12 @@ pub(super) struct Piece {
 }
 
 /// The stretch of a message's text around the first of these search tokens, in one line.
-pub(super) fn excerpt(message: &Message, words: &[String]) -> Vec<Piece> {
+pub(super) fn excerpt(message: &PageMessage, words: &[String]) -> Vec<Piece> {
     cut(&one_line(&text_of(message)), words)
 }
 
 /// What can be read in a message.
-fn text_of(message: &Message) -> String {
+fn text_of(message: &PageMessage) -> String {
     if let Some(text) = super::rows::text_of(message) {
         return text.to_owned();
     }

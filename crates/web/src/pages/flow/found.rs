@@ -2,11 +2,11 @@
 
 use eddyline_model::tags::parse_list;
 use eddyline_model::{Timestamp, search};
-use eddyline_wire::Message;
 use eddyline_wire::requests::wrong_search;
 
 use super::CHAT;
 use super::excerpt::{Piece, excerpt};
+use super::message::PageMessage;
 use super::rows::UsersById;
 use crate::error::sentence;
 use crate::texts::Texts;
@@ -95,7 +95,7 @@ pub(super) struct FoundContext<'a> {
 impl FoundRow {
     /// `room` is the path of the room's page.
     pub(super) fn of(
-        message: &Message,
+        message: &PageMessage,
         room: &str,
         place: Option<String>,
         context: &FoundContext<'_>,
@@ -118,7 +118,7 @@ impl FoundRow {
 }
 
 /// Where a message stands: in the chat, or in its thread where the chat does not show it.
-pub(super) fn path_of(message: &Message, room: &str) -> String {
+pub(super) fn path_of(message: &PageMessage, room: &str) -> String {
     let id = message.id;
     let in_chat = CHAT.iter().any(|kind| kind.as_str() == message.event);
     match &message.thread_id {

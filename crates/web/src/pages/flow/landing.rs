@@ -2,13 +2,13 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use eddyline_app::{Error, Room, html_of_text};
+use eddyline_app::{Room, html_of_text};
 use eddyline_model::messages::{Around, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{MessageId, Timestamp};
-use eddyline_wire::Message;
 
 use super::found::path_of;
+use super::message::{PageMessage, decoded};
 use super::rows::Focus;
 use super::{CHAT, MESSAGES, Wanted, show};
 use crate::answer::see_other;
@@ -19,7 +19,7 @@ use crate::zone::Day;
 
 /// The messages that a chat opens with.
 pub(super) struct Stretch {
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Vec<PageMessage>,
     /// Whether older messages are there.
     pub(super) more: bool,
     /// Whether newer messages are there.
@@ -60,8 +60,7 @@ impl Landing {
             ..of
         };
         let list = visit.app().messages().list(room, query).await?;
-        let mut messages: Vec<Message> = serde_json::from_slice(&list.json)
-            .map_err(|error| Error::internal(error.to_string()))?;
+        let mut messages: Vec<PageMessage> = decoded(&list.json)?;
         for message in &mut messages {
             message.html = text_of(message).and_then(html_of_text);
         }
@@ -77,7 +76,7 @@ impl Landing {
 }
 
 /// The text of a message that people write.
-fn text_of(message: &Message) -> Option<&str> {
+fn text_of(message: &PageMessage) -> Option<&str> {
     match message.event.as_str() {
         "message" | "status" => message.content.as_str(),
         "comment" => message.content["text"].as_str(),
@@ -108,8 +107,7 @@ async fn elsewhere(
         return Ok(None);
     }
     let json = visit.app().encoder().message(&view, room.reference());
-    let message: Message =
-        serde_json::from_slice(&json).map_err(|error| Error::internal(error.to_string()))?;
+    let message: PageMessage = decoded(&json)?;
     Ok(message.thread_id.as_ref().map(|_| path_of(&message, path)))
 }
 

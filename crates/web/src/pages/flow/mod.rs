@@ -4,6 +4,7 @@ mod everywhere;
 mod excerpt;
 mod found;
 mod landing;
+mod message;
 mod private;
 mod rows;
 mod search;

@@ -6,9 +6,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use eddyline_model::Timestamp;
 use eddyline_model::tags::USER_EVERYONE;
-use eddyline_wire::{Attachment, FlowUser, Message, Thread};
+use eddyline_wire::{Attachment, FlowUser};
 use serde_json::Value;
 
+use super::message::{PageMessage, PageThread};
 use super::tag_links::{link_tags, tag_path};
 use crate::texts::Texts;
 use crate::zone::{Day, Zone};
@@ -181,7 +182,7 @@ impl Chip {
 }
 
 impl RowThread {
-    pub(super) fn of(thread: &Thread, flow: &str) -> Self {
+    pub(super) fn of(thread: &PageThread, flow: &str) -> Self {
         Self {
             id: thread.id.clone(),
             path: format!("{flow}/threads/{}", thread.id),
@@ -196,7 +197,7 @@ impl RowThread {
 }
 
 /// The rows of messages in the order of their numbers.
-pub(super) fn rows(messages: Vec<Message>, context: &RowContext<'_>) -> Vec<Row> {
+pub(super) fn rows(messages: Vec<PageMessage>, context: &RowContext<'_>) -> Vec<Row> {
     let mut rows: Vec<Row> = messages
         .into_iter()
         .map(|message| row(message, context))
@@ -205,7 +206,7 @@ pub(super) fn rows(messages: Vec<Message>, context: &RowContext<'_>) -> Vec<Row>
     rows
 }
 
-fn row(message: Message, context: &RowContext<'_>) -> Row {
+fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = context.people.get(&user);
     let author = author_name(&message, context.people, context.t);
@@ -264,7 +265,7 @@ fn row(message: Message, context: &RowContext<'_>) -> Row {
     }
 }
 
-fn reactions(message: &Message, context: &RowContext<'_>) -> Vec<Reaction> {
+fn reactions(message: &PageMessage, context: &RowContext<'_>) -> Vec<Reaction> {
     let each = message.emoji_reactions.iter().map(|(emoji, users)| {
         let name = |id: &i64| {
             let person = context.people.get(id);
@@ -295,7 +296,7 @@ fn is_long(text: &str) -> bool {
 }
 
 /// Who is shown to have written a message.
-pub(super) fn author_name(message: &Message, people: &UsersById, t: &Texts) -> String {
+pub(super) fn author_name(message: &PageMessage, people: &UsersById, t: &Texts) -> String {
     let user: i64 = message.user.parse().unwrap_or_default();
     let person = people.get(&user);
     match (&message.author, &message.external_user_name, person) {
@@ -318,24 +319,24 @@ impl RowContext<'_> {
 }
 
 /// Whether the text shows the tag already.
-fn names_tag(message: &Message, tag: &str) -> bool {
+fn names_tag(message: &PageMessage, tag: &str) -> bool {
     let text = text_of(message).unwrap_or_default().to_lowercase();
     text.contains(&format!("#{tag}"))
 }
 
 /// The plain text of a message.
-pub(super) fn text_of(message: &Message) -> Option<&str> {
+pub(super) fn text_of(message: &PageMessage) -> Option<&str> {
     message
         .content
         .as_str()
         .or_else(|| message.content["text"].as_str())
 }
 
-fn is_empty(message: &Message) -> bool {
+fn is_empty(message: &PageMessage) -> bool {
     text_of(message).is_some_and(str::is_empty)
 }
 
-fn html_of(message: &Message, t: &Texts) -> String {
+fn html_of(message: &PageMessage, t: &Texts) -> String {
     if is_empty(message) {
         let deleted = eddyline_markup::escape(&t.both.deleted);
         return format!("<span class=\"gone\">{deleted}</span>");

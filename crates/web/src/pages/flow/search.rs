@@ -1,11 +1,11 @@
 //! The list beside the chat that shows what a search of the flow found.
 
-use eddyline_app::{Error, Room};
+use eddyline_app::Room;
 use eddyline_model::MessageId;
 use eddyline_model::messages::MessageQuery;
-use eddyline_wire::Message;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
+use super::message::{PageMessage, decoded};
 use super::rows::RowContext;
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -52,8 +52,7 @@ async fn find(
         ..MessageQuery::default()
     };
     let list = visit.app().messages().list(room, query).await?;
-    let messages: Vec<Message> =
-        serde_json::from_slice(&list.json).map_err(|error| Error::internal(error.to_string()))?;
+    let messages: Vec<PageMessage> = decoded(&list.json)?;
     let of_found = FoundContext {
         visit,
         people: context.people,

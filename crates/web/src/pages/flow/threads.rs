@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use eddyline_app::{Error, FlowRoom, ThreadsOf};
+use eddyline_app::{FlowRoom, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_wire::Thread;
 use serde_json::Value;
 
+use super::message::{PageThread, decoded};
 use super::rows::{RowContext, RowThread};
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -57,7 +58,7 @@ pub(super) async fn thread_rows(
     let page = visit.app().threads();
     let page = page.list(room, ThreadsOf::Inbox, query).await?;
     let json = visit.app().encoder().threads(room.id(), &page.threads);
-    let threads: Vec<Thread> = serde_json::from_slice(&json).map_err(|error| unreadable(&error))?;
+    let threads: Vec<PageThread> = decoded(&json)?;
     Ok(threads
         .iter()
         .zip(&page.threads)
@@ -65,18 +66,14 @@ pub(super) async fn thread_rows(
         .collect())
 }
 
-fn unreadable(error: &serde_json::Error) -> Error {
-    Error::internal(error.to_string())
-}
-
 impl ThreadRow {
-    fn of(thread: &Thread, updated: Timestamp, context: &RowContext<'_>) -> Self {
+    fn of(thread: &PageThread, updated: Timestamp, context: &RowContext<'_>) -> Self {
         let today = context.zone.day(context.now);
         let talks = thread.internal_comments + thread.external_comments;
         let day = context.zone.day(updated).short(today, context.t);
         Self {
             thread: RowThread::of(thread, context.flow),
-            source: source(thread).unwrap_or_default(),
+            source: source(thread).unwrap_or_default().to_owned(),
             talks: usize::try_from(talks).unwrap_or_default(),
             updated: thread.updated_at.clone(),
             clock: day.unwrap_or_else(|| context.zone.clock(updated)),
@@ -93,7 +90,7 @@ impl ThreadHead {
     ) -> Result<Self, PageError> {
         let state = visit.app().threads().get(room, id).await?;
         let json = visit.app().encoder().thread(room.id(), &state);
-        let thread: Thread = serde_json::from_slice(&json).map_err(|error| unreadable(&error))?;
+        let (thread, shown): (Thread, PageThread) = (decoded(&json)?, decoded(&json)?);
         let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
         let fields = thread
             .fields
@@ -106,18 +103,17 @@ impl ThreadHead {
             (!is_link).then_some(Action { position, name })
         });
         Ok(Self {
-            source: source(&thread),
+            source: source(&shown).map(str::to_owned),
             fields: fields.collect(),
             actions: actions.collect(),
             body: thread.body.clone(),
             link: thread.external_url.clone(),
-            thread: RowThread::of(&thread, context.flow),
+            thread: RowThread::of(&shown, context.flow),
         })
     }
 }
 
 /// What the application of a thread is called.
-fn source(thread: &Thread) -> Option<String> {
-    let source = thread.source.as_ref()?;
-    Some(source["application"].as_str()?.to_owned())
+fn source(thread: &PageThread) -> Option<&str> {
+    thread.source.as_ref()?.application.as_deref()
 }
