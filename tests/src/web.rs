@@ -142,7 +142,7 @@ impl Server {
         let page = visitor
             .post("/sign-in", &[("email", email), ("password", password)])
             .await;
-        assert_eq!(page.sent_on(), "/app");
+        assert_eq!(page.sent_on(), "/");
         visitor
     }
 }

@@ -124,7 +124,7 @@ pub use operator::{
     FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
     OrganizationDetails, Provisioning, UserDetails,
 };
-pub use organizations::{Organizations, OwnOrganization, ScimDetails, TokenReplaced};
+pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
 pub use page_frame::PageFrame;
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};

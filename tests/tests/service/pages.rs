@@ -187,7 +187,7 @@ async fn one_signs_in_and_out(tenant: Tenant) {
             &[("email", &tenant.ben.email), ("password", PASSWORD)],
         )
         .await;
-    assert_eq!(page.sent_on(), "/app");
+    assert_eq!(page.sent_on(), "/");
     let session = page
         .headers("set-cookie")
         .into_iter()
@@ -198,7 +198,8 @@ async fn one_signs_in_and_out(tenant: Tenant) {
         "{session}"
     );
 
-    assert_eq!(visitor.get("/").await.sent_on(), "/app");
+    let flow = format!("/app/{}", tenant.main);
+    assert_eq!(visitor.get("/").await.sent_on(), flow);
     assert_eq!(
         visitor.get("/sign-in?next=/account").await.sent_on(),
         "/account"
@@ -223,13 +224,13 @@ async fn one_goes_on_to_where_one_wanted_but_never_elsewhere(tenant: Tenant) {
     for (next, expected) in [
         (wanted.as_str(), wanted.as_str()),
         ("/account?done=email", "/account?done=email"),
-        ("", "/app"),
-        ("//evil.example", "/app"),
-        ("/\\evil.example", "/app"),
-        ("/\t/evil.example", "/app"),
-        ("https:evil.example", "/app"),
-        ("https://evil.example/", "/app"),
-        ("javascript:alert(1)", "/app"),
+        ("", "/"),
+        ("//evil.example", "/"),
+        ("/\\evil.example", "/"),
+        ("/\t/evil.example", "/"),
+        ("https:evil.example", "/"),
+        ("https://evil.example/", "/"),
+        ("javascript:alert(1)", "/"),
     ] {
         let mut visitor = tenant.server().visitor();
         let fields = [
@@ -610,7 +611,7 @@ fn cookies_are_for_https_only_where_the_pages_are() {
                 "Origin: https://chat.example.org",
             ];
             let page = visitor.send("POST", "/sign-in", &headers, &body).await;
-            assert_eq!(page.sent_on(), "/app");
+            assert_eq!(page.sent_on(), "/");
             let session = page.headers("set-cookie").into_iter().find(|cookie| {
                 cookie.starts_with("__Host-eddyline-session=") && !cookie.contains("Max-Age=0")
             });

@@ -14,8 +14,8 @@ use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
 use crate::offboarding::unlink_scim_identity;
-use crate::organizations::provider::{NewToken, find, let_in, shut_out};
-use crate::organizations::{ScimDetails, TokenReplaced};
+use crate::organizations::provider::{NewToken, connect, disconnect, find};
+use crate::organizations::{ExpectedToken, ScimDetails};
 use crate::{Error, ErrorKind, Result};
 
 /// How an operator lets identity providers in. See [`crate::App::provisioning`].
@@ -47,14 +47,14 @@ impl Provisioning {
     ) -> Result<(String, String, Secret)> {
         let (name, token) = (organization.to_owned(), NewToken::generate());
         let stored = token.stored();
-        let replaced = match rotate {
-            true => TokenReplaced::Any,
-            false => TokenReplaced::None,
+        let expected = match rotate {
+            true => ExpectedToken::Any,
+            false => ExpectedToken::None,
         };
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             tx.organizations().lock(organization)?;
-            let_in(tx, organization, replaced, &stored, (OPERATOR, None))
+            connect(tx, organization, expected, &stored, (OPERATOR, None))
         };
         let done = self.core.transaction(NoCaller::Operator, work).await;
         let (uid, _) = done.map_err(|error| match error.kind() {
@@ -97,7 +97,7 @@ impl Provisioning {
         let work = move |tx: &mut Tx<'_>| {
             let organization = find_organization(tx, &name)?;
             tx.organizations().lock(organization)?;
-            shut_out(tx, organization, OPERATOR)
+            disconnect(tx, organization, OPERATOR)
         };
         let (uid, _) = self.core.transaction(NoCaller::Operator, work).await?;
         Ok(uid)

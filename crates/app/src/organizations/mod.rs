@@ -17,7 +17,7 @@ use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::Tx;
 use eddyline_wire::{Organization, OrganizationSummary, User};
 
-pub use self::provider::{ScimDetails, TokenReplaced};
+pub use self::provider::{ExpectedToken, ScimDetails};
 pub(crate) use self::roles::set_role;
 
 /// An organization of the caller's, by what it is called.

@@ -1,8 +1,8 @@
-//! The identity provider of an organization: letting one in, and no longer. Administrators do that
+//! The identity provider of an organization: connecting and disconnecting one. Administrators do that
 //! on the pages, operators from the command line.
 
 use eddyline_auth::{Secret, TokenHash};
-use eddyline_model::policy::{self, OrganizationAction};
+use eddyline_model::policy::{self, OrganizationAction, ProviderChange};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use serde_json::json;
@@ -34,13 +34,13 @@ pub struct ScimDetails {
     pub made_by: Option<(UserId, String)>,
     /// How many users it sees.
     pub users: i64,
-    /// The domains of the organization, within which its word proves addresses.
+    /// The domains of the organization, within which the addresses that it states count as proved.
     pub domains: Vec<String>,
 }
 
-/// Which token of a provider is given up for a new one.
+/// Which token must be there for a new one to take its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TokenReplaced {
+pub enum ExpectedToken {
     /// None: no provider is let in.
     None,
     /// That of a provider who is let in.
@@ -89,7 +89,7 @@ impl NewToken {
         }
     }
 
-    /// What [`let_in`] stores of it.
+    /// What [`connect`] stores of it.
     pub(crate) fn stored(&self) -> (String, TokenHash) {
         (self.uid.clone(), self.secret.hash())
     }
@@ -102,20 +102,20 @@ impl NewToken {
 /// # Errors
 ///
 /// [`Error::conflict`] when another token than the one that is to be replaced holds, or none.
-pub(crate) fn let_in(
+pub(crate) fn connect(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    replaced: TokenReplaced,
+    expected: ExpectedToken,
     (uid, token): &(String, TokenHash),
     (actor, user): (&str, Option<UserId>),
 ) -> TxResult<String> {
     let known = tx.identities().find_provider_details(organization)?;
     let has_token = known.as_ref().is_some_and(|known| known.enabled);
-    match (replaced, has_token) {
-        (TokenReplaced::None, true) => {
+    match (expected, has_token) {
+        (ExpectedToken::None, true) => {
             return Err(Error::conflict("an identity provider is let in already").into());
         }
-        (TokenReplaced::Present, false) => return Err(none().into()),
+        (ExpectedToken::Present, false) => return Err(none().into()),
         _ => {}
     }
     let action = if has_token {
@@ -138,7 +138,7 @@ pub(crate) fn let_in(
 /// # Errors
 ///
 /// [`Error::conflict`] where no provider is let in.
-pub(crate) fn shut_out(
+pub(crate) fn disconnect(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
     actor: &str,
@@ -167,16 +167,16 @@ fn named(user: UserId) -> String {
     format!("user:{user}")
 }
 
-/// Whether the caller may let a provider into an organization, or shut it out. Gives the caller.
-fn may_provide(
+/// Whether the caller may do this with the provider of an organization. Gives the caller.
+fn may_change_provider(
     tx: &mut Tx<'_>,
     actor: &Actor,
     id: OrganizationId,
-    lets_in: bool,
+    change: ProviderChange,
 ) -> TxResult<UserId> {
     let caller = actor.user()?;
     let organization = tx.organizations().find(id)?.ok_or_else(Error::not_found)?;
-    policy::provide(caller.role_in(id), &organization, lets_in).map_err(Error::from)?;
+    policy::change_provider(caller.role_in(id), &organization, change).map_err(Error::from)?;
     Ok(caller.user.id)
 }
 
@@ -208,11 +208,11 @@ impl Organizations {
     /// [`Error::not_found`] when it is not the caller's; [`Error::denied`] when the caller does not
     /// administer it, or it is inactive; [`Error::conflict`] when another token than the one that
     /// is to be replaced holds, or none; those of [`Confirmation`].
-    pub async fn let_provider_in(
+    pub async fn connect_provider(
         &self,
         actor: &Actor,
         id: OrganizationId,
-        replaced: TokenReplaced,
+        expected: ExpectedToken,
         confirmation: &Confirmation,
     ) -> Result<(String, Secret)> {
         self.accounts.confirm(actor, confirmation).await?;
@@ -221,8 +221,8 @@ impl Organizations {
         let work = self
             .core
             .locked_transaction_as(actor, hold(id), move |tx, caller| {
-                let caller = may_provide(tx, caller, id, true)?;
-                let_in(tx, id, replaced, &stored, (&named(caller), Some(caller)))
+                let caller = may_change_provider(tx, caller, id, ProviderChange::Connect)?;
+                connect(tx, id, expected, &stored, (&named(caller), Some(caller)))
             });
         let (uid, _) = work.await?;
         Ok((self.core.config().addresses.scim(&uid), token.secret))
@@ -237,12 +237,12 @@ impl Organizations {
     ///
     /// [`Error::not_found`] when it is not the caller's, [`Error::denied`] when the caller does not
     /// administer it, [`Error::conflict`] where no provider is let in.
-    pub async fn shut_provider_out(&self, actor: &Actor, id: OrganizationId) -> Result<()> {
+    pub async fn disconnect_provider(&self, actor: &Actor, id: OrganizationId) -> Result<()> {
         let work = self
             .core
             .locked_transaction_as(actor, hold(id), move |tx, caller| {
-                let caller = may_provide(tx, caller, id, false)?;
-                shut_out(tx, id, &named(caller))
+                let caller = may_change_provider(tx, caller, id, ProviderChange::Disconnect)?;
+                disconnect(tx, id, &named(caller))
             });
         work.await?;
         Ok(())

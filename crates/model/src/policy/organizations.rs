@@ -61,21 +61,30 @@ pub fn appoint(
     }
 }
 
-/// Whether a user with this `role` in an organization may give its identity provider a token, where
-/// `lets_in` holds, or take the token away. An inactive organization lets no provider in.
+/// What can be done with the identity provider of an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProviderChange {
+    /// Giving it a token, also in place of another.
+    Connect,
+    /// Taking its token away.
+    Disconnect,
+}
+
+/// Whether a user with this `role` in an organization may connect its identity provider, or
+/// disconnect it. An inactive organization connects none.
 ///
 /// # Errors
 ///
 /// As [`organization`], and [`Refusal::Denied`] for a token in an inactive one.
-pub fn provide(
+pub fn change_provider(
     role: Option<OrganizationRole>,
     of: &Organization,
-    lets_in: bool,
+    change: ProviderChange,
 ) -> Result<(), Refusal> {
     organization(role, OrganizationAction::Administer)?;
-    match lets_in {
-        true => write(of),
-        false => Ok(()),
+    match change {
+        ProviderChange::Connect => write(of),
+        ProviderChange::Disconnect => Ok(()),
     }
 }
 
@@ -133,8 +142,16 @@ mod tests {
                 "{role:?} {active}"
             );
             assert_eq!(appoint(role, &of, Member), takes, "{role:?} {active}");
-            assert_eq!(provide(role, &of, true), gives, "{role:?} {active}");
-            assert_eq!(provide(role, &of, false), takes, "{role:?} {active}");
+            assert_eq!(
+                change_provider(role, &of, ProviderChange::Connect),
+                gives,
+                "{role:?} {active}"
+            );
+            assert_eq!(
+                change_provider(role, &of, ProviderChange::Disconnect),
+                takes,
+                "{role:?} {active}"
+            );
         }
     }
 

@@ -16,18 +16,22 @@ use crate::submission::Submission;
 use crate::visit::Visit;
 
 /// Where one goes on to when nothing else was asked for.
-const INSIDE: &str = "/app";
+const INSIDE: &str = "/";
 
 /// Digits of the secret in a link.
 const DIGITS: usize = 64;
 
-/// The first page is one of two others.
-pub(super) async fn first(visit: Visit) -> Response {
-    see_other(if visit.actor().is_some() {
-        INSIDE
-    } else {
-        "/sign-in"
-    })
+/// The first page is another: for those who are signed in that of the first flow whose tab is open.
+pub(super) async fn first(visit: Visit) -> Result<Response, PageError> {
+    let Some(actor) = visit.actor() else {
+        return Ok(see_other("/sign-in"));
+    };
+    let flows = visit.app().flows().all(actor).await?;
+    let first = flows.iter().find(|flow| flow.open).map(|flow| {
+        let organization = &flow.organization.parameterized_name;
+        format!("/app/{organization}/{}", flow.parameterized_name)
+    });
+    Ok(see_other(first.as_deref().unwrap_or("/app")))
 }
 
 pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {

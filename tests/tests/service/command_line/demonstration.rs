@@ -182,7 +182,7 @@ fn the_link_of_the_demonstration_signs_in_once() {
     let submit = format!(
         "-H 'Origin: {origin}' -d csrf={csrf} -w '%{{http_code}} %{{redirect_url}}' -o /dev/null {link}"
     );
-    assert_eq!(curl(&submit), format!("303 {origin}/app"));
+    assert_eq!(curl(&submit), format!("303 {origin}/"));
     assert!(curl(&format!("{origin}/app")).contains("Ada Lovelace"));
     assert_eq!(
         curl(&format!("-w '%{{http_code}}' -o /dev/null {link}")),

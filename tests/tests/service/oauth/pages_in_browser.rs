@@ -62,6 +62,7 @@ fn sign_in(browser: &Browser, server: &Server, email: &str) {
 }
 
 fn see_to_an_application(browser: &Browser, server: &Server) {
+    browser.open(&format!("{}/account", server.base_url()));
     browser.press("Developer");
     is_fit(browser);
     browser.fill_label("Name", "Robot");

@@ -3,12 +3,20 @@
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, PASSWORD, Server, on_both_databases};
 
-use super::{ENTER, ESCAPE, MAIN, complaints, ready, sees, shows, texts};
+use serde_json::json;
 
-on_both_databases![the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread];
+use crate::integrations::{Source, update};
+
+use super::{ENTER, ESCAPE, MAIN, complaints, open, ready, sees, shows, texts};
+
+on_both_databases![
+    the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread,
+    a_key_leads_from_pane_to_pane,
+];
 
 const TAB: &str = "\u{e004}";
 const SHIFT: &str = "\u{e008}";
+const F6: &str = "\u{e036}";
 /// More than any page here has stops of Tab.
 const MOST_STOPS: usize = 60;
 
@@ -85,6 +93,31 @@ async fn the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread(serve
         browser.wait_for("!document.querySelector('#thread')");
         ready(&browser);
         assert_eq!(texts(&browser), ["Lunch?", "Good morning", "At noon"]);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn a_key_leads_from_pane_to_pane(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    let state = json!({"title": "Gateway drops packets"});
+    source.push(&update("212", "opened it", &state)).await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        for place in [
+            ".tab[aria-current]",
+            "#composer textarea",
+            "#inbox .rows a",
+            ".tab[aria-current]",
+        ] {
+            browser.press_keys(F6);
+            browser.wait_for(&format!("document.activeElement.matches('{place}')"));
+        }
         assert_eq!(complaints(&browser), Vec::<String>::new());
     });
 }

@@ -7,9 +7,7 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{
-    ENTER, ESCAPE, MAIN, PASSWORD, complaints, open, open_flow, ready, sees, shows, sign_in, texts,
-};
+use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, sees, shows, sign_in, texts};
 
 on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
@@ -17,6 +15,8 @@ on_both_databases![
     people_come_and_go_while_the_page_is_open,
     another_flow_is_marked_until_it_is_read_elsewhere,
     an_item_of_an_integration_comes_up_in_the_inbox,
+    a_change_of_a_user_leaves_the_messages_in_place,
+    a_deleted_message_offers_no_changes,
     the_stream_goes_on_when_a_flow_is_left_and_another_joined,
     a_small_screen_marks_nothing_read_that_it_does_not_show,
 ];
@@ -134,6 +134,51 @@ async fn another_flow_is_marked_until_it_is_read_elsewhere(server: Server) {
     });
 }
 
+async fn a_change_of_a_user_leaves_the_messages_in_place(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "hello").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.execute("document.querySelector('#chat article').dataset.kept = ''");
+    });
+    ben.does(Method::PUT, "/user", &json!({"name": "Benjamin"}))
+        .await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#people [data-name='Benjamin']");
+        assert_eq!(browser.count("#chat article[data-kept]"), 1);
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn a_deleted_message_offers_no_changes(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    let message = ada.say(MAIN, "oops").await;
+    let path = format!("/flows/{MAIN}/messages/{}", message["id"]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.execute("document.querySelector('#chat article').focus()");
+        shows(&browser, "#chat .tools [data-do=edit]");
+    });
+    ada.does(Method::DELETE, &path, &json!(null)).await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#chat .gone");
+        assert_eq!(browser.count("#chat .tools"), 0);
+        browser.execute("document.activeElement.blur()");
+        browser.execute("document.querySelector('#chat article').focus()");
+        shows(&browser, "#chat .tools");
+        for tool in ["edit", "delete", "react", "tags"] {
+            assert_eq!(browser.count(&format!("#chat .tools [data-do={tool}]")), 0);
+        }
+        assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
 async fn an_item_of_an_integration_comes_up_in_the_inbox(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
@@ -235,10 +280,7 @@ async fn a_small_screen_marks_nothing_read_that_it_does_not_show(server: Server)
     ben.say(MAIN, "not seen yet").await;
     tokio::task::block_in_place(|| {
         browser.set_window_size(360, 640);
-        browser.open(&format!("{}/sign-in", server.base_url()));
-        browser.fill_label("E-mail address", &ada.email);
-        browser.fill_label("Password", PASSWORD);
-        browser.press("Sign in");
+        sign_in(&browser, &server, server.base_url(), &ada);
         open_flow(&browser, &server, &format!("/threads/{thread}"));
         // Whatever the page does at first it has done when this is in the thread.
         browser.type_keys("#reply textarea", "a reply");

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Confirmation, TokenReplaced};
+use crate::{Confirmation, ExpectedToken};
 
 fn shown(password: Option<&str>) -> Confirmation {
     Confirmation {
@@ -28,12 +28,12 @@ async fn a_provider_is_let_in_after_a_fresh_sign_in_or_with_the_password() {
     let lets_in = async |replaced, shown| {
         let actor = by_session().await;
         app.organizations()
-            .let_provider_in(&actor, organization, replaced, &shown)
+            .connect_provider(&actor, organization, replaced, &shown)
             .await
             .map(drop)
             .map_err(|error| (error.kind(), error.into_fields()))
     };
-    assert_eq!(lets_in(TokenReplaced::None, shown(None)).await, Ok(()));
+    assert_eq!(lets_in(ExpectedToken::None, shown(None)).await, Ok(()));
     world.pass(11 * MINUTE);
     for (password, text) in [
         (None, "is required"),
@@ -41,12 +41,12 @@ async fn a_provider_is_let_in_after_a_fresh_sign_in_or_with_the_password() {
     ] {
         let fields = [("current_password".to_owned(), vec![text.to_owned()])];
         assert_eq!(
-            lets_in(TokenReplaced::Present, shown(password)).await,
+            lets_in(ExpectedToken::Present, shown(password)).await,
             Err((ErrorKind::Invalid, fields.into()))
         );
     }
     assert_eq!(
-        lets_in(TokenReplaced::Present, shown(Some(GOOD))).await,
+        lets_in(ExpectedToken::Present, shown(Some(GOOD))).await,
         Ok(())
     );
 

@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, Error, ErrorKind, ScimDetails, TokenReplaced};
+use eddyline_app::{Actor, Error, ErrorKind, ExpectedToken, ScimDetails};
 use http::StatusCode;
 
 use super::{Own, Subject, confirmation, find, with_confirmation};
@@ -96,7 +96,7 @@ pub(in crate::pages) async fn connect(
 ) -> Result<Response, PageError> {
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
     let actor = sent.visit.signed_in()?;
-    match let_in(&sent, actor, &own, TokenReplaced::None).await {
+    match new_token(&sent, actor, &own, ExpectedToken::None).await {
         Ok(shown) => Ok(shown),
         Err(error) => page(&sent.visit, &own, Some(error)).await,
     }
@@ -128,7 +128,7 @@ pub(in crate::pages) async fn replace(
 ) -> Result<Response, PageError> {
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
     let actor = sent.visit.signed_in()?;
-    match let_in(&sent, actor, &own, TokenReplaced::Present).await {
+    match new_token(&sent, actor, &own, ExpectedToken::Present).await {
         Ok(shown) => Ok(shown),
         Err(error) => replacement(&sent.visit, &own, Some(error)).await,
     }
@@ -158,7 +158,7 @@ pub(in crate::pages) async fn disconnect(
     let own = find(visit, &name, Subject::Provider.action()).await?;
     let organizations = visit.app().organizations();
     organizations
-        .shut_provider_out(visit.signed_in()?, own.id)
+        .disconnect_provider(visit.signed_in()?, own.id)
         .await
         .map_err(PageError::not_allowed)?;
     let here = own.path(Subject::Provider);
@@ -190,16 +190,16 @@ async fn ask(
     Ok(visit.page_with(status(wrong), &page))
 }
 
-async fn let_in(
+async fn new_token(
     sent: &Submission,
     actor: &Actor,
     own: &Own,
-    replaced: TokenReplaced,
+    replaced: ExpectedToken,
 ) -> Result<Response, Error> {
     let visit = &sent.visit;
     let organizations = visit.app().organizations();
     let (url, token) = organizations
-        .let_provider_in(actor, own.id, replaced, &confirmation(sent))
+        .connect_provider(actor, own.id, replaced, &confirmation(sent))
         .await?;
     let here = own.path(Subject::Provider);
     let t = &visit.texts().provider;
