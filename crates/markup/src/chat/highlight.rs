@@ -229,8 +229,8 @@ impl<'c, 'h> Scanner<'c, 'h> {
     fn is_in_word(&self) -> bool {
         let before = self.code[..self.at].rsplit(|c| !is_word_char(c)).next();
         let word = before.unwrap_or_default();
-        let is_prefix = |prefix: &&str| prefix.eq_ignore_ascii_case(word);
-        !word.is_empty() && !STRING_PREFIXES.iter().any(|prefix| is_prefix(&prefix))
+        let is_prefix = |prefix: &str| prefix.eq_ignore_ascii_case(word);
+        !word.is_empty() && !STRING_PREFIXES.into_iter().any(is_prefix)
     }
 
     /// At a word or a number.
