@@ -115,8 +115,9 @@ impl Notifications<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Takes the push messages that are due, the oldest first, and puts them off until `again`, when
-    /// they are due again unless they were sent: no other process takes them meanwhile.
+    /// Takes the push messages that are due, and puts them off until `again`, when they are due again
+    /// unless they were sent: no other process takes them meanwhile. Those that were tried least come
+    /// first, so that a push service that fails delays no others, and of these the oldest.
     pub fn claim_due(
         c: &mut Connection,
         now: Timestamp,
@@ -125,7 +126,7 @@ impl Notifications<'_, Tx<'_>> {
     ) -> Result<Vec<QueuedPush>> {
         let ids: Vec<i64> = pushes::table
             .filter(pushes::due_at.le(now.0))
-            .order((pushes::due_at, pushes::id))
+            .order((pushes::attempts, pushes::due_at, pushes::id))
             .limit(limit)
             .select(pushes::id)
             .load(c)?;

@@ -207,13 +207,14 @@ fn wait(headers: &HeaderMap) -> Option<i64> {
         .map(|seconds| i64::from(seconds) * 1000)
 }
 
-/// When to try again; `None` when it is not worth it any more.
+/// When to try again; `None` when it is not worth it any more. `wait` is the shortest pause that the
+/// push service takes.
 fn next(queued: &QueuedPush, now: Timestamp, wait: Option<i64>) -> Option<Timestamp> {
     let doublings = u32::try_from(queued.attempts - 1)
         .unwrap_or_default()
         .min(10);
-    let pause = wait.unwrap_or(FIRST_PAUSE_MILLIS << doublings);
-    let until = now.plus_millis(pause.clamp(1000, MAX_PAUSE_MILLIS));
+    let pause = (FIRST_PAUSE_MILLIS << doublings).max(wait.unwrap_or_default());
+    let until = now.plus_millis(pause.min(MAX_PAUSE_MILLIS));
     (until.0 - queued.created_at.0 < MAX_AGE_MILLIS).then_some(until)
 }
 
@@ -264,8 +265,8 @@ mod tests {
             (1, None, 30_000),
             (2, None, 60_000),
             (60, None, MAX_PAUSE_MILLIS),
-            (1, Some(5_000), 5_000),
-            (1, Some(0), 1_000),
+            (1, Some(0), 30_000),
+            (1, Some(45_000), 45_000),
             (1, Some(86_400_000), MAX_PAUSE_MILLIS),
         ] {
             let until = next(&queued(attempts), now, wait);

@@ -11,6 +11,7 @@ use crate::world::World;
 on_every_database!(
     a_message_that_waits_gives_way_to_a_later_one,
     a_browser_and_what_waits_for_it_end_with_its_session,
+    what_was_not_tried_yet_goes_before_what_failed,
     what_is_held_is_due_again_later,
 );
 
@@ -50,9 +51,13 @@ async fn enqueue(world: &World, messages: &[(RoomId, i64)]) {
 }
 
 async fn claim(world: &World, now: Timestamp) -> Vec<QueuedPush> {
+    claim_some(world, now, 10).await
+}
+
+async fn claim_some(world: &World, now: Timestamp, limit: i64) -> Vec<QueuedPush> {
     let claimed = world
         .store
-        .write(move |tx| tx.notifications().claim_due(now, LATER, 10));
+        .write(move |tx| tx.notifications().claim_due(now, LATER, limit));
     claimed.await.expect("they are claimed").0
 }
 
@@ -84,6 +89,24 @@ async fn a_browser_and_what_waits_for_it_end_with_its_session(home: Arc<Home>) {
         .store
         .read(|reader| reader.notifications().has_subscriptions());
     assert!(!left.await.expect("it is read"));
+}
+
+async fn what_was_not_tried_yet_goes_before_what_failed(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    subscribe(&world, world.ann).await;
+    enqueue(&world, &[(world.main, 1)]).await;
+    assert_eq!(numbers(&claim(&world, NOW).await), [1]);
+    let new = [NewPush {
+        session: SESSION.to_vec(),
+        room: RoomId(world.main.0 + 1000),
+        message: MessageId(2),
+    }];
+    let after = Timestamp(LATER.0 + 1);
+    let queued = world
+        .store
+        .write(move |tx| tx.notifications().insert_pushes(&new, after));
+    queued.await.expect("it is queued");
+    assert_eq!(numbers(&claim_some(&world, after, 1).await), [2]);
 }
 
 async fn what_is_held_is_due_again_later(home: Arc<Home>) {
