@@ -171,7 +171,8 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
         sees(&browser, "Written without a network");
         // The session ends elsewhere, and another user signs in.
         browser.command("Network.clearBrowserCookies", &json!({}));
-        browser.open(&format!("{}/sign-in", server.base_url()));
+        // A page of the client would be kept anew.
+        browser.open(&format!("{}/sign-in?next=%2Faccount", server.base_url()));
         browser.fill_label("E-mail address", &ada.email);
         browser.fill_label("Password", PASSWORD);
         browser.press("Sign in");
