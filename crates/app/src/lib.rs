@@ -244,12 +244,7 @@ impl Areas {
         let oauth = OAuth::new(core.clone(), authentication.clone(), sealing.clone());
         Ok(Self {
             avatars: Avatars::new(core.clone(), unpacking),
-            users: Users::new(
-                core.clone(),
-                authentication.clone(),
-                accounts.clone(),
-                mail.clone(),
-            ),
+            users: Users::new(core.clone(), accounts.clone(), mail.clone()),
             organizations: Organizations::new(core.clone(), accounts.clone()),
             groups: Groups::new(core.clone()),
             notifications: Notifications::new(core.clone(), push_key),

@@ -319,6 +319,7 @@ impl Identities<'_, Tx<'_>> {
                 identity_providers::token_hash.eq(Vec::<u8>::new()),
                 identity_providers::rotated_at.eq(now.0),
                 identity_providers::used_at.eq(None::<i64>),
+                identity_providers::made_by.eq(None::<i64>),
             ))
             .execute(c)?;
         Ok(())

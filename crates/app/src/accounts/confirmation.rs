@@ -1,4 +1,5 @@
-//! Confirming who one is, before a change that can hand an organization over.
+//! How a user confirms who they are, before a change that can hand over an organization or an
+//! account.
 
 use std::net::IpAddr;
 
@@ -6,6 +7,7 @@ use eddyline_auth::Password;
 
 use super::Accounts;
 use crate::actor::Actor;
+use crate::authenticate::KnownAccount;
 use crate::{Error, ErrorKind, Result};
 
 /// What a caller shows to confirm who they are. A session may have been left open; one that has
@@ -29,18 +31,34 @@ impl Accounts {
         if self.has_signed_in_lately(actor).await? {
             return Ok(());
         }
-        let wrong = |text| Error::invalid("current_password", text);
         let present = shown.current_password.as_ref();
-        let present = present.ok_or_else(|| wrong("is required"))?;
+        let present = present.ok_or_else(|| Error::invalid("current_password", "is required"))?;
         let email = &actor.user()?.user.email;
+        self.check_current_password(email, present, shown.address)
+            .await
+            .map(drop)
+    }
+
+    /// Checks the present password of the account with this address.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::invalid`] naming `current_password`, [`Error::too_many_attempts`].
+    pub(crate) async fn check_current_password(
+        &self,
+        email: &str,
+        present: &Password,
+        address: IpAddr,
+    ) -> Result<KnownAccount> {
         let checked = self
             .authentication
-            .check_password(email, present, shown.address);
-        match checked.await {
-            Err(error) if error.kind() == ErrorKind::Unauthenticated => {
-                Err(wrong("is not your present password"))
+            .check_password(email, present, address)
+            .await;
+        checked.map_err(|error| match error.kind() {
+            ErrorKind::Unauthenticated => {
+                Error::invalid("current_password", "is not your present password")
             }
-            other => other.map(drop),
-        }
+            _ => error,
+        })
     }
 }

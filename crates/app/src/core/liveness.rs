@@ -36,11 +36,12 @@ impl Core {
             .rely_until(at.plus_millis(TRUST_MILLIS));
     }
 
-    /// Only a process that runs a feed has a memory of its own to wait for.
+    /// Whether this process runs a feed. Without one it has no memory of its own to wait for.
     fn runs_feed(&self) -> bool {
         self.synced_at.load(Ordering::Relaxed) > 0
     }
 
+    /// Waits until the feed has read the log up to a position.
     async fn fed_through(&self, seq: Seq) {
         let mut fed = self.fed.subscribe();
         let _ = fed.wait_for(|at| at.seq >= seq).await;

@@ -16,7 +16,7 @@ use crate::core::transaction::TxResult;
 use crate::email_addresses::follow_up_change;
 use crate::groups::change::lock_names;
 use crate::mail_quota::MailCause;
-use crate::{Error, ErrorKind, Limit, Result, Users};
+use crate::{Error, Limit, Result, Users};
 
 /// What a user changes about themselves; what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -141,19 +141,10 @@ impl Users {
             };
             Error::invalid("current_password", text)
         })?;
-        let known = match self
-            .authentication
-            .check_password(&user.email, present, address)
-            .await
-        {
-            Err(error) if error.kind() == ErrorKind::Unauthenticated => {
-                return Err(Error::invalid(
-                    "current_password",
-                    "is not your present password",
-                ));
-            }
-            other => other?,
-        };
+        let known = self
+            .accounts
+            .check_current_password(&user.email, present, address)
+            .await?;
         let new = match &changes.password {
             Some(new) => Some(
                 self.accounts

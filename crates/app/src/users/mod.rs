@@ -3,7 +3,6 @@
 mod change;
 
 use crate::accounts::Accounts;
-use crate::authenticate::Authentication;
 use crate::core::Core;
 use crate::mailer::Mail;
 use eddyline_auth::FailureLimiter;
@@ -25,7 +24,6 @@ const NEW_ADDRESSES: u32 = 10;
 #[derive(Clone)]
 pub struct Users {
     core: Core,
-    authentication: Authentication,
     accounts: Accounts,
     mail: Mail,
     /// Counts the addresses that users try for their accounts.
@@ -35,16 +33,10 @@ pub struct Users {
 crate::core::opaque_debug!(Users);
 
 impl Users {
-    pub(crate) fn new(
-        core: Core,
-        authentication: Authentication,
-        accounts: Accounts,
-        mail: Mail,
-    ) -> Self {
+    pub(crate) fn new(core: Core, accounts: Accounts, mail: Mail) -> Self {
         let new_addresses = Arc::new(FailureLimiter::a_day(NEW_ADDRESSES));
         Self {
             core,
-            authentication,
             accounts,
             mail,
             new_addresses,

@@ -165,6 +165,15 @@ async fn used_at(world: &World) -> Option<Timestamp> {
     used
 }
 
+/// Who made the present token of the provider.
+async fn maker(world: &World) -> Option<UserId> {
+    let acme = world.organization;
+    let details = world
+        .read(move |reader| reader.identities().find_provider_details(acme))
+        .await;
+    details.expect("a provider").made_by
+}
+
 async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<Home>) {
     let world = provided(&home).await;
     let acme = world.organization;
@@ -180,11 +189,14 @@ async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<
         used.await.expect("noted");
         assert_eq!(used_at(&world).await, noted.map(Timestamp), "{at}");
     }
+    assert_eq!(maker(&world).await, None);
+    let ann = world.ann;
     let again = world.store.write(move |tx| {
         tx.identities()
-            .upsert_provider(acme, "another-uid", b"new", None, Timestamp(9))
+            .upsert_provider(acme, "another-uid", b"new", Some(ann), Timestamp(9))
     });
     again.await.expect("another token");
+    assert_eq!(maker(&world).await, Some(ann));
     let expected = Provider {
         organization: acme,
         uid: "acme-uid".into(),
@@ -203,6 +215,11 @@ async fn a_new_token_takes_the_place_of_the_old_one_and_the_uid_stays(home: Arc<
             .await,
         None
     );
+    let cleared = world
+        .store
+        .write(move |tx| tx.identities().clear_provider_token(acme, Timestamp(10)));
+    cleared.await.expect("no token");
+    assert_eq!(maker(&world).await, None);
 }
 
 async fn a_uid_belongs_to_one_organization(home: Arc<Home>) {

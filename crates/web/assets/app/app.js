@@ -628,7 +628,7 @@ async function rebuild() {
   stream.join(streamRequest());
   outbox.resume();
   correctTimes();
-  showWaiting();
+  countMentions();
   showNewer(false);
   markRead();
 }

@@ -9,7 +9,7 @@ fn shown(password: Option<&str>) -> Confirmation {
 }
 
 #[tokio::test]
-async fn a_provider_is_let_in_after_a_fresh_sign_in_or_with_the_password() {
+async fn providers_and_administrators_need_a_fresh_sign_in_or_the_password() {
     let world = World::new().await;
     let (app, mail) = (&world.app, ADA.parse().unwrap());
     let administers = OrganizationRole::Administrator;
@@ -25,15 +25,15 @@ async fn a_provider_is_let_in_after_a_fresh_sign_in_or_with_the_password() {
         .await
         .unwrap()[0]
         .id;
-    let lets_in = async |replaced, shown| {
+    let connect = async |expected, shown| {
         let actor = by_session().await;
         app.organizations()
-            .connect_provider(&actor, organization, replaced, &shown)
+            .connect_provider(&actor, organization, expected, &shown)
             .await
             .map(drop)
             .map_err(|error| (error.kind(), error.into_fields()))
     };
-    assert_eq!(lets_in(ExpectedToken::None, shown(None)).await, Ok(()));
+    assert_eq!(connect(ExpectedToken::None, shown(None)).await, Ok(()));
     world.pass(11 * MINUTE);
     for (password, text) in [
         (None, "is required"),
@@ -41,12 +41,12 @@ async fn a_provider_is_let_in_after_a_fresh_sign_in_or_with_the_password() {
     ] {
         let fields = [("current_password".to_owned(), vec![text.to_owned()])];
         assert_eq!(
-            lets_in(ExpectedToken::Present, shown(password)).await,
+            connect(ExpectedToken::Present, shown(password)).await,
             Err((ErrorKind::Invalid, fields.into()))
         );
     }
     assert_eq!(
-        lets_in(ExpectedToken::Present, shown(Some(GOOD))).await,
+        connect(ExpectedToken::Present, shown(Some(GOOD))).await,
         Ok(())
     );
 
