@@ -66,6 +66,9 @@ export class Composer {
       event.preventDefault();
       event.stopPropagation();
       this.leave();
+    } else if (event.key === 'Escape') {
+      // Letters are keys of the page then.
+      this.text.blur();
     } else if (event.key === 'ArrowUp' && this.text.value === '') {
       event.preventDefault();
       this.handlers.editLast(this);

@@ -6,6 +6,7 @@ use eddyline_wire::Flow;
 
 use crate::error::PageError;
 pub(super) use crate::pages::settings::general::show_settings;
+use crate::pages::settings::organization::new_flow_in;
 use crate::visit::{Inside, Visit};
 
 #[derive(Template)]
@@ -14,11 +15,17 @@ struct Flows {
     inside: Inside,
     done: Option<&'static str>,
     flows: Vec<Flow>,
+    /// The pages that make a flow, each in an organization with this name.
+    new_flow: Vec<(String, String)>,
 }
 
 pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
     let flows = visit.app().flows().all(actor).await?;
+    let own = visit.app().organizations().list_own(actor).await?;
+    let new_flow = own
+        .into_iter()
+        .map(|one| (new_flow_in(&one.parameterized_name), one.name));
     let t = &visit.texts().own_flows;
     let done = match visit.query("done") {
         "left" => Some(t.left.as_str()),
@@ -29,5 +36,6 @@ pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
         inside: visit.inside(),
         done,
         flows,
+        new_flow: new_flow.collect(),
     }))
 }

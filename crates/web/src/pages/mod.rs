@@ -101,6 +101,11 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
                 .post(settings::organization::general::rename),
         ),
         (
+            "/app/{organization}/settings/flows/new",
+            get(settings::organization::new_flow::show)
+                .post(settings::organization::new_flow::create),
+        ),
+        (
             "/app/{organization}/settings/people",
             get(settings::organization::people::list),
         ),

@@ -155,6 +155,11 @@ const FORMS: &[Form] = &[
         &[("name", "Taken Over")],
     ),
     form(
+        "/app/{organization}/settings/flows/new",
+        "/app/{organization}/settings/flows/new",
+        &[("name", "Taken Over")],
+    ),
+    form(
         "/app/{organization}/settings/identity-provider",
         "/app/{organization}/settings/identity-provider",
         &[],

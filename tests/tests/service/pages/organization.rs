@@ -13,6 +13,7 @@ on_shared_servers![
     the_name_is_changed_by_administrators,
     what_cannot_be_a_name_is_told_at_the_field,
     the_flows_that_one_may_see_are_listed,
+    a_member_makes_a_flow,
     the_older_address_of_the_applications_leads_on,
     an_identity_provider_is_connected_replaced_and_disconnected,
     an_identity_provider_is_for_administrators_alone,
@@ -204,6 +205,36 @@ async fn the_flows_that_one_may_see_are_listed(tenant: Tenant) {
         let theirs = tenant.neighbour();
         lacks(&page, &link(&theirs.main));
     }
+}
+
+async fn a_member_makes_a_flow(tenant: Tenant) {
+    let here = path(&tenant, "/flows/new");
+    for (who, mut visitor, status) in others(&tenant).await {
+        if who == "member" {
+            continue;
+        }
+        is_refused(&visitor.get(&here).await, status, who);
+        let sent = visitor.post(&here, &[("name", "Theirs")]).await;
+        is_refused(&sent, status, who);
+    }
+    let mut ben = signed_in(&tenant, &tenant.ben).await;
+    let link = format!("href=\"{here}\"");
+    ben.get("/app").await.says(200, &link);
+    ben.get(&path(&tenant, "")).await.says(200, &link);
+    let page = ben.get(&here).await;
+    page.says(200, "You are in it at once");
+    page.is_named_throughout(&here);
+    for name in ["", " ", &"x".repeat(200)] {
+        let page = ben.post(&here, &[("name", name)]).await;
+        page.says(400, "aria-invalid=\"true\"");
+    }
+    let made = ben.post(&here, &[("name", "Help desk")]).await;
+    let flow = format!("{}/help-desk", tenant.name);
+    assert_eq!(made.sent_on(), format!("/app/{flow}"));
+    ben.get(made.sent_on()).await.says(200, "Help desk");
+    let flow = tenant.ben.get(&format!("/flows/{flow}")).await;
+    assert_eq!(flow["joined"], true);
+    assert_eq!(flow["name"], "Help desk");
 }
 
 async fn the_older_address_of_the_applications_leads_on(tenant: Tenant) {

@@ -7,7 +7,7 @@ use eddyline_wire::requests::RenameOrganization;
 use eddyline_wire::{Flow, OrganizationSummary};
 use http::StatusCode;
 
-use super::{Own, Subject, find};
+use super::{Own, Subject, find, new_flow_in};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
@@ -27,6 +27,8 @@ struct General {
     form: Option<FormView>,
     /// Those that the visitor is in or could join, by their names.
     flows: Vec<Flow>,
+    /// The page that makes one, where something can be written.
+    new_flow: Option<String>,
 }
 
 impl General {
@@ -65,6 +67,10 @@ async fn shown(visit: &Visit, own: Own, form: FormView) -> Result<Response, Page
         inside: visit.inside(),
         frame,
         people: own.path(Subject::People),
+        new_flow: own
+            .summary
+            .active
+            .then(|| new_flow_in(&own.summary.parameterized_name)),
         form: own.takes_changes().then_some(form),
         organization: own.summary,
         flows,

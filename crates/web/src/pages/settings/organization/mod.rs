@@ -4,6 +4,7 @@
 pub(in crate::pages) mod administrator;
 pub(in crate::pages) mod applications;
 pub(in crate::pages) mod general;
+pub(in crate::pages) mod new_flow;
 pub(in crate::pages) mod people;
 pub(in crate::pages) mod provider;
 
@@ -161,6 +162,11 @@ async fn token_warning(visit: &Visit, own: &Own, user: UserId) -> Result<String,
         true => format!(" {}", visit.texts().provider.warning),
         false => String::new(),
     })
+}
+
+/// The page that makes a flow in the organization with this name in URLs.
+pub(in crate::pages) fn new_flow_in(organization: &str) -> String {
+    format!("{}/flows/new", settings_of(organization))
 }
 
 /// The first page of the settings of the organization with this name in URLs.

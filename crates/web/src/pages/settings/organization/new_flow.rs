@@ -1,0 +1,80 @@
+//! Making a flow in an organization.
+
+use axum::response::Response;
+use eddyline_model::policy::OrganizationAction;
+use eddyline_wire::requests::CreateFlow;
+use http::StatusCode;
+
+use super::{Own, Subject, find};
+use crate::answer::see_other;
+use crate::error::PageError;
+use crate::field::{FormField, FormView};
+use crate::pages::settings::ask::Ask;
+use crate::pages::settings::{Frame, path_of};
+use crate::segments::OrganizationName;
+use crate::submission::Submission;
+use crate::visit::Visit;
+
+pub(in crate::pages) async fn show(
+    visit: Visit,
+    OrganizationName(name): OrganizationName,
+) -> Result<Response, PageError> {
+    let own = find(&visit, &name, OrganizationAction::See).await?;
+    let form = naming(&visit, "");
+    Ok(page(&visit, &own, form))
+}
+
+pub(in crate::pages) async fn create(
+    OrganizationName(name): OrganizationName,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let own = find(visit, &name, OrganizationAction::See).await?;
+    let made = match sent.read::<CreateFlow>() {
+        Ok(CreateFlow { name }) => {
+            let organization = &own.summary.parameterized_name;
+            let flows = visit.app().flows();
+            flows.create(visit.signed_in()?, organization, name).await
+        }
+        Err(error) => Err(error),
+    };
+    match made {
+        Ok(flow) => Ok(see_other(&path_of(&flow))),
+        Err(error) => {
+            let form = naming(visit, sent.get("name")).with_error(error);
+            let form = form.map_err(PageError::not_allowed)?;
+            Ok(page(visit, &own, form))
+        }
+    }
+}
+
+fn naming(visit: &Visit, name: &str) -> FormView {
+    let t = visit.texts();
+    let field = FormField::text("name", &t.field.name, "off").value(name);
+    visit
+        .form(visit.path(), &t.organization.make_flow)
+        .field(field.hint(&t.organization.new_flow_hint))
+}
+
+fn page(visit: &Visit, own: &Own, form: FormView) -> Response {
+    let t = &visit.texts().organization;
+    let wrong = form.is_wrong();
+    let heading = t.new_flow_in.with("organization", &own.summary.name);
+    let page = Ask {
+        inside: visit.inside(),
+        frame: Frame {
+            wrong,
+            ..own
+                .frame(visit, Subject::General)
+                .headed(heading.to_string())
+        },
+        text: t.new_flow_text.clone(),
+        form,
+        back: own.path(Subject::General),
+    };
+    let status = match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    visit.page_with(status, &page)
+}
