@@ -128,16 +128,25 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         before,
         empty: request.empty.unwrap_or_default(),
         limit: request.limit.unwrap_or(DEFAULT_LIST),
+        last_message: request.last_message.unwrap_or_default(),
     };
     expect_response_bytes(LIST_BYTES)?;
-    let ThreadPage { threads, more } = ctx
+    let ThreadPage {
+        threads,
+        more,
+        last_messages,
+    } = ctx
         .app()
         .threads()
         .list(&room, wanted(&request), query)
         .await?;
     let answer = encoded(
         StatusCode::OK,
-        ctx.app().encoder().threads(room.id(), &threads),
+        ctx.app().encoder().threads(
+            room.id(),
+            &threads,
+            query.last_message.then_some(&last_messages),
+        ),
     );
     match threads.last() {
         Some(last) if more => Ok(with_header(
@@ -178,7 +187,7 @@ fn next(
         .since
         .map(|since| since.to_string())
         .unwrap_or_default();
-    let empty = if request.empty == Some(true) { "1" } else { "" };
+    let flag = |given: Option<bool>| if given == Some(true) { "1" } else { "" };
     let all = [
         ("until", until.as_str()),
         ("before", &before),
@@ -188,7 +197,8 @@ fn next(
             "application",
             request.application.as_deref().unwrap_or_default(),
         ),
-        ("empty", empty),
+        ("empty", flag(request.empty)),
+        ("last_message", flag(request.last_message)),
     ];
     let given: Vec<(&str, &str)> = all
         .into_iter()

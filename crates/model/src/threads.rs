@@ -192,6 +192,8 @@ pub struct ThreadQuery {
     pub empty: bool,
     /// How many at most.
     pub limit: i64,
+    /// Whether the last message of each is shown.
+    pub last_message: bool,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowUser, Group, ImportedInvitations, IntegrationError,
     Invitation, Link, Message, Organization, OrganizationSummary, OrganizationUser, Participant,
     PictureSize, PrivateActivity, PrivateConversation, Source, SourceApplication, Thread,
-    Thumbnail, User,
+    ThreadLastMessage, Thumbnail, User,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -79,6 +79,7 @@ fn of_messages() -> Map<String, Value> {
         "Source": Source::schema(),
         "SourceApplication": SourceApplication::schema(),
         "Thread": Thread::schema(),
+        "ThreadLastMessage": ThreadLastMessage::schema(),
         "Thumbnail": Thumbnail::schema(),
     }))
 }

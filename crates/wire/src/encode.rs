@@ -1,6 +1,8 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
-use eddyline_model::messages::{Message, MessageKind, MessageView, ThreadState};
+use std::collections::BTreeMap;
+
+use eddyline_model::messages::{LastMessage, Message, MessageKind, MessageView, ThreadState};
 use eddyline_model::reactions::{Reaction, Reactions};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, ThreadMark, title_of};
@@ -8,6 +10,8 @@ use eddyline_model::{FlowId, MessageId, RoomId};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
+
+use crate::messages::ThreadLastMessage;
 
 /// Where a message is shown.
 #[derive(Clone, Copy, Debug)]
@@ -54,29 +58,43 @@ impl Encoder {
     #[must_use]
     pub fn thread(&self, room: RoomId, state: &ThreadState) -> Vec<u8> {
         let mut json = Vec::with_capacity(1024);
-        self.write_thread(&mut json, room, state);
+        self.write_thread(&mut json, room, state, None);
         json
     }
 
-    /// A JSON array of threads of a room.
+    /// A JSON array of threads of a room; with their last messages where those are given, by what
+    /// began each thread.
     #[must_use]
-    pub fn threads(&self, room: RoomId, states: &[ThreadState]) -> Vec<u8> {
+    pub fn threads(
+        &self,
+        room: RoomId,
+        states: &[ThreadState],
+        last: Option<&BTreeMap<MessageId, LastMessage>>,
+    ) -> Vec<u8> {
         let mut json = Vec::with_capacity(2 + states.len() * 1024);
         json.push(b'[');
         for (i, state) in states.iter().enumerate() {
             if i > 0 {
                 json.push(b',');
             }
-            self.write_thread(&mut json, room, state);
+            let last = last.map(|last| last.get(&state.root));
+            self.write_thread(&mut json, room, state, last);
         }
         json.push(b']');
         json
     }
 
-    fn write_thread(&self, json: &mut Vec<u8>, room: RoomId, state: &ThreadState) {
+    fn write_thread(
+        &self,
+        json: &mut Vec<u8>,
+        room: RoomId,
+        state: &ThreadState,
+        last: Option<Option<&LastMessage>>,
+    ) {
         let shown = ShownThread {
             id: self.thread_ids.encode(room, state.root),
             state,
+            last,
         };
         serde_json::to_writer(json, &shown)
             .expect("writing to memory does not fail, and no map has other keys than text");
@@ -211,6 +229,7 @@ impl Serialize for MessageJson<'_> {
         let thread = self.view.thread.as_ref().map(|state| ShownThread {
             id: self.encoder.thread_ids.encode(message.room, state.root),
             state,
+            last: None,
         });
         map.serialize_entry("thread_id", &thread.as_ref().map(|thread| &thread.id))?;
         map.serialize_entry("thread", &thread)?;
@@ -311,6 +330,8 @@ impl Serialize for ShownReactions<'_> {
 struct ShownThread<'a> {
     id: String,
     state: &'a ThreadState,
+    /// The last message, where it is shown.
+    last: Option<Option<&'a LastMessage>>,
 }
 
 impl Serialize for ShownThread<'_> {
@@ -345,7 +366,21 @@ impl Serialize for ShownThread<'_> {
         map.serialize_entry("initial_message", &self.state.root.0)?;
         map.serialize_entry("updated_at", &Text(counts.updated_at))?;
         map.serialize_entry("created_at", &Text(counts.created_at))?;
+        if let Some(last) = self.last {
+            map.serialize_entry("last_message", &last.map(last_message))?;
+        }
         map.end()
+    }
+}
+
+fn last_message(last: &LastMessage) -> ThreadLastMessage {
+    ThreadLastMessage {
+        id: last.id.0,
+        event: last.event.as_str().to_owned(),
+        user: last.user.map_or(0, |user| user.0).to_string(),
+        author_name: last.author_name.clone(),
+        text: last.text.clone(),
+        sent: last.sent.0,
     }
 }
 

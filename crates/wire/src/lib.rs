@@ -32,7 +32,7 @@ pub use flows::{Flow, FlowUser, Link, UserPresence};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{InboxContent, read_author, read_item};
-pub use messages::{Attachment, Message, PictureSize, Thread, Thumbnail};
+pub use messages::{Attachment, Message, PictureSize, Thread, ThreadLastMessage, Thumbnail};
 pub use organizations::{
     Organization, OrganizationSubscription, OrganizationSummary, OrganizationUser,
 };

@@ -144,4 +144,26 @@ pub struct Thread {
     pub updated_at: String,
     /// When it began, ISO 8601.
     pub created_at: String,
+    /// Its last message, in lists that were asked for it. Null when all messages are gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<ThreadLastMessage>,
+}
+
+/// The last message of a thread, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadLastMessage {
+    /// Number.
+    pub id: i64,
+    /// Kind.
+    pub event: String,
+    /// The user who posted it, `"0"` when it is anonymous.
+    pub user: String,
+    /// The name of the author that the message itself bears: that of an activity or a discussion, or
+    /// of an anonymous sender.
+    pub author_name: Option<String>,
+    /// The first line that can be read in it, at most 200 characters. Empty when the text was
+    /// removed.
+    pub text: String,
+    /// When it was sent, in milliseconds since 1970.
+    pub sent: i64,
 }

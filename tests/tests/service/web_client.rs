@@ -10,6 +10,7 @@ mod keyboard;
 mod long_chat;
 mod network;
 mod notifications;
+mod panes;
 mod reading;
 mod sending;
 mod sessions;

@@ -1,6 +1,7 @@
 //! Messages: what is said and what happens in a room.
 
 mod cursor;
+mod last;
 mod notice;
 mod query;
 mod thread;
@@ -18,6 +19,7 @@ pub use crate::tags::Mentions;
 use crate::{MessageId, RoomId, Timestamp, UserId};
 
 pub use self::cursor::{InvalidCursor, MessageCursor};
+pub use self::last::LastMessage;
 pub use self::notice::{LiveNotice, Notice, present_content, subject_of};
 pub use self::query::{Around, MessageQuery, Sort};
 pub use self::thread::{ThreadCounts, ThreadState};

@@ -46,6 +46,29 @@ pub(crate) fn heading(json: &str) -> String {
         .to_owned()
 }
 
+/// The first line that can be read in the body of a document.
+pub(crate) fn discussed(json: &str) -> Option<String> {
+    let document: Document = serde_json::from_str(json).unwrap_or_default();
+    let mut text = String::new();
+    push_text(&document.body, &mut text);
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| !line.is_empty()).map(str::to_owned)
+}
+
+/// The name of who did what a document tells of.
+pub(crate) fn document_author(json: &str) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Authored {
+        author: Option<Named>,
+    }
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
+    let authored: Authored = serde_json::from_str(json).ok()?;
+    authored.author.map(|author| author.name)
+}
+
 /// Adds what can be read in HTML that was sanitised, so that each `<` in it begins a tag.
 fn push_text(html: &str, text: &mut String) {
     let mut rest = html;

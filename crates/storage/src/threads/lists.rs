@@ -1,7 +1,9 @@
 //! Lists of threads: those with a row, and those that nobody answered.
 
+use std::collections::BTreeMap;
+
 use diesel::prelude::*;
-use eddyline_model::messages::{MessageKind, Sort, ThreadCounts, ThreadState};
+use eddyline_model::messages::{LastMessage, MessageKind, Sort, ThreadCounts, ThreadState};
 use eddyline_model::threads::{self as model, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
@@ -112,6 +114,9 @@ pub struct ThreadPage {
     pub threads: Vec<ThreadState>,
     /// Whether the list may go on.
     pub more: bool,
+    /// Where the query asks for it, the last message of each thread, by what began the thread.
+    /// Threads whose messages are all gone have none.
+    pub last_messages: BTreeMap<MessageId, LastMessage>,
 }
 
 impl<C: Access> Threads<'_, C> {
@@ -186,9 +191,17 @@ impl<C: Access> Threads<'_, C> {
             };
             record.state(MessageId(root), text)
         });
+        let threads: Vec<ThreadState> = states.collect();
+        let last_messages = if query.last_message {
+            let roots: Vec<MessageId> = threads.iter().map(|thread| thread.root).collect();
+            self.list_last(room, &roots)?
+        } else {
+            BTreeMap::new()
+        };
         Ok(ThreadPage {
-            threads: states.collect(),
+            threads,
             more,
+            last_messages,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! Threads that have a row: those of the inbox, and those of the chat that somebody answered.
 
+mod last;
 mod lists;
 mod referred;
 

@@ -8,7 +8,7 @@ use diesel::prelude::*;
 use diesel::sql_types::Text;
 use eddyline_model::mail::MailKind;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
-use eddyline_model::{OrganizationId, RoomId, Timestamp, UserId};
+use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{ProvidedQuery, Reader, Result};
 
 use crate::home;
@@ -331,8 +331,14 @@ fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
         before: None,
         empty: true,
         limit: 30,
+        last_message: false,
     };
     reader.threads().list(RoomId(1), &query, 1 << 20).map(drop)
+}
+
+fn ask_for_last(reader: &mut Reader<'_>) -> Result<()> {
+    let roots = [MessageId(100), MessageId(200)];
+    reader.threads().list_last(RoomId(1), &roots).map(drop)
 }
 
 /// The statement that reads the messages which began threads.
@@ -358,6 +364,12 @@ fn sqlite_finds_what_began_threads_by_an_index() {
         plan.iter().any(|step| step.contains("messages_roots")),
         "{sql}: {plan:#?}"
     );
+    let sql = heard(&mut c, |c| ask_for_last(&mut Reader::from(c))).remove(0);
+    let plan = sqlite_plan(&mut c, &sql);
+    assert!(
+        plan.iter().any(|step| step.contains("messages_answers")),
+        "{sql}: {plan:#?}"
+    );
 }
 
 #[test]
@@ -371,6 +383,12 @@ fn postgres_finds_what_began_threads_by_an_index() {
     let plan = postgres_plan(&mut c, &sql);
     assert!(
         plan.iter().any(|line| line.contains("messages_roots")),
+        "{sql}: {plan:#?}"
+    );
+    let sql = heard(&mut c, |c| ask_for_last(&mut Reader::from(c))).remove(0);
+    let plan = postgres_plan(&mut c, &sql);
+    assert!(
+        plan.iter().any(|line| line.contains("messages_answers")),
         "{sql}: {plan:#?}"
     );
 }

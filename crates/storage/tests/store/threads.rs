@@ -21,6 +21,7 @@ on_every_database!(
     only_its_keeper_changes_an_item,
     chat_finds_mirrors_and_begins_none,
     threads_are_listed_by_their_last_change,
+    the_last_message_of_each_thread_is_found,
     pages_go_on_within_one_moment,
     a_removed_message_is_counted_no_more,
 );
@@ -267,6 +268,7 @@ const ALL: ThreadQuery = ThreadQuery {
     before: None,
     empty: false,
     limit: 100,
+    last_message: false,
 };
 
 async fn roots(world: &World, query: ThreadQuery) -> Vec<i64> {
@@ -335,6 +337,45 @@ async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
     ] {
         assert_eq!(roots(&world, query).await, expected, "{query:?}");
     }
+}
+
+async fn the_last_message_of_each_thread_is_found(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world
+        .say(at(10, chat(world.main, world.ann, "alone")))
+        .await;
+    world
+        .say(at(20, chat(world.main, world.ann, "answered")))
+        .await;
+    for text in ["yes", "no\nmatter"] {
+        let answer = comment(MessageId(2), chat(world.main, world.bob, text));
+        world.say(at(30, answer)).await;
+    }
+    let room = world.main;
+    let query = ThreadQuery {
+        empty: true,
+        last_message: true,
+        ..ALL
+    };
+    let last = async || {
+        let page = world
+            .read(move |reader| reader.threads().list(room, &query, usize::MAX))
+            .await;
+        let lines = page.last_messages.into_iter();
+        let lines = lines.map(|(root, last)| (root.0, last.id.0, last.user, last.text));
+        lines.collect::<Vec<_>>()
+    };
+    let alone = (1, 1, Some(world.ann), "alone".to_owned());
+    let answered = |id, text: &str| (2, id, Some(world.bob), text.to_owned());
+    assert_eq!(last().await, [alone.clone(), answered(4, "no")]);
+    // Without its last message the one before is the last.
+    let gone = world.view(MessageId(4)).await.message;
+    world
+        .store
+        .write(move |tx| tx.messages().delete(&gone))
+        .await
+        .expect("it is removed");
+    assert_eq!(last().await, [alone, answered(3, "yes")]);
 }
 
 /// Shows: 4.36

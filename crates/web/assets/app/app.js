@@ -11,7 +11,8 @@ import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
 import { notice } from './notices.js';
 import { Outbox } from './outbox.js';
-import { authorOf, chip, fillThread, isHit } from './row.js';
+import { Panes } from './panes.js';
+import { authorOf, fillThread, isHit } from './row.js';
 import { pickEmoji } from './picker.js';
 import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
@@ -20,7 +21,8 @@ import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
-import { clock, shortTime } from './times.js';
+import { isLastOfThread, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
+import { clock } from './times.js';
 import { notify } from './toast.js';
 import { sharedWorkerAddress } from './worker-address.js';
 
@@ -28,16 +30,15 @@ import { sharedWorkerAddress } from './worker-address.js';
 const OFFLINE_AFTER = 5000;
 /** Milliseconds over which pages spread their requests. */
 const SPREAD = 2000;
-/** The inbox shows the threads that changed last. */
-const MOST_THREADS = 50;
 const FIRST_PAUSE = 1000;
 const LAST_PAUSE = 30000;
 const self = document.body.dataset;
 const main = find('#main');
 const { flow, room, with: other } = main.dataset;
 const chat = new Feed(find('#chat'), room);
-const shownThread = find('#thread') && new Feed(find('#thread'), room);
-const feeds = [chat, shownThread].filter(Boolean);
+/** The messages of the thread that is open. */
+let shownThread = null;
+const feeds = [chat];
 const outbox = new Outbox(room, { show: showPending, sent: confirmSent, dropped: dropPending });
 const handlers = {
   send: (text, thread) => send(text, thread),
@@ -47,7 +48,7 @@ const handlers = {
   notify,
 };
 const composers = [new Composer(find('#composer'), room, handlers)];
-if (find('#reply')) composers.push(new Composer(find('#reply'), room, handlers));
+openThread();
 
 let read = Number(main.dataset.read);
 /** The number of the last message of the room, of whatever kind. */
@@ -66,7 +67,7 @@ function put(message) {
   const isNew = isInChat || isInThread;
   newest = Math.max(newest, message.id);
   if (isNew && message.user !== self.me) announce(message);
-  if (message.thread && message.id === newest) showThread(message.thread);
+  if (message.thread) noteThread(message);
   if (message.event === 'status' && isNew) showStatus(message);
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
@@ -94,7 +95,8 @@ async function goToNewest(feed = chat) {
 
 chat.reached = () => {
   // The address is that of the chat again, also when the page is made anew.
-  history.replaceState(null, '', root + main.dataset.path);
+  const home = root + main.dataset.path;
+  if (/^\/(messages|on)\//.test(location.pathname.slice(home.length))) history.replaceState(null, '', home);
   showNewer(false);
   markRead();
 };
@@ -104,11 +106,17 @@ function confirmSent(message) {
   if (message?.id) put(message);
 }
 
+const controlsOf = (uuid) => ({ retry: () => outbox.retry(uuid), drop: () => outbox.drop(uuid) });
+
 function showPending(entry) {
-  const controls = { retry: () => outbox.retry(entry.uuid), drop: () => outbox.drop(entry.uuid) };
+  const controls = controlsOf(entry.uuid);
   chat.showPending(entry, controls);
-  if (shownThread && entry.thread === shownThread.thread) shownThread.showPending(entry, controls);
+  showPendingReply(entry, controls);
   if (!entry.failed && !chat.hasNewer) chat.goToEnd();
+}
+
+function showPendingReply(entry, controls) {
+  if (shownThread && entry.thread === shownThread.thread) shownThread.showPending(entry, controls);
 }
 
 function dropPending(uuid) {
@@ -198,6 +206,7 @@ main.addEventListener('click', (event) => {
   else if (button?.classList.contains('unfold')) unfold(row);
   else if (button?.dataset.action) act(button);
   else if (button?.classList.contains('newer')) goToNewest();
+  else if (button && 'only' in button.dataset) sift(button);
   const shot = event.target.closest('a.shot');
   if (shot && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
     event.preventDefault();
@@ -254,7 +263,7 @@ main.addEventListener('keydown', (event) => {
 });
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || !shownThread || event.defaultPrevented || event.isComposing) return;
-  if (!find('dialog[open]')) location.assign(root + main.dataset.path);
+  if (!find('dialog[open]')) find('.thread .leave').click();
 });
 
 const focusedRow = () => document.activeElement?.closest('article[data-id]');
@@ -310,15 +319,17 @@ async function copyAddress(row) {
 
 if (flow) {
   addCommands({
-    [t('script.chat.inbox')]: open(main.dataset.path),
-    [t('script.chat.people')]: open(`${main.dataset.path}/people`),
-    [t('script.chat.search')]: open(`${main.dataset.path}/search`),
+    [t('script.chat.inbox')]: () => panes.go(root + main.dataset.path),
+    [t('script.chat.threads')]: () => panes.go(`${root}${main.dataset.path}/threads`),
+    [t('script.chat.files')]: () => panes.go(`${root}${main.dataset.path}/files`),
+    [t('script.chat.people')]: () => panes.go(`${root}${main.dataset.path}/people`),
+    [t('script.chat.search')]: () => panes.go(`${root}${main.dataset.path}/search`),
     [t('script.chat.settings')]: open(`${main.dataset.path}/settings`),
   });
 }
 bindKeys({
   c: () => composers[0].text.focus(),
-  '/': flow ? open(`${main.dataset.path}/search`) : open('/app/-/search'),
+  '/': flow ? () => panes.go(`${root}${main.dataset.path}/search`) : open('/app/-/search'),
   j: () => moveRow(1),
   k: () => moveRow(-1),
   m: goToMention,
@@ -351,14 +362,40 @@ function setTabStop() {
   }
 }
 
-// The inbox, and the state of threads.
+// Threads: the one that is open, and their state.
 
 /** What the head of the open thread shows, as far as the stream has said. */
 let shownState = null;
 
-/** Shows the state of a thread wherever the thread is shown. */
-function showThread(thread) {
-  if (thread.source) putThread(thread);
+/** Makes the pane of a thread work. */
+function openThread() {
+  if (!find('#thread')) return;
+  shownThread = new Feed(find('#thread'), room);
+  feeds.push(shownThread);
+  composers.push(new Composer(find('#reply'), room, handlers));
+}
+
+/** Shows the thread of another page in place of the one that is open; without one there closes it. */
+function takeThread(page) {
+  const fresh = find('section.thread', page);
+  find('section.thread', main)?.remove();
+  [shownThread, shownState] = [null, null];
+  feeds.length = 1;
+  composers.length = 1;
+  main.classList.toggle('has-thread', Boolean(fresh));
+  if (fresh) main.append(document.adoptNode(fresh));
+  openThread();
+  markShown(shownThread?.thread);
+  if (!shownThread) return;
+  shownThread.showPlace();
+  for (const uuid of outbox.entries.keys()) showPendingReply(outbox.entries.get(uuid), controlsOf(uuid));
+}
+
+/** Shows the state in which a message leaves its thread, wherever the thread is shown. */
+function noteThread(message) {
+  const { thread } = message;
+  putThread(thread, message);
+  if (message.id < newest) return;
   for (const feed of feeds) {
     for (const row of feed.threads.get(thread.id) ?? []) fillThread(row, thread);
   }
@@ -367,43 +404,6 @@ function showThread(thread) {
   const state = JSON.stringify([title, status, fields, body, actions]);
   if (state !== shownState) refreshSoon(['thread-chip', 'thread-head']);
   shownState = state;
-}
-
-function putThread(thread) {
-  const list = find('#inbox');
-  if (!list || 'other' in list.dataset) return;
-  find('.none', list)?.remove();
-  let rows = find('.rows', list);
-  if (!rows) {
-    rows = make('ul', { className: 'rows' });
-    list.append(rows);
-  }
-  const path = `${root}${main.dataset.path}/threads/${thread.id}`;
-  const known = findAll('a', rows).find((link) => link.getAttribute('href') === path);
-  const item = known?.closest('li') ?? make('li', {});
-  const hadFocus = known === document.activeElement;
-  const shape = make('span', { className: 'shape' });
-  shape.dataset.shape = thread.mark >> 3;
-  const talks = thread.internal_comments + thread.external_comments;
-  const from = make('span', { className: 'from' }, thread.source.application ?? '');
-  if (talks > 0) {
-    const words = make('span', { className: 'quietly', textContent: ` ${t('both.talks', { n: talks })}` });
-    from.append(make('span', { className: 'talks' }, icon('talk', true), String(talks), words));
-  }
-  from.append(...chip(thread.status));
-  const updated = Date.parse(thread.updated_at);
-  const link = known ?? make('a', { href: path });
-  link.replaceChildren(
-    shape,
-    make('span', { className: 'title', textContent: textOf(thread.title) }),
-    make('time', { dateTime: thread.updated_at, textContent: shortTime(updated) }),
-    from,
-  );
-  item.replaceChildren(link);
-  item.dataset.hue = thread.mark & 7;
-  rows.prepend(item);
-  if (hadFocus) link.focus();
-  while (rows.children.length > MOST_THREADS) rows.lastElementChild.remove();
 }
 
 // What was read.
@@ -473,7 +473,10 @@ function noteElsewhere(message) {
 }
 
 function noteRead({ flow: id, to, message }) {
-  if (id ? id === flow : to === other) read = Math.max(read, message);
+  const isOfPage = id ? id === flow : to === other;
+  // What this page itself has marked stays unread here until the reader opens it.
+  if (isOfPage && message > read) markThreadsRead(message);
+  if (isOfPage) read = Math.max(read, message);
   const tab = tabOf({ flow: id, to });
   if (!tab || message < Number(tab.dataset.last ?? 0)) return;
   tab.classList.remove('unread');
@@ -510,25 +513,16 @@ function heard(event) {
     held.push(event);
     return;
   }
+  missed?.push(event);
   switch (event.event) {
     case 'reset':
       refreshSoon(EVERYTHING);
       break;
     case 'message-edit':
-      if (!isHere(event)) break;
-      for (const feed of feeds) feed.edit(event.content.message, event.content.updated_content, event.html);
-      break;
     case 'message-delete':
-      if (!isHere(event)) break;
-      for (const feed of feeds) feed.remove(event.content.message);
-      break;
     case 'tag-change':
-      if (!isHere(event)) break;
-      for (const feed of feeds) feed.tag(event.content.message, event.content);
-      break;
     case 'emoji-reaction':
-      if (!isHere(event)) break;
-      for (const feed of feeds) feed.react(event.content, Number(event.user));
+      if (isHere(event)) change(event);
       break;
     case 'presence':
       if (isHere(event)) notePresence(event.content);
@@ -548,6 +542,33 @@ function heard(event) {
       notice(event);
       if (isHere(event)) put(event);
       else noteElsewhere(event);
+  }
+}
+
+/** Shows a change to a message of this room. */
+function change({ event, content, html, user }) {
+  const { message } = content;
+  for (const feed of feeds) {
+    if (event === 'message-edit') feed.edit(message, content.updated_content, html);
+    else if (event === 'message-delete') feed.remove(message);
+    else if (event === 'tag-change') feed.tag(message, content);
+    else feed.react(content, Number(user));
+  }
+  const changesText = ['message-edit', 'message-delete'].includes(event);
+  if (flow && changesText && isLastOfThread(message)) refreshSoon(['inbox']);
+}
+
+/** What was heard while a page was asked for. It may be newer than the page. @type {object[] | null} */
+let missed = null;
+
+/** Shows in the panes of another page what was heard meanwhile. */
+function replay(events) {
+  for (const event of events.filter(isHere)) {
+    if (['message-edit', 'message-delete', 'tag-change', 'emoji-reaction'].includes(event.event)) change(event);
+    else if (typeof event.id === 'number') {
+      for (const feed of feeds) if (feed.accepts(event)) feed.put(event);
+      if (event.thread) putThread(event.thread, event);
+    }
   }
 }
 
@@ -596,10 +617,25 @@ function isWrittenIn(element) {
   return find('.line-form', element) || (element.contains(activeElement) && activeElement.matches('input'));
 }
 
+/** Shows what stands in an element of another page. */
+function takeChildren(old, fresh) {
+  old.replaceChildren(...fresh.childNodes);
+  for (const flag of ['more', 'newer']) {
+    if (flag in fresh.dataset) old.dataset[flag] = '';
+    else delete old.dataset[flag];
+  }
+}
+
 async function rebuild() {
   const parts = [...stale];
   stale.clear();
+  const { href } = location;
   const page = pageOf(await loadPage());
+  if (href !== location.href) {
+    // The reader has opened another pane meanwhile.
+    for (const part of parts) stale.add(part);
+    return;
+  }
   const now = find('#main', page);
   if (isOfAnother(page) || now?.dataset.room !== room) {
     location.reload();
@@ -607,15 +643,16 @@ async function rebuild() {
   }
   const place = placeOfFocus();
   const hasMessages = parts.includes('chat');
+  const restoreUnread = unreadThreads();
   for (const id of parts) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !fresh || (!hasMessages && isWrittenIn(old))) continue;
-    old.replaceChildren(...fresh.childNodes);
-    for (const flag of ['more', 'newer']) {
-      if (flag in fresh.dataset) old.dataset[flag] = '';
-      else delete old.dataset[flag];
-    }
+    // A thread stands over any list. Its page has the inbox.
+    if (old.dataset.list !== fresh.dataset.list) continue;
+    takeChildren(old, fresh);
   }
+  restoreUnread();
+  markShown(shownThread?.thread);
   for (const feed of hasMessages ? feeds : []) {
     feed.index();
     if (feed.hasNewer) feed.showPlace();
@@ -712,18 +749,84 @@ function focusFirst() {
   if (place.checkVisibility()) place.focus({ preventScroll: true });
 }
 
-/** On narrow screens one pane shows at a time. */
-for (const link of findAll('[data-to]')) {
-  link.addEventListener('click', (event) => {
-    if (shownThread) return;
-    event.preventDefault();
-    document.body.dataset.pane = link.dataset.to;
-    for (const other of findAll('.both [data-to]')) {
-      if (other.dataset.to === link.dataset.to) other.setAttribute('aria-current', 'true');
-      else other.removeAttribute('aria-current');
-    }
-  });
+// Moving between panes.
+
+/** The address of the list that is shown, to which a thread over it closes. */
+let listAddress = location.href;
+
+/** The link that opened a thread. */
+let opener = null;
+
+/** Shows what another page of this flow has beside the chat. */
+function takePane(page, pane) {
+  const events = missed ?? [];
+  missed = null;
+  const wasOpen = shownThread?.thread;
+  // What is not shown cannot be scrolled to.
+  document.body.dataset.pane = page.body.dataset.pane;
+  if (pane === 'list') {
+    listAddress = location.href;
+    find('section.list').replaceWith(document.adoptNode(find('section.list', page)));
+  }
+  if (pane === 'thread' && !wasOpen) opener = panes.followed;
+  takeThread(page);
+  if (pane === 'place') {
+    takeChildren(chat.element, find('#chat', page));
+    chat.index();
+    chat.showPlace();
+    outbox.resume();
+  }
+  find('.talk .both').replaceChildren(...find('.talk .both', page).childNodes);
+  for (const link of findAll('.thread .back, .thread .leave')) link.href = listAddress;
+  replay(events);
+  correctTimes();
+  showNewer(false);
+  markRead();
+  focusPane(pane, wasOpen);
 }
+
+/** The focus goes to what was opened, and back when it is closed. */
+function focusPane(pane, wasOpen) {
+  if (pane === 'thread') {
+    const hasKeyboard = matchMedia('(hover: hover)').matches;
+    find(hasKeyboard ? '#reply textarea' : '.thread h2').focus({ preventScroll: true });
+  } else if (pane === 'place') {
+    (find('#chat .here') ?? main).focus({ preventScroll: true });
+  } else if (wasOpen) {
+    const back = opener?.isConnected ? opener : linkTo(wasOpen);
+    (back ?? composers[0].text).focus({ preventScroll: true });
+    opener = null;
+  } else {
+    (find('#inbox [name="q"]') ?? find('.list [aria-current]'))?.focus({ preventScroll: true });
+  }
+}
+
+/** On narrow screens one pane shows at a time. @returns {boolean} whether the page has the pane */
+function showPane(to) {
+  if (shownThread || (to === 'inbox' && find('#inbox').dataset.list !== 'inbox')) return false;
+  document.body.dataset.pane = to;
+  for (const link of findAll('.both a')) {
+    if (link.dataset.to === to) link.setAttribute('aria-current', 'true');
+    else link.removeAttribute('aria-current');
+  }
+  return true;
+}
+
+main.addEventListener('click', (event) => {
+  const { to } = event.target.closest('.both [data-to]')?.dataset ?? {};
+  if (to && showPane(to)) event.preventDefault();
+});
+const panes =
+  flow &&
+  new Panes({
+    // Files that wait in the pane of a thread go with it. The browser asks before it leaves them.
+    isBusy: () => composers.slice(1).some(({ tray }) => tray && !tray.isEmpty),
+    begin: () => (missed ??= []),
+    take: takePane,
+  });
+addEventListener('beforeunload', (event) => {
+  if (composers.some(({ tray }) => tray && !tray.isEmpty)) event.preventDefault();
+});
 
 correctTimes();
 const stream = openStream();

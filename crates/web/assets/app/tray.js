@@ -30,7 +30,6 @@ export class Tray {
       this.input.value = '';
     });
     this.takeDrops(form.closest('section'));
-    addEventListener('beforeunload', (event) => this.entries.length > 0 && event.preventDefault());
   }
 
   get isEmpty() {

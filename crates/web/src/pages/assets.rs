@@ -89,6 +89,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
+    ("panes.js", include_str!("../../assets/app/panes.js")),
     ("people.js", include_str!("../../assets/app/people.js")),
     (
         "line-form.js",
@@ -108,6 +109,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("tabs.js", include_str!("../../assets/app/tabs.js")),
     ("tags.js", include_str!("../../assets/app/tags.js")),
     ("texts.js", include_str!("../../assets/app/texts.js")),
+    ("threads.js", include_str!("../../assets/app/threads.js")),
     ("times.js", include_str!("../../assets/app/times.js")),
     ("toast.js", include_str!("../../assets/app/toast.js")),
     ("tray.js", include_str!("../../assets/app/tray.js")),

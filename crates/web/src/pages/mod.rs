@@ -83,6 +83,8 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ),
         ("/app/-/private/{user}/on/{day}", get(flow::private_on)),
         ("/app/{organization}/{flow}", get(flow::inbox)),
+        ("/app/{organization}/{flow}/threads", get(flow::threads)),
+        ("/app/{organization}/{flow}/files", get(flow::files)),
         ("/app/{organization}/{flow}/people", get(flow::people)),
         ("/app/{organization}/{flow}/search", get(flow::search)),
         (

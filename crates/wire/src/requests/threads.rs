@@ -21,6 +21,8 @@ request! {
         application: Option<String> = text(0..=200),
         /// 1 adds threads that nobody answered.
         empty: Option<bool> = boolean().or(false),
+        /// 1 adds the last message of each thread.
+        last_message: Option<bool> = boolean().or(false),
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
     }

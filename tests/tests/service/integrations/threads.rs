@@ -15,6 +15,7 @@ on_shared_servers![
     since_and_until_leave_the_named_moment_out,
     an_application_shows_its_own_threads,
     threads_that_nobody_answered_are_shown_when_asked,
+    a_list_has_the_last_message_of_each_thread_where_asked,
     a_question_that_cannot_be_read_is_refused,
     a_thread_is_shown_by_its_id,
     a_thread_that_is_not_there_is_not_found,
@@ -201,6 +202,43 @@ async fn threads_that_nobody_answered_are_shown_when_asked(tenant: Tenant) {
     );
     // What the server told of the source belongs to no thread.
     assert_eq!(all.as_array().unwrap().len(), 3);
+}
+
+async fn a_list_has_the_last_message_of_each_thread_where_asked(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let pushed = source.push(&activity("1", "<b>opened</b> it")).await;
+    let said = talk(&tenant, "Lunch?").await;
+    let path = tenant.path("/threads?last_message=1&limit=1");
+    let page = get(&tenant.ben, &path).await;
+    let last = &page.json()[0]["last_message"];
+    let of = |name: &str| last[name].clone();
+    assert_eq!(of("user"), tenant.ada.id.to_string());
+    assert_eq!(
+        (of("event"), of("author_name"), of("text")),
+        (said["event"].clone(), Json::Null, json!("yes"))
+    );
+    assert_eq!(of("id"), said["id"]);
+    // The next page has them as well.
+    let next = page.header("link").expect("there is more").to_owned();
+    assert!(next.contains("last_message=1"), "{next}");
+    let inbox = tenant.path("/threads?last_message=1&application=inbox");
+    let inbox = tenant.ben.get(&inbox).await;
+    assert_eq!(inbox[0]["last_message"]["text"], "opened it");
+    assert_eq!(inbox[0]["last_message"]["id"], pushed["id"]);
+    // Without its last message the one before is the last.
+    let more = source.push(&activity("1", "closed it")).await;
+    let path = tenant.path("/threads?last_message=1&application=inbox");
+    let gone = tenant.message_path(&more);
+    tenant.ben.does(Method::DELETE, &gone, &Json::Null).await;
+    let last = &tenant.ben.get(&path).await[0]["last_message"];
+    assert_eq!(last["text"], "opened it");
+    // When the messages are gone, there is none.
+    let gone = tenant.message_path(&pushed);
+    tenant.ben.does(Method::DELETE, &gone, &Json::Null).await;
+    let path = tenant.path("/threads?last_message=1&application=inbox&empty=1");
+    assert_eq!(tenant.ben.get(&path).await[0]["last_message"], Json::Null);
+    let plain = tenant.ben.get(&tenant.path("/threads")).await;
+    assert!(plain[0].get("last_message").is_none());
 }
 
 async fn get(caller: &Caller, path: &str) -> RawResponse {

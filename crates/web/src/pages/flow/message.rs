@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use eddyline_app::Error;
-use eddyline_wire::{Attachment, Author};
+use eddyline_wire::{Attachment, Author, ThreadLastMessage};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -49,6 +49,8 @@ pub(super) struct PageThread {
     pub(super) external_comments: i64,
     pub(super) initial_message: i64,
     pub(super) updated_at: String,
+    /// In lists of threads.
+    pub(super) last_message: Option<ThreadLastMessage>,
 }
 
 /// The source of a thread.

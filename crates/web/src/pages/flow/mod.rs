@@ -2,6 +2,7 @@
 
 mod everywhere;
 mod excerpt;
+mod files;
 mod found;
 mod landing;
 mod message;
@@ -17,13 +18,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
-use eddyline_app::{FlowRoom, Room};
+use eddyline_app::{FlowRoom, Room, ThreadsOf};
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser, UserPresence};
 use http::request::Parts;
 
 pub(super) use self::everywhere::{mentions, search as search_everywhere};
+use self::files::FileList;
 use self::landing::{Landing, Stretch};
 pub(super) use self::landing::{choose_day, message, on};
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
@@ -60,6 +62,8 @@ fn of_chat() -> MessageQuery {
 /// The list beside the chat.
 enum List<'a> {
     Inbox(Vec<ThreadRow>),
+    Threads(Vec<ThreadRow>),
+    Files(FileList),
     People(Vec<&'a FlowUser>),
     Search(Search),
 }
@@ -110,6 +114,14 @@ impl FlowPage<'_> {
         matches!(self.list, List::Inbox(_))
     }
 
+    fn is_threads(&self) -> bool {
+        matches!(self.list, List::Threads(_))
+    }
+
+    fn is_files(&self) -> bool {
+        matches!(self.list, List::Files(_))
+    }
+
     fn is_people(&self) -> bool {
         matches!(self.list, List::People(_))
     }
@@ -118,10 +130,23 @@ impl FlowPage<'_> {
         matches!(self.list, List::Search(_))
     }
 
+    /// What the script brings up to date in the list.
+    fn list_kind(&self) -> &'static str {
+        match self.list {
+            List::Inbox(_) => "inbox",
+            List::Threads(_) => "threads",
+            List::Files(_) => "files",
+            List::People(_) => "people",
+            List::Search(_) => "search",
+        }
+    }
+
     /// What stands beside the chat.
     fn list_name(&self) -> &'static str {
         match self.list {
             List::Inbox(_) => &self.t.flow.inbox,
+            List::Threads(_) => &self.t.flow.threads,
+            List::Files(_) => &self.t.flow.files,
             List::People(_) => &self.t.both.people,
             List::Search(_) => &self.t.shell.search,
         }
@@ -145,10 +170,10 @@ impl FlowPage<'_> {
         }
     }
 
-    /// Whether the thread of a row is the one that is open.
-    fn shows(&self, row: &ThreadRow) -> bool {
-        let shown = self.thread.as_ref().map(|shown| &shown.head.thread.id);
-        shown == Some(&row.thread.id)
+    /// The id of the thread that is open.
+    fn shown_id(&self) -> &str {
+        let shown = self.thread.as_ref();
+        shown.map_or("", |shown| &shown.head.thread.id)
     }
 
     /// Where the newest messages are, unless the page shows them.
@@ -166,8 +191,8 @@ impl FlowPage<'_> {
     fn narrow(&self) -> &'static str {
         match (&self.thread, &self.list) {
             (Some(_), _) => "thread",
-            (None, List::People(_) | List::Search(_)) => "inbox",
             (None, List::Inbox(_)) => "chat",
+            (None, _) => "inbox",
         }
     }
 }
@@ -187,6 +212,14 @@ impl FromRequestParts<Site> for ThreadSegment {
 
 pub(super) async fn inbox(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
     show(visit, names, Wanted::Inbox, None).await
+}
+
+pub(super) async fn threads(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::Threads, None).await
+}
+
+pub(super) async fn files(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::Files, None).await
 }
 
 pub(super) async fn people(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
@@ -210,6 +243,8 @@ pub(super) async fn thread(
 /// What a request wants beside the chat.
 enum Wanted {
     Inbox,
+    Threads,
+    Files,
     People,
     Search,
     /// A thread, and where in it the pane opens, if that is not at its newest messages.
@@ -269,12 +304,16 @@ async fn show(
         Wanted::People => List::People(current(&everybody)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
         Wanted::Inbox | Wanted::Thread(..) => {
-            List::Inbox(thread_rows(&visit, &room, &context).await?)
+            List::Inbox(thread_rows(&visit, &room, ThreadsOf::Inbox, &context).await?)
         }
+        Wanted::Threads => {
+            List::Threads(thread_rows(&visit, &room, ThreadsOf::Chat, &context).await?)
+        }
+        Wanted::Files => List::Files(FileList::of(&visit, &chat, &context).await?),
     };
     let thread = match wanted {
         Wanted::Thread(id, at) => Some(thread_pane(&visit, &room, (&id, at), &context).await?),
-        Wanted::Inbox | Wanted::People | Wanted::Search => None,
+        _ => None,
     };
     let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), event)?;
     let page = FlowPage {

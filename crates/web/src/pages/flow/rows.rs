@@ -353,7 +353,7 @@ fn html_of(message: &PageMessage, t: &Texts) -> String {
     }
 }
 
-fn file_card(file: &Attachment, t: &Texts) -> FileCard {
+pub(super) fn file_card(file: &Attachment, t: &Texts) -> FileCard {
     let address = |path: &str| format!("/app/-/api{path}");
     let kind = file
         .file_name

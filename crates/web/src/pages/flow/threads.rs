@@ -5,7 +5,7 @@ use std::sync::Arc;
 use eddyline_app::{FlowRoom, ThreadsOf};
 use eddyline_model::Timestamp;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
-use eddyline_wire::Thread;
+use eddyline_wire::{Thread, ThreadLastMessage};
 use serde_json::Value;
 
 use super::message::{PageThread, decoded};
@@ -13,12 +13,18 @@ use super::rows::{RowContext, RowThread};
 use crate::error::PageError;
 use crate::visit::Visit;
 
-/// How many threads the inbox opens with.
+/// How many threads a list opens with.
 const THREADS: i64 = 30;
 
-/// A thread in the inbox.
+/// A thread in a list.
 pub(super) struct ThreadRow {
     pub(super) thread: RowThread,
+    /// Whether the last message is news to the reader.
+    pub(super) unread: bool,
+    /// The number of its last message, or 0 when all are gone.
+    pub(super) last_id: i64,
+    /// What its last message says.
+    pub(super) last: String,
     pub(super) source: String,
     pub(super) talks: usize,
     pub(super) updated: String,
@@ -41,23 +47,26 @@ pub(super) struct Action {
     pub(super) name: String,
 }
 
-/// The threads of the inbox, those that changed last first.
+/// The threads of the inbox or of the chat, those that changed last first. Those of the chat that
+/// were not answered are no threads to the reader yet.
 pub(super) async fn thread_rows(
     visit: &Visit,
     room: &Arc<FlowRoom>,
+    of: ThreadsOf,
     context: &RowContext<'_>,
 ) -> Result<Vec<ThreadRow>, PageError> {
     let query = ThreadQuery {
-        threads: ThreadSelection::Inbox,
+        threads: ThreadSelection::All,
         since: None,
         until: None,
         before: None,
-        empty: true,
+        empty: of == ThreadsOf::Inbox,
         limit: THREADS,
+        last_message: true,
     };
-    let page = visit.app().threads();
-    let page = page.list(room, ThreadsOf::Inbox, query).await?;
-    let json = visit.app().encoder().threads(room.id(), &page.threads);
+    let page = visit.app().threads().list(room, of, query).await?;
+    let encoder = visit.app().encoder();
+    let json = encoder.threads(room.id(), &page.threads, Some(&page.last_messages));
     let threads: Vec<PageThread> = decoded(&json)?;
     Ok(threads
         .iter()
@@ -71,8 +80,16 @@ impl ThreadRow {
         let today = context.zone.day(context.now);
         let talks = thread.internal_comments + thread.external_comments;
         let day = context.zone.day(updated).short(today, context.t);
+        let last = thread.last_message.as_ref();
+        let own = context.me.to_string();
+        let is_news = |last: &ThreadLastMessage| {
+            last.user != own && context.read.is_some_and(|read| last.id > read)
+        };
         Self {
             thread: RowThread::of(thread, context.flow),
+            unread: last.is_some_and(is_news),
+            last_id: last.map_or(0, |last| last.id),
+            last: last.map_or_else(String::new, |last| last_line(last, context)),
             source: source(thread).unwrap_or_default().to_owned(),
             talks: usize::try_from(talks).unwrap_or_default(),
             updated: thread.updated_at.clone(),
@@ -110,6 +127,28 @@ impl ThreadHead {
             link: thread.external_url.clone(),
             thread: RowThread::of(&shown, context.flow),
         })
+    }
+}
+
+/// Who said what, in a line.
+fn last_line(last: &ThreadLastMessage, context: &RowContext<'_>) -> String {
+    if last.text.is_empty() {
+        return String::new();
+    }
+    let person = || context.people.get(&last.user.parse().ok()?);
+    let name = match &last.author_name {
+        Some(name) => Some(name),
+        None => person().map(|person| &person.name),
+    };
+    match name {
+        Some(name) => {
+            let phrase = &context.t.both.last_line;
+            phrase
+                .with("name", name)
+                .with("text", &last.text)
+                .to_string()
+        }
+        None => last.text.clone(),
     }
 }
 

@@ -1,0 +1,95 @@
+// Moving between the lists and threads of a flow without loading the page: the chat stays where it is.
+
+import { isOfAnother, root } from './api.js';
+import { find, pageOf } from './dom.js';
+
+const LISTS = ['', 'threads', 'files', 'people', 'search'];
+const main = find('#main');
+const home = root + main.dataset.path;
+const addressOf = ({ pathname, search }) => pathname + search;
+
+/** What an address of this flow shows: a `list`, a `thread`, or a `place` in the chat. */
+function paneOf(address) {
+  const { origin, pathname } = new URL(address, location.href);
+  if (origin !== location.origin || !`${pathname}/`.startsWith(`${home}/`)) return null;
+  const [name, id, rest] = pathname.slice(home.length + 1).split('/');
+  if (rest !== undefined) return null;
+  if (!id) return LISTS.includes(name) ? 'list' : null;
+  if (name === 'threads') return 'thread';
+  return ['messages', 'on'].includes(name) ? 'place' : null;
+}
+
+export class Panes {
+  /**
+   * @param {{isBusy: () => boolean, begin: () => void, take: (page: Document, pane: string) => void}} view
+   *   `begin` is called before a page is asked for, `take` shows what it brings
+   */
+  constructor(view) {
+    this.view = view;
+    this.turn = 0;
+    /** The link that was followed last. @type {HTMLElement | null} */
+    this.followed = null;
+    /** The address of what is shown. */
+    this.shown = addressOf(location);
+    document.addEventListener('click', (event) => this.clicked(event));
+    document.addEventListener('submit', (event) => this.submitted(event));
+    addEventListener('popstate', () => {
+      if (addressOf(location) !== this.shown) this.load(location.href);
+    });
+  }
+
+  /** Follows a link as the browser would, unless it leads to a pane of this page. */
+  clicked(event) {
+    const link = event.target.closest('a[href]');
+    const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
+    if (!link || !isPlain || event.defaultPrevented || link.target || link.dataset.drawerOpener !== undefined) return;
+    if (!paneOf(link.href)) return;
+    event.preventDefault();
+    this.followed = link;
+    this.go(link.href);
+  }
+
+  /** A form that searches leads to an address, too. */
+  submitted(event) {
+    const form = event.target;
+    const address = new URL(form.action);
+    if (form.method !== 'get' || event.defaultPrevented || !paneOf(address)) return;
+    event.preventDefault();
+    address.search = new URLSearchParams(new FormData(form));
+    this.go(address.href);
+  }
+
+  go(address) {
+    this.load(address, () => history.pushState(null, '', address));
+  }
+
+  /** Shows an address; `enter` makes it the page's. */
+  async load(address, enter = () => {}) {
+    this.turn += 1;
+    const { turn } = this;
+    const page = this.view.isBusy() ? null : await this.request(address);
+    if (turn !== this.turn) return;
+    if (!page) {
+      location.assign(address);
+      return;
+    }
+    enter();
+    this.shown = addressOf(location);
+    this.view.take(page, paneOf(address));
+  }
+
+  /** The page of an address; `null` where it is not one of this flow, so that the browser goes there. */
+  async request(address) {
+    this.view.begin();
+    try {
+      const answer = await fetch(address);
+      if (!answer.ok || answer.redirected) return null;
+      const page = pageOf(await answer.text());
+      const isHere = find('#main', page)?.dataset.room === main.dataset.room;
+      return isHere && !isOfAnother(page) ? page : null;
+    } catch {
+      // The server is away. The browser may have the page.
+      return null;
+    }
+  }
+}

@@ -1,0 +1,304 @@
+//! What stands beside the chat: lists and threads, which open while the chat stays where it is.
+
+use eddyline_client::Method;
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use serde_json::{Value, json};
+
+use crate::integrations::{Source, activity, update};
+
+use super::{ESCAPE, MAIN, complaints, open, open_flow, sees, shows};
+
+on_both_databases![
+    a_thread_opens_beside_a_chat_that_stays_where_it_is,
+    what_is_said_while_a_thread_is_loaded_is_in_it,
+    the_inbox_tells_what_is_new_and_what_was_said_last,
+    threads_that_people_began_have_a_list,
+    files_have_a_list,
+    a_search_stays_beside_what_it_found,
+];
+
+/// Says a text in a thread, which the answer to a message begins.
+async fn answer(who: &Caller, message: &Value, text: &str) -> Value {
+    let thread = message["thread_id"].as_str().expect("each message has one");
+    let path = format!("/flows/{MAIN}/threads/{thread}/messages");
+    let said = json!({"event": "message", "content": text});
+    who.send(Method::POST, &path, &said).await.json()
+}
+
+fn click(browser: &Browser, css: &str) {
+    browser.execute(&format!(
+        "document.querySelector({}).click()",
+        Value::from(css)
+    ));
+}
+
+fn waits_for_text(browser: &Browser, css: &str, text: &str) {
+    browser.wait_for(&format!(
+        "document.querySelector({})?.textContent === {}",
+        Value::from(css),
+        Value::from(text)
+    ));
+}
+
+/// Marks the page, so that a page that is loaded shows.
+fn mark(browser: &Browser) {
+    browser.execute("window.isSame = true");
+}
+
+fn is_same(browser: &Browser) {
+    assert_eq!(browser.execute("return window.isSame === true"), true);
+}
+
+fn scrolled(browser: &Browser) -> Value {
+    browser.execute("return Math.round(document.querySelector('#chat-scroll').scrollTop)")
+}
+
+async fn a_thread_opens_beside_a_chat_that_stays_where_it_is(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let question = ben.say(MAIN, "Lunch?").await;
+    answer(&ben, &question, "At noon").await;
+    let other = ben.say(MAIN, "Tea?").await;
+    answer(&ben, &other, "Always").await;
+    for number in 0..40 {
+        ben.say(MAIN, &format!("message {number}")).await;
+    }
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        mark(&browser);
+        browser.execute("document.querySelector('#chat-scroll').scrollTop = -500");
+        let place = scrolled(&browser);
+        let thread = question["thread_id"].as_str().unwrap();
+        click(
+            &browser,
+            &format!("#chat article[data-thread='{thread}'] .mark"),
+        );
+        waits_for_text(&browser, "#thread-title", "Lunch?");
+        let path = browser.execute("return location.pathname");
+        assert_eq!(path, format!("/app/{MAIN}/threads/{thread}"));
+        browser.type_keys("#reply textarea", "Good");
+        assert_eq!(scrolled(&browser), place);
+        // Another one takes its place. The draft is kept with its thread.
+        let thread = other["thread_id"].as_str().unwrap();
+        click(
+            &browser,
+            &format!("#chat article[data-thread='{thread}'] .mark"),
+        );
+        waits_for_text(&browser, "#thread-title", "Tea?");
+        browser.execute("history.back()");
+        waits_for_text(&browser, "#thread-title", "Lunch?");
+        let draft = browser.execute("return document.querySelector('#reply textarea').value");
+        assert_eq!(draft, "Good");
+        browser.type_keys("#reply textarea", super::ENTER);
+        shows(&browser, "#thread article[data-id][data-mine]");
+        // Escape closes the thread, and what had opened it has the focus again.
+        browser.execute("document.activeElement.blur()");
+        browser.press_keys(ESCAPE);
+        browser.wait_for("!document.querySelector('#thread')");
+        let path = browser.execute("return location.pathname");
+        assert_eq!(path, format!("/app/{MAIN}"));
+        let focused = "return document.activeElement.matches('#chat article .mark')";
+        assert_eq!(browser.execute(focused), true);
+        browser.execute("history.back()");
+        waits_for_text(&browser, "#thread-title", "Lunch?");
+        is_same(&browser);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn what_is_said_while_a_thread_is_loaded_is_in_it(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let question = ben.say(MAIN, "Lunch?").await;
+    answer(&ben, &question, "At noon").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        // The page of the thread arrives late.
+        browser.execute(
+            "const real = fetch;
+             window.fetch = async (address, options) => {
+                 const answer = await real(address, options);
+                 if (String(address).includes('/app/acme/main/threads/')) {
+                     await new Promise((resolve) => { window.arrive = resolve; });
+                 }
+                 return answer;
+             };",
+        );
+        click(&browser, "#chat article .mark");
+        browser.wait_for("window.arrive");
+    });
+    answer(&ben, &question, "Or later").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "Or later");
+        browser.execute("window.arrive()");
+        waits_for_text(&browser, "#thread article:last-child .text", "Or later");
+        assert_eq!(browser.count("#thread article[data-id]"), 3);
+        assert_eq!(browser.count("#chat article[data-id]"), 3);
+    });
+}
+
+async fn the_inbox_tells_what_is_new_and_what_was_said_last(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    source
+        .push(&update("1", "opened", &json!({"title": "One"})))
+        .await;
+    let one = source.push(&activity("1", "took <b>it</b>")).await;
+    let title = |number: usize| format!("#inbox .rows li:nth-child({number}) .title");
+    tokio::task::block_in_place(|| {
+        // Wide enough for the thread beside the inbox.
+        browser.set_window_size(1700, 900);
+        open(&browser, &server, &ada);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+        let line = browser.execute("return document.querySelector('#inbox .last').textContent");
+        assert_eq!(line, "took it", "the source names no author");
+    });
+    // Live, as on the page.
+    source
+        .push(&update("2", "opened", &json!({"title": "Two"})))
+        .await;
+    answer(&ben, &one, "Thank you").await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(
+            &browser,
+            "#inbox .rows li:first-child .last",
+            "ben: Thank you",
+        );
+        waits_for_text(&browser, &title(2), "Two");
+        assert_eq!(browser.count("#inbox .rows li.unread"), 2);
+        // What is opened is read.
+        click(&browser, "#inbox .rows li:nth-child(2) a");
+        waits_for_text(&browser, "#thread-title", "Two");
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+        click(&browser, ".sift [data-only='unread']");
+        let shown = browser.execute(
+            "return [...document.querySelectorAll('#inbox .rows li')]
+                .filter((item) => item.checkVisibility()).length",
+        );
+        assert_eq!(shown, 1);
+    });
+    // The line changes with what was said last.
+    let last = ada.get(&format!("/flows/{MAIN}/messages?limit=1")).await[0]["id"].clone();
+    let path = format!("/flows/{MAIN}/messages/{last}");
+    ben.does(Method::PUT, &path, &json!({"content": "Thanks"}))
+        .await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(&browser, "#inbox .rows li:first-child .last", "ben: Thanks");
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+        // The next visit knows what was read.
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count("#inbox .rows li"), 2);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 0);
+    });
+}
+
+async fn threads_that_people_began_have_a_list(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    source.push(&activity("1", "opened")).await;
+    ben.say(MAIN, "alone").await;
+    let question = ben.say(MAIN, "Lunch?").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        mark(&browser);
+        click(&browser, ".list .tabs a[href$='/threads']");
+        shows(&browser, "#inbox[data-list='threads'] .none");
+    });
+    answer(&ben, &question, "At noon").await;
+    source.push(&activity("1", "closed")).await;
+    answer(&ben, &question, "Or one").await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(&browser, "#inbox .rows .last", "ben: Or one");
+        assert_eq!(browser.count("#inbox .rows li"), 1);
+        // A thread opens over the list that it was in, and closes to it.
+        click(&browser, "#inbox .rows a");
+        waits_for_text(&browser, "#thread-title", "Lunch?");
+        shows(
+            &browser,
+            "#inbox[data-list='threads'] .rows a[aria-current]",
+        );
+        click(&browser, ".thread .leave");
+        browser.wait_for("!document.querySelector('#thread')");
+        is_same(&browser);
+        browser.wait_for(&format!("location.pathname === '/app/{MAIN}/threads'"));
+        open_flow(&browser, &server, "/threads");
+        assert_eq!(browser.count("#inbox .rows li"), 1);
+        waits_for_text(&browser, "#inbox .rows .title", "Lunch?");
+    });
+}
+
+async fn files_have_a_list(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    for number in 0..31 {
+        let file = json!({
+            "event": "file",
+            "content": {"data": "dGVh", "content_type": "text/plain", "file_name": format!("tea-{number}.txt")},
+        });
+        ben.post(MAIN, &file).await;
+    }
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        click(&browser, ".list .tabs a[href$='/files']");
+        waits_for_text(&browser, ".files .name", "tea-30.txt");
+        assert_eq!(browser.count(".files li"), 30);
+        let sent = browser.execute("return document.querySelector('.files .sent').textContent");
+        assert!(sent.as_str().unwrap().starts_with("ben "), "{sent}");
+        click(&browser, ".further a");
+        waits_for_text(&browser, ".files .name", "tea-0.txt");
+        // It leads to the message that brought it.
+        click(&browser, ".files .sent");
+        shows(&browser, "#chat article.here[data-id='1']");
+        shows(&browser, "#inbox[data-list='files']");
+    });
+}
+
+async fn a_search_stays_beside_what_it_found(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "Where is the kettle?").await;
+    for number in 0..100 {
+        ben.say(MAIN, &format!("message {number}")).await;
+    }
+    ben.say(MAIN, "The kettle is here").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        mark(&browser);
+        click(&browser, ".talk .bar a[href$='/search']");
+        shows(&browser, "#inbox [name='q']");
+        browser.type_keys("#inbox [name='q']", "kettle");
+        browser.type_keys("#inbox [name='q']", super::ENTER);
+        browser.wait_for("document.querySelectorAll('.found li').length === 2");
+        for (number, id) in [(2, 1), (1, 102)] {
+            click(&browser, &format!(".found li:nth-child({number}) a"));
+            shows(&browser, &format!("#chat article.here[data-id='{id}']"));
+            assert_eq!(browser.count(".found li"), 2);
+        }
+        browser.execute("history.back()");
+        shows(&browser, "#chat article.here[data-id='1']");
+        is_same(&browser);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
