@@ -1,7 +1,9 @@
 //! What the pages of the web client show around their rooms, read in one go.
 
-use eddyline_model::RoomId;
-use eddyline_wire::{Flow, PrivateConversation};
+use std::collections::BTreeMap;
+
+use eddyline_model::{RoomId, UserId};
+use eddyline_wire::{Flow, PrivateConversation, UserPresence};
 
 use crate::actor::Actor;
 use crate::flow_view::{CredentialScopes, add_users};
@@ -19,6 +21,8 @@ pub struct PageFrame {
     pub shown: Option<Flow>,
     /// The user's private conversations, as [`crate::Messages::conversations`] gives them.
     pub conversations: Vec<PrivateConversation>,
+    /// How the others of those appear in the flows that the user is in, by their ids.
+    pub presence: BTreeMap<i64, UserPresence>,
     /// What the user is notified of.
     pub notifications: PageNotifications,
 }
@@ -54,10 +58,14 @@ impl App {
         let shown_to_user = conversations
             .iter()
             .map(|conversation| self.messages().show_conversation(own, conversation));
+        let conversations: Vec<PrivateConversation> = shown_to_user.collect();
+        let rooms: Vec<RoomId> = flows.iter().map(|(room, _)| *room).collect();
+        let others = conversations.iter().map(|each| UserId(each.id));
         Ok(PageFrame {
+            presence: self.presence().appear_in(&rooms, others),
             flows: flows.into_iter().map(|(_, flow)| flow).collect(),
             shown: shown.map(|(room, flow)| self.flows().with_present_people(room, flow)),
-            conversations: shown_to_user.collect(),
+            conversations,
             notifications,
         })
     }

@@ -15,7 +15,8 @@ pub struct Source {
     pub id: SourceId,
     /// The flow it belongs to.
     pub room: RoomId,
-    /// The application it is of; `None` once that is gone.
+    /// The application it is of; `None` for one that a user made for a script, and once the
+    /// application is gone.
     pub application: Option<ApplicationId>,
     /// What people know it by.
     pub name: String,

@@ -1,5 +1,6 @@
 //! A server with a small, lively organization to try things on.
 
+mod files;
 mod inbox;
 
 use std::io::Write as _;
@@ -7,14 +8,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Actor, App, Credentials, Error, ErrorKind, NewFlow, NewOrganization, NewPerson, NewPost,
-    Password, Posted, Secret,
+    Actor, App, Credentials, Error, ErrorKind, FlowChanges, NewFlow, NewOrganization, NewPerson,
+    NewPost, Password, Posted, Secret,
 };
 use eddyline_model::MessageId;
 use eddyline_model::mail::SIGN_IN_MINUTES;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::names::Email;
-use eddyline_model::policy::FlowAction;
+use eddyline_model::policy::{FlowAction, MessageAction};
 
 use self::inbox::Tools;
 use crate::config::Settings;
@@ -31,6 +32,28 @@ const PEOPLE: [(&str, &str, &str); 4] = [
     ("grace@demo.example", "Grace Hopper", "Grace"),
     ("alan@demo.example", "Alan Turing", "Alan"),
     ("eddy@demo.example", "Eddy", "Eddy"),
+];
+
+/// The flows, and what they are for.
+const FLOWS: [(&str, &str); 2] = [
+    ("Main", "Everything about the gauges and the gateways"),
+    ("Lobby", "What belongs nowhere else"),
+];
+
+/// Who sends which files: name, type and bytes.
+const FILES: [(usize, &str, &str, &[u8]); 2] = [
+    (
+        2,
+        "humidity-run-3.csv",
+        "text/csv",
+        b"minute,humidity,packets lost\n0,61,0\n5,74,1\n10,83,9\n15,91,12\n",
+    ),
+    (
+        1,
+        "level-14.png",
+        "image/png",
+        include_bytes!("../assets/level-14.png"),
+    ),
 ];
 
 const TALK: [(usize, &str); 8] = [
@@ -121,7 +144,7 @@ async fn populate(app: &App) -> Result<Option<Tools>, CommandError> {
         Err(error) if error.kind() == ErrorKind::Conflict => return Ok(None),
         Err(error) => return Err(error.into()),
     }
-    for name in ["Main", "Lobby"] {
+    for (name, _) in FLOWS {
         let flow = NewFlow {
             organization: ORGANIZATION.to_owned(),
             name: name.parse()?,
@@ -132,13 +155,44 @@ async fn populate(app: &App) -> Result<Option<Tools>, CommandError> {
     for (email, name, nick) in PEOPLE {
         actors.push(add_person(app, email, name, nick).await?);
     }
+    for (name, description) in FLOWS {
+        describe(app, &actors[0], &name.to_lowercase(), description).await?;
+    }
     talk(app, &actors).await?;
+    whisper(app, &actors[1], &actors[0]).await?;
     let mut tools = Tools::set_up(app).await?;
     let item = tools.step(app, 0).await?;
     for (who, text) in ABOUT_ITEM {
         say(app, &actors[who], text, TalkPlace::Thread(item)).await?;
     }
+    for (who, name, kind, bytes) in FILES {
+        files::send(app, &actors[who], (name, kind), bytes).await?;
+    }
     Ok(Some(tools))
+}
+
+/// Says what a flow is for.
+async fn describe(app: &App, actor: &Actor, flow: &str, text: &str) -> Result<(), Error> {
+    let rooms = app.rooms();
+    let room = rooms
+        .find(actor, ORGANIZATION, flow, FlowAction::Configure)
+        .await?;
+    let changes = FlowChanges {
+        description: Some(text.to_owned()),
+        ..FlowChanges::default()
+    };
+    app.flows().update(actor, &room, changes).await.map(drop)
+}
+
+/// Says something in the private conversation of two users.
+async fn whisper(app: &App, from: &Actor, to: &Actor) -> Result<(), Error> {
+    let Some(to) = to.user_id() else {
+        return Ok(());
+    };
+    let room = app.rooms().private(from, to, MessageAction::Post).await?;
+    let text = "Tea at four? The moth is on display.".to_owned();
+    let post = NewPost::of(MessageKind::Message, text);
+    app.messages().post(from, room, post).await.map(drop)
 }
 
 async fn add_person(app: &App, email: &str, name: &str, nick: &str) -> Result<Actor, CommandError> {

@@ -50,8 +50,8 @@ impl From<Row> for Source {
 pub struct NewSourceRow {
     /// The flow.
     pub room: RoomId,
-    /// The application.
-    pub application: ApplicationId,
+    /// The application; `None` where a script posts with the token.
+    pub application: Option<ApplicationId>,
     /// Its name.
     pub name: String,
     /// Where what it mirrors is to be found.
@@ -188,7 +188,7 @@ impl Sources<'_, Tx<'_>> {
         let id = diesel::insert_into(sources::table)
             .values((
                 sources::room_id.eq(new.room.0),
-                sources::application_id.eq(new.application.0),
+                sources::application_id.eq(new.application.map(|id| id.0)),
                 sources::name.eq(&new.name),
                 sources::external_url.eq(&new.external_url),
                 sources::creator_id.eq(new.creator.map(|id| id.0)),

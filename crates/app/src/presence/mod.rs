@@ -9,7 +9,7 @@ mod exchange;
 mod outgoing;
 mod room_presence;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -351,6 +351,32 @@ impl PresenceTracker {
             person.last_ping = person.last_ping.max(ping.0);
             person.last_activity = person.last_activity.max(activity.0);
         }
+    }
+
+    /// How users appear in these rooms: active where they are in one of them. Empty in the classic
+    /// profile, whose API does not tell.
+    pub(crate) fn appear_in(
+        &self,
+        rooms: &[RoomId],
+        users: impl Iterator<Item = UserId>,
+    ) -> BTreeMap<i64, UserPresence> {
+        let profile = self.core.config().profile;
+        let state = self.online.state();
+        let registries: Vec<&PresenceRegistry> = rooms
+            .iter()
+            .filter_map(|room| state.presence.get(room))
+            .collect();
+        let shown = |user: UserId| {
+            let states = registries.iter().map(|registry| registry.state(user));
+            let best = states.max_by_key(|state| match state {
+                PresenceState::Active => 2,
+                PresenceState::Idle => 1,
+                PresenceState::Offline => 0,
+            });
+            let shown = presence_field(profile, best.unwrap_or(PresenceState::Offline))?;
+            Some((user.0, shown))
+        };
+        users.filter_map(shown).collect()
     }
 
     /// Notes that a user posted a message, as soon as it is stored.

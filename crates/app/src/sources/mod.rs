@@ -126,6 +126,38 @@ impl Sources {
         new: NewSource,
     ) -> Result<WireSource> {
         let application = actor.application().ok_or_else(Error::denied)?;
+        self.make(actor, room, Some(application), new).await
+    }
+
+    /// Makes a source of no application for a script of the caller's, and gives it with its token,
+    /// which nobody is shown again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::denied`] for applications and flow tokens, [`Error::invalid`], [`Error::conflict`]
+    /// when the flow has too many.
+    pub async fn create_for_script(
+        &self,
+        actor: &Actor,
+        room: &FlowRoom,
+        name: String,
+    ) -> Result<WireSource> {
+        actor.user()?;
+        if actor.application().is_some() {
+            return Err(Error::denied());
+        }
+        let external_url = None;
+        let new = NewSource { name, external_url };
+        self.make(actor, room, None, new).await
+    }
+
+    async fn make(
+        &self,
+        actor: &Actor,
+        room: &FlowRoom,
+        application: Option<ApplicationId>,
+        new: NewSource,
+    ) -> Result<WireSource> {
         check_name(&new.name)?;
         let (token, addresses) = (Secret::generate(), self.core.config().addresses.clone());
         let hash = token.hash();
@@ -175,7 +207,7 @@ impl Sources {
                         .map(|(application, _)| application),
                 };
                 let application = found.ok_or_else(Error::not_found)?;
-                let source = insert(tx, room, application.id, &new, None, &hash.0)?;
+                let source = insert(tx, room, Some(application.id), &new, None, &hash.0)?;
                 Ok(describe(tx, &addresses, &source)?)
             })
             .await?;
@@ -375,12 +407,14 @@ impl Sources {
 fn insert(
     tx: &mut Tx<'_>,
     room: RoomId,
-    application: ApplicationId,
+    application: Option<ApplicationId>,
     new: &NewSource,
     creator: Option<UserId>,
     hash: &[u8],
 ) -> TxResult<Source> {
-    if !tx.applications().lock_shared(application)? {
+    if let Some(application) = application
+        && !tx.applications().lock_shared(application)?
+    {
         return Err(Error::not_found().into());
     }
     if tx.sources().list_of_rooms(&[room])?.len() >= MAX_SOURCES {

@@ -23,7 +23,7 @@ on_every_database!(
 async fn make(world: &World, room: RoomId, application: ApplicationId, name: &str) -> Source {
     let new = NewSourceRow {
         room,
-        application,
+        application: Some(application),
         name: name.to_owned(),
         external_url: Some(format!("https://{name}.example/")),
         creator: Some(world.ann),

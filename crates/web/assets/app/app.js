@@ -525,7 +525,7 @@ function heard(event) {
       if (isHere(event)) change(event);
       break;
     case 'presence':
-      if (isHere(event)) notePresence(event.content);
+      notePresence(event.content, isHere(event));
       break;
     case 'read':
       noteRead(event.content);

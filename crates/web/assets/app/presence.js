@@ -1,4 +1,4 @@
-// Which users of the flow are online.
+// Which users are online: in the list of people, and in the tabs of private conversations.
 
 import { call } from './api.js';
 import { find, findAll } from './dom.js';
@@ -14,24 +14,20 @@ const WORDS = { active: t('both.active'), idle: t('both.idle'), offline: t('both
 /** The timers of users who went offline. @type {Map<number, number>} */
 const leaving = new Map();
 
-/** Whether the page shows who is online. */
-const isShown = () => find('[data-online]') !== null;
-
 /** The users whose presence the stream has changed since the last request. @type {Set<number>} */
 let heardSince = new Set();
 
-/** Shows a change of presence that the stream brought. */
-export function notePresence({ user_id: user, state }) {
-  if (!isShown()) return;
+/** Shows a change of presence that the stream brought, of the flow of the page or of another. */
+export function notePresence({ user_id: user, state }, isHere = true) {
   heardSince.add(user);
   forgetLeaving(user);
-  if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state), OFFLINE_DELAY));
-  else show(user, state);
+  if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state, isHere), OFFLINE_DELAY));
+  else show(user, state, isHere);
 }
 
 /** Requests the presence of all users when a stream begins, since streams bring changes only. */
 export async function askPresence(room) {
-  if (!isShown()) return;
+  if (!find('[data-online]')) return;
   try {
     const heard = new Set();
     heardSince = heard;
@@ -50,13 +46,16 @@ function forgetLeaving(user) {
   leaving.delete(user);
 }
 
-function show(user, state) {
+function show(user, state, isHere) {
   leaving.delete(user);
-  const line = find(`.folks [data-person="${user}"]`);
-  if (!line) return;
-  line.dataset.presence = state;
-  find('[data-word]', line).textContent = WORDS[state];
+  // The tab of a conversation tells of all flows of the reader's, the list of people of one.
+  const tab = `.tab[data-private="${user}"][data-presence]`;
+  for (const place of findAll(isHere ? `${tab}, .folks [data-person="${user}"]` : tab)) {
+    place.dataset.presence = state;
+    find('[data-word]', place).textContent = WORDS[state];
+  }
   const all = findAll('.folks [data-person]');
   const online = all.filter(({ dataset }) => dataset.presence !== 'offline');
-  find('[data-online]').textContent = t('both.online', { online: online.length, all: all.length });
+  const count = find('[data-online]');
+  if (count) count.textContent = t('both.online', { online: online.length, all: all.length });
 }

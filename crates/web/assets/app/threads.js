@@ -32,7 +32,10 @@ function lineOf(message) {
   const [html, other] = event === 'discussion' ? [body, title] : [title, body];
   const text = first(said ?? (first(textOf(html ?? '')) || textOf(other ?? '')));
   const isNamed = message.user !== '0' || message.author || message.external_user_name;
-  return text && isNamed ? t('both.last_line', { name: authorOf(message).name, text }) : text;
+  if (!text || !isNamed) return text;
+  const { name } = authorOf(message);
+  // The title of an activity says what its author did.
+  return event === 'activity' ? t('both.last_act', { name, text }) : t('both.last_line', { name, text });
 }
 
 /** Shows a thread with its last message at the top of the list, where the list is that of the thread. */

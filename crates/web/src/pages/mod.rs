@@ -173,6 +173,10 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(settings::sources::show).post(settings::sources::remove),
         ),
         (
+            "/app/{organization}/{flow}/settings/sources/new",
+            get(settings::sources::ask).post(settings::sources::make),
+        ),
+        (
             "/app/{organization}/{flow}/inbox",
             get(settings::sources::moved),
         ),

@@ -220,6 +220,11 @@ const FORMS: &[Form] = &[
         &[("source", "{source}")],
     ),
     form(
+        "/app/{organization}/{flow}/settings/sources/new",
+        "/app/{organization}/main/settings/sources/new",
+        &[("name", "Mallory")],
+    ),
+    form(
         "/invitations/{link}",
         "/invitations/{invitation}",
         &[("do", "join")],

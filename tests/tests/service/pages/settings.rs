@@ -3,6 +3,7 @@
 use eddyline_client::Method;
 use eddyline_tests::{Caller, PASSWORD, Page, Tenant, Visitor, on_shared_servers};
 use serde_json::{Value as Json, json};
+use url::form_urlencoded::Serializer;
 
 on_shared_servers![
     each_page_is_for_those_who_may_see_its_subject,
@@ -20,6 +21,8 @@ on_shared_servers![
     more_invitations_than_a_page_shows_are_on_the_next,
     who_may_join_is_chosen_in_words,
     a_source_is_removed_on_its_page,
+    a_script_posts_with_a_token_that_a_page_makes,
+    applications_that_can_be_set_up_are_listed_beside_the_sources,
     an_inactive_organization_has_no_forms,
     a_form_with_an_unknown_purpose_is_refused,
 ];
@@ -681,10 +684,83 @@ async fn a_source_is_removed_on_its_page(tenant: Tenant) {
     assert_eq!(sent.sent_on(), format!("{here}?done=removed"));
     let page = ben.get(sent.sent_on()).await;
     page.says(200, "Source removed.");
-    page.says(200, "No integrations yet.");
+    page.says(200, "Nothing is connected yet.");
     let sources = tenant.ada.get(&tenant.path("/sources")).await;
     assert_eq!(sources, json!([]));
     ben.post(&here, &fields).await.says(404, "Page not found");
+}
+
+async fn a_script_posts_with_a_token_that_a_page_makes(tenant: Tenant) {
+    let (sources, new) = (path(&tenant, "/sources"), path(&tenant, "/sources/new"));
+    let fields = [("name", "<Weather>")];
+    let mut outsiders = Outsiders::of(&tenant).await;
+    outsiders.are_refused(&new, &fields).await;
+    let mut ben = signed_in(&tenant, &tenant.ben).await;
+    ben.get(&new).await.is_named_throughout(&new);
+    for name in [String::new(), "x".repeat(101)] {
+        let page = ben.post(&new, &[("name", &name)]).await;
+        page.says(400, "<a href=\"#name\">Name ");
+    }
+    let page = ben.post(&new, &fields).await;
+    page.says(200, "Token of &#60;Weather&#62;");
+    let token = page
+        .between("<code class=\"secret\">", "</code>")
+        .to_owned();
+    // The command on the page of the sources, with the token.
+    let page = ben.get(&sources).await;
+    let command = page.between("<code>curl ", "</code>");
+    assert!(command.starts_with(&format!("{}/messages ", tenant.server().base_url())));
+    let decoded = command.replace("&#39;", "'").replace("$TOKEN", &token);
+    let parameters: Vec<(String, String)> = decoded
+        .split(" -d ")
+        .skip(1)
+        .map(|each| each.trim_end_matches(['\\', '\n', ' ']).replace('\'', ""))
+        .map(|each| {
+            let (name, value) = each.split_once('=').expect("a name and a value");
+            (name.to_owned(), value.to_owned())
+        })
+        .collect();
+    assert_eq!(parameters.len(), 7);
+    let body = Serializer::new(String::new())
+        .extend_pairs(parameters)
+        .finish();
+    let post = async || {
+        let headers = [
+            "Content-Type: application/x-www-form-urlencoded",
+            "X-Service-Wait-For-Message: true",
+        ];
+        let mut script = tenant.server().visitor();
+        script.send("POST", "/messages", &headers, &body).await
+    };
+    assert_eq!(post().await.status, 200);
+    let threads = tenant.path("/threads?application=inbox");
+    let thread = tenant.ben.get(&threads).await[0].clone();
+    assert_eq!(thread["title"], "Gauge 14");
+    assert_eq!(thread["status"], json!({"value": "High", "color": "red"}));
+    assert_eq!(thread["source"]["application"], "<Weather>");
+    // It ends with its source.
+    let source = thread["source"]["id"].to_string();
+    ben.post(&sources, &[("source", source.as_str())]).await;
+    assert_eq!(post().await.status, 410);
+}
+
+async fn applications_that_can_be_set_up_are_listed_beside_the_sources(tenant: Tenant) {
+    let mut ben = signed_in(&tenant, &tenant.ben).await;
+    let page = ben.get(&path(&tenant, "/sources")).await;
+    assert!(!page.text.contains("Connect another"), "{}", page.text);
+    let organization = hidden(&ben.get("/developer").await, "organization");
+    let fields = [
+        ("organization", organization.as_str()),
+        ("name", "Ledger"),
+        ("setup_uri", "https://ledger.example/setup"),
+        ("redirect_uri", "https://ledger.example/callback"),
+    ];
+    let sent = ben.post("/developer", &fields).await;
+    assert_eq!(sent.status, 200, "{}", sent.text);
+    let page = ben.get(&path(&tenant, "/sources")).await;
+    page.says(200, "Connect another");
+    page.says(200, "href=\"https://ledger.example/setup?");
+    page.says(200, "<b>Ledger</b>");
 }
 
 async fn an_inactive_organization_has_no_forms(tenant: Tenant) {

@@ -53,14 +53,18 @@ async fn people_come_and_go_while_the_page_is_open(server: Server) {
         return;
     };
     let Acme { ada, ben } = server.acme();
+    let text = json!({"event": "message", "content": "psst"});
+    let conversation = format!("/private/{}/messages", ada.id);
+    ben.does(Method::POST, &conversation, &text).await;
     tokio::task::block_in_place(|| {
         sign_in(&ours, &server, server.base_url(), &ada);
         open_flow(&ours, &server, "/people");
         let shows = |count: usize, state: &str| {
             ours.wait_for(&format!(
                 "document.querySelector('[data-online]').textContent === '{count} of 2 online'
-                 && document.querySelector('[data-person=\"{}\"]').dataset.presence === '{state}'",
-                ben.id
+                 && ['.folks [data-person=\"{id}\"]', '.tab[data-private=\"{id}\"]'].every(
+                    (place) => document.querySelector(place).dataset.presence === '{state}')",
+                id = ben.id
             ));
         };
         shows(1, "offline");

@@ -31,7 +31,7 @@ pub(super) use self::landing::{choose_day, message, on};
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
-use self::shell::Shell;
+use self::shell::{Shell, presence_word};
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
 use crate::Site;
 use crate::answer::let_scripts_run;
@@ -163,11 +163,7 @@ impl FlowPage<'_> {
 
     /// What a screen reader says of how a person appears.
     fn presence_word(&self, person: &FlowUser) -> &'static str {
-        match person.presence {
-            Some(UserPresence::Active) => &self.t.both.active,
-            Some(UserPresence::Idle) => &self.t.both.idle,
-            Some(UserPresence::Offline) | None => &self.t.both.offline,
-        }
+        presence_word(person.presence, self.t)
     }
 
     /// The id of the thread that is open.

@@ -3,11 +3,12 @@
 use eddyline_app::{Actor, PageFrame, PageNotifications};
 use eddyline_model::notifications::NotificationLevel;
 use eddyline_model::{EventId, FlowId};
-use eddyline_wire::{Flow, PrivateConversation, User};
+use eddyline_wire::{Flow, PrivateConversation, User, UserPresence};
 
 use crate::error::PageError;
 use crate::language::Language;
 use crate::pages::assets;
+use crate::texts::Texts;
 use crate::theme::Theme;
 use crate::visit::Visit;
 
@@ -81,6 +82,8 @@ pub(super) struct PrivateTab {
     /// Whether the reader had closed it, as with a flow.
     pub(super) closed: bool,
     pub(super) unread: i64,
+    /// How the other user appears. `None` where that is not told.
+    pub(super) presence: Option<UserPresence>,
 }
 
 impl Shell {
@@ -106,6 +109,7 @@ impl Shell {
         let PageFrame {
             flows,
             conversations,
+            presence,
             notifications: wanted,
             ..
         } = frame;
@@ -118,7 +122,11 @@ impl Shell {
         );
         let mut conversations: Vec<PrivateTab> = conversations
             .iter()
-            .filter_map(|conversation| PrivateTab::of(conversation, with))
+            .filter_map(|conversation| {
+                let tab = PrivateTab::of(conversation, with)?;
+                let presence = presence.get(&tab.id).copied();
+                Some(PrivateTab { presence, ..tab })
+            })
             .collect();
         if let Some(with) = with
             && !conversations.iter().any(|tab| tab.current)
@@ -158,6 +166,15 @@ impl Shell {
             script: assets::script_url("app.js", language),
             modules: assets::module_urls(language),
         })
+    }
+}
+
+/// How a user appears, in a word.
+pub(super) fn presence_word(presence: Option<UserPresence>, t: &'static Texts) -> &'static str {
+    match presence {
+        Some(UserPresence::Active) => &t.both.active,
+        Some(UserPresence::Idle) => &t.both.idle,
+        Some(UserPresence::Offline) | None => &t.both.offline,
     }
 }
 
@@ -220,6 +237,11 @@ impl Notify {
 }
 
 impl PrivateTab {
+    /// What a screen reader says of how the other user appears.
+    pub(super) fn presence_word(&self, t: &'static Texts) -> &'static str {
+        presence_word(self.presence, t)
+    }
+
     /// `None` for a conversation that is closed and has nothing new.
     fn of(conversation: &PrivateConversation, with: Option<&User>) -> Option<Self> {
         let current = with.is_some_and(|with| with.id == conversation.id);
@@ -233,6 +255,7 @@ impl PrivateTab {
             current,
             closed: current && !conversation.open,
             unread,
+            presence: None,
         })
     }
 
@@ -245,6 +268,7 @@ impl PrivateTab {
             current: true,
             closed: true,
             unread: 0,
+            presence: None,
         }
     }
 }

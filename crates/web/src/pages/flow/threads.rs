@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use eddyline_app::{FlowRoom, ThreadsOf};
 use eddyline_model::Timestamp;
+use eddyline_model::messages::MessageKind;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_wire::{Thread, ThreadLastMessage};
 use serde_json::Value;
@@ -142,7 +143,11 @@ fn last_line(last: &ThreadLastMessage, context: &RowContext<'_>) -> String {
     };
     match name {
         Some(name) => {
-            let phrase = &context.t.both.last_line;
+            // The title of an activity says what its author did.
+            let phrase = match last.event == MessageKind::Activity.as_str() {
+                true => &context.t.both.last_act,
+                false => &context.t.both.last_line,
+            };
             phrase
                 .with("name", name)
                 .with("text", &last.text)

@@ -1,15 +1,20 @@
 //! What posts into the inbox of a flow: its sources, each with what is wrong with it, where it is
-//! configured, and a way to be rid of it (specification, section 4, Sources).
+//! configured, and a way to be rid of it (specification, section 4, Sources); what else can be
+//! connected, and how a script posts.
 
 use askama::Template;
 use axum::response::Response;
+use eddyline_app::FlowRoom;
 use eddyline_model::policy::FlowAction;
-use eddyline_wire::Source;
+use eddyline_wire::{Flow, Source};
+use http::StatusCode;
 
+use super::ask::Ask;
 use super::{Frame, Subject, describe, find, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
-use crate::field::FormView;
+use crate::field::{FormField, FormView};
+use crate::pages::secret_page::SecretPage;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
 use crate::visit::{Inside, Visit};
@@ -21,6 +26,11 @@ struct Sources {
     frame: Frame,
     /// Each with the form that removes it, where the organization takes changes.
     sources: Vec<(Source, Option<FormView>)>,
+    /// The applications that can be set up for the flow: their names, and where that is done.
+    applications: Vec<(String, String)>,
+    /// Where a script posts, and the page that makes a token for it.
+    messages: String,
+    new: Option<String>,
 }
 
 pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
@@ -39,15 +49,99 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
         });
         (source, form)
     });
+    let takes_changes = flow.organization.active;
     let done = (visit.query("done") == "removed").then_some(t.removed.as_str());
     Ok(visit.page(&Sources {
         inside: visit.inside(),
         sources: sources.collect(),
+        applications: applications(&visit, &room, &flow).await?,
+        messages: format!("{}/messages", visit.app().config().addresses.base),
+        new: takes_changes.then(|| format!("{here}/new")),
         frame: Frame {
             done,
             ..Frame::new(&visit, &flow, Subject::Sources)
         },
     }))
+}
+
+/// The applications of the flow's organization that say where they are set up.
+async fn applications(
+    visit: &Visit,
+    room: &FlowRoom,
+    flow: &Flow,
+) -> Result<Vec<(String, String)>, PageError> {
+    let (actor, organization) = (visit.signed_in()?, room.organization.id);
+    let all = visit.app().oauth().applications(actor, organization).await;
+    let with_links = all?.into_iter().filter_map(|application| {
+        let link = application.setup_link(&flow.id, &flow.url)?;
+        Some((application.name, link))
+    });
+    Ok(with_links.collect())
+}
+
+/// Asks what the source of a script is called.
+pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    let room = find(&visit, &names, FlowAction::ManageSources).await?;
+    let flow = describe(&visit, &room).await?;
+    let form = naming(&visit, "");
+    Ok(new_page(&visit, &flow, &room, form))
+}
+
+/// Makes the source of a script, and shows its token once.
+pub(in crate::pages) async fn make(
+    names: FlowNames,
+    sent: Submission,
+) -> Result<Response, PageError> {
+    let visit = &sent.visit;
+    let t = &visit.texts().sources;
+    let actor = visit.signed_in()?;
+    let room = find(visit, &names, FlowAction::ManageSources).await?;
+    let name = sent.get("name").trim().to_owned();
+    let made = visit.app().sources();
+    match made.create_for_script(actor, &room, name).await {
+        Ok(source) => {
+            let here = Subject::Sources.path(&path_of_room(&room));
+            let token = source.flow_token.unwrap_or_default();
+            let page = SecretPage::new(visit, t.made.with("name", &source.name), (&here, &t.go))
+                .shows(&t.token, &token)
+                .text(&t.use_token);
+            Ok(visit.page(&page))
+        }
+        Err(error) => {
+            let form = naming(visit, sent.get("name")).with_error(error);
+            let form = form.map_err(PageError::not_allowed)?;
+            let flow = describe(visit, &room).await?;
+            Ok(new_page(visit, &flow, &room, form))
+        }
+    }
+}
+
+fn naming(visit: &Visit, name: &str) -> FormView {
+    let t = visit.texts();
+    let field = FormField::text("name", &t.field.name, "off").value(name);
+    visit
+        .form(visit.path(), &t.sources.make)
+        .field(field.hint(&t.sources.name_hint))
+}
+
+fn new_page(visit: &Visit, flow: &Flow, room: &FlowRoom, form: FormView) -> Response {
+    let t = &visit.texts().sources;
+    let wrong = form.is_wrong();
+    let page = Ask {
+        inside: visit.inside(),
+        frame: Frame {
+            wrong,
+            ..Frame::new(visit, flow, Subject::Sources).headed(t.make.clone())
+        },
+        text: t.make_text.with("flow", &flow.name).to_string(),
+        form,
+        back: Subject::Sources.path(&path_of_room(room)),
+    };
+    let status = match wrong {
+        true => StatusCode::BAD_REQUEST,
+        false => StatusCode::OK,
+    };
+    visit.page_with(status, &page)
 }
 
 /// Sends readers of an older address on.
