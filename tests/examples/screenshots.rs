@@ -1,8 +1,8 @@
 //! Takes the pictures of the README, of the demonstration in a real browser: `just screenshots`.
 
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Lines};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 use std::{env, fs};
 
 use eddyline_testing::browser::Browser;
@@ -71,12 +71,16 @@ const PICTURES: [Picture; 6] = [
 const OPEN_THREAD: &str = "document.querySelector('#inbox a').click()";
 
 /// Ends the demonstration with this program, however that ends.
-struct Demonstration(Child);
+struct Demonstration {
+    child: Child,
+    /// What it prints. It would end where this is closed.
+    out: Lines<BufReader<ChildStdout>>,
+}
 
 impl Drop for Demonstration {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
@@ -111,10 +115,13 @@ fn demonstrate() -> io::Result<(Demonstration, String)> {
         ])
         .stdout(Stdio::piped())
         .spawn()?;
-    let out = child.stdout.take().map(BufReader::new);
-    let demonstration = Demonstration(child);
-    for line in out.into_iter().flat_map(BufReader::lines) {
-        let line = line?;
+    let out = child.stdout.take();
+    let out = out.ok_or_else(|| io::Error::other("the demonstration has no output"))?;
+    let mut demonstration = Demonstration {
+        child,
+        out: BufReader::new(out).lines(),
+    };
+    while let Some(line) = demonstration.out.next().transpose()? {
         if line.contains("/sign-in/") {
             return Ok((demonstration, line.trim().to_owned()));
         }

@@ -31,6 +31,8 @@ pub struct OwnOrganization {
     pub parameterized_name: String,
     /// Whether the caller administers it.
     pub administered: bool,
+    /// Whether it is active. Nothing is written in an inactive one.
+    pub active: bool,
 }
 
 /// Organizations and their members. See [`crate::App::organizations`].
@@ -71,6 +73,7 @@ impl Organizations {
                             name: organization.name,
                             parameterized_name: organization.parameterized_name,
                             administered,
+                            active: organization.active,
                         }),
                 );
             }

@@ -130,7 +130,7 @@ impl Sources {
     }
 
     /// Makes a source of no application for a script of the caller's, and gives it with its token,
-    /// which nobody is shown again.
+    /// which is shown this once.
     ///
     /// # Errors
     ///

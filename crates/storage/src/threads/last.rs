@@ -16,6 +16,8 @@ use crate::{Error, Result};
 /// How many messages are read at once. What integrations push may be long, and one line of it is
 /// kept.
 const AT_ONCE: usize = 10;
+/// How many numbers of messages one statement names at most.
+const MOST_AT_ONCE: i64 = 1000;
 
 type LastRow = (
     i64,
@@ -30,7 +32,11 @@ type LastRow = (
 #[portable]
 impl<C: Access> Threads<'_, C> {
     /// The last answer in each of the threads that have a row, one look-up in an index each.
-    fn last_answers(c: &mut Connection, room: RoomId, roots: &[i64]) -> Result<Vec<Option<i64>>> {
+    fn last_answers(
+        c: &mut Connection,
+        room: RoomId,
+        roots: &[i64],
+    ) -> Result<Vec<(i64, Option<i64>)>> {
         let last = messages::table
             .filter(messages::room_id.eq(threads::room_id))
             .filter(messages::thread_root.eq(threads::root_id.nullable()))
@@ -40,24 +46,35 @@ impl<C: Access> Threads<'_, C> {
         Ok(threads::table
             .filter(threads::room_id.eq(room.0))
             .filter(threads::root_id.eq_any(roots))
-            .select(last)
+            .select((threads::root_id, last))
             .load(c)?)
+    }
+
+    /// The last of these messages that is no notice about another.
+    fn last_listed(c: &mut Connection, room: RoomId, ids: &[i64]) -> Result<Option<i64>> {
+        Ok(messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.eq_any(ids))
+            .filter(messages::event.lt(MessageKind::MessageEdit.code()))
+            .select(max(messages::id))
+            .first(c)?)
     }
 
     /// The answers in a thread before a message, the latest first.
     fn answers_before(
         c: &mut Connection,
         room: RoomId,
-        root: MessageId,
-        before: MessageId,
+        root: i64,
+        before: i64,
+        count: i64,
     ) -> Result<Vec<i64>> {
         Ok(messages::table
             .filter(messages::room_id.eq(room.0))
-            .filter(messages::thread_root.eq(root.0))
+            .filter(messages::thread_root.eq(root))
             .filter(messages::thread_root.ne(messages::id.nullable()))
-            .filter(messages::id.lt(before.0))
+            .filter(messages::id.lt(before))
             .order(messages::id.desc())
-            .limit(AT_ONCE as i64)
+            .limit(count)
             .select(messages::id)
             .load(c)?)
     }
@@ -94,31 +111,26 @@ impl<C: Access> Threads<'_, C> {
         if roots.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let roots: Vec<i64> = roots.iter().map(|root| root.0).collect();
-        let answers = self.last_answers(room, &roots)?;
-        // What began a thread is the last where nobody answered, or where the answers are gone.
-        let ids: Vec<i64> = roots
-            .into_iter()
-            .chain(answers.into_iter().flatten())
-            .collect();
-        let mut last: BTreeMap<MessageId, LastMessage> = BTreeMap::new();
-        // A notice that an answer was deleted stands in its thread, and is no message of it.
-        let mut notices = BTreeMap::new();
-        for ids in ids.chunks(AT_ONCE) {
+        let mut lasts: BTreeMap<i64, i64> = roots.iter().map(|root| (root.0, root.0)).collect();
+        let roots: Vec<i64> = lasts.keys().copied().collect();
+        let answers = self.last_answers(room, &roots)?.into_iter();
+        lasts.extend(answers.filter_map(|(root, last)| Some((root, last?))));
+        let mut found = BTreeMap::new();
+        let mut notices = Vec::new();
+        for ids in lasts.values().copied().collect::<Vec<_>>().chunks(AT_ONCE) {
             for (root, message) in self.read_last(room, ids)? {
-                if !message.event.is_listed() {
-                    notices.insert(root, message.id);
-                } else if last.get(&root).is_none_or(|known| known.id < message.id) {
-                    last.insert(root, message);
+                match message.event.is_listed() {
+                    true => found.insert(root, message).map_or((), drop),
+                    // That an answer was deleted stands in its thread, and is no message of it.
+                    false => notices.push((root, message.id)),
                 }
             }
         }
         for (root, notice) in notices {
-            if let Some(message) = self.find_last_before(room, root, notice)? {
-                last.insert(root, message);
-            }
+            let last = self.find_before(room, root.0, notice.0)?.unwrap_or(root.0);
+            found.extend(self.read_last(room, &[last])?);
         }
-        Ok(last)
+        Ok(found)
     }
 
     /// Messages with these numbers, each with what began its thread.
@@ -137,22 +149,18 @@ impl<C: Access> Threads<'_, C> {
         .collect()
     }
 
-    /// The last answer in a thread before a notice.
-    fn find_last_before(
-        &mut self,
-        room: RoomId,
-        root: MessageId,
-        mut before: MessageId,
-    ) -> Result<Option<LastMessage>> {
+    /// The last answer in a thread before a notice. A thread may end in many notices: each step looks
+    /// at ten times as many messages as the one before.
+    fn find_before(&mut self, room: RoomId, root: i64, mut before: i64) -> Result<Option<i64>> {
+        let mut count = 1;
         loop {
-            let ids = self.answers_before(room, root, before)?;
+            count = (count * 10).min(MOST_AT_ONCE);
+            let ids = self.answers_before(room, root, before, count)?;
             let Some(first) = ids.last() else {
                 return Ok(None);
             };
-            before = MessageId(*first);
-            let found = self.read_last(room, &ids)?.into_iter();
-            let listed = found.filter(|(_, message)| message.event.is_listed());
-            if let Some((_, last)) = listed.max_by_key(|(_, message)| message.id) {
+            before = *first;
+            if let Some(last) = self.last_listed(room, &ids)? {
                 return Ok(Some(last));
             }
         }

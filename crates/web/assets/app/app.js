@@ -21,7 +21,7 @@ import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
-import { isLastOfThread, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
+import { listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
 import { clock } from './times.js';
 import { notify } from './toast.js';
 import { sharedWorkerAddress } from './worker-address.js';
@@ -69,6 +69,7 @@ function put(message) {
   if (isNew && message.user !== self.me) announce(message);
   if (message.thread) noteThread(message);
   if (message.event === 'status' && isNew) showStatus(message);
+  if (message.event === 'file' && isNew && listsFiles()) refreshSoon(['inbox']);
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   markRead();
@@ -525,7 +526,7 @@ function heard(event) {
       if (isHere(event)) change(event);
       break;
     case 'presence':
-      notePresence(event.content, isHere(event));
+      notePresence(event.content, event.flow, isHere(event));
       break;
     case 'read':
       noteRead(event.content);
@@ -555,8 +556,12 @@ function change({ event, content, html, user }) {
     else feed.react(content, Number(user));
   }
   const changesText = ['message-edit', 'message-delete'].includes(event);
-  if (flow && changesText && isLastOfThread(message)) refreshSoon(['inbox']);
+  const isFile = event === 'message-delete' && listsFiles();
+  if (changesText && (isFile || listsMessage(message))) refreshSoon(['inbox']);
 }
+
+/** Whether the list beside the chat is that of the files. */
+const listsFiles = () => find('#inbox')?.dataset.list === 'files';
 
 /** What was heard while a page was asked for. It may be newer than the page. @type {object[] | null} */
 let missed = null;
@@ -567,7 +572,10 @@ function replay(events) {
     if (['message-edit', 'message-delete', 'tag-change', 'emoji-reaction'].includes(event.event)) change(event);
     else if (typeof event.id === 'number') {
       for (const feed of feeds) if (feed.accepts(event)) feed.put(event);
-      if (event.thread) putThread(event.thread, event);
+      if (event.event === 'status') showStatus(event);
+      if (!event.thread) continue;
+      putThread(event.thread, event);
+      if (event.thread_id === shownThread?.thread) refreshSoon(['thread-chip', 'thread-head']);
     }
   }
 }
@@ -578,7 +586,7 @@ let refreshTimer = 0;
 const held = [];
 /** What stands around the messages, by the ids of its elements. */
 const LISTS = ['inbox', 'tabs', 'conversations', 'people'];
-const EVERYTHING = ['chat', 'thread', ...LISTS];
+const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
 const stale = new Set();
 
@@ -606,6 +614,8 @@ function placeOfFocus() {
   const focused = document.activeElement;
   const tab = focused.closest('.side li')?.querySelector('.tab');
   if (tab) return `.tab[href="${tab.getAttribute('href')}"]${focused === tab ? '' : ' + .close'}`;
+  const inList = focused.closest('#inbox a[href]');
+  if (inList) return `#inbox a[href="${CSS.escape(inList.getAttribute('href'))}"]`;
   if (focused.dataset.action) return `#thread-head [data-action="${focused.dataset.action}"]`;
   const row = focused.closest('article[data-id]');
   return row && `#${row.parentElement.id} article[data-id="${row.dataset.id}"]`;
@@ -752,7 +762,8 @@ function focusFirst() {
 // Moving between panes.
 
 /** The address of the list that is shown, to which a thread over it closes. */
-let listAddress = location.href;
+let listAddress =
+  find('#inbox')?.dataset.list === 'inbox' ? new URL(root + main.dataset.path, location.href).href : location.href;
 
 /** The link that opened a thread. */
 let opener = null;
@@ -762,12 +773,10 @@ function takePane(page, pane) {
   const events = missed ?? [];
   missed = null;
   const wasOpen = shownThread?.thread;
-  // What is not shown cannot be scrolled to.
-  document.body.dataset.pane = page.body.dataset.pane;
-  if (pane === 'list') {
-    listAddress = location.href;
-    find('section.list').replaceWith(document.adoptNode(find('section.list', page)));
-  }
+  // What is not shown cannot be scrolled to. On narrow screens a link can name the pane.
+  const to = pane === 'list' && panes.followed?.dataset.to;
+  document.body.dataset.pane = to || page.body.dataset.pane;
+  if (pane === 'list') takeList(page, wasOpen);
   if (pane === 'thread' && !wasOpen) opener = panes.followed;
   takeThread(page);
   if (pane === 'place') {
@@ -777,12 +786,23 @@ function takePane(page, pane) {
     outbox.resume();
   }
   find('.talk .both').replaceChildren(...find('.talk .both', page).childNodes);
+  if (to) markPane(to);
   for (const link of findAll('.thread .back, .thread .leave')) link.href = listAddress;
   replay(events);
   correctTimes();
   showNewer(false);
   markRead();
   focusPane(pane, wasOpen);
+}
+
+/** Shows the list of another page. One over which a thread was open has stayed there. */
+function takeList(page, wasOpen) {
+  if (wasOpen && location.href === listAddress) return;
+  listAddress = location.href;
+  const restoreUnread = unreadThreads();
+  find('section.list').replaceWith(document.adoptNode(find('section.list', page)));
+  restoreUnread();
+  if (flow) askPresence(room);
 }
 
 /** The focus goes to what was opened, and back when it is closed. */
@@ -793,7 +813,7 @@ function focusPane(pane, wasOpen) {
   } else if (pane === 'place') {
     (find('#chat .here') ?? main).focus({ preventScroll: true });
   } else if (wasOpen) {
-    const back = opener?.isConnected ? opener : linkTo(wasOpen);
+    const back = [opener, linkTo(wasOpen)].find((place) => place?.isConnected && place.checkVisibility());
     (back ?? composers[0].text).focus({ preventScroll: true });
     opener = null;
   } else {
@@ -805,11 +825,15 @@ function focusPane(pane, wasOpen) {
 function showPane(to) {
   if (shownThread || (to === 'inbox' && find('#inbox').dataset.list !== 'inbox')) return false;
   document.body.dataset.pane = to;
+  markPane(to);
+  return true;
+}
+
+function markPane(to) {
   for (const link of findAll('.both a')) {
     if (link.dataset.to === to) link.setAttribute('aria-current', 'true');
     else link.removeAttribute('aria-current');
   }
-  return true;
 }
 
 main.addEventListener('click', (event) => {
@@ -822,6 +846,7 @@ const panes =
     // Files that wait in the pane of a thread go with it. The browser asks before it leaves them.
     isBusy: () => composers.slice(1).some(({ tray }) => tray && !tray.isEmpty),
     begin: () => (missed ??= []),
+    end: () => (missed = null),
     take: takePane,
   });
 addEventListener('beforeunload', (event) => {

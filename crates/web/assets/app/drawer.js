@@ -1,7 +1,7 @@
 // On narrow screens the list of flows is a drawer. Without scripts its button leads to the page of
 // all flows.
 
-import { find, findAll } from './dom.js';
+import { find } from './dom.js';
 
 const side = find('#side');
 const main = find('#main');
@@ -22,14 +22,12 @@ function close() {
   opener = null;
 }
 
-for (const link of findAll('[data-drawer-opener]')) {
-  link.addEventListener('click', (event) => {
+document.addEventListener('click', (event) => {
+  const link = event.target.closest('[data-drawer-opener]');
+  if (link) {
     event.preventDefault();
     open(link);
-  });
-}
-document.addEventListener('click', (event) => {
-  if (opener && !opener.contains(event.target) && !side.contains(event.target)) close();
+  } else if (opener && !opener.contains(event.target) && !side.contains(event.target)) close();
 });
 document.addEventListener('keydown', (event) => {
   if (event.key === 'Escape' && opener && !find('dialog[open]')) {

@@ -21,8 +21,9 @@ function paneOf(address) {
 
 export class Panes {
   /**
-   * @param {{isBusy: () => boolean, begin: () => void, take: (page: Document, pane: string) => void}} view
-   *   `begin` is called before a page is asked for, `take` shows what it brings
+   * @param {{isBusy: () => boolean, begin: () => void, end: () => void, take: (page: Document, pane: string) => void}} view
+   *   `begin` is called before a page is asked for, `take` shows what it brings, `end` is called when
+   *   nothing is to be shown
    */
   constructor(view) {
     this.view = view;
@@ -34,7 +35,14 @@ export class Panes {
     document.addEventListener('click', (event) => this.clicked(event));
     document.addEventListener('submit', (event) => this.submitted(event));
     addEventListener('popstate', () => {
-      if (addressOf(location) !== this.shown) this.load(location.href);
+      this.followed = null;
+      if (addressOf(location) !== this.shown) {
+        this.load(location.href);
+      } else {
+        // What was asked for is not wanted any more.
+        this.turn += 1;
+        this.view.end();
+      }
     });
   }
 
@@ -43,10 +51,10 @@ export class Panes {
     const link = event.target.closest('a[href]');
     const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
     if (!link || !isPlain || event.defaultPrevented || link.target || link.dataset.drawerOpener !== undefined) return;
-    if (!paneOf(link.href)) return;
+    // The tabs beside the page lead to the newest messages, and a fragment to a place on the page.
+    if (link.closest('.side') || link.getAttribute('href').startsWith('#') || !paneOf(link.href)) return;
     event.preventDefault();
-    this.followed = link;
-    this.go(link.href);
+    this.go(link.href, link);
   }
 
   /** A form that searches leads to an address, too. */
@@ -59,8 +67,12 @@ export class Panes {
     this.go(address.href);
   }
 
-  go(address) {
-    this.load(address, () => history.pushState(null, '', address));
+  go(address, link = null) {
+    this.followed = link;
+    const isShown = address === location.href;
+    this.load(address, () => {
+      if (!isShown) history.pushState(null, '', address);
+    });
   }
 
   /** Shows an address; `enter` makes it the page's. */
@@ -69,12 +81,14 @@ export class Panes {
     const { turn } = this;
     const page = this.view.isBusy() ? null : await this.request(address);
     if (turn !== this.turn) return;
-    if (!page) {
-      location.assign(address);
+    if (!page || this.view.isBusy()) {
+      this.view.end();
+      if (address === location.href) location.reload();
+      else location.assign(address);
       return;
     }
     enter();
-    this.shown = addressOf(location);
+    this.shown = addressOf(new URL(address, location.href));
     this.view.take(page, paneOf(address));
   }
 

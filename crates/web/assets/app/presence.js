@@ -11,18 +11,28 @@ import { t } from './texts.js';
 const OFFLINE_DELAY = 3000;
 const WORDS = { active: t('both.active'), idle: t('both.idle'), offline: t('both.offline') };
 
-/** The timers of users who went offline. @type {Map<number, number>} */
+/** The timers of users who went offline in a flow. @type {Map<string, number>} */
 const leaving = new Map();
 
-/** The users whose presence the stream has changed since the last request. @type {Set<number>} */
+/** How users appear in each flow, as far as the stream has told. @type {Map<number, Map<string, string>>} */
+const told = new Map();
+
+/** The users whose presence in the flow of the page has changed since the last request. @type {Set<number>} */
 let heardSince = new Set();
 
 /** Shows a change of presence that the stream brought, of the flow of the page or of another. */
-export function notePresence({ user_id: user, state }, isHere = true) {
-  heardSince.add(user);
-  forgetLeaving(user);
-  if (state === 'offline') leaving.set(user, setTimeout(() => show(user, state, isHere), OFFLINE_DELAY));
-  else show(user, state, isHere);
+export function notePresence({ user_id: user, state }, flow, isHere = true) {
+  if (isHere) heardSince.add(user);
+  const key = `${flow} ${user}`;
+  clearTimeout(leaving.get(key));
+  leaving.delete(key);
+  const change = () => {
+    leaving.delete(key);
+    if (isHere) showInList(user, state);
+    showInTab(user, flow, state);
+  };
+  if (state === 'offline') leaving.set(key, setTimeout(change, OFFLINE_DELAY));
+  else change();
 }
 
 /** Requests the presence of all users when a stream begins, since streams bring changes only. */
@@ -31,31 +41,35 @@ export async function askPresence(room) {
   try {
     const heard = new Set();
     heardSince = heard;
-    const { users } = await call('GET', `/${room}`);
+    const { id: flow, users } = await call('GET', `/${room}`);
     for (const { id, presence } of users) {
       // An event of the stream may be newer than the answer.
-      if (!heard.has(id)) notePresence({ user_id: id, state: presence });
+      if (!heard.has(id)) notePresence({ user_id: id, state: presence }, flow);
     }
   } catch {
     // Without an answer the page shows what it showed.
   }
 }
 
-function forgetLeaving(user) {
-  clearTimeout(leaving.get(user));
-  leaving.delete(user);
+function showIn(place, state) {
+  place.dataset.presence = state;
+  find('[data-word]', place).textContent = WORDS[state];
 }
 
-function show(user, state, isHere) {
-  leaving.delete(user);
-  // The tab of a conversation tells of all flows of the reader's, the list of people of one.
-  const tab = `.tab[data-private="${user}"][data-presence]`;
-  for (const place of findAll(isHere ? `${tab}, .folks [data-person="${user}"]` : tab)) {
-    place.dataset.presence = state;
-    find('[data-word]', place).textContent = WORDS[state];
-  }
+/** The list of people tells of the flow of the page. */
+function showInList(user, state) {
+  const line = find(`.folks [data-person="${user}"]`);
+  if (!line) return;
+  showIn(line, state);
   const all = findAll('.folks [data-person]');
   const online = all.filter(({ dataset }) => dataset.presence !== 'offline');
-  const count = find('[data-online]');
-  if (count) count.textContent = t('both.online', { online: online.length, all: all.length });
+  find('[data-online]').textContent = t('both.online', { online: online.length, all: all.length });
+}
+
+/** The tab of a conversation tells of all flows of the reader's: active in one is active. */
+function showInTab(user, flow, state) {
+  if (!told.has(user)) told.set(user, new Map());
+  const states = told.get(user).set(flow, state);
+  const tab = find(`.tab[data-private="${user}"][data-presence]`);
+  if (tab) showIn(tab, ['active', 'idle'].find((best) => [...states.values()].includes(best)) ?? 'offline');
 }

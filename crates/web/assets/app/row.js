@@ -25,11 +25,16 @@ export function emptyRow() {
   return find('#row').content.querySelector('article').cloneNode(true);
 }
 
+/** The tool that posted into its thread, where it names no author. */
+function sourceOf({ event, thread }) {
+  return ['activity', 'discussion', 'mail'].includes(event) ? thread?.source?.application : null;
+}
+
 /** Whose message it is: a name, and a picture if there is one. */
 export function authorOf(message) {
   if (message.author) return { name: message.author.name };
   if (message.external_user_name) return { name: message.external_user_name };
-  if (message.user === '0') return { name: 'Eddyline' };
+  if (message.user === '0') return { name: sourceOf(message) ?? 'Eddyline' };
   return person(message.user) ?? { name: t('both.former') };
 }
 

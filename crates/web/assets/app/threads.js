@@ -8,10 +8,13 @@ import { shortTime } from './times.js';
 
 /** The list has the threads that changed last. */
 const MOST_THREADS = 50;
+/** Letters of what was said last. */
+const MOST_LETTERS = 200;
 const INBOX = ['activity', 'discussion', 'mail'];
 const self = document.body.dataset;
 
-const listOf = () => find('#inbox');
+/** The list beside the chat. Private conversations have none. */
+const listOf = () => find('#inbox') ?? make('div');
 const linksOf = (list) => findAll('.rows a', list);
 const pathOf = (thread) => `${root}${find('#main').dataset.path}/threads/${thread}`;
 
@@ -27,10 +30,14 @@ function lists(kind, thread, message) {
 /** What a message says, in one line. */
 function lineOf(message) {
   const { event, content, title, body } = message;
-  const first = (text) => text.split('\n').find((line) => line.trim() !== '')?.trim() ?? '';
+  const first = (text) => {
+    const line = text.split('\n').find((each) => each.trim() !== '')?.trim() ?? '';
+    return [...line].slice(0, MOST_LETTERS).join('');
+  };
+  const readable = (source) => textOf((source ?? '').replace(/<(?:\/(?:p|div|li|h\d|tr|blockquote)|br)\b/g, '\n$&'));
   const said = typeof content === 'string' ? content : (content?.text ?? content?.file_name ?? content?.subject);
   const [html, other] = event === 'discussion' ? [body, title] : [title, body];
-  const text = first(said ?? (first(textOf(html ?? '')) || textOf(other ?? '')));
+  const text = first(said ?? (first(readable(html)) || readable(other)));
   const isNamed = message.user !== '0' || message.author || message.external_user_name;
   if (!text || !isNamed) return text;
   const { name } = authorOf(message);
@@ -51,14 +58,16 @@ export function putThread(thread, message) {
     list.append(rows);
   }
   const item = known?.closest('li') ?? make('li');
-  if (Number(item.dataset.last ?? 0) > message.id) return;
+  const last = Number(item.dataset.last ?? 0);
+  if (last > message.id) return;
   const hadFocus = known === document.activeElement;
   const link = known ?? make('a', { href: path });
   link.replaceChildren(...partsOf(thread, message));
   item.replaceChildren(link);
-  Object.assign(item.dataset, { hue: thread.mark & 7, last: message.id });
+  Object.assign(item.dataset, { hue: thread.mark & 7, root: thread.initial_message, last: message.id });
   const isRead = message.user === self.me || link.hasAttribute('aria-current');
-  item.classList.toggle('unread', !isRead);
+  // A message that is heard again is no news.
+  if (isRead || last !== message.id) item.classList.toggle('unread', !isRead);
   rows.prepend(item);
   if (hadFocus) link.focus();
   while (rows.children.length > MOST_THREADS) rows.lastElementChild.remove();
@@ -76,9 +85,11 @@ function partsOf(thread, message) {
   }
   from.append(...chip(thread.status));
   const line = lineOf(message);
+  const title = textOf(thread.title);
+  const shownTitle = title || make('span', { className: 'gone', textContent: t('both.deleted') });
   return [
     shape,
-    make('span', { className: 'title', textContent: textOf(thread.title) }),
+    make('span', { className: 'title' }, shownTitle),
     make('time', { dateTime: thread.updated_at, textContent: shortTime(Date.parse(thread.updated_at)) }),
     ...(line ? [make('span', { className: 'last', textContent: line })] : []),
     from,
@@ -103,8 +114,9 @@ export function markThreadsRead(message) {
   }
 }
 
-/** Whether a message is the last of a thread in the list, so that its line changes with it. */
-export const isLastOfThread = (message) => find(`.rows li[data-last="${message}"]`, listOf()) !== null;
+/** Whether a row of the list shows a message: the last one of a thread, or the first, which gives the title. */
+export const listsMessage = (message) =>
+  find(`.rows li:is([data-last="${message}"], [data-root="${message}"])`, listOf()) !== null;
 
 /** The link to a thread in the list. */
 export const linkTo = (thread) => linksOf(listOf()).find((link) => link.getAttribute('href') === pathOf(thread));

@@ -25,6 +25,7 @@ pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
     let own = visit.app().organizations().list_own(actor).await?;
     let new_flow = own
         .into_iter()
+        .filter(|one| one.active)
         .map(|one| (new_flow_in(&one.parameterized_name), one.name));
     let t = &visit.texts().own_flows;
     let done = match visit.query("done") {

@@ -778,6 +778,14 @@ async fn an_inactive_organization_has_no_forms(tenant: Tenant) {
         let usable = if rest == "/notifications" { 2 } else { 1 };
         assert_eq!(forms, usable, "{rest}: {}", page.text);
     }
+    let new = path(&tenant, "/sources/new");
+    let refused = [
+        ada.get(&new).await,
+        ada.post(&new, &[("name", "Other")]).await,
+    ];
+    for page in refused {
+        page.says(403, "You can’t do that");
+    }
     for (rest, fields) in [
         ("", [("do", "save"), ("name", "Other")]),
         ("/members", [("do", "block"), ("user", ben.as_str())]),

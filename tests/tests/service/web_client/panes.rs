@@ -16,6 +16,8 @@ on_both_databases![
     threads_that_people_began_have_a_list,
     files_have_a_list,
     a_search_stays_beside_what_it_found,
+    a_phone_shows_the_list_that_was_asked_for,
+    a_private_conversation_hears_of_a_new_flow,
 ];
 
 /// Says a text in a thread, which the answer to a message begins.
@@ -181,6 +183,9 @@ async fn the_inbox_tells_what_is_new_and_what_was_said_last(server: Server) {
         click(&browser, "#inbox .rows li:nth-child(2) a");
         waits_for_text(&browser, "#thread-title", "Two");
         assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+        click(&browser, ".thread .leave");
+        browser.wait_for("!document.querySelector('#thread')");
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
         click(&browser, ".sift [data-only='unread']");
         let shown = browser.execute(
             "return [...document.querySelectorAll('#inbox .rows li')]
@@ -298,6 +303,74 @@ async fn a_search_stays_beside_what_it_found(server: Server) {
         }
         browser.execute("history.back()");
         shows(&browser, "#chat article.here[data-id='1']");
+        is_same(&browser);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_phone_shows_the_list_that_was_asked_for(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let question = ben.say(MAIN, "Lunch?").await;
+    answer(&ben, &question, "At noon").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(400, 800);
+        open(&browser, &server, &ada);
+        mark(&browser);
+        let is_shown = |css: &str| {
+            browser.wait_for(&format!(
+                "document.querySelector({})?.checkVisibility()",
+                Value::from(css)
+            ));
+        };
+        for (pane, list) in [
+            ("/threads", "threads"),
+            ("/people", "people"),
+            ("/main", "inbox"),
+        ] {
+            let tab = format!(".both a[href$='{pane}']:not([data-to='chat'])");
+            let visible = format!(
+                "[...document.querySelectorAll({})].find((tab) => tab.checkVisibility()).click()",
+                Value::from(tab)
+            );
+            browser.execute(&visible);
+            is_shown(&format!("#inbox[data-list='{list}']"));
+            is_shown(".list .both [aria-current]");
+        }
+        // The button of the new list opens the list of flows.
+        click(&browser, ".list [data-drawer-opener]");
+        browser.wait_for("document.body.dataset.drawer !== undefined");
+        browser.press_keys(ESCAPE);
+        browser.execute(
+            "[...document.querySelectorAll('.both [data-to=\"chat\"]')].find((tab) => tab.checkVisibility()).click()",
+        );
+        is_shown("#chat article .mark");
+        click(&browser, "#chat article .mark");
+        is_shown("#thread-title");
+        click(&browser, ".thread .back");
+        is_shown("#inbox");
+        is_same(&browser);
+    });
+}
+
+async fn a_private_conversation_hears_of_a_new_flow(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        let page = format!("{}/app/-/private/{}", server.base_url(), ben.id);
+        browser.open(&page);
+        super::ready(&browser);
+        mark(&browser);
+    });
+    server.flow("acme", "side", &[&ada, &ben]);
+    tokio::task::block_in_place(|| {
+        shows(&browser, ".tab[data-api='acme/side']");
         is_same(&browser);
         assert_eq!(complaints(&browser), [""; 0]);
     });

@@ -303,9 +303,16 @@ pub(super) fn author_name(message: &PageMessage, people: &UsersById, t: &Texts) 
         (Some(author), ..) => author.name.clone(),
         (None, Some(name), _) => name.clone(),
         (None, None, Some(person)) => person.name.clone(),
-        (None, None, None) if user == 0 => "Eddyline".to_owned(),
+        (None, None, None) if user == 0 => source_name(message).unwrap_or("Eddyline").to_owned(),
         (None, None, None) => t.both.former.clone(),
     }
+}
+
+/// The tool that posted into its thread, where it names no author.
+fn source_name(message: &PageMessage) -> Option<&str> {
+    let source = message.thread.as_ref()?.source.as_ref()?;
+    let is_posted = matches!(message.event.as_str(), "activity" | "discussion" | "mail");
+    source.application.as_deref().filter(|_| is_posted)
 }
 
 impl RowContext<'_> {

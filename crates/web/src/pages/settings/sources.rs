@@ -4,7 +4,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::FlowRoom;
+use eddyline_app::{Error, FlowRoom};
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, Source};
 use http::StatusCode;
@@ -55,13 +55,18 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
         inside: visit.inside(),
         sources: sources.collect(),
         applications: applications(&visit, &room, &flow).await?,
-        messages: format!("{}/messages", visit.app().config().addresses.base),
+        messages: messages(&visit),
         new: takes_changes.then(|| format!("{here}/new")),
         frame: Frame {
             done,
             ..Frame::new(&visit, &flow, Subject::Sources)
         },
     }))
+}
+
+/// Where a script posts.
+fn messages(visit: &Visit) -> String {
+    format!("{}/messages", visit.app().config().addresses.base)
 }
 
 /// The applications of the flow's organization that say where they are set up.
@@ -83,6 +88,9 @@ async fn applications(
 pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
     let room = find(&visit, &names, FlowAction::ManageSources).await?;
     let flow = describe(&visit, &room).await?;
+    if !flow.organization.active {
+        return Err(PageError::not_allowed(Error::denied()));
+    }
     let form = naming(&visit, "");
     Ok(new_page(&visit, &flow, &room, form))
 }
@@ -102,8 +110,14 @@ pub(in crate::pages) async fn make(
         Ok(source) => {
             let here = Subject::Sources.path(&path_of_room(&room));
             let token = source.flow_token.unwrap_or_default();
+            let command = format!(
+                "curl {} -d flow_token={token} -d event=activity -d external_thread_id=hello \
+                 -d title=Hello -d 'thread[title]=Hello from a script'",
+                messages(visit)
+            );
             let page = SecretPage::new(visit, t.made.with("name", &source.name), (&here, &t.go))
                 .shows(&t.token, &token)
+                .shows(&t.command, &command)
                 .text(&t.use_token);
             Ok(visit.page(&page))
         }

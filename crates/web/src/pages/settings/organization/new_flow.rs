@@ -1,6 +1,7 @@
 //! Making a flow in an organization.
 
 use axum::response::Response;
+use eddyline_app::Error;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_wire::requests::CreateFlow;
 use http::StatusCode;
@@ -20,6 +21,9 @@ pub(in crate::pages) async fn show(
     OrganizationName(name): OrganizationName,
 ) -> Result<Response, PageError> {
     let own = find(&visit, &name, OrganizationAction::See).await?;
+    if !own.summary.active {
+        return Err(PageError::not_allowed(Error::denied()));
+    }
     let form = naming(&visit, "");
     Ok(page(&visit, &own, form))
 }
