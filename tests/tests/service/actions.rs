@@ -8,6 +8,7 @@ use serde_json::json;
 use crate::receiver::Receiver;
 
 mod answers;
+mod page;
 mod refusals;
 mod targets;
 mod trust;

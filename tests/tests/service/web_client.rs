@@ -29,7 +29,7 @@ const UP: &str = "\u{e013}";
 const WRITE: &str = "#composer textarea";
 
 /// Signs in and opens the page of the flow.
-fn open(browser: &Browser, server: &Server, who: &Caller) {
+pub(crate) fn open(browser: &Browser, server: &Server, who: &Caller) {
     sign_in(browser, server, server.base_url(), who);
     open_flow(browser, server, "");
 }
@@ -48,7 +48,7 @@ fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
 }
 
 /// Opens a page below that of the flow.
-fn open_flow(browser: &Browser, server: &Server, rest: &str) {
+pub(crate) fn open_flow(browser: &Browser, server: &Server, rest: &str) {
     browser.open(&format!("{}/app/{MAIN}{rest}", server.base_url()));
     ready(browser);
 }

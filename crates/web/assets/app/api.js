@@ -11,10 +11,15 @@ export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, ''
 
 /** The server did not do what was asked. */
 export class Refused extends Error {
-  /** @param {number} status @param {string} message @param {number} wait seconds, if the server names them */
-  constructor(status, message, wait) {
-    super(message);
+  /**
+   * @param {number} status
+   * @param {object | null} body what the answer says
+   * @param {number} wait seconds, if the server names them
+   */
+  constructor(status, body, wait) {
+    super(reason(body));
     this.status = status;
+    this.body = body;
     this.wait = wait;
   }
 
@@ -111,7 +116,7 @@ async function read(answer) {
   const text = await answer.text();
   const json = text ? parsed(text) : null;
   if (answer.ok) return json;
-  throw new Refused(answer.status, reason(json), Number(answer.headers.get('Retry-After')) || 0);
+  throw new Refused(answer.status, json, Number(answer.headers.get('Retry-After')) || 0);
 }
 
 function parsed(text) {

@@ -244,6 +244,10 @@ async function act(button) {
     told.textContent = t('script.chat.action_done', { action: button.textContent });
   } catch (error) {
     told.textContent = `${button.textContent}: ${error.message}`;
+    // The integration knows the user only after they have signed in there.
+    const href = error.body?.authentication_url;
+    const textContent = t('script.chat.sign_in');
+    if (href) told.append(' ', make('a', { href, target: '_blank', rel: 'noopener noreferrer', textContent }));
   } finally {
     told.hidden = false;
     button.disabled = false;

@@ -1,0 +1,59 @@
+//! The buttons of a thread on the page of its flow, and what is told there of what came of them.
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Server, on_both_databases};
+
+use super::Stage;
+use crate::receiver::{Answer, status, with_headers};
+use crate::web_client::{open, open_flow};
+
+on_both_databases![crate::actions::OPTIONS;
+    a_button_tells_what_came_of_it_and_where_to_sign_in_first,
+];
+
+const TOLD: &str = ".head .told";
+
+fn told(browser: &Browser, text: &str) {
+    browser.wait_for(&format!(
+        "document.querySelector('{TOLD}:not([hidden])')?.textContent.includes('{text}')"
+    ));
+}
+
+/// Shows: 5.14
+async fn a_button_tells_what_came_of_it_and_where_to_sign_in_first(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let stage = Stage::set(server).await;
+    let thread = stage.thread().await;
+    let url = "https://tracker.example/sign-in?claim=1";
+    let challenge = format!("www-authenticate: Service-Token url={url}\r\n");
+    let press = || browser.execute("document.querySelector('[data-action]').click()");
+    stage
+        .receiver
+        .answers(Answer::Text(with_headers("401 Unauthorized", &challenge)));
+    tokio::task::block_in_place(|| {
+        open(&browser, &stage.server, &stage.acme.ben);
+        open_flow(&browser, &stage.server, &format!("/threads/{thread}"));
+        press();
+        told(&browser, "wants you to sign in there first");
+        let link = browser.execute(&format!(
+            "return document.querySelector('{TOLD} a[target=\"_blank\"]').href"
+        ));
+        assert_eq!(link, url);
+    });
+    // Having done so, the user tries again.
+    stage.receiver.answers(Answer::Text(status("200 OK")));
+    tokio::task::block_in_place(|| {
+        press();
+        told(&browser, "done");
+        assert_eq!(browser.count(&format!("{TOLD} a")), 0);
+    });
+    stage
+        .receiver
+        .answers(Answer::Text(status("500 Internal Server Error")));
+    tokio::task::block_in_place(|| {
+        press();
+        told(&browser, "answered with status 500");
+    });
+}
