@@ -10,7 +10,7 @@ use eddyline_app::{
 };
 use eddyline_model::messages::{Around, MessageCursor, MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
-use eddyline_model::{MessageId, Timestamp, search};
+use eddyline_model::{MessageId, Timestamp, UserId, search};
 use eddyline_wire::params::{ParamReader, Params};
 use eddyline_wire::requests::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMentions,
@@ -30,12 +30,15 @@ use crate::response_budget::expect_response_bytes;
 use crate::uploads::{self, FileParameters, Received};
 
 /// The order of the parameters in the link to where a list goes on.
-const IN_LINKS: [&str; 11] = [
+const IN_LINKS: [&str; 14] = [
     "event",
     "tags",
     "tag_mode",
     "html",
     "search",
+    "user",
+    "since_time",
+    "until_time",
     "sort",
     "limit",
     "before",
@@ -324,6 +327,9 @@ fn check_around(wanted: &mut ListMessages, reader: &mut ParamReader<'_>) {
         ("sort", wanted.sort.is_some()),
         ("skip", wanted.skip.is_some()),
         ("search", wanted.search.is_some()),
+        ("user", wanted.user.is_some()),
+        ("since_time", wanted.since_time.is_some()),
+        ("until_time", wanted.until_time.is_some()),
     ];
     for (name, _) in others.into_iter().filter(|(_, given)| *given) {
         reader.error(name, format!("can't go with {around}"));
@@ -356,6 +362,9 @@ fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
         tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
         search: words(wanted.search.as_deref()),
+        by: wanted.user.map(UserId),
+        since_time: wanted.since_time.map(Timestamp),
+        until_time: wanted.until_time.map(Timestamp),
         around: around_id.or(around_time),
         ..MessageQuery::default()
     }
@@ -471,6 +480,9 @@ pub(crate) async fn search_everywhere(
         tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
         search: words(wanted.search.as_deref()),
+        by: wanted.user.map(UserId),
+        since_time: wanted.since_time.map(Timestamp),
+        until_time: wanted.until_time.map(Timestamp),
         ..MessageQuery::default()
     };
     expect_response_bytes(LIST_BYTES)?;

@@ -59,6 +59,7 @@ pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
         || !query.tags.is_empty()
         || query.thread_root.is_some()
         || query.parent.is_some()
+        || query.by.is_some()
         || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
 }
 
@@ -69,7 +70,19 @@ pub(crate) const CANDIDATES: [i64; 2] = [500, 10_000];
 /// Whether a search has conditions that are looked at message by message.
 pub(crate) fn examines(query: &MessageQuery) -> bool {
     let by_tags = !query.tags.is_empty() && !query.tags_widen;
-    query.search.is_some() && (by_tags || is_narrowed(query))
+    match query.search {
+        Some(_) => by_tags || is_narrowed(query),
+        None => is_scan(query),
+    }
+}
+
+/// Whether a query is for the messages of a user, and no index tells which those may be.
+fn is_scan(query: &MessageQuery) -> bool {
+    let rest = MessageQuery {
+        by: None,
+        ..query.clone()
+    };
+    query.by.is_some() && !is_indexed(&rest)
 }
 
 /// Whether a query is for messages of some kinds or of a place only.
@@ -77,7 +90,21 @@ fn is_narrowed(query: &MessageQuery) -> bool {
     !query.events.is_empty()
         || query.thread_root.is_some()
         || query.parent.is_some()
+        || query.by.is_some()
         || query.not_by.is_some()
+}
+
+/// The bounds of a query among the numbers in `id`.
+fn bounds(query: &MessageQuery, id: &str) -> Vec<String> {
+    let mut conditions = Vec::new();
+    if query.search.is_none() {
+        conditions.extend(query.since.map(|since| format!("{id} > {since}")));
+        conditions.extend(query.until.map(|until| format!("{id} < {until}")));
+    }
+    conditions.extend(query.first.map(|first| format!("{id} >= {first}")));
+    conditions.extend(query.end.map(|end| format!("{id} < {end}")));
+    conditions.extend(is_beyond(query, id));
+    conditions
 }
 
 /// The place of a list among the numbers in `id`.
@@ -110,11 +137,21 @@ fn candidates_source(
         room,
         &value((wording.words_value)(words)),
     )];
-    conditions.extend(is_beyond(query, id));
+    conditions.extend(bounds(query, id));
     let (conditions, direction) = (conditions.join(" and "), direction(query.sort));
     format!(
         "select {id} as message_id from {from} where {conditions} order by {order} {direction} limit {limit} \
          offset {skip}"
+    )
+}
+
+/// The messages of a room in order, `limit` of them after `skip`.
+fn scanned_source(room: RoomId, query: &MessageQuery, (limit, skip): (i64, i64)) -> String {
+    let mut conditions = vec![format!("room_id = {room}")];
+    conditions.extend(bounds(query, "id"));
+    let (conditions, direction) = (conditions.join(" and "), direction(query.sort));
+    format!(
+        "select id as message_id from messages where {conditions} order by id {direction} limit {limit} offset {skip}"
     )
 }
 
@@ -131,7 +168,11 @@ pub(crate) fn last_candidate(
         (wording.placeholder)(values.len())
     };
     let words = query.search.as_deref().unwrap_or_default();
-    let source = candidates_source(room, query, words, wording, (1, candidates - 1), &mut value);
+    let last = (1, candidates - 1);
+    let source = match is_scan(query) {
+        true => scanned_source(room, query, last),
+        false => candidates_source(room, query, words, wording, last, &mut value),
+    };
     let sql = format!("select t.message_id as id from ({source}) t");
     Statement { sql, values }
 }
@@ -174,6 +215,9 @@ pub(crate) fn statement(
             room,
             &value((wording.words_value)(words)),
         ));
+    } else if is_scan(query) {
+        let source = scanned_source(room, query, (candidates, 0));
+        (from, id, order) = (format!("({source}) t"), "t.message_id", "t.message_id");
     } else {
         let sources = sources(room, query, &mut tags, &mut value);
         (from, id, order) = (
@@ -190,11 +234,7 @@ pub(crate) fn statement(
     } else {
         conditions.extend(tags);
     }
-    if query.search.is_none() {
-        conditions.extend(query.since.map(|since| format!("{id} > {since}")));
-        conditions.extend(query.until.map(|until| format!("{id} < {until}")));
-    }
-    conditions.extend(is_beyond(query, id));
+    conditions.extend(bounds(query, id));
     conditions.extend(message_condition(room, query, id));
     let filter = if conditions.is_empty() {
         String::new()
@@ -239,8 +279,11 @@ fn widened_source<'q>(
             "select tagged.message_id from ({tagged}) tagged where tagged.message_id {order} {edge}"
         );
     } else {
-        let filter = is_beyond(query, "tagged.message_id")
-            .map_or_else(String::new, |beyond| format!("where {beyond}"));
+        let bounds = bounds(query, "tagged.message_id");
+        let filter = match bounds.is_empty() {
+            true => String::new(),
+            false => format!("where {}", bounds.join(" and ")),
+        };
         let direction = direction(query.sort);
         tagged = format!(
             "select tagged.message_id from ({tagged}) tagged {filter} order by tagged.message_id {direction} limit {most}"
@@ -359,6 +402,7 @@ fn message_condition(room: RoomId, query: &MessageQuery, id: &str) -> Option<Str
             .map(|root| format!("m.thread_root = {root}")),
     );
     conditions.extend(query.parent.map(|parent| format!("m.parent_id = {parent}")));
+    conditions.extend(query.by.map(|user| format!("m.user_id = {user}")));
     let not_by = |user| format!("(m.user_id is null or m.user_id <> {user})");
     conditions.extend(query.not_by.map(not_by));
     if conditions.is_empty() {

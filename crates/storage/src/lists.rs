@@ -1,7 +1,7 @@
 //! Lists of messages.
 
 use eddyline_model::messages::{Message, MessageQuery, MessageView, Sort};
-use eddyline_model::{MessageId, RoomId};
+use eddyline_model::{MessageId, RoomId, Timestamp};
 
 use crate::Result;
 use crate::areas::Messages;
@@ -80,6 +80,7 @@ impl<C: Access> Messages<'_, C> {
         room: RoomId,
         query: &MessageQuery,
     ) -> Result<(Vec<Message>, Option<MessageId>)> {
+        let query = &self.within_times(room, query)?;
         if !find::is_indexed(query) {
             let rows = self.list_plain(room, query)?;
             let mut found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
@@ -93,6 +94,19 @@ impl<C: Access> Messages<'_, C> {
         }
         let (ids, edge) = self.matching_ids(room, query)?;
         Ok((self.list_by_id(room, &ids)?, edge))
+    }
+
+    /// The query with the numbers between which its times lie.
+    fn within_times(&mut self, room: RoomId, query: &MessageQuery) -> Result<MessageQuery> {
+        let mut place = |at: Option<Timestamp>| match at {
+            Some(at) => self.find_first_since(room, at).map(Some),
+            None => Ok(None),
+        };
+        Ok(MessageQuery {
+            first: place(query.since_time)?,
+            end: place(query.until_time)?,
+            ..query.clone()
+        })
     }
 
     fn matching_ids(

@@ -96,6 +96,12 @@ impl<C: Access> Messages<'_, C> {
             (Some(beyond), Sort::Ascending) => found.filter(messages::id.gt(beyond.0)),
             (None, _) => found,
         };
+        if let Some(first) = query.first {
+            found = found.filter(messages::id.ge(first.0));
+        }
+        if let Some(end) = query.end {
+            found = found.filter(messages::id.lt(end.0));
+        }
         if let Some(user) = query.not_by {
             found = found.filter(messages::user_id.is_null().or(messages::user_id.ne(user.0)));
         }

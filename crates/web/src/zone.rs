@@ -90,6 +90,11 @@ impl Day {
         }
     }
 
+    /// The day after it. `None` at the end of the calendar.
+    pub(crate) fn next(self) -> Option<Self> {
+        self.0.next_day().map(Self)
+    }
+
     /// The day as addresses have it: `2026-11-20`.
     pub(crate) fn key(self) -> String {
         let date = self.0;

@@ -212,6 +212,9 @@ async fn other_bounds_do_not_go_with_a_place(tenant: Tenant) {
     for place in ["around_id=3", "around_time=3"] {
         for (name, value) in [
             ("since_id", "1"),
+            ("user", "1"),
+            ("since_time", "1"),
+            ("until_time", "1"),
             ("until_id", "1"),
             ("beyond_id", "1"),
             ("sort", "asc"),

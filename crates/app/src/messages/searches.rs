@@ -42,7 +42,8 @@ impl Messages {
     /// [`crate::Error::too_many_requests`] when the searches of the caller or its organization take
     /// too long.
     pub(crate) async fn search_permit(&self, query: &MessageQuery) -> Result<Option<Permit>> {
-        let Some(keys) = current_keys().filter(|_| query.search.is_some()) else {
+        let Some(keys) = current_keys().filter(|_| query.search.is_some() || query.by.is_some())
+        else {
             return Ok(None);
         };
         Ok(Some(

@@ -77,6 +77,29 @@ impl MessageQuery {
         self
     }
 
+    /// Only messages that this user wrote.
+    #[must_use]
+    pub fn by(mut self, user: i64) -> Self {
+        self.0.user = Some(user);
+        self
+    }
+
+    /// Only messages from the first one on that was sent at this time or later, in milliseconds
+    /// since 1970.
+    #[must_use]
+    pub fn since_time(mut self, at: i64) -> Self {
+        self.0.since_time = Some(at);
+        self
+    }
+
+    /// Only messages before the first one that was sent at this time or later, in milliseconds
+    /// since 1970.
+    #[must_use]
+    pub fn until_time(mut self, at: i64) -> Self {
+        self.0.until_time = Some(at);
+        self
+    }
+
     /// Only messages with this tag, and with those named before.
     #[must_use]
     pub fn tag(mut self, tag: &str) -> Self {

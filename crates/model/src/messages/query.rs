@@ -65,8 +65,18 @@ pub struct MessageQuery {
     pub thread_root: Option<MessageId>,
     /// Only comments on this message.
     pub parent: Option<MessageId>,
+    /// Only messages that this user wrote.
+    pub by: Option<UserId>,
     /// Only messages that this user did not write.
     pub not_by: Option<UserId>,
+    /// Only messages from the first one on that was sent at this time or later.
+    pub since_time: Option<Timestamp>,
+    /// Only messages before the first one that was sent at this time or later.
+    pub until_time: Option<Timestamp>,
+    /// The first number within the times. The store looks it up.
+    pub first: Option<MessageId>,
+    /// The number behind the last one within the times. The store looks it up.
+    pub end: Option<MessageId>,
     /// Messages on both sides of a place, instead of those at one end. Goes with neither `since`,
     /// `until`, `beyond`, `sort`, `skip` nor `search`.
     pub around: Option<Around>,
@@ -88,7 +98,12 @@ impl Default for MessageQuery {
             tags_widen: false,
             thread_root: None,
             parent: None,
+            by: None,
             not_by: None,
+            since_time: None,
+            until_time: None,
+            first: None,
+            end: None,
             around: None,
         }
     }

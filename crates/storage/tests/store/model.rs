@@ -248,6 +248,9 @@ impl Entry {
                 .parent
                 .is_none_or(|parent| message.parent == Some(parent))
             && query
+                .by
+                .is_none_or(|user| message.author.user == Some(user))
+            && query
                 .not_by
                 .is_none_or(|user| message.author.user != Some(user))
     }

@@ -284,8 +284,9 @@ impl History {
             tags_widen: dice.one_in(3),
             thread_root: (dice.one_in(6) && !roots.is_empty()).then(|| dice.pick(&roots)),
             parent: dice.one_in(10).then(|| MessageId(dice.below(last) as i64)),
+            by: dice.one_in(6).then_some(self.world.bob),
             not_by: dice.one_in(6).then_some(self.world.ann),
-            around: None,
+            ..MessageQuery::default()
         }
     }
 

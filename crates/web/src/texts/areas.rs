@@ -246,6 +246,12 @@ texts! {
     /// Searches, and lists of what was found.
     Finding {
         words: String,
+        by: String,
+        since: String,
+        until: String,
+        unknown_user: Phrase,
+        needs_words: String,
+        no_day: String,
         tags: String,
         example: String,
         older: String,

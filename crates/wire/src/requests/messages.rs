@@ -187,6 +187,13 @@ request! {
         until_id: Option<i64> = whole(0..=i64::MAX),
         /// Only messages beyond this one in the order of sort; also in searches.
         beyond_id: Option<i64> = whole(0..=i64::MAX),
+        /// Only messages that this user wrote; also in searches.
+        user: Option<i64> = whole(1..=i64::MAX),
+        /// Only messages from the first one on that was sent at this time or later, in milliseconds;
+        /// also in searches.
+        since_time: Option<i64> = whole(0..=i64::MAX),
+        /// Only messages before the first one that was sent at this time or later; also in searches.
+        until_time: Option<i64> = whole(0..=i64::MAX),
         /// Messages around this one, half of them before it; not with sort, skip, search or another
         /// id or time.
         around_id: Option<i64> = whole(0..=i64::MAX),
@@ -216,6 +223,12 @@ request! {
         tag_mode: Option<TagMode> = choice(&[("and", TagMode::And), ("or", TagMode::Or)]),
         /// Kinds of message.
         event: Option<Vec<MessageKind>> = words(LISTED, "is not a kind of message that is listed"),
+        /// Only messages that this user wrote.
+        user: Option<i64> = whole(1..=i64::MAX),
+        /// Only messages from the first one on that was sent at this time or later, in milliseconds.
+        since_time: Option<i64> = whole(0..=i64::MAX),
+        /// Only messages before the first one that was sent at this time or later.
+        until_time: Option<i64> = whole(0..=i64::MAX),
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
         /// Where a list goes on, from its header Link.

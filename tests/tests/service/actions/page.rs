@@ -19,7 +19,6 @@ fn told(browser: &Browser, text: &str) {
     ));
 }
 
-/// Shows: 5.14
 async fn a_button_tells_what_came_of_it_and_where_to_sign_in_first(server: Server) {
     let Some(browser) = Browser::start() else {
         return;

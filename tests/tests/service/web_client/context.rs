@@ -18,6 +18,7 @@ on_both_databases![
     a_page_opens_at_a_day,
     a_message_or_a_day_that_is_none_is_not_found,
     a_search_marks_what_it_found_and_leads_there,
+    a_search_is_narrowed_by_nick_and_days,
     a_tag_leads_to_the_messages_that_have_it,
     all_rooms_are_searched_and_mentions_are_listed,
     hostile_words_are_shown_as_text,
@@ -361,6 +362,50 @@ async fn a_search_marks_what_it_found_and_leads_there(server: Server) {
         let words: Vec<String> = (0..21).map(|number| format!("w{number}")).collect();
         open_flow(&browser, &server, &format!("/search?q={}", words.join("+")));
         assert!(text_of(&browser, ".findings").contains("more than 20 words"));
+    });
+}
+
+async fn a_search_is_narrowed_by_nick_and_days(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "Where is the kettle?").await;
+    ada.say(MAIN, "The kettle is here").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/search");
+        browser.fill_label("Written by", "@Ben");
+        browser.press("Search");
+        browser.wait_for("document.querySelectorAll('.found li').length === 1");
+        assert!(text_of(&browser, ".found li").contains("Where is"));
+        browser.wait_for("location.search.includes('by=%40Ben')");
+        let found = |query: &str| {
+            open_flow(&browser, &server, &format!("/search?{query}"));
+            browser.count(".found li")
+        };
+        let today = "new Date().toISOString().slice(0, 10)";
+        let today = browser.execute(&format!("return {today}"));
+        let today = today.as_str().unwrap();
+        assert_eq!(found(&format!("q=kettle&since={today}&until={today}")), 2);
+        assert_eq!(found("q=kettle&until=2020-01-01"), 0);
+        assert_eq!(found("since=2020-01-01&by=ada"), 1);
+        for (query, mistake) in [
+            ("by=eve", "There is no user with the nick eve here."),
+            ("since=yesterday", "Enter a day"),
+        ] {
+            assert_eq!(found(query), 0);
+            assert!(text_of(&browser, ".findings").contains(mistake), "{query}");
+        }
+        // All rooms are searched by words, which a nick narrows.
+        let everywhere = |query: &str| {
+            browser.open(&format!("{}/app/-/search?{query}", server.base_url()));
+            ready(&browser);
+            browser.count(".found li")
+        };
+        assert_eq!(everywhere("q=kettle&by=ben"), 1);
+        assert_eq!(everywhere("by=ben"), 0);
+        assert!(text_of(&browser, ".findings").contains("Enter words or tags"));
     });
 }
 

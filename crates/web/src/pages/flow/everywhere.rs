@@ -6,7 +6,7 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Actor, ErrorKind, RoomsList};
 use eddyline_model::UserId;
-use eddyline_model::messages::{MessageCursor, MessageQuery};
+use eddyline_model::messages::MessageCursor;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::message::{PageMessage, decoded};
@@ -36,22 +36,22 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
     let actor = visit.signed_in()?;
     let event = visit.app().streams().position();
     let question = Question::of(&visit);
-    let mistake = question.mistake(visit.texts());
-    let words = question.words();
-    let found = if mistake.is_none() && question.is_asked() {
-        let query = MessageQuery {
-            limit: FOUND,
-            tags: question.tags.clone(),
-            search: words.clone(),
-            ..MessageQuery::default()
-        };
-        let messages = visit.app().messages();
-        let list = messages.search_everywhere(actor, query, before(&visit));
-        let further = |place: &str| question.further(SEARCH, "before", place);
-        let words = words.unwrap_or_default();
-        rows(&visit, actor, list.await?, &words, further).await?
-    } else {
-        FoundList::default()
+    let user = user_with_nick(&visit, actor, &question).await?;
+    let (mistake, found) = match question.query(&visit, |_| user) {
+        Err(mistake) => (Some(mistake), FoundList::default()),
+        Ok(_) if question.is_asked() && !question.has_words() => {
+            let mistake = visit.texts().finding.needs_words.clone();
+            (Some(mistake), FoundList::default())
+        }
+        Ok(query) if question.is_asked() => {
+            let messages = visit.app().messages();
+            let list = messages.search_everywhere(actor, query, before(&visit));
+            let further = |place: &str| question.further(SEARCH, "before", place);
+            let words = question.words().unwrap_or_default();
+            let found = rows(&visit, actor, list.await?, &words, further).await?;
+            (None, found)
+        }
+        Ok(_) => (None, FoundList::default()),
     };
     let shell = Shell::load(&visit, actor, None, event).await?;
     let page = Everywhere {
@@ -62,6 +62,23 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
         found,
     };
     with_scripts(&visit, &page).await
+}
+
+/// The user whose messages are looked for, among those whom the reader knows.
+async fn user_with_nick(
+    visit: &Visit,
+    actor: &Actor,
+    question: &Question,
+) -> Result<Option<UserId>, PageError> {
+    let nick = question.by.trim_start_matches('@');
+    if nick.is_empty() {
+        return Ok(None);
+    }
+    let known = visit.app().users().list(actor).await?;
+    let mut named = known
+        .iter()
+        .filter(|user| user.nick.eq_ignore_ascii_case(nick));
+    Ok(named.next().map(|user| UserId(user.id)))
 }
 
 pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageError> {

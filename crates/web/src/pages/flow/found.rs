@@ -1,7 +1,8 @@
 //! Messages that were found, as rows of a list: each leads to where it was said.
 
+use eddyline_model::messages::MessageQuery;
 use eddyline_model::tags::parse_list;
-use eddyline_model::{Timestamp, search};
+use eddyline_model::{Timestamp, UserId, search};
 use eddyline_wire::requests::wrong_search;
 
 use super::CHAT;
@@ -11,6 +12,7 @@ use super::rows::UsersById;
 use crate::error::sentence;
 use crate::texts::Texts;
 use crate::visit::Visit;
+use crate::zone::Day;
 
 /// How many messages a page of what was found has.
 pub(super) const FOUND: i64 = 20;
@@ -21,6 +23,11 @@ const MAX_TAGS: usize = eddyline_model::tags::MAX_TAGS;
 pub(super) struct Question {
     pub(super) text: String,
     pub(super) tags: Vec<String>,
+    /// The nick of who wrote the messages.
+    pub(super) by: String,
+    /// The first and the last day on which they were sent, as `2026-11-20`.
+    pub(super) since: String,
+    pub(super) until: String,
 }
 
 impl Question {
@@ -28,20 +35,55 @@ impl Question {
         Self {
             text: visit.query("q").trim().to_owned(),
             tags: parse_list(visit.query("tags")),
+            by: visit.query("by").trim().to_owned(),
+            since: visit.query("since").trim().to_owned(),
+            until: visit.query("until").trim().to_owned(),
         }
     }
 
     /// Whether anything is asked for.
     pub(super) fn is_asked(&self) -> bool {
-        !self.text.is_empty() || !self.tags.is_empty()
+        let texts = [&self.text, &self.by, &self.since, &self.until];
+        !self.tags.is_empty() || texts.into_iter().any(|text| !text.is_empty())
     }
 
-    /// What is wrong with it, in a sentence.
-    pub(super) fn mistake(&self, t: &Texts) -> Option<String> {
+    /// Whether it has words or tags, without which not all rooms are searched.
+    pub(super) fn has_words(&self) -> bool {
+        !self.tags.is_empty() || !self.text.is_empty()
+    }
+
+    /// The messages that it asks for, or what is wrong with it, in a sentence. `find_user` finds a
+    /// user by their nick.
+    pub(super) fn query(
+        &self,
+        visit: &Visit,
+        find_user: impl FnOnce(&str) -> Option<UserId>,
+    ) -> Result<MessageQuery, String> {
+        let texts = visit.texts();
+        let t = &texts.finding;
         if self.tags.len() > MAX_TAGS {
-            return Some(t.finding.too_many_tags.with("most", MAX_TAGS).to_string());
+            return Err(t.too_many_tags.with("most", MAX_TAGS).to_string());
         }
-        wrong_search(&self.text).map(|wrong| sentence(&format!("your search {wrong}")))
+        if let Some(wrong) = wrong_search(&self.text) {
+            return Err(sentence(&format!("your search {wrong}")));
+        }
+        let nick = self.by.trim_start_matches('@');
+        let by = (!nick.is_empty()).then(|| {
+            let unknown = || t.unknown_user.with("nick", nick).to_string();
+            find_user(nick).ok_or_else(unknown)
+        });
+        let last = day(&self.until, texts)?;
+        let end = last.map(|day| day.next().ok_or_else(|| t.no_day.clone()));
+        let start = |day: Day| visit.zone().start(day).ok_or_else(|| t.no_day.clone());
+        Ok(MessageQuery {
+            limit: FOUND,
+            tags: self.tags.clone(),
+            search: self.words(),
+            by: by.transpose()?,
+            since_time: day(&self.since, texts)?.map(start).transpose()?,
+            until_time: end.transpose()?.map(start).transpose()?,
+            ..MessageQuery::default()
+        })
     }
 
     /// The tokens it is searched by.
@@ -57,10 +99,28 @@ impl Question {
     /// The address of the part of the list that goes on at `place`, which `name` names.
     pub(super) fn further(&self, path: &str, name: &str, place: &str) -> String {
         let tags = self.tags.join(",");
-        let all = [("q", self.text.as_str()), ("tags", &tags), (name, place)];
+        let all = [
+            ("q", self.text.as_str()),
+            ("tags", &tags),
+            ("by", &self.by),
+            ("since", &self.since),
+            ("until", &self.until),
+            (name, place),
+        ];
         let given = all.into_iter().filter(|(_, value)| !value.is_empty());
         let given: Vec<(&str, &str)> = given.collect();
         eddyline_model::applications::with_query(path, &given)
+    }
+}
+
+/// The day of a field. `None` where the field is empty.
+fn day(text: &str, t: &Texts) -> Result<Option<Day>, String> {
+    match text {
+        "" => Ok(None),
+        text => text
+            .parse()
+            .map(Some)
+            .map_err(|()| t.finding.no_day.clone()),
     }
 }
 

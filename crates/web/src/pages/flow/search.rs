@@ -1,10 +1,10 @@
 //! The list beside the chat that shows what a search of the flow found.
 
 use eddyline_app::Room;
-use eddyline_model::MessageId;
 use eddyline_model::messages::MessageQuery;
+use eddyline_model::{MessageId, UserId};
 
-use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
+use super::found::{FoundContext, FoundList, FoundRow, Question};
 use super::message::{PageMessage, decoded};
 use super::rows::RowContext;
 use crate::error::PageError;
@@ -24,10 +24,17 @@ impl Search {
         context: &RowContext<'_>,
     ) -> Result<Self, PageError> {
         let question = Question::of(visit);
-        let mistake = question.mistake(visit.texts());
-        let found = match mistake.is_none() && question.is_asked() {
-            true => find(visit, room, &question, context).await?,
-            false => FoundList::default(),
+        let with_nick = |nick: &str| {
+            let users = context.people.values();
+            let mut named = users.filter(|user| user.nick.eq_ignore_ascii_case(nick));
+            named.next().map(|user| UserId(user.id))
+        };
+        let (mistake, found) = match question.query(visit, with_nick) {
+            Err(mistake) => (Some(mistake), FoundList::default()),
+            Ok(query) if question.is_asked() => {
+                (None, find(visit, room, &question, query, context).await?)
+            }
+            Ok(_) => (None, FoundList::default()),
         };
         Ok(Self {
             question,
@@ -41,15 +48,13 @@ async fn find(
     visit: &Visit,
     room: &Room,
     question: &Question,
+    query: MessageQuery,
     context: &RowContext<'_>,
 ) -> Result<FoundList, PageError> {
     let words = question.words();
     let query = MessageQuery {
-        limit: FOUND,
         beyond: visit.query("beyond").parse::<MessageId>().ok(),
-        tags: question.tags.clone(),
-        search: words.clone(),
-        ..MessageQuery::default()
+        ..query
     };
     let list = visit.app().messages().list(room, query).await?;
     let messages: Vec<PageMessage> = decoded(&list.json)?;
