@@ -28,6 +28,8 @@ const PAGE: i64 = 64;
 const STRIDE: i64 = 10_000;
 /// How long messages gather, so that a busy server looks a few times in a second and not at each.
 const GATHER: Duration = Duration::from_millis(200);
+/// The pause after a failure.
+const AGAIN: Duration = Duration::from_secs(1);
 /// How old a message may be: who is notified of an older one learns nothing new.
 const MAX_AGE_MILLIS: i64 = 10 * 60_000;
 
@@ -52,13 +54,19 @@ impl Notifications {
         let mut fed = self.core.fed.subscribe();
         let mut scanned = Seq(0);
         loop {
-            if let Err(error) = self.queue_news(&mut scanned).await {
+            let outcome = self.queue_news(&mut scanned).await;
+            if let Err(error) = &outcome {
                 tracing::warn!(%error, "push messages could not be queued; trying again");
             }
             let grown = async {
-                // The sender lives as long as the jobs.
-                let _ = fed.changed().await;
-                tokio::time::sleep(GATHER).await;
+                if outcome.is_ok() {
+                    // The sender lives as long as the jobs.
+                    let _ = fed.changed().await;
+                    tokio::time::sleep(GATHER).await;
+                } else {
+                    // The log may not grow for long, and what it has would wait for that.
+                    tokio::time::sleep(AGAIN).await;
+                }
             };
             if stop.run_until_cancelled(grown).await.is_none() {
                 return;

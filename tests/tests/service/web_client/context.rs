@@ -289,7 +289,7 @@ async fn a_page_opens_at_a_day(server: Server) {
         shows(&browser, "#here");
         // The form does, too.
         open_flow(&browser, &server, "/search");
-        browser.execute("document.querySelector('input[type=date]').value = '2001-01-01'");
+        browser.execute("document.querySelector('input[name=date]').value = '2001-01-01'");
         browser.press("Go");
         browser.wait_for("location.pathname.endsWith('/on/2001-01-01')");
         ready(&browser);
