@@ -63,7 +63,7 @@ fn of_integer(name: &str) -> Option<i64> {
     Some(match name {
         "id" | "user" => 17,
         "message" | "message_id" | "since_id" | "beyond_id" | "around_id" => 4711,
-        "around_time" => 1_769_846_400_000,
+        "around_time" | "since_time" | "until_time" => 1_769_846_400_000,
         "until_id" => 4799,
         "invitation" | "after" | "source" => 5,
         "limit" => 30,
