@@ -21,7 +21,8 @@ pub struct PageFrame {
     pub shown: Option<Flow>,
     /// The user's private conversations, as [`crate::Messages::conversations`] gives them.
     pub conversations: Vec<PrivateConversation>,
-    /// How the others of those appear in the flows that the user is in, by their ids.
+    /// The presence of the other users of the open conversations in the flows that the user is in,
+    /// by their ids.
     pub presence: BTreeMap<i64, UserPresence>,
     /// What the user is notified of.
     pub notifications: PageNotifications,
@@ -60,9 +61,12 @@ impl App {
             .map(|conversation| self.messages().show_conversation(own, conversation));
         let conversations: Vec<PrivateConversation> = shown_to_user.collect();
         let rooms: Vec<RoomId> = flows.iter().map(|(room, _)| *room).collect();
-        let others = conversations.iter().map(|each| UserId(each.id));
+        let open = conversations
+            .iter()
+            .filter(|each| each.open || each.activity.mentions > 0);
+        let others: Vec<UserId> = open.map(|each| UserId(each.id)).collect();
         Ok(PageFrame {
-            presence: self.presence().appear_in(&rooms, others),
+            presence: self.presence().presence_over(&rooms, &others),
             flows: flows.into_iter().map(|(_, flow)| flow).collect(),
             shown: shown.map(|(room, flow)| self.flows().with_present_people(room, flow)),
             conversations,

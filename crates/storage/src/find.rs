@@ -55,11 +55,15 @@ pub(crate) fn kind_tag(event: MessageKind) -> Option<&'static str> {
 
 /// Whether a query is answered by [`statement`] rather than by reading the room from its end.
 pub(crate) fn is_indexed(query: &MessageQuery) -> bool {
+    has_index(query) || query.by.is_some()
+}
+
+/// Whether an index leads to the messages of a query.
+fn has_index(query: &MessageQuery) -> bool {
     query.search.is_some()
         || !query.tags.is_empty()
         || query.thread_root.is_some()
         || query.parent.is_some()
-        || query.by.is_some()
         || (!query.events.is_empty() && query.events.iter().all(|event| kind_tag(*event).is_some()))
 }
 
@@ -76,13 +80,10 @@ pub(crate) fn examines(query: &MessageQuery) -> bool {
     }
 }
 
-/// Whether a query is for the messages of a user, and no index tells which those may be.
+/// Whether a query is for the messages of a user and reads the room to find them: no index leads
+/// from a user to messages.
 fn is_scan(query: &MessageQuery) -> bool {
-    let rest = MessageQuery {
-        by: None,
-        ..query.clone()
-    };
-    query.by.is_some() && !is_indexed(&rest)
+    query.by.is_some() && !has_index(query)
 }
 
 /// Whether a query is for messages of some kinds or of a place only.

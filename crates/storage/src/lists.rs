@@ -1,7 +1,9 @@
 //! Lists of messages.
 
+use std::borrow::Cow;
+
 use eddyline_model::messages::{Message, MessageQuery, MessageView, Sort};
-use eddyline_model::{MessageId, RoomId, Timestamp};
+use eddyline_model::{MessageId, RoomId};
 
 use crate::Result;
 use crate::areas::Messages;
@@ -80,7 +82,7 @@ impl<C: Access> Messages<'_, C> {
         room: RoomId,
         query: &MessageQuery,
     ) -> Result<(Vec<Message>, Option<MessageId>)> {
-        let query = &self.within_times(room, query)?;
+        let query = &*self.within_times(room, query)?;
         if !find::is_indexed(query) {
             let rows = self.list_plain(room, query)?;
             let mut found = rows.into_iter().map(message).collect::<Result<Vec<_>>>()?;
@@ -96,17 +98,24 @@ impl<C: Access> Messages<'_, C> {
         Ok((self.list_by_id(room, &ids)?, edge))
     }
 
-    /// The query with the numbers between which its times lie.
-    fn within_times(&mut self, room: RoomId, query: &MessageQuery) -> Result<MessageQuery> {
-        let mut place = |at: Option<Timestamp>| match at {
-            Some(at) => self.find_first_since(room, at).map(Some),
-            None => Ok(None),
-        };
-        Ok(MessageQuery {
-            first: place(query.since_time)?,
-            end: place(query.until_time)?,
-            ..query.clone()
-        })
+    /// The query with its times as bounds among the numbers.
+    fn within_times<'q>(
+        &mut self,
+        room: RoomId,
+        query: &'q MessageQuery,
+    ) -> Result<Cow<'q, MessageQuery>> {
+        if query.since_time.is_none() && query.until_time.is_none() {
+            return Ok(Cow::Borrowed(query));
+        }
+        let mut query = query.clone();
+        if let Some(at) = query.since_time.take() {
+            query.first = query.first.max(Some(self.find_first_since(room, at)?));
+        }
+        if let Some(at) = query.until_time.take() {
+            let end = self.find_first_since(room, at)?;
+            query.end = Some(query.end.map_or(end, |known| known.min(end)));
+        }
+        Ok(Cow::Owned(query))
     }
 
     fn matching_ids(

@@ -19,13 +19,13 @@ on_shared_servers![
     only_who_reads_the_flow_lists_around_a_place,
 ];
 
-fn ids(list: &Json) -> Vec<i64> {
+pub(crate) fn ids(list: &Json) -> Vec<i64> {
     let list = list.as_array().unwrap().iter();
     list.map(|message| message["id"].as_i64().unwrap())
         .collect()
 }
 
-async fn list(tenant: &Tenant, query: &str) -> Vec<i64> {
+pub(crate) async fn list(tenant: &Tenant, query: &str) -> Vec<i64> {
     let path = tenant.path(&format!("/messages?{query}"));
     ids(&tenant.ben.get(&path).await)
 }
@@ -37,7 +37,7 @@ async fn fill(tenant: &Tenant, count: usize) {
         .await;
 }
 
-async fn sent(tenant: &Tenant, id: i64) -> i64 {
+pub(crate) async fn sent(tenant: &Tenant, id: i64) -> i64 {
     let path = tenant.path(&format!("/messages/{id}"));
     tenant.ben.get(&path).await["sent"].as_i64().unwrap()
 }

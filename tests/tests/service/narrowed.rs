@@ -4,30 +4,16 @@ use eddyline_client::{Json, Method};
 use eddyline_tests::{Tenant, on_shared_servers};
 use serde_json::json;
 
+use crate::around::{ids, list, sent};
+
 on_shared_servers![
     a_list_has_what_a_user_wrote,
     a_search_is_narrowed_by_user_and_time,
-    a_list_of_a_user_goes_on_where_little_was_found,
+    a_message_of_a_user_is_found_behind_many_of_others,
     times_are_bounds_of_any_list,
     all_rooms_are_searched_by_user_and_time,
     a_user_or_time_that_cannot_be_read_is_refused,
 ];
-
-fn ids(list: &Json) -> Vec<i64> {
-    let list = list.as_array().unwrap().iter();
-    list.map(|message| message["id"].as_i64().unwrap())
-        .collect()
-}
-
-async fn list(tenant: &Tenant, query: &str) -> Vec<i64> {
-    let path = tenant.path(&format!("/messages?{query}"));
-    ids(&tenant.ben.get(&path).await)
-}
-
-async fn sent(tenant: &Tenant, id: i64) -> i64 {
-    let path = tenant.path(&format!("/messages/{id}"));
-    tenant.ben.get(&path).await["sent"].as_i64().unwrap()
-}
 
 /// Three messages of Ada's among three of Ben's.
 async fn talk(tenant: &Tenant) {
@@ -71,7 +57,7 @@ async fn a_search_is_narrowed_by_user_and_time(tenant: Tenant) {
     assert_eq!(all, earlier.filter(|id| *id < first).collect::<Vec<_>>());
 }
 
-async fn a_list_of_a_user_goes_on_where_little_was_found(tenant: Tenant) {
+async fn a_message_of_a_user_is_found_behind_many_of_others(tenant: Tenant) {
     tenant.ada.say(&tenant.main, "the first").await;
     let text = |number| format!("number {number}");
     tenant.ben.flood(&tenant.main, 600, text).await;

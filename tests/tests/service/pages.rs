@@ -74,6 +74,8 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
         &format!("/app/{}/settings/invitations", tenant.main),
         &format!("/app/{}/settings/joining", tenant.main),
         &format!("/app/{}/settings/sources", tenant.main),
+        &format!("/app/{}/settings/sources/new", tenant.main),
+        &format!("/app/{}/settings/flows/new", tenant.name),
         &format!("/app/{}/inbox", tenant.main),
         &format!("/app/{}/settings", tenant.name),
         &format!("/app/{}/settings/applications", tenant.name),
@@ -374,7 +376,10 @@ async fn a_flow_is_shown_to_those_who_may_see_it(tenant: Tenant) {
         .server()
         .signed_in(&neighbour.ben.email, PASSWORD)
         .await;
-    stranger.get(&path).await.says(404, "Page not found");
+    for rest in ["", "/threads", "/files", "/people", "/search"] {
+        let page = stranger.get(&format!("{path}{rest}")).await;
+        page.says(404, "Page not found");
+    }
 }
 
 async fn the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else(tenant: Tenant) {
@@ -382,7 +387,9 @@ async fn the_page_of_a_flow_runs_scripts_of_ours_and_nothing_else(tenant: Tenant
     let path = format!("/app/{}", tenant.main);
     let root = tenant.ben.say(&tenant.main, "hello").await;
     let thread = format!("{path}/threads/{}", root["thread_id"].as_str().unwrap());
-    for path in [path.clone(), format!("{path}/people"), thread] {
+    let lists = ["", "/threads", "/files", "/people", "/search"];
+    let lists = lists.map(|rest| format!("{path}{rest}"));
+    for path in lists.into_iter().chain([thread]) {
         let page = ben.get(&path).await;
         page.says(200, "<h1 class=\"quietly\">main</h1>");
         let policy = format!(

@@ -58,6 +58,14 @@ fn ready(browser: &Browser) {
     browser.wait_for("document.documentElement.dataset.ready !== undefined");
 }
 
+/// Clicks on the first element that a CSS selector finds, without a pointer.
+fn click(browser: &Browser, css: &str) {
+    browser.execute(&format!(
+        "document.querySelector({}).click()",
+        serde_json::Value::from(css)
+    ));
+}
+
 /// Writes a chat message and sends it.
 fn write(browser: &Browser, text: &str) {
     browser.type_keys(WRITE, text);

@@ -73,7 +73,8 @@ impl RoomsList {
 impl Messages {
     /// Messages with the words and tags of a query in the flows and private conversations that the
     /// caller reads, the newest first. Of the query only `search`, `tags`, `any_tag`, `events`,
-    /// `by`, `since_time`, `until_time` and `limit` count. With tags, rooms whose messages have none are left out.
+    /// `by`, `since_time`, `until_time` and `limit` count. With tags, rooms whose messages have none
+    /// are left out.
     ///
     /// An access token sees the flows with the scope `flow`, and the conversations with `private`.
     ///

@@ -28,8 +28,8 @@ const PAGE: i64 = 64;
 const STRIDE: i64 = 10_000;
 /// How long messages gather, so that a busy server looks a few times in a second and not at each.
 const GATHER: Duration = Duration::from_millis(200);
-/// The pause after a failure.
-const AGAIN: Duration = Duration::from_secs(1);
+/// The pause after a failure to read the log or to write the queue.
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 /// How old a message may be: who is notified of an older one learns nothing new.
 const MAX_AGE_MILLIS: i64 = 10 * 60_000;
 
@@ -64,8 +64,9 @@ impl Notifications {
                     let _ = fed.changed().await;
                     tokio::time::sleep(GATHER).await;
                 } else {
-                    // The log may not grow for long, and what it has would wait for that.
-                    tokio::time::sleep(AGAIN).await;
+                    // The log may not grow again for a long time: messages that are in it would not
+                    // be pushed until then.
+                    tokio::time::sleep(RETRY_PAUSE).await;
                 }
             };
             if stop.run_until_cancelled(grown).await.is_none() {

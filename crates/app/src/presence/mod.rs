@@ -353,12 +353,12 @@ impl PresenceTracker {
         }
     }
 
-    /// How users appear in these rooms: active where they are in one of them. Empty in the classic
-    /// profile, whose API does not tell.
-    pub(crate) fn appear_in(
+    /// The presence of users over several rooms: the highest of the states that each has there.
+    /// Empty in the classic profile, whose API has no presence.
+    pub(crate) fn presence_over(
         &self,
         rooms: &[RoomId],
-        users: impl Iterator<Item = UserId>,
+        users: &[UserId],
     ) -> BTreeMap<i64, UserPresence> {
         let profile = self.core.config().profile;
         let state = self.online.state();
@@ -366,17 +366,13 @@ impl PresenceTracker {
             .iter()
             .filter_map(|room| state.presence.get(room))
             .collect();
-        let shown = |user: UserId| {
-            let states = registries.iter().map(|registry| registry.state(user));
-            let best = states.max_by_key(|state| match state {
-                PresenceState::Active => 2,
-                PresenceState::Idle => 1,
-                PresenceState::Offline => 0,
-            });
-            let shown = presence_field(profile, best.unwrap_or(PresenceState::Offline))?;
+        let shown = |user: &UserId| {
+            let states = registries.iter().map(|registry| registry.state(*user));
+            let highest = states.max_by_key(|state| state.number());
+            let shown = presence_field(profile, highest.unwrap_or(PresenceState::Offline))?;
             Some((user.0, shown))
         };
-        users.filter_map(shown).collect()
+        users.iter().filter_map(shown).collect()
     }
 
     /// Notes that a user posted a message, as soon as it is stored.

@@ -73,9 +73,9 @@ pub struct MessageQuery {
     pub since_time: Option<Timestamp>,
     /// Only messages before the first one that was sent at this time or later.
     pub until_time: Option<Timestamp>,
-    /// The first number within the times. The store looks it up.
+    /// Only messages with this number or a later one; also in searches.
     pub first: Option<MessageId>,
-    /// The number behind the last one within the times. The store looks it up.
+    /// Only messages with an earlier number than this; also in searches.
     pub end: Option<MessageId>,
     /// Messages on both sides of a place, instead of those at one end. Goes with neither `since`,
     /// `until`, `beyond`, `sort`, `skip` nor `search`.

@@ -121,7 +121,7 @@ impl<C: Access> Threads<'_, C> {
             for (root, message) in self.read_last(room, ids)? {
                 match message.event.is_listed() {
                     true => found.insert(root, message).map_or((), drop),
-                    // That an answer was deleted stands in its thread, and is no message of it.
+                    // A notice of a deletion is stored in the thread and is not shown as a message.
                     false => notices.push((root, message.id)),
                 }
             }

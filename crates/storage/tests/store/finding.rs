@@ -22,6 +22,7 @@ on_every_database!(
     a_thread_and_comments_are_listed,
     numbers_of_no_message_are_passed_over,
     a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them,
+    a_list_of_a_user_looks_at_so_many_messages_and_goes_on_behind_them,
     a_search_that_tags_widen_goes_on_behind_what_it_looked_at,
 );
 
@@ -91,6 +92,33 @@ async fn a_narrowed_search_looks_at_so_many_messages_and_goes_on_behind_them(hom
         ..rare
     };
     assert_eq!(list(oldest).await, (vec![1], Some(MessageId(10_000))));
+}
+
+async fn a_list_of_a_user_looks_at_so_many_messages_and_goes_on_behind_them(home: Arc<Home>) {
+    const LOOKED_AT: usize = 10_000;
+    let world = World::new(&home).await;
+    let mut drafts = vec![chat(world.main, world.ann, "other"); LOOKED_AT + 1];
+    drafts[0] = chat(world.main, world.bob, "wanted");
+    world
+        .store
+        .write(move |tx| tx.messages().append(&drafts).map(drop))
+        .await
+        .expect("posted");
+    let list = async |beyond: Option<i64>| {
+        let query = MessageQuery {
+            by: Some(world.bob),
+            beyond: beyond.map(MessageId),
+            ..Default::default()
+        };
+        let page = world
+            .store
+            .list(world.main, query, usize::MAX, |page| page)
+            .await
+            .expect("a list");
+        (page.messages.len(), page.next)
+    };
+    assert_eq!(list(None).await, (0, Some(MessageId(2))));
+    assert_eq!(list(Some(2)).await, (1, None));
 }
 
 async fn a_search_that_tags_widen_goes_on_behind_what_it_looked_at(home: Arc<Home>) {

@@ -308,13 +308,13 @@ function goToPane() {
   ];
   const firstIn = (pane, wanted) =>
     wanted.flatMap((place) => findAll(place, pane)).find((target) => target.checkVisibility());
-  const panes = places
+  const visible = places
     .map(([name, wanted]) => ({ pane: find(name), wanted }))
     .filter(({ pane }) => pane)
     .map(({ pane, wanted }) => ({ pane, target: firstIn(pane, wanted) }))
     .filter(({ target }) => target);
-  const at = panes.findIndex(({ pane }) => pane.contains(document.activeElement));
-  panes[(at + 1) % panes.length]?.target.focus();
+  const at = visible.findIndex(({ pane }) => pane.contains(document.activeElement));
+  visible[(at + 1) % visible.length]?.target.focus();
 }
 
 async function copyAddress(row) {
@@ -661,8 +661,11 @@ async function rebuild() {
   for (const id of parts) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !fresh || (!hasMessages && isWrittenIn(old))) continue;
-    // A thread stands over any list. Its page has the inbox.
-    if (old.dataset.list !== fresh.dataset.list) continue;
+    // The page of a thread has the inbox. Another list below the thread is loaded when it closes.
+    if (old.dataset.list !== fresh.dataset.list) {
+      isListStale = true;
+      continue;
+    }
     takeChildren(old, fresh);
   }
   restoreUnread();
@@ -769,6 +772,9 @@ function focusFirst() {
 let listAddress =
   find('#inbox')?.dataset.list === 'inbox' ? new URL(root + main.dataset.path, location.href).href : location.href;
 
+/** Whether the list has changed since it was loaded, in a way that the page does not show. */
+let isListStale = false;
+
 /** The link that opened a thread. */
 let opener = null;
 
@@ -799,9 +805,10 @@ function takePane(page, pane) {
   focusPane(pane, wasOpen);
 }
 
-/** Shows the list of another page. One over which a thread was open has stayed there. */
+/** Shows the list of another page. A list that was below an open thread stays as it is. */
 function takeList(page, wasOpen) {
-  if (wasOpen && location.href === listAddress) return;
+  if (wasOpen && location.href === listAddress && !isListStale) return;
+  isListStale = false;
   listAddress = location.href;
   const restoreUnread = unreadThreads();
   find('section.list').replaceWith(document.adoptNode(find('section.list', page)));

@@ -25,7 +25,7 @@ export function emptyRow() {
   return find('#row').content.querySelector('article').cloneNode(true);
 }
 
-/** The tool that posted into its thread, where it names no author. */
+/** The name of the application that posted a message without an author. */
 function sourceOf({ event, thread }) {
   return ['activity', 'discussion', 'mail'].includes(event) ? thread?.source?.application : null;
 }

@@ -1,4 +1,5 @@
-//! The buttons of a thread on the page of its flow, and what is told there of what came of them.
+//! Action buttons in the head of a thread: the page shows the outcome, and a link where the user
+//! has to sign in first.
 
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Server, on_both_databases};
@@ -8,18 +9,18 @@ use crate::receiver::{Answer, status, with_headers};
 use crate::web_client::{open, open_flow};
 
 on_both_databases![crate::actions::OPTIONS;
-    a_button_tells_what_came_of_it_and_where_to_sign_in_first,
+    a_button_shows_its_outcome_and_where_to_sign_in_first,
 ];
 
-const TOLD: &str = ".head .told";
+const OUTCOME: &str = ".head .told";
 
-fn told(browser: &Browser, text: &str) {
+fn shows_outcome(browser: &Browser, text: &str) {
     browser.wait_for(&format!(
-        "document.querySelector('{TOLD}:not([hidden])')?.textContent.includes('{text}')"
+        "document.querySelector('{OUTCOME}:not([hidden])')?.textContent.includes('{text}')"
     ));
 }
 
-async fn a_button_tells_what_came_of_it_and_where_to_sign_in_first(server: Server) {
+async fn a_button_shows_its_outcome_and_where_to_sign_in_first(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -35,9 +36,9 @@ async fn a_button_tells_what_came_of_it_and_where_to_sign_in_first(server: Serve
         open(&browser, &stage.server, &stage.acme.ben);
         open_flow(&browser, &stage.server, &format!("/threads/{thread}"));
         press();
-        told(&browser, "wants you to sign in there first");
+        shows_outcome(&browser, "wants you to sign in there first");
         let link = browser.execute(&format!(
-            "return document.querySelector('{TOLD} a[target=\"_blank\"]').href"
+            "return document.querySelector('{OUTCOME} a[target=\"_blank\"]').href"
         ));
         assert_eq!(link, url);
     });
@@ -45,14 +46,14 @@ async fn a_button_tells_what_came_of_it_and_where_to_sign_in_first(server: Serve
     stage.receiver.answers(Answer::Text(status("200 OK")));
     tokio::task::block_in_place(|| {
         press();
-        told(&browser, "done");
-        assert_eq!(browser.count(&format!("{TOLD} a")), 0);
+        shows_outcome(&browser, "done");
+        assert_eq!(browser.count(&format!("{OUTCOME} a")), 0);
     });
     stage
         .receiver
         .answers(Answer::Text(status("500 Internal Server Error")));
     tokio::task::block_in_place(|| {
         press();
-        told(&browser, "answered with status 500");
+        shows_outcome(&browser, "answered with status 500");
     });
 }

@@ -42,6 +42,8 @@ async fn a_form_without_its_token_is_refused(tenant: Tenant) {
         &format!("/app/{}/settings/invitations", tenant.main),
         &format!("/app/{}/settings/joining", tenant.main),
         &format!("/app/{}/settings/sources", tenant.main),
+        &format!("/app/{}/settings/sources/new", tenant.main),
+        &format!("/app/{}/settings/flows/new", tenant.name),
         &format!("/app/{}/settings", tenant.name),
         &format!("/app/{}/settings/applications", tenant.name),
         &format!("/app/{}/settings/identity-provider", tenant.name),

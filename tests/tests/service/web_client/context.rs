@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity};
 
-use super::{MAIN, complaints, open, open_flow, ready, sees, shows, texts, write};
+use super::{MAIN, click, complaints, open, open_flow, ready, sees, shows, texts, write};
 
 on_both_databases![
     a_page_opens_at_a_message_and_goes_on_to_both_ends,
@@ -59,13 +59,6 @@ fn text_of(browser: &Browser, css: &str) -> String {
         .as_str()
         .unwrap_or_default()
         .to_owned()
-}
-
-fn click(browser: &Browser, css: &str) {
-    browser.execute(&format!(
-        "document.querySelector({}).click()",
-        Value::from(css)
-    ));
 }
 
 const UP: &str = "-scroll.scrollHeight";

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity, update};
 
-use super::{ESCAPE, MAIN, complaints, open, open_flow, sees, shows};
+use super::{ESCAPE, MAIN, click, complaints, open, open_flow, sees, shows};
 
 on_both_databases![
     a_thread_opens_beside_a_chat_that_stays_where_it_is,
@@ -26,13 +26,6 @@ async fn answer(who: &Caller, message: &Value, text: &str) -> Value {
     let path = format!("/flows/{MAIN}/threads/{thread}/messages");
     let said = json!({"event": "message", "content": text});
     who.send(Method::POST, &path, &said).await.json()
-}
-
-fn click(browser: &Browser, css: &str) {
-    browser.execute(&format!(
-        "document.querySelector({}).click()",
-        Value::from(css)
-    ));
 }
 
 fn waits_for_text(browser: &Browser, css: &str, text: &str) {

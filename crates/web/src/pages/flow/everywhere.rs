@@ -64,7 +64,7 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
     with_scripts(&visit, &page).await
 }
 
-/// The user whose messages are looked for, among those whom the reader knows.
+/// Finds the user with the nick of the form among the users that the reader can see.
 async fn user_with_nick(
     visit: &Visit,
     actor: &Actor,

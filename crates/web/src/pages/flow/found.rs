@@ -47,7 +47,7 @@ impl Question {
         !self.tags.is_empty() || texts.into_iter().any(|text| !text.is_empty())
     }
 
-    /// Whether it has words or tags, without which not all rooms are searched.
+    /// Whether it has words or tags, which a search of all rooms needs.
     pub(super) fn has_words(&self) -> bool {
         !self.tags.is_empty() || !self.text.is_empty()
     }

@@ -308,7 +308,7 @@ pub(super) fn author_name(message: &PageMessage, people: &UsersById, t: &Texts) 
     }
 }
 
-/// The tool that posted into its thread, where it names no author.
+/// The name of the application that posted a message without an author.
 fn source_name(message: &PageMessage) -> Option<&str> {
     let source = message.thread.as_ref()?.source.as_ref()?;
     let is_posted = matches!(message.event.as_str(), "activity" | "discussion" | "mail");

@@ -82,7 +82,8 @@ pub(super) struct PrivateTab {
     /// Whether the reader had closed it, as with a flow.
     pub(super) closed: bool,
     pub(super) unread: i64,
-    /// How the other user appears. `None` where that is not told.
+    /// The presence of the other user. `None` in the classic profile, whose API has none, and for a
+    /// conversation that is closed.
     pub(super) presence: Option<UserPresence>,
 }
 

@@ -48,8 +48,8 @@ pub(super) struct Action {
     pub(super) name: String,
 }
 
-/// The threads of the inbox or of the chat, those that changed last first. Those of the chat that
-/// were not answered are no threads to the reader yet.
+/// The threads of the inbox or of the chat, those that changed last first. A chat message
+/// without an answer is not listed.
 pub(super) async fn thread_rows(
     visit: &Visit,
     room: &Arc<FlowRoom>,

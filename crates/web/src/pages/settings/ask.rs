@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 use eddyline_wire::Flow;
+use http::StatusCode;
 
 use super::{Frame, Subject, path_of};
 use crate::field::FormView;
@@ -18,6 +19,17 @@ pub(super) struct Ask {
     pub(super) form: FormView,
     /// The page that led here.
     pub(super) back: String,
+}
+
+impl Ask {
+    /// The page; 400 where its form has a mistake.
+    pub(super) fn answer(&self, visit: &Visit) -> Response {
+        let status = match self.frame.wrong {
+            true => StatusCode::BAD_REQUEST,
+            false => StatusCode::OK,
+        };
+        visit.page_with(status, self)
+    }
 }
 
 /// Asks about a flow. `what` is to be done; it is both the heading and the button.

@@ -7,7 +7,6 @@ use axum::response::Response;
 use eddyline_app::{Error, FlowRoom};
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, Source};
-use http::StatusCode;
 
 use super::ask::Ask;
 use super::{Frame, Subject, describe, find, path_of_room};
@@ -141,7 +140,7 @@ fn naming(visit: &Visit, name: &str) -> FormView {
 fn new_page(visit: &Visit, flow: &Flow, room: &FlowRoom, form: FormView) -> Response {
     let t = &visit.texts().sources;
     let wrong = form.is_wrong();
-    let page = Ask {
+    Ask {
         inside: visit.inside(),
         frame: Frame {
             wrong,
@@ -150,12 +149,8 @@ fn new_page(visit: &Visit, flow: &Flow, room: &FlowRoom, form: FormView) -> Resp
         text: t.make_text.with("flow", &flow.name).to_string(),
         form,
         back: Subject::Sources.path(&path_of_room(room)),
-    };
-    let status = match wrong {
-        true => StatusCode::BAD_REQUEST,
-        false => StatusCode::OK,
-    };
-    visit.page_with(status, &page)
+    }
+    .answer(visit)
 }
 
 /// Sends readers of an older address on.

@@ -4,7 +4,6 @@ use axum::response::Response;
 use eddyline_app::Error;
 use eddyline_model::policy::OrganizationAction;
 use eddyline_wire::requests::CreateFlow;
-use http::StatusCode;
 
 use super::{Own, Subject, find};
 use crate::answer::see_other;
@@ -64,7 +63,7 @@ fn page(visit: &Visit, own: &Own, form: FormView) -> Response {
     let t = &visit.texts().organization;
     let wrong = form.is_wrong();
     let heading = t.new_flow_in.with("organization", &own.summary.name);
-    let page = Ask {
+    Ask {
         inside: visit.inside(),
         frame: Frame {
             wrong,
@@ -75,10 +74,6 @@ fn page(visit: &Visit, own: &Own, form: FormView) -> Response {
         text: t.new_flow_text.clone(),
         form,
         back: own.path(Subject::General),
-    };
-    let status = match wrong {
-        true => StatusCode::BAD_REQUEST,
-        false => StatusCode::OK,
-    };
-    visit.page_with(status, &page)
+    }
+    .answer(visit)
 }
