@@ -74,7 +74,7 @@ impl Page {
     /// its buttons have one name for different things.
     #[track_caller]
     pub fn is_named_throughout(&self, path: &str) {
-        let text = &self.text;
+        let text = self.main();
         assert_eq!(text.matches("<h1>").count(), 1, "{path}: {text}");
         let fields =
             ["<input id=", "<select id=", "<textarea id="].map(|tag| text.matches(tag).count());
@@ -90,6 +90,12 @@ impl Page {
             names.windows(2).all(|two| two[0] != two[1]),
             "{path}: {names:?}"
         );
+    }
+
+    /// The page without what stands around every page.
+    #[track_caller]
+    pub fn main(&self) -> &str {
+        self.between("<main", "</main>")
     }
 
     /// What comes between two texts, the first time; it must be there.

@@ -64,7 +64,7 @@ pub(crate) fn let_forms_lead_to(response: &mut Response, source: &str) {
     }
 }
 
-/// Lets the scripts of a page run, which are files of ours, and reach the API and pictures here. A
+/// Lets the scripts of a page run, which are files of ours, and reach the API and files here. A
 /// script makes HTML only by the policies that it names to the browser (Trusted Types): `prose` for
 /// what the server made safe, `worker` for the addresses of the workers. `store` is the origin of an
 /// object store that hands out files.
@@ -72,7 +72,8 @@ pub(crate) fn let_scripts_run(response: &mut Response, base: &str, store: Option
     let store = store.map(|store| format!(" {store}")).unwrap_or_default();
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-         worker-src 'self'; manifest-src 'self'; img-src 'self' {base}/{store}; media-src 'self'{store}; form-action 'self'; frame-ancestors 'none'; \
+         worker-src 'self'; manifest-src 'self'; img-src 'self' {base}/{store}; \
+         media-src 'self' {base}/{store}; form-action 'self'; frame-ancestors 'none'; \
          base-uri 'none'; require-trusted-types-for 'script'; trusted-types prose worker"
     );
     // Without it no script runs, which is safe.

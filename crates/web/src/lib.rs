@@ -15,6 +15,7 @@ mod cookies;
 mod error;
 mod field;
 mod form;
+mod initial;
 mod language;
 mod local_path;
 mod moment;

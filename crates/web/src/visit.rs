@@ -12,13 +12,13 @@ use http::header::{HeaderMap, HeaderValue, SET_COOKIE, USER_AGENT};
 use http::{StatusCode, request::Parts};
 
 use crate::Site;
-use crate::answer::{page, see_other};
+use crate::answer::{let_scripts_run, page, see_other};
 use crate::cookies::{self, CookieNames};
 use crate::error::PageError;
 use crate::field::FormView;
 use crate::form::Form;
 use crate::language::Language;
-use crate::texts::{Menu, Texts};
+use crate::texts::Texts;
 use crate::theme::Theme;
 use crate::zone::Zone;
 
@@ -43,71 +43,6 @@ pub(crate) struct Visit {
     t: &'static Texts,
     /// The language that was chosen in this browser.
     language: Option<Language>,
-}
-
-/// What the link to a page says, in a language.
-type LabelOf = fn(&Menu) -> &String;
-
-/// The pages that every page leads to for somebody who is signed in: path, icon and label.
-const PAGES: [(&str, &str, LabelOf); 7] = [
-    ("/app", "i-wave", |menu| &menu.flows),
-    ("/account", "i-person", |menu| &menu.account),
-    ("/account/notifications", "i-bell", |menu| {
-        &menu.notifications
-    }),
-    ("/account/applications", "i-grid", |menu| &menu.applications),
-    ("/account/tokens", "i-key", |menu| &menu.tokens),
-    ("/account/sessions", "i-screen", |menu| &menu.sessions),
-    ("/developer", "i-angles", |menu| &menu.developer),
-];
-
-/// A link to one of [`PAGES`].
-pub(crate) struct PageLink {
-    pub(crate) path: &'static str,
-    pub(crate) icon: &'static str,
-    pub(crate) label: &'static str,
-    pub(crate) current: Option<&'static str>,
-}
-
-/// What stands beside a page for somebody who is signed in.
-pub(crate) struct Inside {
-    pub(crate) name: String,
-    pub(crate) csrf: String,
-    pub(crate) theme: Option<Theme>,
-    pub(crate) t: &'static Texts,
-    /// The path of the page.
-    here: String,
-}
-
-impl Inside {
-    /// The links to [`PAGES`].
-    pub(crate) fn links(&self) -> impl Iterator<Item = PageLink> {
-        PAGES.into_iter().map(|(path, icon, label)| PageLink {
-            path,
-            icon,
-            label: label(&self.t.menu),
-            current: self.current(path),
-        })
-    }
-
-    /// The value of `aria-current` for the link to one of [`PAGES`]: `page` on that page, `true` on
-    /// pages below it that have no link of their own.
-    fn current(&self, path: &str) -> Option<&'static str> {
-        let nearest = PAGES
-            .iter()
-            .map(|(path, ..)| *path)
-            .filter(|path| {
-                self.here
-                    .strip_prefix(path)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-            })
-            .max_by_key(|path| path.len());
-        match nearest == Some(path) {
-            true if self.here == path => Some("page"),
-            true => Some("true"),
-            false => None,
-        }
-    }
 }
 
 impl FromRequestParts<Site> for Visit {
@@ -264,17 +199,6 @@ impl Visit {
         FormView::new(self.t, action, self.csrf(), button)
     }
 
-    /// What stands beside the page.
-    pub(crate) fn inside(&self) -> Inside {
-        Inside {
-            name: self.name().unwrap_or_default().to_owned(),
-            csrf: self.csrf().to_owned(),
-            theme: self.theme,
-            t: self.t,
-            here: self.path.clone(),
-        }
-    }
-
     /// Who must be signed in for a page.
     ///
     /// # Errors
@@ -304,6 +228,27 @@ impl Visit {
                 .append(SET_COOKIE, self.cookies.set_csrf(&self.csrf.0));
         }
         response
+    }
+
+    /// The answer, as a page for a signed-in user, whose scripts run.
+    pub(crate) async fn client_page(
+        &self,
+        template: &impl Template,
+    ) -> Result<Response, PageError> {
+        self.client_page_with(StatusCode::OK, template).await
+    }
+
+    /// The same, with this status.
+    pub(crate) async fn client_page_with(
+        &self,
+        status: StatusCode,
+        template: &impl Template,
+    ) -> Result<Response, PageError> {
+        let mut response = self.page_with(status, template);
+        let store = self.app().files().origin().await?;
+        let base = &self.app().config().addresses.base;
+        let_scripts_run(&mut response, base, store.as_deref());
+        Ok(response)
     }
 
     /// Sends the browser on, signed in. Its session before ends: it has one at a time. Pages that
@@ -356,31 +301,4 @@ fn agent(headers: &HeaderMap) -> String {
 
 fn new_token() -> String {
     Secret::generate_hex::<32>().expose().to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_nearest_page_is_the_current_one() {
-        for (here, path, current) in [
-            ("/account", "/account", Some("page")),
-            ("/account/tokens", "/account/tokens", Some("page")),
-            ("/account/tokens", "/account", None),
-            ("/account/tokens/7", "/account/tokens", Some("true")),
-            ("/account/tokens/7", "/account", None),
-            ("/account/picture", "/account", Some("true")),
-            ("/applications", "/app", None),
-        ] {
-            let inside = Inside {
-                name: String::new(),
-                csrf: String::new(),
-                theme: None,
-                t: Texts::in_language(Language::English),
-                here: here.to_owned(),
-            };
-            assert_eq!(inside.current(path), current, "{path} at {here}");
-        }
-    }
 }

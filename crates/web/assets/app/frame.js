@@ -4,6 +4,7 @@ import { root } from './api.js';
 import { showWaiting } from './counts.js';
 import './drawer.js';
 import { find, findAll } from './dom.js';
+import './home-menu.js';
 import { bindKeys, showKeys } from './keys.js';
 import { openNotices } from './notices.js';
 import { addCommands, openSwitcher } from './switcher.js';

@@ -6,6 +6,8 @@ const root = new URL('../..', self.location).pathname.replace(/\/$/, '');
 const ASSETS_CACHE = 'eddyline-assets';
 const PAGES_CACHE = 'eddyline-pages';
 const OFFLINE = `${root}/app/-/offline`;
+/** Where the installed client starts. The server leads on from there to a flow. */
+const START = `${root}/`;
 /** How many pages are kept, those that were looked at last. */
 const MOST_PAGES = 20;
 
@@ -39,10 +41,12 @@ self.addEventListener('fetch', (event) => {
   const { origin, pathname } = new URL(request.url);
   if (origin !== self.location.origin) return;
   const isOfClient = pathname === `${root}/app` || pathname.startsWith(`${root}/app/`);
-  // Forms outside of the client sign users in and out. The next user must not see what was kept.
-  if (request.mode === 'navigate' && request.method === 'POST' && !isOfClient) event.waitUntil(forget());
+  // Forms outside of the client sign users in and out, and a session that has ended leads to the page
+  // where one signs in. The next user must not see what was kept.
+  const isOfSession = (request.method === 'POST' && !isOfClient) || pathname === `${root}/sign-in`;
+  if (request.mode === 'navigate' && isOfSession) event.waitUntil(forget());
   if (request.method !== 'GET') return;
-  if (request.mode === 'navigate' && isOfClient) event.respondWith(page(event));
+  if (request.mode === 'navigate' && (isOfClient || pathname === START)) event.respondWith(page(event));
   else if (pathname.startsWith(`${root}/assets/`)) event.respondWith(asset(request));
 });
 
@@ -52,14 +56,20 @@ async function page(event) {
   try {
     const answer = await fetch(request);
     if (answer.ok) event.waitUntil(keep(request.url, answer.clone()));
-    // Mostly to where one signs in: the session has ended.
-    if (answer.type === 'opaqueredirect') event.waitUntil(caches.delete(PAGES_CACHE));
     return answer;
   } catch (error) {
-    const kept = (await caches.match(request.url)) ?? (await caches.match(OFFLINE));
+    const kept = (await caches.match(request.url)) ?? (await lastSeen(request.url)) ?? (await caches.match(OFFLINE));
     if (kept) return kept;
     throw error;
   }
+}
+
+/** The page that was seen last, for where the client starts. */
+async function lastSeen(url) {
+  if (new URL(url).pathname !== START) return undefined;
+  const cache = await caches.open(PAGES_CACHE);
+  const last = (await cache.keys()).at(-1);
+  return last && Response.redirect(last.url);
 }
 
 async function keep(url, answer) {

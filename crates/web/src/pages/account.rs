@@ -19,14 +19,17 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::language::Language;
+use crate::pages::shell::Shell;
 use crate::submission::Submission;
+use crate::texts::Texts;
 use crate::theme::Theme;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "account.html")]
 struct AccountPage {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     organizations: Vec<OwnOrganization>,
     /// Absent where only a form with a mistake is shown.
@@ -56,14 +59,15 @@ pub(super) async fn show(visit: Visit) -> Result<Response, PageError> {
     ];
     let organizations = visit.app().organizations().list_own(actor).await?;
     let picture = Some(PictureView::of(&visit, actor).await?);
-    let inside = visit.inside();
-    Ok(visit.page(&AccountPage {
-        inside,
+    let page = AccountPage {
+        t,
+        shell: Shell::beside(&visit).await?,
         done,
         organizations,
         picture,
         forms,
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 /// What has been done with the account.
@@ -119,7 +123,7 @@ async fn change_profile(sent: &Submission, user: &User) -> Result<Response, Page
     };
     let form = profile(&sent.visit, name, nick, website);
     let title = &sent.visit.texts().account.names;
-    finish(&sent.visit, "profile", title, form, outcome)
+    finish(&sent.visit, "profile", title, form, outcome).await
 }
 
 async fn change_email(sent: &Submission) -> Result<Response, PageError> {
@@ -151,6 +155,7 @@ async fn change_email(sent: &Submission) -> Result<Response, PageError> {
         email(visit, sent.get("email"), fresh),
         outcome,
     )
+    .await
 }
 
 async fn change_password(sent: &Submission, user: &User) -> Result<Response, PageError> {
@@ -175,7 +180,7 @@ async fn change_password(sent: &Submission, user: &User) -> Result<Response, Pag
         }
         refused => {
             let title = &visit.texts().field.password;
-            finish(visit, "password", title, password(visit), refused)
+            finish(visit, "password", title, password(visit), refused).await
         }
     }
 }
@@ -225,7 +230,7 @@ async fn apply(sent: &Submission, changes: UserChanges) -> AppResult<()> {
 }
 
 /// Goes on to the page anew, or shows the form again with what is wrong.
-fn finish(
+async fn finish(
     visit: &Visit,
     part: &str,
     title: &'static str,
@@ -237,13 +242,14 @@ fn finish(
         Err(error) => form.with_error(error)?,
     };
     let page = AccountPage {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         done: None,
         organizations: Vec::new(),
         picture: None,
         forms: vec![(title, form)],
     };
-    Ok(visit.page_with(StatusCode::BAD_REQUEST, &page))
+    visit.client_page_with(StatusCode::BAD_REQUEST, &page).await
 }
 
 fn profile(visit: &Visit, name: &str, nick: &str, website: &str) -> FormView {

@@ -84,6 +84,10 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("emoji.js", include_str!("../../assets/app/emoji.js")),
     ("feed.js", include_str!("../../assets/app/feed.js")),
     ("frame.js", include_str!("../../assets/app/frame.js")),
+    (
+        "home-menu.js",
+        include_str!("../../assets/app/home-menu.js"),
+    ),
     ("hint.js", include_str!("../../assets/app/hint.js")),
     ("keys.js", include_str!("../../assets/app/keys.js")),
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),

@@ -7,12 +7,15 @@ use eddyline_wire::Flow;
 use crate::error::PageError;
 pub(super) use crate::pages::settings::general::show_settings;
 use crate::pages::settings::organization::new_flow_in;
-use crate::visit::{Inside, Visit};
+use crate::pages::shell::Shell;
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "flows.html")]
 struct Flows {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     flows: Vec<Flow>,
     /// The pages that make a flow, each in an organization with this name.
@@ -33,10 +36,12 @@ pub(super) async fn list(visit: Visit) -> Result<Response, PageError> {
         "archived" => Some(t.archived.as_str()),
         _ => None,
     };
-    Ok(visit.page(&Flows {
-        inside: visit.inside(),
+    let page = Flows {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         done,
         flows,
         new_flow: new_flow.collect(),
-    }))
+    };
+    visit.client_page(&page).await
 }

@@ -15,6 +15,7 @@ mod plain;
 mod push;
 mod secret_page;
 mod settings;
+mod shell;
 mod sign_in;
 mod within;
 

@@ -37,7 +37,7 @@ fn worker_in(t: &Texts) -> String {
 
 /// How the client is installed as an application (Web Application Manifest). Its addresses are
 /// relative, since the pages may be reached under a path.
-const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../app","scope":"../../app","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
+const MANIFEST: &str = r##"{"name":"Eddyline","short_name":"Eddyline","id":"../../app","start_url":"../../","scope":"../../","display":"standalone","background_color":"#f4f6f4","theme_color":"#f4f6f4","icons":[{"src":"../../assets/icon.svg","sizes":"any","type":"image/svg+xml"}]}"##;
 
 pub(super) async fn service_worker(headers: HeaderMap) -> Response {
     let text = Bytes::from(worker_in(Texts::of(&headers)));

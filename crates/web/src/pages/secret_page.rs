@@ -4,13 +4,17 @@ use std::fmt::Display;
 
 use askama::Template;
 
-use crate::visit::{Inside, Visit};
+use crate::error::PageError;
+use crate::pages::shell::Shell;
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 /// Such a page. It is the answer to a form and never kept, so that nobody comes back to it.
 #[derive(Template)]
 #[template(path = "secret.html")]
 pub(super) struct SecretPage<'a> {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     title: String,
     shown: Vec<(&'static str, &'a str)>,
     text: Vec<&'static str>,
@@ -18,14 +22,19 @@ pub(super) struct SecretPage<'a> {
 }
 
 impl<'a> SecretPage<'a> {
-    pub(super) fn new(visit: &Visit, title: impl Display, way_on: (&'a str, &'static str)) -> Self {
-        Self {
-            inside: visit.inside(),
+    pub(super) async fn new(
+        visit: &Visit,
+        title: impl Display,
+        way_on: (&'a str, &'static str),
+    ) -> Result<Self, PageError> {
+        Ok(Self {
+            t: visit.texts(),
+            shell: Shell::beside(visit).await?,
             title: title.to_string(),
             shown: Vec::new(),
             text: Vec::new(),
             way_on,
-        }
+        })
     }
 
     pub(super) fn shows(mut self, label: &'static str, value: &'a str) -> Self {

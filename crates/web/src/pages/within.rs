@@ -4,14 +4,18 @@ use std::fmt::Display;
 
 use askama::Template;
 
+use crate::error::PageError;
 use crate::field::FormView;
-use crate::visit::{Inside, Visit};
+use crate::pages::shell::Shell;
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 /// Such a page.
 #[derive(Template)]
 #[template(path = "within.html")]
 pub(super) struct Within {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     title: String,
     text: Vec<String>,
     forms: Vec<FormView>,
@@ -19,14 +23,15 @@ pub(super) struct Within {
 }
 
 impl Within {
-    pub(super) fn new(visit: &Visit, title: impl Display) -> Self {
-        Self {
-            inside: visit.inside(),
+    pub(super) async fn new(visit: &Visit, title: impl Display) -> Result<Self, PageError> {
+        Ok(Self {
+            t: visit.texts(),
+            shell: Shell::beside(visit).await?,
             title: title.to_string(),
             text: Vec::new(),
             forms: Vec::new(),
             links: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn text(mut self, text: impl Display) -> Self {

@@ -210,7 +210,8 @@ async fn an_api_token_is_its_owners_alone(tenant: Tenant) {
     let neighbour = tenant.neighbour();
     for email in [&tenant.ada.email, &neighbour.ben.email] {
         let mut other = signed_in(&tenant, email).await;
-        assert!(!other.get("/account/tokens").await.text.contains("own"));
+        let tokens = other.get("/account/tokens").await;
+        assert!(!tokens.main().contains("own"));
         other.get(&path).await.says(404, "Page not found");
         for fields in [&[("do", "end")][..], &[("do", "rename"), ("name", "mine")]] {
             other.post(&path, fields).await.says(404, "Page not found");

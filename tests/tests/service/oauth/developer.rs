@@ -222,7 +222,7 @@ async fn everything_that_is_wrong_is_told_at_once(tenant: Tenant) {
         ] {
             page.says(400, part);
         }
-        assert!(!page.text.contains("<b>"), "{}", page.text);
+        assert!(!page.main().contains("<b>"), "{}", page.text);
     }
     for (name, value, text) in [
         ("redirect_uri", " \n ", "Redirect URIs can&#39;t be blank"),

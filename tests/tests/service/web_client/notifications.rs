@@ -151,6 +151,9 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
         // The first page was loaded before there was a service worker.
         open_flow(&browser, &server, "");
         sees(&browser, "Said before");
+        // Redirects of the client keep what was seen.
+        browser.open(&format!("{}/app/{MAIN}/inbox", server.base_url()));
+        open_flow(&browser, &server, "");
         browser.wait_for(
             "caches.open('eddyline-pages').then((cache) => cache.keys())
                  .then((all) => { globalThis.kept = all.length; }) && globalThis.kept > 0",
@@ -164,6 +167,9 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
         super::write(&browser, "Written without a network");
         browser.open(&format!("{}/app/{MAIN}/people", server.base_url()));
         assert!(browser.text().contains("No connection"));
+        // Where the installed client starts.
+        browser.open(&format!("{}/", server.base_url()));
+        sees(&browser, "Said before");
     });
     server.restart();
     tokio::task::block_in_place(|| {
@@ -182,6 +188,8 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
              && globalThis.left && !globalThis.left.includes('/app/acme/main')",
         );
         browser.open(&format!("{}/account", server.base_url()));
+        super::click(&browser, "[data-drawer-opener]");
+        super::click(&browser, ".home-menu > summary");
         browser.press("Sign out");
         browser.wait_for("caches.has('eddyline-pages').then((has) => { globalThis.kept = has; }) && globalThis.kept === false");
     });

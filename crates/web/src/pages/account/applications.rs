@@ -7,15 +7,18 @@ use eddyline_app::Authorized;
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::FormView;
+use crate::pages::shell::Shell;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 const PATH: &str = "/account/applications";
 
 #[derive(Template)]
 #[template(path = "allowed.html")]
 struct Allowed {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     applications: Vec<(Authorized, FormView)>,
 }
@@ -37,11 +40,13 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
     });
     let applications = applications.collect();
     let done = (visit.query("done") == "ended").then_some(t.revoked.as_str());
-    Ok(visit.page(&Allowed {
-        inside: visit.inside(),
+    let page = Allowed {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         done,
         applications,
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn take_back(sent: Submission) -> Result<Response, PageError> {

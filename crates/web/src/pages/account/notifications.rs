@@ -10,16 +10,18 @@ use super::parsed;
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::Shell;
 use crate::submission::Submission;
 use crate::texts::Texts;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 const PATH: &str = "/account/notifications";
 
 #[derive(Template)]
 #[template(path = "notifications.html")]
 struct NotificationsPage {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     form: FormView,
 }
@@ -61,11 +63,12 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
         zone.clone_into(&mut entered.zone);
     }
     let page = NotificationsPage {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         done,
         form: form(&visit, &entered),
     };
-    Ok(visit.page(&page))
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn change(sent: Submission) -> Result<Response, PageError> {
@@ -83,11 +86,12 @@ pub(in crate::pages) async fn change(sent: Submission) -> Result<Response, PageE
         Ok(()) => Ok(see_other(&format!("{PATH}?done=saved"))),
         Err(error) => {
             let page = NotificationsPage {
-                inside: visit.inside(),
+                t: visit.texts(),
+                shell: Shell::beside(visit).await?,
                 done: None,
                 form: form(visit, &entered).with_error(error)?,
             };
-            Ok(visit.page_with(StatusCode::BAD_REQUEST, &page))
+            visit.client_page_with(StatusCode::BAD_REQUEST, &page).await
         }
     }
 }

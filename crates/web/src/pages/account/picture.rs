@@ -54,6 +54,7 @@ pub(in crate::pages) async fn upload(sent: PictureUpload) -> Result<Response, Pa
         uploading(visit),
         outcome,
     )
+    .await
 }
 
 pub(super) async fn remove(sent: &Submission) -> Result<Response, PageError> {

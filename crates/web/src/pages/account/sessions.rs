@@ -10,16 +10,18 @@ use crate::answer::see_other;
 use crate::browser::known;
 use crate::error::PageError;
 use crate::field::FormView;
+use crate::pages::shell::Shell;
 use crate::submission::Submission;
 use crate::texts::Texts;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 const PATH: &str = "/account/sessions";
 
 #[derive(Template)]
 #[template(path = "sessions.html")]
 struct Sessions {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     /// Each with the form that ends it, but for the one that looks.
     sessions: Vec<(OneSession, Option<FormView>)>,
@@ -50,12 +52,14 @@ pub(in crate::pages) async fn show(visit: Visit) -> Result<Response, PageError> 
         "others" => Some(t.others_ended.as_str()),
         _ => None,
     };
-    Ok(visit.page(&Sessions {
-        inside: visit.inside(),
+    let page = Sessions {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         done,
         sessions,
         others,
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn end(sent: Submission) -> Result<Response, PageError> {

@@ -10,17 +10,20 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::secret_page::SecretPage;
+use crate::pages::shell::Shell;
 use crate::pages::within::Within;
 use crate::segments::Numbered;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 const PATH: &str = "/account/tokens";
 
 #[derive(Template)]
 #[template(path = "tokens.html")]
 struct Tokens {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     tokens: Vec<ApiToken>,
     form: FormView,
@@ -49,9 +52,10 @@ pub(in crate::pages) async fn make(sent: Submission) -> Result<Response, PageErr
         Ok(secret) => {
             let t = &visit.texts().tokens;
             let page = SecretPage::new(visit, &t.fresh, (PATH, &t.all))
+                .await?
                 .shows(&t.label, secret.expose())
                 .text(&t.how);
-            return Ok(visit.page(&page));
+            return visit.client_page(&page).await;
         }
         Err(error) => form.with_error(error)?,
     };
@@ -70,15 +74,14 @@ async fn listed(
     } else {
         StatusCode::OK
     };
-    Ok(visit.page_with(
-        status,
-        &Tokens {
-            inside: visit.inside(),
-            done,
-            tokens,
-            form,
-        },
-    ))
+    let page = Tokens {
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
+        done,
+        tokens,
+        form,
+    };
+    visit.client_page_with(status, &page).await
 }
 
 /// One of them, with what can be done to it.
@@ -140,11 +143,12 @@ async fn shown(
         .hidden("do", "end")
         .quiet();
     let page = Within::new(visit, t.tokens.named.with("name", &token.name))
+        .await?
         .text(t.tokens.created.with("time", created))
         .form(wrong.unwrap_or_else(|| renaming(visit, &token.name)))
         .form(ending)
         .link(PATH, &t.tokens.all);
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 fn making(visit: &Visit, name: &str) -> FormView {

@@ -12,14 +12,17 @@ use super::form::Values;
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::FormView;
+use crate::pages::shell::Shell;
 use crate::segments::Numbered;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "application.html")]
 struct ApplicationPage {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     application: Application,
     /// What the organization is called.
@@ -98,7 +101,8 @@ async fn shown(
         .then(|| wrong.unwrap_or_else(|| changing(visit, &Values::of(&application))));
     let t = visit.texts();
     let page = ApplicationPage {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         done: match visit.query("done") {
             "registered" => Some(t.application.registered.as_str()),
             "changed" => Some(t.application.changed.as_str()),
@@ -113,7 +117,7 @@ async fn shown(
     } else {
         StatusCode::OK
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 fn changing(visit: &Visit, values: &Values) -> FormView {

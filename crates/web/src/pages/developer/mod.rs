@@ -18,15 +18,18 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::secret_page::SecretPage;
+use crate::pages::shell::Shell;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 const PATH: &str = "/developer";
 
 #[derive(Template)]
 #[template(path = "developer.html")]
 struct Developer {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     done: Option<&'static str>,
     api: String,
     /// What each organization is called, and what it has registered.
@@ -77,9 +80,10 @@ pub(super) async fn register(sent: Submission) -> Result<Response, PageError> {
                 .registered
                 .with("application", &application.name);
             let page = SecretPage::new(visit, title, (&path, &t.application.go))
+                .await?
                 .shows(&t.application.client_id, &application.client_id)
                 .shows(&t.application.client_secret, secret.expose());
-            return Ok(visit.page(&page));
+            return visit.client_page(&page).await;
         }
         Err(error) if error.kind() == ErrorKind::Invalid => error.into_fields(),
         Err(error) => return Err(PageError::not_allowed(error)),
@@ -108,7 +112,8 @@ async fn listed(
     }
     let removed = visit.texts().developer.removed.as_str();
     let page = Developer {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         done: (visit.query("done") == "removed").then_some(removed),
         api: visit.app().config().addresses.base.clone(),
         registered,
@@ -119,7 +124,7 @@ async fn listed(
     } else {
         StatusCode::OK
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 /// What one registers an application with; the last are what was chosen before, and the switch.

@@ -27,13 +27,14 @@ pub(in crate::pages) async fn ask(
     let removal = t.application.removal.with("application", &application.name);
     let removal = removal.to_string();
     let page = Within::new(&visit, &removal)
+        .await?
         .text(&t.application.removal_text)
         .form(visit.form(visit.path(), &removal))
         .link(
             format!("{PATH}/{id}"),
             t.page.back.with("name", &application.name),
         );
-    Ok(visit.page(&page))
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn remove(

@@ -29,13 +29,14 @@ pub(in crate::pages) async fn ask(
     let t = visit.texts();
     let another = t.application.another.with("application", &application.name);
     let page = Within::new(&visit, another)
+        .await?
         .text(&t.application.another_text)
         .form(visit.form(visit.path(), &t.application.new_secret))
         .link(
             format!("{PATH}/{id}"),
             t.page.back.with("name", &application.name),
         );
-    Ok(visit.page(&page))
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn renew(
@@ -53,7 +54,8 @@ pub(in crate::pages) async fn renew(
     let path = format!("{PATH}/{id}");
     let t = &visit.texts().application;
     let page = SecretPage::new(visit, &t.fresh, (&path, &t.go))
+        .await?
         .shows(&t.client_secret, secret.expose())
         .text(&t.fresh_text);
-    Ok(visit.page(&page))
+    visit.client_page(&page).await
 }

@@ -7,13 +7,16 @@ use eddyline_model::ApplicationId;
 use eddyline_model::policy::ApplicationAction;
 
 use crate::error::PageError;
+use crate::pages::shell::Shell;
 use crate::segments::Numbered;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "setup.html")]
 struct Setup {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     id: ApplicationId,
     name: String,
     /// The names of the flow and its organization, and the link.
@@ -39,10 +42,12 @@ pub(in crate::pages) async fn show(
         Some((flow.name, flow.organization.name, link))
     });
     let flows = flows.collect();
-    Ok(visit.page(&Setup {
-        inside: visit.inside(),
+    let page = Setup {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         id,
         name: application.name,
         flows,
-    }))
+    };
+    visit.client_page(&page).await
 }

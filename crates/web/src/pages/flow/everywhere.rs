@@ -12,9 +12,8 @@ use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::message::{PageMessage, decoded};
 use super::private::person;
 use super::rows::UsersById;
-use super::shell::Shell;
-use super::with_scripts;
 use crate::error::PageError;
+use crate::pages::shell::Shell;
 use crate::texts::Texts;
 use crate::visit::Visit;
 
@@ -34,7 +33,6 @@ struct Everywhere {
 
 pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
-    let event = visit.app().streams().position();
     let question = Question::of(&visit);
     let user = user_with_nick(&visit, actor, &question).await?;
     let (mistake, found) = match question.query(&visit, |_| user) {
@@ -53,15 +51,15 @@ pub(in crate::pages) async fn search(visit: Visit) -> Result<Response, PageError
         }
         Ok(_) => (None, FoundList::default()),
     };
-    let shell = Shell::load(&visit, actor, None, event).await?;
+    let shell = Shell::beside(&visit).await?;
     let page = Everywhere {
         t: visit.texts(),
-        shell: shell.at("search"),
+        shell,
         question: Some(question),
         mistake,
         found,
     };
-    with_scripts(&visit, &page).await
+    visit.client_page(&page).await
 }
 
 /// Finds the user with the nick of the form among the users that the reader can see.
@@ -83,20 +81,19 @@ async fn user_with_nick(
 
 pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
-    let event = visit.app().streams().position();
     let messages = visit.app().messages();
     let list = messages.mentions(actor, FOUND, before(&visit)).await?;
     let further = |place: &str| format!("{MENTIONS}?before={place}");
     let found = rows(&visit, actor, list, &[], further).await?;
-    let shell = Shell::load(&visit, actor, None, event).await?;
+    let shell = Shell::beside(&visit).await?;
     let page = Everywhere {
         t: visit.texts(),
-        shell: shell.at("mentions"),
+        shell,
         question: None,
         mistake: None,
         found,
     };
-    with_scripts(&visit, &page).await
+    visit.client_page(&page).await
 }
 
 fn before(visit: &Visit) -> Option<MessageCursor> {

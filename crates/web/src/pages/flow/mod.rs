@@ -9,7 +9,6 @@ mod message;
 mod private;
 mod rows;
 mod search;
-mod shell;
 mod tag_links;
 mod threads;
 
@@ -31,12 +30,11 @@ pub(super) use self::landing::{choose_day, message, on};
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
-use self::shell::{Shell, presence_word};
 use self::threads::{ThreadHead, ThreadRow, thread_rows};
 use crate::Site;
-use crate::answer::let_scripts_run;
 use crate::error::PageError;
 use crate::pages::flows::show_settings;
+use crate::pages::shell::{Shell, presence_word};
 use crate::segments::FlowNames;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -268,7 +266,7 @@ async fn show(
         None => app.flows().get(actor, &room).await?,
     };
     if !flow.joined {
-        return show_settings(&visit, flow);
+        return show_settings(&visit, flow).await;
     }
     let users = flow.users.take().unwrap_or_default();
     let everybody: UsersById = users.into_iter().map(|user| (user.id, user)).collect();
@@ -311,7 +309,7 @@ async fn show(
         Wanted::Thread(id, at) => Some(thread_pane(&visit, &room, (&id, at), &context).await?),
         _ => None,
     };
-    let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), event)?;
+    let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), Some(event))?;
     let page = FlowPage {
         t: visit.texts(),
         api: format!(
@@ -333,16 +331,7 @@ async fn show(
         newer,
         hint: visit.is_hinted(),
     };
-    with_scripts(&visit, &page).await
-}
-
-/// A page whose scripts run.
-async fn with_scripts(visit: &Visit, page: &impl Template) -> Result<Response, PageError> {
-    let mut response = visit.page(page);
-    let store = visit.app().files().origin().await?;
-    let base = &visit.app().config().addresses.base;
-    let_scripts_run(&mut response, base, store.as_deref());
-    Ok(response)
+    visit.client_page(&page).await
 }
 
 async fn thread_pane(

@@ -9,10 +9,10 @@ use eddyline_model::policy::MessageAction;
 use eddyline_wire::{FlowUser, User};
 
 use super::landing::{Landing, Stretch, day, message_id};
+use super::of_chat;
 use super::rows::{Row, RowContext, UsersById, rows};
-use super::shell::Shell;
-use super::{of_chat, with_scripts};
 use crate::error::PageError;
+use crate::pages::shell::Shell;
 use crate::segments::Numbered;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -119,7 +119,7 @@ async fn show_at(
     } = stretch;
     let page = PrivatePage {
         t: visit.texts(),
-        shell: Shell::load(&visit, actor, Some(&other), event).await?,
+        shell: Shell::load(&visit, actor, &other, event).await?,
         rows: rows(messages, &context),
         empty: Row::default(),
         other,
@@ -128,7 +128,7 @@ async fn show_at(
         newer,
         path,
     };
-    with_scripts(&visit, &page).await
+    visit.client_page(&page).await
 }
 
 pub(super) fn person(user: &User) -> FlowUser {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::message::{PageMessage, PageThread};
 use super::tag_links::{link_tags, tag_path};
+use crate::initial::initial;
 use crate::texts::Texts;
 use crate::zone::{Day, Zone};
 
@@ -257,7 +258,7 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
         all_tags: Value::from(message.tags.clone()).to_string(),
         is_activity: message.event == "activity",
         is_long: text_of(&message).is_some_and(is_long),
-        initial: author.chars().next().map(String::from).unwrap_or_default(),
+        initial: initial(&author),
         user: message.user,
         name: author,
         avatar,

@@ -21,7 +21,7 @@ pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Resp
     let t = &visit.texts().archiving;
     let title = t.title.with("flow", &flow.name).to_string();
     let text = t.text.with("organization", &flow.organization.name);
-    Ok(ask_about(&visit, &flow, title, text.to_string()))
+    ask_about(&visit, &flow, title, text.to_string()).await
 }
 
 pub(in crate::pages) async fn archive(

@@ -6,13 +6,17 @@ use eddyline_wire::Flow;
 use http::StatusCode;
 
 use super::{Frame, Subject, path_of};
+use crate::error::PageError;
 use crate::field::FormView;
-use crate::visit::{Inside, Visit};
+use crate::pages::shell::Shell;
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/ask.html")]
 pub(super) struct Ask {
-    pub(super) inside: Inside,
+    pub(super) t: &'static Texts,
+    pub(super) shell: Shell,
     pub(super) frame: Frame,
     /// What follows from it.
     pub(super) text: String,
@@ -23,22 +27,29 @@ pub(super) struct Ask {
 
 impl Ask {
     /// The page; 400 where its form has a mistake.
-    pub(super) fn answer(&self, visit: &Visit) -> Response {
+    pub(super) async fn answer(&self, visit: &Visit) -> Result<Response, PageError> {
         let status = match self.frame.wrong {
             true => StatusCode::BAD_REQUEST,
             false => StatusCode::OK,
         };
-        visit.page_with(status, self)
+        visit.client_page_with(status, self).await
     }
 }
 
 /// Asks about a flow. `what` is to be done; it is both the heading and the button.
-pub(super) fn ask_about(visit: &Visit, flow: &Flow, what: String, text: String) -> Response {
-    visit.page(&Ask {
-        inside: visit.inside(),
+pub(super) async fn ask_about(
+    visit: &Visit,
+    flow: &Flow,
+    what: String,
+    text: String,
+) -> Result<Response, PageError> {
+    let ask = Ask {
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame::new(visit, flow, Subject::General).headed(what.clone()),
         text,
         form: visit.form(visit.path(), what),
         back: Subject::General.path(&path_of(flow)),
-    })
+    };
+    ask.answer(visit).await
 }

@@ -12,14 +12,17 @@ use super::{Frame, Subject, describe, find, path_of, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/general.html")]
 struct General {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     flow: Flow,
     path: String,
@@ -35,21 +38,24 @@ struct General {
 pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
     let room = find(&visit, &names, FlowAction::See).await?;
     let flow = describe(&visit, &room).await?;
-    show_settings(&visit, flow)
+    show_settings(&visit, flow).await
 }
 
 /// The settings of a flow, for all who may see it, members or not.
-pub(in crate::pages) fn show_settings(visit: &Visit, flow: Flow) -> Result<Response, PageError> {
+pub(in crate::pages) async fn show_settings(
+    visit: &Visit,
+    flow: Flow,
+) -> Result<Response, PageError> {
     let form = naming(
         visit,
         &path_of(&flow),
         &flow.name,
         flow.description.as_deref().unwrap_or_default(),
     );
-    Ok(shown(visit, flow, form))
+    shown(visit, flow, form).await
 }
 
-fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
+async fn shown(visit: &Visit, flow: Flow, form: FormView) -> Result<Response, PageError> {
     let path = path_of(&flow);
     let here = Subject::General.path(&path);
     let button = |label: &str, what: &str| visit.form(&here, label).hidden("do", what);
@@ -74,7 +80,8 @@ fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
         ..Frame::new(visit, &flow, Subject::General).headed(flow.name.clone())
     };
     let page = General {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame,
         api: visit.app().config().addresses.base.clone(),
         join: can_join.then(|| button(&t.join, "join")),
@@ -83,7 +90,7 @@ fn shown(visit: &Visit, flow: Flow, form: FormView) -> Response {
         flow,
         path,
     };
-    visit.page_with(status, &page)
+    visit.client_page_with(status, &page).await
 }
 
 pub(in crate::pages) async fn change(
@@ -124,7 +131,7 @@ async fn save(names: &FlowNames, sent: &Submission) -> Result<Response, PageErro
         Err(error) => {
             let form = naming(visit, &path, sent.get("name"), sent.get("description"));
             let form = form.with_error(error)?;
-            Ok(shown(visit, describe(visit, &room).await?, form))
+            shown(visit, describe(visit, &room).await?, form).await
         }
     }
 }

@@ -16,10 +16,11 @@ use super::{Frame, Subject, describe, find, may, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
 use crate::texts::Texts;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 /// How many pending invitations a page shows.
 const SHOWN: usize = 100;
@@ -29,7 +30,8 @@ const TOLD: usize = 20;
 #[derive(Template)]
 #[template(path = "settings/invitations.html")]
 struct Invitations {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     organization: String,
     /// Invites, for those who may.
@@ -89,7 +91,8 @@ async fn shown(
     });
     let wrong = form.is_wrong();
     let page = Invitations {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             done,
             wrong,
@@ -105,7 +108,7 @@ async fn shown(
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 pub(in crate::pages) async fn change(

@@ -15,15 +15,17 @@ use super::{Frame, Subject, describe, find, path_of, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
 use crate::texts::Texts;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/joining.html")]
 struct Joining {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     flow: Flow,
     /// Who may join, as text.
@@ -69,7 +71,8 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
     let wrong = form.is_wrong();
     let mode = AccessMode::parse(&flow.access_mode).unwrap_or(room.flow.access_mode);
     let page = Joining {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             done: done.filter(|_| !wrong),
             wrong,
@@ -85,7 +88,7 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 pub(in crate::pages) async fn change(

@@ -25,7 +25,7 @@ pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Resp
     };
     let text = format!("{} {way_back}", t.text);
     let title = t.title.with("flow", &flow.name).to_string();
-    Ok(ask_about(&visit, &flow, title, text))
+    ask_about(&visit, &flow, title, text).await
 }
 
 pub(in crate::pages) async fn leave(

@@ -16,14 +16,17 @@ use super::{Frame, Subject, describe, find, may, path_of, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/members.html")]
 struct Members {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     organization: String,
     /// Those who are in the flow.
@@ -103,7 +106,8 @@ async fn shown(
         _ => None,
     };
     let page = Members {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             done: done.filter(|_| !wrong),
             wrong,
@@ -118,7 +122,7 @@ async fn shown(
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 fn row(

@@ -19,6 +19,7 @@ use eddyline_model::policy::FlowAction;
 use eddyline_wire::Flow;
 
 use crate::error::PageError;
+use crate::pages::shell::settings_of;
 use crate::segments::FlowNames;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -124,7 +125,7 @@ impl Frame {
             pages: pages.collect(),
             back: flow.joined.then(|| (own, back.to_string())),
             above: Some((
-                organization::settings_of(&flow.organization.parameterized_name),
+                settings_of(&flow.organization.parameterized_name),
                 flow.organization.name.clone(),
             )),
         }

@@ -14,10 +14,11 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::account::notifications::level_choices;
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
 use crate::texts::Texts;
-use crate::visit::{Inside, Visit};
+use crate::visit::Visit;
 
 /// The choice that leaves it to the account.
 const AS_ACCOUNT: &str = "account";
@@ -25,7 +26,8 @@ const AS_ACCOUNT: &str = "account";
 #[derive(Template)]
 #[template(path = "settings/notifications.html")]
 struct NotificationsPage {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     form: FormView,
 }
@@ -81,7 +83,8 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
     let is_saved = visit.query("done") == "saved";
     let wrong = form.is_wrong();
     let page = NotificationsPage {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             done: (is_saved && !wrong).then_some(visit.texts().notify.saved.as_str()),
             wrong,
@@ -93,7 +96,7 @@ async fn shown(visit: &Visit, room: &Arc<FlowRoom>, form: FormView) -> Result<Re
         true => StatusCode::BAD_REQUEST,
         false => StatusCode::OK,
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 fn choosing(visit: &Visit, room: &FlowRoom, chosen: &str) -> FormView {

@@ -14,14 +14,17 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::secret_page::SecretPage;
+use crate::pages::shell::Shell;
 use crate::segments::FlowNames;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/sources.html")]
 struct Sources {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     /// Each with the form that removes it, where the organization takes changes.
     sources: Vec<(Source, Option<FormView>)>,
@@ -50,8 +53,9 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
     });
     let takes_changes = flow.organization.active;
     let done = (visit.query("done") == "removed").then_some(t.removed.as_str());
-    Ok(visit.page(&Sources {
-        inside: visit.inside(),
+    let page = Sources {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         sources: sources.collect(),
         applications: applications(&visit, &room, &flow).await?,
         messages: messages(&visit),
@@ -60,7 +64,8 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
             done,
             ..Frame::new(&visit, &flow, Subject::Sources)
         },
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 /// Where a script posts.
@@ -91,7 +96,7 @@ pub(in crate::pages) async fn ask(visit: Visit, names: FlowNames) -> Result<Resp
         return Err(PageError::not_allowed(Error::denied()));
     }
     let form = naming(&visit, "");
-    Ok(new_page(&visit, &flow, &room, form))
+    new_page(&visit, &flow, &room, form).await
 }
 
 /// Makes the source of a script, and shows its token once.
@@ -115,16 +120,17 @@ pub(in crate::pages) async fn make(
                 messages(visit)
             );
             let page = SecretPage::new(visit, t.made.with("name", &source.name), (&here, &t.go))
+                .await?
                 .shows(&t.token, &token)
                 .shows(&t.command, &command)
                 .text(&t.use_token);
-            Ok(visit.page(&page))
+            visit.client_page(&page).await
         }
         Err(error) => {
             let form = naming(visit, sent.get("name")).with_error(error);
             let form = form.map_err(PageError::not_allowed)?;
             let flow = describe(visit, &room).await?;
-            Ok(new_page(visit, &flow, &room, form))
+            new_page(visit, &flow, &room, form).await
         }
     }
 }
@@ -137,11 +143,17 @@ fn naming(visit: &Visit, name: &str) -> FormView {
         .field(field.hint(&t.sources.name_hint))
 }
 
-fn new_page(visit: &Visit, flow: &Flow, room: &FlowRoom, form: FormView) -> Response {
+async fn new_page(
+    visit: &Visit,
+    flow: &Flow,
+    room: &FlowRoom,
+    form: FormView,
+) -> Result<Response, PageError> {
     let t = &visit.texts().sources;
     let wrong = form.is_wrong();
     Ask {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             wrong,
             ..Frame::new(visit, flow, Subject::Sources).headed(t.make.clone())
@@ -151,6 +163,7 @@ fn new_page(visit: &Visit, flow: &Flow, room: &FlowRoom, form: FormView) -> Resp
         back: Subject::Sources.path(&path_of_room(room)),
     }
     .answer(visit)
+    .await
 }
 
 /// Sends readers of an older address on.

@@ -13,6 +13,7 @@ use crate::error::PageError;
 use crate::field::FormView;
 use crate::pages::settings::Frame;
 use crate::pages::settings::ask::Ask;
+use crate::pages::shell::Shell;
 use crate::segments::OrganizationUser;
 use crate::submission::Submission;
 use crate::visit::Visit;
@@ -30,7 +31,7 @@ pub(in crate::pages) async fn ask(
     };
     let question = Question::new(&visit, &own, &user, role).await?;
     let form = question.form(&visit).await?;
-    Ok(question.page(&visit, &own, form))
+    question.page(&visit, &own, form).await
 }
 
 pub(in crate::pages) async fn change(
@@ -61,7 +62,7 @@ pub(in crate::pages) async fn change(
     let question = Question::new(visit, &own, &user, role).await?;
     let form = question.form(visit).await?.with_error(error);
     let form = form.map_err(PageError::not_allowed)?;
-    Ok(question.page(visit, &own, form))
+    question.page(visit, &own, form).await
 }
 
 /// How the form names what the person is to be.
@@ -139,7 +140,7 @@ impl Question {
         }
     }
 
-    fn page(self, visit: &Visit, own: &Own, form: FormView) -> Response {
+    async fn page(self, visit: &Visit, own: &Own, form: FormView) -> Result<Response, PageError> {
         let status = match form.is_wrong() {
             true => StatusCode::BAD_REQUEST,
             false => StatusCode::OK,
@@ -149,12 +150,13 @@ impl Question {
             ..own.frame(visit, Subject::People).headed(self.heading)
         };
         let page = Ask {
-            inside: visit.inside(),
+            t: visit.texts(),
+            shell: Shell::beside(visit).await?,
             frame,
             text: self.text,
             form,
             back: own.path(Subject::People),
         };
-        visit.page_with(status, &page)
+        visit.client_page_with(status, &page).await
     }
 }

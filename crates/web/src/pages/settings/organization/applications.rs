@@ -11,14 +11,17 @@ use crate::answer::{moved, see_other};
 use crate::error::PageError;
 use crate::field::FormView;
 use crate::pages::settings::Frame;
+use crate::pages::shell::Shell;
 use crate::segments::OrganizationName;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/organization/applications.html")]
 struct Applications {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     /// What members have allowed, each with the form that takes it back.
     allowed: Vec<(AuthorizedByMember, FormView)>,
@@ -58,15 +61,17 @@ pub(in crate::pages) async fn show(
         (one, form)
     });
     let done = (visit.query("done") == "ended").then_some(t.revoked.as_str());
-    Ok(visit.page(&Applications {
-        inside: visit.inside(),
+    let page = Applications {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         allowed: allowed.collect(),
         registered,
         frame: Frame {
             done,
             ..own.frame(&visit, Subject::Applications)
         },
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn take_back(

@@ -12,14 +12,17 @@ use crate::answer::see_other;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::settings::Frame;
+use crate::pages::shell::Shell;
 use crate::segments::OrganizationName;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/organization/general.html")]
 struct General {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     organization: OrganizationSummary,
     people: String,
@@ -64,7 +67,8 @@ async fn shown(visit: &Visit, own: Own, form: FormView) -> Result<Response, Page
             .headed(own.summary.name.clone())
     };
     let page = General {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame,
         people: own.path(Subject::People),
         new_flow: own
@@ -75,7 +79,7 @@ async fn shown(visit: &Visit, own: Own, form: FormView) -> Result<Response, Page
         organization: own.summary,
         flows,
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 pub(in crate::pages) async fn rename(

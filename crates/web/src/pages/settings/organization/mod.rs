@@ -16,6 +16,7 @@ use eddyline_wire::OrganizationSummary;
 use super::Frame;
 use crate::error::PageError;
 use crate::field::{FormField, FormView};
+use crate::pages::shell::settings_of;
 use crate::submission::Submission;
 use crate::texts::Texts;
 use crate::visit::Visit;
@@ -167,9 +168,4 @@ async fn token_warning(visit: &Visit, own: &Own, user: UserId) -> Result<String,
 /// The page that makes a flow in the organization with this name in URLs.
 pub(in crate::pages) fn new_flow_in(organization: &str) -> String {
     format!("{}/flows/new", settings_of(organization))
-}
-
-/// The first page of the settings of the organization with this name in URLs.
-pub(super) fn settings_of(organization: &str) -> String {
-    format!("/app/{organization}/settings")
 }

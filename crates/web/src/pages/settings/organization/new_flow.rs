@@ -11,6 +11,7 @@ use crate::error::PageError;
 use crate::field::{FormField, FormView};
 use crate::pages::settings::ask::Ask;
 use crate::pages::settings::{Frame, path_of};
+use crate::pages::shell::Shell;
 use crate::segments::OrganizationName;
 use crate::submission::Submission;
 use crate::visit::Visit;
@@ -24,7 +25,7 @@ pub(in crate::pages) async fn show(
         return Err(PageError::not_allowed(Error::denied()));
     }
     let form = naming(&visit, "");
-    Ok(page(&visit, &own, form))
+    page(&visit, &own, form).await
 }
 
 pub(in crate::pages) async fn create(
@@ -46,7 +47,7 @@ pub(in crate::pages) async fn create(
         Err(error) => {
             let form = naming(visit, sent.get("name")).with_error(error);
             let form = form.map_err(PageError::not_allowed)?;
-            Ok(page(visit, &own, form))
+            page(visit, &own, form).await
         }
     }
 }
@@ -59,12 +60,13 @@ fn naming(visit: &Visit, name: &str) -> FormView {
         .field(field.hint(&t.organization.new_flow_hint))
 }
 
-fn page(visit: &Visit, own: &Own, form: FormView) -> Response {
+async fn page(visit: &Visit, own: &Own, form: FormView) -> Result<Response, PageError> {
     let t = &visit.texts().organization;
     let wrong = form.is_wrong();
     let heading = t.new_flow_in.with("organization", &own.summary.name);
     Ask {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             wrong,
             ..own
@@ -76,4 +78,5 @@ fn page(visit: &Visit, own: &Own, form: FormView) -> Response {
         back: own.path(Subject::General),
     }
     .answer(visit)
+    .await
 }

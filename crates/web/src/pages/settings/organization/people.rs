@@ -13,14 +13,17 @@ use crate::error::PageError;
 use crate::field::FormView;
 use crate::pages::settings::Frame;
 use crate::pages::settings::ask::Ask;
+use crate::pages::shell::Shell;
 use crate::segments::{OrganizationName, OrganizationUser};
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/organization/people.html")]
 struct People {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     people: Vec<Person>,
 }
@@ -89,14 +92,16 @@ pub(in crate::pages) async fn list(
         "resigned" => Some(t.organization.resigned.as_str()),
         _ => None,
     };
-    Ok(visit.page(&People {
-        inside: visit.inside(),
+    let page = People {
+        t: visit.texts(),
+        shell: Shell::beside(&visit).await?,
         frame: Frame {
             done,
             ..own.frame(&visit, Subject::People)
         },
         people: people.collect(),
-    }))
+    };
+    visit.client_page(&page).await
 }
 
 pub(in crate::pages) async fn ask(
@@ -130,13 +135,14 @@ async fn asked(
     let text = t.removal_text.with("nick", &user.nick);
     let text = text.with("organization", &own.summary.name).to_string();
     let page = Ask {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame,
         text: text + &token_warning(visit, own, UserId(user.id)).await?,
         form,
         back: own.path(Subject::People),
     };
-    Ok(visit.page_with(status, &page))
+    visit.client_page_with(status, &page).await
 }
 
 pub(in crate::pages) async fn remove(

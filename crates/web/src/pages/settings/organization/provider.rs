@@ -2,7 +2,7 @@
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, Error, ErrorKind, ExpectedToken, ScimDetails};
+use eddyline_app::{Actor, Error, ErrorKind, ExpectedToken, ScimDetails, Secret};
 use http::StatusCode;
 
 use super::{Own, Subject, confirmation, find, with_confirmation};
@@ -12,14 +12,17 @@ use crate::field::FormView;
 use crate::pages::secret_page::SecretPage;
 use crate::pages::settings::Frame;
 use crate::pages::settings::ask::Ask;
+use crate::pages::shell::Shell;
 use crate::segments::OrganizationName;
 use crate::submission::Submission;
-use crate::visit::{Inside, Visit};
+use crate::texts::Texts;
+use crate::visit::Visit;
 
 #[derive(Template)]
 #[template(path = "settings/organization/provider.html")]
 struct Provider {
-    inside: Inside,
+    t: &'static Texts,
+    shell: Shell,
     frame: Frame,
     /// What is known of it, if there ever was one.
     known: Option<ScimDetails>,
@@ -58,7 +61,8 @@ async fn page(visit: &Visit, own: &Own, error: Option<Error>) -> Result<Response
     let wrong = connect.as_ref().is_some_and(FormView::is_wrong);
     let done = (visit.query("done") == "disconnected").then_some(t.disconnected.as_str());
     let page = Provider {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             done,
             wrong,
@@ -69,7 +73,7 @@ async fn page(visit: &Visit, own: &Own, error: Option<Error>) -> Result<Response
         end: connected.then(|| format!("{here}/disconnect")),
         known,
     };
-    Ok(visit.page_with(status(wrong), &page))
+    visit.client_page_with(status(wrong), &page).await
 }
 
 /// A form with what was wrong with it. What no form can show is an error page.
@@ -97,7 +101,7 @@ pub(in crate::pages) async fn connect(
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
     let actor = sent.visit.signed_in()?;
     match new_token(&sent, actor, &own, ExpectedToken::None).await {
-        Ok(shown) => Ok(shown),
+        Ok(shown) => token_page(&sent.visit, &own, shown).await,
         Err(error) => page(&sent.visit, &own, Some(error)).await,
     }
 }
@@ -129,7 +133,7 @@ pub(in crate::pages) async fn replace(
     let own = find(&sent.visit, &name, Subject::Provider.action()).await?;
     let actor = sent.visit.signed_in()?;
     match new_token(&sent, actor, &own, ExpectedToken::Present).await {
-        Ok(shown) => Ok(shown),
+        Ok(shown) => token_page(&sent.visit, &own, shown).await,
         Err(error) => replacement(&sent.visit, &own, Some(error)).await,
     }
 }
@@ -178,7 +182,8 @@ async fn ask(
     let form = form.ok_or_else(PageError::not_found)?;
     let wrong = form.is_wrong();
     let page = Ask {
-        inside: visit.inside(),
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
         frame: Frame {
             wrong,
             ..own.frame(visit, Subject::Provider).headed(what.to_owned())
@@ -187,25 +192,33 @@ async fn ask(
         form,
         back: own.path(Subject::Provider),
     };
-    Ok(visit.page_with(status(wrong), &page))
+    visit.client_page_with(status(wrong), &page).await
 }
 
+/// Makes a token, and gives it with the address that it is for.
 async fn new_token(
     sent: &Submission,
     actor: &Actor,
     own: &Own,
     replaced: ExpectedToken,
-) -> Result<Response, Error> {
-    let visit = &sent.visit;
-    let organizations = visit.app().organizations();
-    let (url, token) = organizations
+) -> Result<(String, Secret), Error> {
+    let organizations = sent.visit.app().organizations();
+    organizations
         .connect_provider(actor, own.id, replaced, &confirmation(sent))
-        .await?;
+        .await
+}
+
+async fn token_page(
+    visit: &Visit,
+    own: &Own,
+    (url, token): (String, Secret),
+) -> Result<Response, PageError> {
     let here = own.path(Subject::Provider);
     let t = &visit.texts().provider;
     let page = SecretPage::new(visit, &t.secret_title, (&here, &t.back))
+        .await?
         .shows(&t.address, &url)
         .shows(&t.token, token.expose())
         .text(&t.how);
-    Ok(visit.page(&page))
+    visit.client_page(&page).await
 }
