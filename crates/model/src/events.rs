@@ -98,6 +98,17 @@ impl MessageKind {
         )
     }
 
+    /// The kinds that are new to a reader until they are read. What somebody did, such as joining a
+    /// flow, is none of them, nor is a change of a message.
+    pub const UNREAD: [Self; 6] = [
+        Self::Message,
+        Self::Comment,
+        Self::File,
+        Self::Activity,
+        Self::Discussion,
+        Self::Mail,
+    ];
+
     /// Whether content is plain text rather than a JSON document.
     #[must_use]
     pub fn has_text(self) -> bool {

@@ -3,6 +3,7 @@
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
+use eddyline_model::messages::MessageKind;
 use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
@@ -10,7 +11,7 @@ use eddyline_portable::portable;
 use crate::areas::{Flows, Members, OrganizationMembers, Rooms};
 use crate::reader::Access;
 use crate::schema::{
-    flows, mentions, mentions_seen, organization_members, room_members, rooms, users,
+    flows, mentions, mentions_seen, messages, organization_members, room_members, rooms, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -251,6 +252,32 @@ impl<C: Access> Members<'_, C> {
             .into_iter()
             .map(|(member, person)| (membership(member), to_user(person)))
             .collect())
+    }
+
+    /// The messages of others after the user's marker, the earliest first, at most `limit` of them.
+    /// Deleted ones are left out.
+    pub fn list_unread(
+        c: &mut Connection,
+        room: RoomId,
+        user: UserId,
+        read_up_to: MessageId,
+        limit: i64,
+    ) -> Result<Vec<MessageId>> {
+        let is_by_another = messages::user_id.is_null().or(messages::user_id.ne(user.0));
+        let is_kept = messages::content
+            .ne("")
+            .or(messages::event.gt(MessageKind::Comment.code()));
+        let ids = messages::table
+            .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.gt(read_up_to.0))
+            .filter(messages::event.eq_any(MessageKind::UNREAD.map(MessageKind::code)))
+            .filter(is_by_another)
+            .filter(is_kept)
+            .order(messages::id)
+            .limit(limit)
+            .select(messages::id)
+            .load(c)?;
+        Ok(ids.into_iter().map(MessageId).collect())
     }
 
     /// How many messages after the user's marker mention them.

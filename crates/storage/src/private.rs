@@ -4,7 +4,7 @@ use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::users::User;
-use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_model::{MessageId, OrganizationId, RoomId, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
@@ -36,6 +36,10 @@ pub struct Conversation {
     pub other: User,
     /// Whether the user's clients show a tab for it.
     pub open: bool,
+    /// The message up to which the user has read.
+    pub read_up_to: MessageId,
+    /// The last number that was given in it, to a change of a message too.
+    pub last_message_id: MessageId,
     /// How many messages of the other stand after the user's marker. Empty ones do not count, nor
     /// do those that the user has dealt with one by one.
     pub unread: i64,
@@ -130,6 +134,7 @@ impl<C: Access> Rooms<'_, C> {
             .count();
         let mut found = private_rooms::table
             .inner_join(room_members::table.on(room_members::room_id.eq(private_rooms::room_id)))
+            .inner_join(rooms::table.on(rooms::id.eq(private_rooms::room_id)))
             .inner_join(users::table.on(users::id.eq(other!(user))))
             .filter(with!(user))
             .filter(room_members::user_id.eq(user.0))
@@ -138,19 +143,23 @@ impl<C: Access> Rooms<'_, C> {
             .select((
                 room_members::open,
                 unread.single_value().assume_not_null(),
+                room_members::read_up_to,
+                rooms::last_message_id,
                 UserRow::as_select(),
             ))
             .into_boxed();
         if let Some(with) = with {
             found = found.filter(users::id.eq(with.0));
         }
-        let rows = found.load::<(bool, i64, UserRow)>(c)?;
+        let rows = found.load::<(bool, i64, i64, i64, UserRow)>(c)?;
         Ok(rows
             .into_iter()
-            .map(|(open, unread, other)| Conversation {
+            .map(|(open, unread, read, last, other)| Conversation {
                 other: to_user(other),
                 open,
                 unread,
+                read_up_to: MessageId(read),
+                last_message_id: MessageId(last),
             })
             .collect())
     }

@@ -30,6 +30,12 @@ pub struct Flow {
     /// The message up to which the caller has read; null when the caller is not in the flow.
     #[serde(default)]
     pub read: Option<i64>,
+    /// How many messages of others came after that, deleted ones left out; 100 stands for more.
+    #[serde(default)]
+    pub unread: i64,
+    /// The first of them.
+    #[serde(default)]
+    pub first_unread: Option<i64>,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
     /// Whether the caller is in it.

@@ -17,6 +17,12 @@ pub struct PrivateConversation {
     pub name: String,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
+    /// The message up to which the caller has read.
+    #[serde(default)]
+    pub read: i64,
+    /// The last number that was given in it, to a change of a message too.
+    #[serde(default)]
+    pub last_message_id: Option<i64>,
     /// What is new in it.
     pub activity: PrivateActivity,
     /// Who takes part.

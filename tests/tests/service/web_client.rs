@@ -15,6 +15,7 @@ mod reading;
 mod sending;
 mod sessions;
 mod tabs;
+mod unread;
 mod writing;
 
 use eddyline_testing::browser::Browser;

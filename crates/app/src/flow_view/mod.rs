@@ -13,6 +13,9 @@ pub(crate) use self::links::CredentialScopes;
 use self::links::links;
 use crate::addresses::Addresses;
 
+/// Beyond so many it does not matter how many messages are unread.
+const MOST_UNREAD: i64 = 100;
+
 /// A flow and one user's place in it.
 pub(crate) struct View<'a> {
     pub(crate) flow: &'a Flow,
@@ -65,6 +68,12 @@ impl View<'_> {
         addresses: &Addresses,
     ) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
+        let unread = match self.place {
+            Some(place) if place.read_up_to.0 < flow.last_message_id => reader
+                .members()
+                .list_unread(flow.room, self.user, place.read_up_to, MOST_UNREAD)?,
+            _ => Vec::new(),
+        };
         let unread_mentions = match self.place {
             Some(place) => {
                 reader
@@ -81,6 +90,8 @@ impl View<'_> {
             description: flow.description.clone(),
             organization: OrganizationSummary::of(organization, &addresses.base),
             unread_mentions,
+            unread: i64::try_from(unread.len()).unwrap_or(MOST_UNREAD),
+            first_unread: unread.first().map(|id| id.0),
             read: self.place.map(|place| place.read_up_to.0),
             open: self.joined() && self.place.is_some_and(|place| place.open),
             joined: self.joined(),

@@ -232,7 +232,7 @@ mod tests {
         let organization = json!({"id": 1, "parameterized_name": "acme", "name": "Acme", "user_limit": 0,
             "user_count": 1, "active": true, "url": "u"});
         let flow = json!({"id": id, "name": "Main", "parameterized_name": "main", "email": "e",
-            "description": "x".repeat(description), "organization": organization, "unread_mentions": 0,
+            "description": "x".repeat(description), "organization": organization, "unread_mentions": 0, "unread": 0,
             "open": true, "joined": true, "url": "u", "web_url": "u", "access_mode": "invitation",
             "flow_admin": false, "disabled": false, "last_message_at": null, "last_message_id": null, "links": {}});
         serde_json::from_value(flow).expect("it is a flow")

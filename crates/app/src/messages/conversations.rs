@@ -91,6 +91,8 @@ impl Messages {
             other,
             open,
             unread,
+            read_up_to,
+            last_message_id,
         } = conversation;
         let mut people = vec![own, other];
         people.sort_by_key(|user| user.id);
@@ -103,6 +105,8 @@ impl Messages {
                 Profile::Classic | Profile::Spec => other.name.clone(),
             },
             open: *open,
+            read: read_up_to.0,
+            last_message_id: Some(last_message_id.0).filter(|id| *id > 0),
             activity: PrivateActivity::of(*unread),
             users: people
                 .into_iter()

@@ -2,7 +2,7 @@
 
 import { call, isOfAnother, root } from './api.js';
 import { Composer } from './composer.js';
-import { countMentions, showWaiting, tabOf } from './counts.js';
+import { countMentions, countMessage, countRead, showWaiting, tabOf } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
@@ -73,6 +73,10 @@ function put(message) {
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   markRead();
+  // What is not looked at waits here as in the other flows.
+  if (message.id <= read) return;
+  countNews(message);
+  if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, read);
 }
 
 /** Sends a text, which then stands behind the newest messages. */
@@ -295,7 +299,7 @@ function goToMention() {
   const at = hits.indexOf(focusedRow());
   const hit = at > 0 ? hits[at - 1] : hits.at(-1);
   if (hit) hit.focus();
-  else find('.tab:is([data-flow], [data-private]):has(.count:not([hidden]))')?.click();
+  else find('.tab[data-mentions]:not([data-mentions="0"], [aria-current])')?.click();
 }
 
 /** Moves the focus to the next of the panes that are shown. */
@@ -413,12 +417,13 @@ function noteThread(message) {
 
 // What was read.
 
+const isLooking = () => document.visibilityState === 'visible' && document.hasFocus();
+
 /** Notes that the reader has seen the newest message. */
 function markRead() {
   setTabStop();
-  const isLooking = document.visibilityState === 'visible' && document.hasFocus();
   // A pane that is not shown has no height.
-  if (!isLooking || !chat.isAtEnd || chat.scroll.clientHeight === 0) return;
+  if (!isLooking() || !chat.isAtEnd || chat.scroll.clientHeight === 0) return;
   const isInboxShown = find('#inbox .rows')?.clientHeight > 0;
   const last = isInboxShown ? Math.max(newest, chat.last) : chat.last;
   if (last <= read) return;
@@ -461,20 +466,21 @@ function isHere(event) {
   return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
 }
 
-function noteElsewhere(message) {
+/** Counts a message that the reader does not see. */
+function countNews(message) {
   if (message.user === self.me) return;
   const tab = tabOf(message.to ? { to: message.user } : message);
   // A conversation that is new to the page, or a mention where the tab is closed.
-  if (!tab && (message.to || isHit(message))) refresh(LISTS);
-  if (!tab || message.id <= Number(tab.dataset.last ?? 0)) return;
-  tab.dataset.last = message.id;
-  tab.classList.add('unread');
-  if (!message.to && !isHit(message)) return;
-  const count = find('.count', tab);
-  const number = find('.num', count);
-  number.textContent = count.hidden ? 1 : Number(number.textContent) + 1;
-  count.hidden = false;
-  countMentions();
+  if (tab) countMessage(tab, message, Boolean(message.to) || isHit(message));
+  else if (message.to || isHit(message)) refresh(LISTS);
+}
+
+/** A message that is changed may have been counted. Only the server knows what it was. */
+function noteChange(event) {
+  const tab = tabOf(event.to ? { to: event.user === self.me ? event.to : event.user } : event);
+  const isCounted = tab && event.content.message > Number(tab.dataset.read) && tab.dataset.unread !== '0';
+  // With an edit the reader can be mentioned, or not any more.
+  if (isCounted && event.event !== 'emoji-reaction') refreshSoon(['tabs', 'conversations']);
 }
 
 function noteRead({ flow: id, to, message }) {
@@ -483,10 +489,7 @@ function noteRead({ flow: id, to, message }) {
   if (isOfPage && message > read) markThreadsRead(message);
   if (isOfPage) read = Math.max(read, message);
   const tab = tabOf({ flow: id, to });
-  if (!tab || message < Number(tab.dataset.last ?? 0)) return;
-  tab.classList.remove('unread');
-  find('.count', tab).hidden = true;
-  countMentions();
+  if (tab && !countRead(tab, message)) refreshSoon(['tabs', 'conversations']);
 }
 
 // What screen readers are told.
@@ -528,6 +531,7 @@ function heard(event) {
     case 'tag-change':
     case 'emoji-reaction':
       if (isHere(event)) change(event);
+      noteChange(event);
       break;
     case 'presence':
       notePresence(event.content, event.flow, isHere(event));
@@ -546,7 +550,7 @@ function heard(event) {
       if (typeof event.id !== 'number') break;
       notice(event);
       if (isHere(event)) put(event);
-      else noteElsewhere(event);
+      else countNews(event);
   }
 }
 

@@ -64,7 +64,13 @@ export class Feed {
   showPlace() {
     const row = find('.here', this.element);
     if (row) row.scrollIntoView({ block: 'center' });
-    else find('#here', this.element)?.scrollIntoView({ block: 'start' });
+    else (find('#here', this.element) ?? this.unreadAbove())?.scrollIntoView({ block: 'start' });
+  }
+
+  /** The line of the unread, where it is not in sight. */
+  unreadAbove() {
+    const line = find('.fresh', this.element);
+    return line?.getBoundingClientRect().top < this.scroll.getBoundingClientRect().top ? line : null;
   }
 
   keep(row) {
@@ -310,6 +316,17 @@ export class Feed {
     }
     const place = row.previousElementSibling?.classList.contains('fresh') ? row.previousElementSibling : row;
     place.before(make('p', { className: 'day', role: 'article' }, link));
+  }
+
+  /** Shows the line of the unread above a message, unless it stands above others that are unread. */
+  beginUnread(id, read) {
+    const line = find('.fresh', this.element);
+    if (line && Number(rowAfter(line)?.dataset.id) > read) return;
+    this.dropUnreadLine();
+    const row = this.rows.get(id);
+    if (!row) return;
+    row.before(make('p', { className: 'fresh', textContent: t('both.new') }));
+    this.arrange(row);
   }
 
   /** Takes the line of the unread away. */

@@ -10,9 +10,9 @@ function roomOf(tab) {
   return tab.dataset.flow ? `/flows/${tab.dataset.api}` : `/private/${tab.dataset.private}`;
 }
 
-/** Marks what counts in a tab as read: what is unread would bring the tab back. */
+/** Marks what a tab counts as read: mentions would bring the tab back. */
 async function markRead(tab) {
-  if (find('.count', tab).hidden) return;
+  if (tab.dataset.mentions === '0') return;
   const [last] = await call('GET', `${roomOf(tab)}/messages?limit=1`);
   if (last) await call('PUT', `${roomOf(tab)}/read`, { message: last.id });
 }

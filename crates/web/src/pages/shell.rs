@@ -92,10 +92,35 @@ pub(in crate::pages) struct Tab {
     pub(in crate::pages) current: Option<&'static str>,
     /// Whether the reader had closed it. The page's script opens it.
     pub(in crate::pages) closed: bool,
-    pub(in crate::pages) unread: bool,
-    pub(in crate::pages) mentions: i64,
+    pub(in crate::pages) counts: Counts,
     /// What the reader is notified of there, where it is chosen.
     pub(in crate::pages) notify: Option<&'static str>,
+}
+
+/// What a tab counts.
+#[derive(Clone, Copy)]
+pub(in crate::pages) struct Counts {
+    /// The last number of the room, up to which the others are right.
+    pub(in crate::pages) last: i64,
+    /// The message up to which the reader has read.
+    pub(in crate::pages) read: i64,
+    /// How many messages came after it; 100 stands for more.
+    pub(in crate::pages) unread: i64,
+    /// How many of them mention the reader. Each of a private conversation does.
+    pub(in crate::pages) mentions: i64,
+}
+
+impl Counts {
+    /// What is shown of them: the number of mentions, or else of the unread messages. The tab of the
+    /// page itself is being read, and shows mentions only.
+    pub(in crate::pages) fn shown(&self, is_page: bool) -> Option<String> {
+        match (self.mentions, self.unread) {
+            (1.., _) => Some(self.mentions.to_string()),
+            (_, 100..) if !is_page => Some("99+".to_owned()),
+            (_, 1..) if !is_page => Some(self.unread.to_string()),
+            _ => None,
+        }
+    }
 }
 
 /// A private conversation in the list.
@@ -106,24 +131,13 @@ pub(in crate::pages) struct PrivateTab {
     pub(in crate::pages) current: bool,
     /// Whether the reader had closed it, as with a flow.
     pub(in crate::pages) closed: bool,
-    pub(in crate::pages) unread: i64,
+    pub(in crate::pages) counts: Counts,
     /// The presence of the other user. `None` in the classic profile, whose API has none, and for a
     /// conversation that is closed.
     pub(in crate::pages) presence: Option<UserPresence>,
 }
 
 impl Shell {
-    /// That of the page of a conversation; `with` is the other user.
-    pub(in crate::pages) async fn load(
-        visit: &Visit,
-        actor: &Actor,
-        with: &User,
-        event: EventId,
-    ) -> Result<Self, PageError> {
-        let frame = visit.app().page_frame(actor, None).await?;
-        Self::around(visit, actor, frame, (None, Some(with)), Some(event))
-    }
-
     /// `shown` is the flow of the page, or `with` the other user of the conversation.
     pub(in crate::pages) fn around(
         visit: &Visit,
@@ -313,8 +327,12 @@ impl Tab {
             api,
             current,
             closed: is_shown && !flow.open,
-            unread: flow.last_message_id.unwrap_or_default() > flow.read.unwrap_or_default(),
-            mentions: flow.unread_mentions,
+            counts: Counts {
+                last: flow.last_message_id.unwrap_or_default(),
+                read: flow.read.unwrap_or_default(),
+                unread: flow.unread,
+                mentions: flow.unread_mentions,
+            },
             notify: None,
         }
     }
@@ -359,7 +377,12 @@ impl PrivateTab {
             avatar: format!("{}72", other.avatar),
             current,
             closed: current && !conversation.open,
-            unread,
+            counts: Counts {
+                last: conversation.last_message_id.unwrap_or_default(),
+                read: conversation.read,
+                unread,
+                mentions: unread,
+            },
             presence: None,
         })
     }
@@ -372,7 +395,12 @@ impl PrivateTab {
             avatar: format!("{}72", with.avatar),
             current: true,
             closed: true,
-            unread: 0,
+            counts: Counts {
+                last: 0,
+                read: 0,
+                unread: 0,
+                mentions: 0,
+            },
             presence: None,
         }
     }

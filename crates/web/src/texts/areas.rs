@@ -105,6 +105,7 @@ texts! {
         turn_on: String,
         nothing_found: String,
         flows: String,
+        new: String,
         all_flows: String,
         people: String,
         mentions: String,
@@ -161,7 +162,6 @@ texts! {
 
     /// A message.
     Row {
-        new: String,
         unfold: String,
     }
 

@@ -26,6 +26,14 @@ pub(super) struct Stretch {
     pub(super) newer: bool,
 }
 
+impl Stretch {
+    /// Whether messages between this one and the first are missing.
+    pub(super) fn begins_after(&self, id: i64) -> bool {
+        let first = self.messages.iter().map(|message| message.id).min();
+        self.more && first.is_some_and(|first| first > id)
+    }
+}
+
 /// Where in a chat a page opens.
 #[derive(Clone, Copy)]
 pub(super) enum Landing {

@@ -18,6 +18,7 @@ use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
 use eddyline_app::{FlowRoom, Room, ThreadsOf};
+use eddyline_model::MessageId;
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, FlowUser, UserPresence};
@@ -288,7 +289,13 @@ async fn show(
         focus: Landing::focus(landing),
     };
     let chat: Room = room.clone().into();
-    let stretch = Landing::stretch(landing, &visit, &chat, of_chat()).await?;
+    let mut stretch = Landing::stretch(landing, &visit, &chat, of_chat()).await?;
+    let unread = flow.first_unread.filter(|_| landing.is_none());
+    if let Some(unread) = unread.filter(|unread| stretch.begins_after(*unread)) {
+        // More is unread than the page has: it opens where that begins.
+        let at = Some(Landing::Message(MessageId(unread)));
+        stretch = Landing::stretch(at, &visit, &chat, of_chat()).await?;
+    }
     let Stretch {
         messages,
         more,

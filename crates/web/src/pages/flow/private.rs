@@ -33,6 +33,9 @@ struct PrivatePage {
     more: bool,
     /// Whether newer messages are there.
     newer: bool,
+    /// The message up to which the reader has read, and the last number of the conversation.
+    read: i64,
+    last: i64,
     path: String,
 }
 
@@ -98,6 +101,10 @@ async fn show_at(
         .map(|user| (user.id, person(user)))
         .into_iter()
         .collect();
+    let frame = app.page_frame(actor, None).await?;
+    let conversation = frame.conversations.iter().find(|one| one.id == with.0);
+    let read = conversation.map_or(0, |one| one.read);
+    let last = conversation.and_then(|one| one.last_message_id);
     let path = format!("/app/-/private/{with}");
     let context = RowContext {
         t: visit.texts(),
@@ -107,7 +114,7 @@ async fn show_at(
         me: me.id,
         flow: "",
         room: &path,
-        read: None,
+        read: Some(read).filter(|_| landing.is_none()),
         in_thread: false,
         focus: Landing::focus(landing),
     };
@@ -119,7 +126,9 @@ async fn show_at(
     } = stretch;
     let page = PrivatePage {
         t: visit.texts(),
-        shell: Shell::load(&visit, actor, &other, event).await?,
+        shell: Shell::around(&visit, actor, frame, (None, Some(&other)), Some(event))?,
+        read,
+        last: last.unwrap_or_default(),
         rows: rows(messages, &context),
         empty: Row::default(),
         other,

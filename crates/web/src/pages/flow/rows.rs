@@ -218,10 +218,11 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
     let search = context.search();
     let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
-    let mentions_reader = message
-        .tags
-        .iter()
-        .any(|tag| *tag == mention || tag == USER_EVERYONE);
+    // A group that the reader is in has a name of its own.
+    let unread = format!(":unread:{}", context.me);
+    let mentions_reader = message.tags.iter().any(|tag| {
+        *tag == mention || tag == USER_EVERYONE || (message.to.is_none() && *tag == unread)
+    });
     let shown_tags = message
         .tags
         .iter()

@@ -46,6 +46,9 @@ pub(super) struct ThreadHead {
 pub(super) struct Action {
     pub(super) position: usize,
     pub(super) name: String,
+    pub(super) description: String,
+    /// Where it leads, if it is a link (specification, 2.32.1). Others are requests of the server's.
+    pub(super) link: Option<String>,
 }
 
 /// The threads of the inbox or of the chat, those that changed last first. A chat message
@@ -116,9 +119,12 @@ impl ThreadHead {
             .map(|field| (text(field, "label"), text(field, "value")));
         let actions = thread.actions.iter().enumerate();
         let actions = actions.filter_map(|(position, action)| {
-            let name = action["name"].as_str()?.to_owned();
-            let is_link = action["@type"] == "ViewAction";
-            (!is_link).then_some(Action { position, name })
+            Some(Action {
+                position,
+                name: action["name"].as_str()?.to_owned(),
+                description: text(action, "description"),
+                link: action["url"].as_str().map(str::to_owned),
+            })
         });
         Ok(Self {
             source: source(&shown).map(str::to_owned),

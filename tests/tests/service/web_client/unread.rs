@@ -1,0 +1,217 @@
+//! What is new to a reader: where a chat opens, the line above it, and the numbers in the tabs.
+
+use eddyline_client::Method;
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use serde_json::{Value as Json, json};
+
+use super::{MAIN, click, open, open_flow, sees, shows, texts};
+
+on_both_databases![
+    a_tab_counts_messages_and_nothing_else,
+    a_tab_is_right_when_a_part_was_read_elsewhere,
+    a_chat_opens_where_the_unread_begins,
+    what_comes_while_the_reader_is_away_stands_below_a_line,
+    a_private_conversation_has_a_line_above_the_unread,
+    a_group_is_mentioned,
+];
+
+const SIDE: &str = ".tab[data-api='acme/side']";
+
+/// What the tab of the other flow shows: its number, and whether it is one of mentions.
+fn counts(browser: &Browser, number: &str, kind: &str) {
+    browser.wait_for(&format!(
+        "(() => {{
+             const count = document.querySelector(\"{SIDE} .count\");
+             const shown = count.hidden ? '' : count.querySelector('.num').textContent;
+             return shown === '{number}' && count.classList.contains('{kind}');
+         }})()"
+    ));
+}
+
+/// Marks a flow as read up to a message, as another device of the reader does.
+async fn reads(reader: &Caller, flow: &str, message: &Json) {
+    let marker = json!({"message": message["id"]});
+    reader
+        .does(Method::PUT, &format!("/flows/{flow}/read"), &marker)
+        .await;
+}
+
+async fn a_tab_counts_messages_and_nothing_else(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let old = ben.say("acme/side", "before").await;
+    reads(&ada, "acme/side", &old).await;
+    let of = |message: &Json| format!("/flows/acme/side/messages/{}", message["id"]);
+    let edit = json!({"content": "before, in other words"});
+    ben.does(Method::PUT, &of(&old), &edit).await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        counts(&browser, "", "new");
+        assert_eq!(browser.count(&format!("{SIDE}.unread")), 0);
+    });
+    // The tab hears of the message after the changes, and counts that alone.
+    ben.does(Method::PUT, &of(&old), &json!({"content": "again"}))
+        .await;
+    let said = ben.say("acme/side", "look").await;
+    tokio::task::block_in_place(|| counts(&browser, "1", "new"));
+    let mention = ben.say("acme/side", "@ada look").await;
+    tokio::task::block_in_place(|| {
+        counts(&browser, "1", "hot");
+        shows(&browser, "#mentions .count:not([hidden])");
+        open_flow(&browser, &server, "");
+        counts(&browser, "1", "hot");
+    });
+    ben.does(Method::DELETE, &of(&mention), &json!({})).await;
+    tokio::task::block_in_place(|| {
+        counts(&browser, "1", "new");
+        shows(&browser, "#mentions .count[hidden]");
+    });
+    ben.does(Method::DELETE, &of(&said), &json!({})).await;
+    tokio::task::block_in_place(|| counts(&browser, "", "new"));
+}
+
+async fn a_tab_is_right_when_a_part_was_read_elsewhere(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let first = ben.say("acme/side", "@ada one").await;
+    ben.say("acme/side", "@ada two").await;
+    let last = ben.say("acme/side", "three").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        counts(&browser, "2", "hot");
+    });
+    reads(&ada, "acme/side", &first).await;
+    tokio::task::block_in_place(|| counts(&browser, "1", "hot"));
+    reads(&ada, "acme/side", &last).await;
+    tokio::task::block_in_place(|| {
+        counts(&browser, "", "new");
+        assert_eq!(browser.count(&format!("{SIDE}.unread")), 0);
+    });
+}
+
+async fn a_chat_opens_where_the_unread_begins(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let mut told = Vec::new();
+    for number in 0..120 {
+        told.push(ben.say(MAIN, &format!("message {number}")).await);
+    }
+    reads(&ada, MAIN, &told[9]).await;
+    let path = format!("/flows/{MAIN}");
+    let flow = ada.get(&path).await;
+    assert_eq!(flow["unread"], 100);
+    assert_eq!(flow["first_unread"], told[10]["id"]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        let line = browser.execute(
+            "const line = document.querySelector('.fresh');
+             const { top, bottom } = line.closest('.scroll').getBoundingClientRect();
+             const at = line.getBoundingClientRect();
+             return [line.nextElementSibling.querySelector('.text').textContent,
+                     at.top >= top - 1 && at.bottom <= bottom];",
+        );
+        assert_eq!(line, json!(["message 10", true]));
+        assert!(!texts(&browser).contains(&"message 119".to_owned()));
+    });
+    assert_eq!(ada.get(&path).await["read"], told[9]["id"]);
+    tokio::task::block_in_place(|| {
+        click(&browser, "button.newer");
+        sees(&browser, "message 119");
+        shows(&browser, "body");
+    });
+    let patience = eddyline_tests::Patience::until("the flow is marked read");
+    while ada.get(&path).await["read"] != told[119]["id"] {
+        patience.goes_on().await;
+    }
+    assert_eq!(ada.get(&path).await["unread"], 0);
+}
+
+async fn what_comes_while_the_reader_is_away_stands_below_a_line(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "seen").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.execute(
+            "document.dispatchEvent(new Event('visibilitychange'));
+             globalThis.isLookedAt = false;
+             document.hasFocus = () => globalThis.isLookedAt;
+             document.querySelector('.fresh')?.remove()",
+        );
+    });
+    ben.say(MAIN, "@ada not seen").await;
+    ben.say(MAIN, "not seen either").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "not seen either");
+        let line = "return [...document.querySelectorAll('.fresh')].map((line) =>
+                        line.nextElementSibling.querySelector('.text').textContent)";
+        assert_eq!(browser.execute(line), json!(["@ada not seen"]));
+        browser.wait_for("document.title.startsWith('(1) ')");
+        // The reader comes back.
+        browser.execute("globalThis.isLookedAt = true; dispatchEvent(new Event('focus'))");
+        browser.wait_for("!document.title.startsWith('(')");
+        assert_eq!(browser.execute(line), json!(["@ada not seen"]));
+    });
+}
+
+async fn a_private_conversation_has_a_line_above_the_unread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let path = format!("/private/{}", ada.id);
+    let write = |text: &str| json!({"event": "message", "content": text});
+    let messages = format!("{path}/messages");
+    ben.does(Method::POST, &messages, &write("one")).await;
+    let page = format!("{}/app/-/private/{}", server.base_url(), ben.id);
+    let conversation = format!("/private/{}", ben.id);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.open(&page);
+        sees(&browser, "one");
+    });
+    let patience = eddyline_tests::Patience::until("the conversation is marked read");
+    while ada.get(&conversation).await["activity"]["mentions"] != 0 {
+        patience.goes_on().await;
+    }
+    tokio::task::block_in_place(|| open_flow(&browser, &server, ""));
+    ben.does(Method::POST, &messages, &write("two")).await;
+    tokio::task::block_in_place(|| {
+        browser.open(&page);
+        sees(&browser, "two");
+        let line =
+            browser.execute("return document.querySelector('.fresh + article .text').textContent");
+        assert_eq!(line, "two");
+    });
+}
+
+async fn a_group_is_mentioned(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let group = json!({"name": "crew", "users": [ada.id]});
+    ada.does(Method::POST, "/organizations/acme/groups", &group)
+        .await;
+    ben.say(MAIN, "@crew before").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, "#chat article.hit");
+    });
+    ben.say(MAIN, "@crew after").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "@crew after");
+        assert_eq!(browser.count("#chat article.hit"), 2);
+    });
+}
