@@ -124,7 +124,7 @@ fn see_to_a_picture(browser: &Browser, server: &Server) {
         std::fs::write(&path, bytes).unwrap();
         path.display().to_string()
     };
-    let shown = || browser.execute("return document.querySelector('img').naturalWidth");
+    let shown = || browser.execute("return document.querySelector('img.avatar').naturalWidth");
     browser.open(&format!("{}/account", server.base_url()));
     is_fit(browser);
     let drawn = browser.attribute("img.avatar", "src");
