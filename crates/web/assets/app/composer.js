@@ -69,7 +69,7 @@ export class Composer {
     } else if (event.key === 'Escape') {
       // Letters are keys of the page then.
       this.text.blur();
-    } else if (event.key === 'ArrowUp' && this.text.value === '') {
+    } else if (event.key === 'ArrowUp' && !event.altKey && this.text.value === '') {
       event.preventDefault();
       this.handlers.editLast(this);
     }
