@@ -7,6 +7,7 @@ mod fit;
 mod german;
 mod hostile;
 mod keyboard;
+mod keys;
 mod long_chat;
 mod network;
 mod notifications;
