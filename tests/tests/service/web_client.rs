@@ -9,6 +9,7 @@ mod hostile;
 mod keyboard;
 mod keys;
 mod long_chat;
+mod media;
 mod network;
 mod notifications;
 mod panes;
