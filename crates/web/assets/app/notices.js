@@ -22,6 +22,8 @@ const channel = new BroadcastChannel('eddyline-notices');
 let isLookedAt = false;
 /** Whether the server sends push messages to this browser. */
 let isPushed = false;
+/** The number of the last message of each room that was heard. @type {Map<string, number>} */
+const lastHeard = new Map();
 
 const isLooking = () => document.visibilityState === 'visible' && document.hasFocus();
 const isOn = () => kept.get(SETTING) === self.me && globalThis.Notification?.permission === 'granted';
@@ -116,8 +118,8 @@ const post = (fields) =>
 
 /** Tells of a message of another user, unless the service worker does, or a page is being looked at. */
 export async function notice(message) {
-  if (message.user === self.me || !KINDS.includes(message.event) || !isWanted(message)) return;
-  if (!isOn() || isPushed || isLooking() || isQuiet()) return;
+  if (message.user === self.me || !KINDS.includes(message.event) || isRepeated(message)) return;
+  if (!isWanted(message) || !isOn() || isPushed || isLooking() || isQuiet()) return;
   isLookedAt = false;
   channel.postMessage('looking?');
   await new Promise((resolve) => setTimeout(resolve, WAIT));
@@ -136,6 +138,14 @@ export async function notice(message) {
     focus();
     if (place.path) location.assign(place.path);
   };
+}
+
+/** Whether the stream has brought a message before, as it does when the page is made anew. */
+function isRepeated({ flow, user, id }) {
+  const room = flow ?? user;
+  if (id <= (lastHeard.get(room) ?? 0)) return true;
+  lastHeard.set(room, id);
+  return false;
 }
 
 function bodyOf(message) {
