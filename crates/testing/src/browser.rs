@@ -56,6 +56,10 @@ pub struct Cookie {
     pub same_site: Option<String>,
 }
 
+/// A tab of a browser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tab(String);
+
 impl Browser {
     /// Gives an empty browser, or `None` when there is none.
     ///
@@ -106,6 +110,34 @@ impl Browser {
     pub fn open(&self, url: &str) {
         self.driver().note_origin(url);
         self.post("/url", &json!({ "url": url }));
+    }
+
+    /// The tab with the page.
+    #[track_caller]
+    pub fn tab(&self) -> Tab {
+        Tab(text_of(self.get("/window")))
+    }
+
+    /// Opens another tab, which is empty. From now on all calls are about its page.
+    #[track_caller]
+    pub fn open_tab(&self) -> Tab {
+        let opened = self.post("/window/new", &json!({ "type": "tab" }));
+        let tab = Tab(text_of(opened["handle"].clone()));
+        self.show_tab(&tab);
+        tab
+    }
+
+    /// From now on all calls are about the page of this tab.
+    #[track_caller]
+    pub fn show_tab(&self, tab: &Tab) {
+        self.post("/window", &json!({ "handle": tab.0 }));
+    }
+
+    /// Closes the tab with the page. Another one must be left, to which [`Browser::show_tab`] leads.
+    #[track_caller]
+    pub fn close_tab(&self) {
+        let left = self.delete("/window");
+        assert!(!list_of(&left).is_empty(), "it was the last tab");
     }
 
     /// Address of the page.

@@ -11,6 +11,7 @@ mod keys;
 mod long_chat;
 mod media;
 mod network;
+mod notices;
 mod notifications;
 mod panes;
 mod reading;

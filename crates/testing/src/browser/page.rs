@@ -158,6 +158,14 @@ impl Browser {
     }
 
     #[track_caller]
+    pub(super) fn delete(&self, path: &str) -> Value {
+        match self.driver().call("DELETE", path, None, PATIENCE) {
+            Ok(value) => value,
+            Err(text) => self.fail(&text),
+        }
+    }
+
+    #[track_caller]
     pub(super) fn post(&self, path: &str, body: &Value) -> Value {
         match self.driver().call("POST", path, Some(body), PATIENCE) {
             Ok(value) => value,
