@@ -20,6 +20,7 @@ mod sending;
 mod sessions;
 mod tabs;
 mod unread;
+mod windows;
 mod writing;
 
 use eddyline_testing::browser::Browser;
