@@ -1,10 +1,12 @@
 //! Which commands make a database, and what is said of one that cannot be read.
 
 use std::fs::{self, Permissions};
+use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::thread;
 
 use eddyline_testing::postgres;
 use eddyline_tests::eddyline;
@@ -172,7 +174,14 @@ impl Stranger {
             }
             None => eddyline(),
         };
-        let output = command.args(arguments).current_dir("/").output().unwrap();
+        command.args(arguments).current_dir("/");
+        let output = loop {
+            match command.output() {
+                // Another test starts a process, which holds the file for a moment as it was written.
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => thread::yield_now(),
+                output => break output.unwrap(),
+            }
+        };
         assert!(!output.status.success(), "{output:?}");
         error_of(&output)
     }
