@@ -1,0 +1,81 @@
+//! A reader who has scrolled up: what they see stays where it is.
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+
+use super::{MAIN, complaints, open, sees};
+
+on_both_databases![what_arrives_does_not_move_what_is_seen,];
+
+/// Has both say messages of several lines, more than one screen of them. Each has a line with its
+/// author: which is above it makes no difference to its height.
+async fn fill(one: &Caller, other: &Caller, count: usize) {
+    for (number, who) in (0..count).zip([one, other].into_iter().cycle()) {
+        who.say(MAIN, &format!("message {number}\nof\nthree lines"))
+            .await;
+    }
+}
+
+/// Scrolls, and remembers a row in the middle of the pane.
+fn scroll(browser: &Browser, to: &str) {
+    browser.execute(&format!(
+        "const scroll = document.querySelector('#chat-scroll');
+         scroll.scrollTop = {to};
+         const {{ top, height }} = scroll.getBoundingClientRect();
+         window.row = [...document.querySelectorAll('#chat article[data-id]')]
+             .find((row) => row.getBoundingClientRect().bottom > top + height / 2);
+         window.place = window.row.getBoundingClientRect().top;"
+    ));
+}
+
+/// The row is where it was.
+fn is_unmoved(browser: &Browser, what: &str) {
+    let moved = browser.execute(
+        "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
+             resolve(Math.abs(window.row.getBoundingClientRect().top - window.place)))))",
+    );
+    let moved = moved.as_f64().expect("a distance");
+    assert!(moved < 1.0, "{what}: it moved by {moved} pixels");
+}
+
+fn counts(browser: &Browser, label: &str) {
+    browser.wait_for(&format!(
+        "document.querySelector('button.newer:not([hidden])')?.textContent.trim() === '{label}'"
+    ));
+}
+
+async fn what_arrives_does_not_move_what_is_seen(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    fill(&ada, &ben, 40).await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        scroll(&browser, "-700");
+    });
+    ben.say(MAIN, "first\nof\nthree lines").await;
+    tokio::task::block_in_place(|| {
+        counts(&browser, "1 newer");
+        is_unmoved(&browser, "live");
+    });
+    ben.say(MAIN, "second").await;
+    tokio::task::block_in_place(|| {
+        counts(&browser, "2 newer");
+        is_unmoved(&browser, "live");
+        // The button leads to them.
+        browser.execute("document.querySelector('button.newer').click()");
+        browser.wait_for("document.querySelector('button.newer').hidden");
+        browser.wait_for("document.querySelector('#chat-scroll').scrollTop === 0");
+    });
+    // A reader at the end sees what comes, without a button.
+    ben.say(MAIN, "third").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "third");
+        let seen = "const pane = document.querySelector('#chat-scroll').getBoundingClientRect();
+             const row = document.querySelector('#chat article:last-of-type').getBoundingClientRect();
+             return row.bottom <= pane.bottom && document.querySelector('button.newer').hidden";
+        assert_eq!(browser.execute(seen), true);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
