@@ -1,11 +1,16 @@
 //! A reader who has scrolled up: what they see stays where it is.
 
+use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use serde_json::json;
 
 use super::{MAIN, complaints, open, sees};
 
-on_both_databases![what_arrives_does_not_move_what_is_seen,];
+on_both_databases![
+    what_arrives_does_not_move_what_is_seen,
+    what_is_loaded_above_does_not_move_what_is_seen
+];
 
 /// Has both say messages of several lines, more than one screen of them. Each has a line with its
 /// author: which is above it makes no difference to its height.
@@ -76,6 +81,36 @@ async fn what_arrives_does_not_move_what_is_seen(server: Server) {
              const row = document.querySelector('#chat article:last-of-type').getBoundingClientRect();
              return row.bottom <= pane.bottom && document.querySelector('button.newer').hidden";
         assert_eq!(browser.execute(seen), true);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn what_is_loaded_above_does_not_move_what_is_seen(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    fill(&ada, &ben, 120).await;
+    // The page of a reader who has read everything opens at the end.
+    let last = ada.say(MAIN, "last").await;
+    let marker = json!({"message": last["id"]});
+    ada.does(Method::PUT, &format!("/flows/{MAIN}/read"), &marker)
+        .await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        // Near the first row that is there, and at its very top.
+        for above in [300, 0] {
+            let count = browser.count("#chat article");
+            scroll(
+                &browser,
+                &format!("scroll.clientHeight - scroll.scrollHeight + {above}"),
+            );
+            browser.wait_for(&format!(
+                "document.querySelectorAll('#chat article').length > {count}"
+            ));
+            is_unmoved(&browser, &format!("at {above}"));
+        }
+        sees(&browser, "message 0\nof\nthree lines");
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
