@@ -26,6 +26,7 @@ mod widths;
 mod windows;
 mod writing;
 
+use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{CSRF, Caller, PASSWORD, SESSION, Server};
 use serde_json::json;
@@ -60,6 +61,16 @@ fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
 pub(crate) fn open_flow(browser: &Browser, server: &Server, rest: &str) {
     browser.open(&format!("{}/app/{MAIN}{rest}", server.base_url()));
     ready(browser);
+}
+
+/// Has a reader who has read everything, so that the page of the flow opens at its end.
+async fn read_all(reader: &Caller) {
+    let path = format!("/flows/{MAIN}");
+    let last = reader.get(&path).await["last_message_id"].take();
+    let marker = json!({"message": last});
+    reader
+        .does(Method::PUT, &format!("{path}/read"), &marker)
+        .await;
 }
 
 /// Waits until the script has taken the page over.

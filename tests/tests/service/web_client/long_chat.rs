@@ -6,7 +6,7 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Backend, Server, run};
 use serde_json::json;
 
-use super::{MAIN, complaints, open, sees, texts};
+use super::{MAIN, complaints, open, read_all, sees, texts};
 
 /// Five times as many as a page keeps. `EDDYLINE_TEST_MESSAGES` sets another number; 10,000 take about
 /// a minute.
@@ -36,6 +36,7 @@ async fn a_page_does_not_grow(server: Server) {
         .map_or(MESSAGES, |number| number.parse().expect("a number"));
     ben.flood(MAIN, messages, |number| format!("message {number}"))
         .await;
+    read_all(&ada).await;
     let is_in_order = "const ids = [...document.querySelectorAll('#chat article[data-id]')].map((row) => Number(row.dataset.id));
         return ids.every((id, at) => at === 0 || id === ids[at - 1] + 1)";
     tokio::task::block_in_place(|| {

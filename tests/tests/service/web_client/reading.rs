@@ -7,7 +7,9 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, sees, shows, sign_in, texts};
+use super::{
+    ENTER, ESCAPE, MAIN, complaints, open, open_flow, read_all, ready, sees, shows, sign_in, texts,
+};
 
 on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
@@ -89,6 +91,7 @@ async fn older_messages_are_loaded_upward(server: Server) {
     for number in 0..120 {
         ben.say(MAIN, &format!("message {number}")).await;
     }
+    read_all(&ada).await;
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
         let newest = texts(&browser);

@@ -1,11 +1,9 @@
 //! A reader who has scrolled up: what they see stays where it is.
 
-use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Caller, Server, on_both_databases};
-use serde_json::json;
 
-use super::{MAIN, complaints, open, sees};
+use super::{MAIN, complaints, open, read_all, sees};
 
 on_both_databases![
     what_arrives_does_not_move_what_is_seen,
@@ -91,11 +89,7 @@ async fn what_is_loaded_above_does_not_move_what_is_seen(server: Server) {
     };
     let Acme { ada, ben } = server.acme();
     fill(&ada, &ben, 120).await;
-    // The page of a reader who has read everything opens at the end.
-    let last = ada.say(MAIN, "last").await;
-    let marker = json!({"message": last["id"]});
-    ada.does(Method::PUT, &format!("/flows/{MAIN}/read"), &marker)
-        .await;
+    read_all(&ada).await;
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
         // Near the first row that is there, and at its very top.

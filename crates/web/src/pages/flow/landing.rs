@@ -10,7 +10,7 @@ use eddyline_model::{MessageId, Timestamp};
 use super::found::path_of;
 use super::message::{PageMessage, decoded};
 use super::rows::Focus;
-use super::{CHAT, MESSAGES, Wanted, show};
+use super::{CHAT, MESSAGES, Wanted, of_chat, show};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::segments::FlowNames;
@@ -28,9 +28,9 @@ pub(super) struct Stretch {
 
 impl Stretch {
     /// Whether messages between this one and the first are missing.
-    pub(super) fn begins_after(&self, id: i64) -> bool {
+    fn begins_after(&self, id: MessageId) -> bool {
         let first = self.messages.iter().map(|message| message.id).min();
-        self.more && first.is_some_and(|first| first > id)
+        self.more && first.is_some_and(|first| first > id.0)
     }
 }
 
@@ -49,6 +49,23 @@ impl Landing {
             Some(Self::Message(id)) => Focus::Message(id.0),
             Some(Self::Day(at)) => Focus::Since(at.0),
         }
+    }
+
+    /// The chat of a reader with so many unread messages: the latest, or those around the first
+    /// unread one where that is before them.
+    pub(super) async fn unread(
+        visit: &Visit,
+        room: &Room,
+        first: MessageId,
+        count: i64,
+    ) -> Result<Stretch, PageError> {
+        if count < MESSAGES {
+            let latest = Self::stretch(None, visit, room, of_chat()).await?;
+            if !latest.begins_after(first) {
+                return Ok(latest);
+            }
+        }
+        Self::stretch(Some(Self::Message(first)), visit, room, of_chat()).await
     }
 
     /// The messages of a query around it, or the latest where there is no landing.

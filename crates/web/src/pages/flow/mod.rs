@@ -289,13 +289,12 @@ async fn show(
         focus: Landing::focus(landing),
     };
     let chat: Room = room.clone().into();
-    let mut stretch = Landing::stretch(landing, &visit, &chat, of_chat()).await?;
-    let unread = flow.first_unread.filter(|_| landing.is_none());
-    if let Some(unread) = unread.filter(|unread| stretch.begins_after(*unread)) {
-        // More is unread than the page has: it opens where that begins.
-        let at = Some(Landing::Message(MessageId(unread)));
-        stretch = Landing::stretch(at, &visit, &chat, of_chat()).await?;
-    }
+    let stretch = match (landing, flow.first_unread) {
+        (None, Some(first)) => {
+            Landing::unread(&visit, &chat, MessageId(first), flow.unread).await?
+        }
+        _ => Landing::stretch(landing, &visit, &chat, of_chat()).await?,
+    };
     let Stretch {
         messages,
         more,
