@@ -19,7 +19,7 @@ const RUN: &str = include_str!("driver.sh");
 /// What comes before the port on the line by which a driver says that it is ready.
 const READY: &str = "started successfully on port ";
 /// How long a page may load, and a script run, before the driver gives up.
-pub(super) const PAGE_PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const PAGE_PATIENCE: Duration = Duration::from_secs(60);
 /// How long the driver may take for an answer: longer than for anything it waits for itself, of
 /// which the start of a browser is the longest, with a minute.
 pub(super) const PATIENCE: Duration = Duration::from_secs(90);
