@@ -98,8 +98,8 @@ impl MessageKind {
         )
     }
 
-    /// The kinds that are new to a reader until they are read. What somebody did, such as joining a
-    /// flow, is none of them, nor is a change of a message.
+    /// The kinds that count as unread until the user has read them. Actions, such as joining a flow,
+    /// and changes of messages do not count.
     pub const UNREAD: [Self; 6] = [
         Self::Message,
         Self::Comment,

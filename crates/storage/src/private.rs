@@ -38,7 +38,7 @@ pub struct Conversation {
     pub open: bool,
     /// The message up to which the user has read.
     pub read_up_to: MessageId,
-    /// The last number that was given in it, to a change of a message too.
+    /// The number of the last message in it, or of the last change of one.
     pub last_message_id: MessageId,
     /// How many messages of the other stand after the user's marker. Empty ones do not count, nor
     /// do those that the user has dealt with one by one.

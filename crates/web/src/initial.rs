@@ -1,6 +1,6 @@
-//! The letter that stands where a name has no picture.
+//! The letter that is shown for a name without a picture.
 
-/// The first character of a name; nothing of an empty one.
+/// The first character of a name; empty for an empty name.
 pub(crate) fn initial(name: &str) -> String {
     name.chars().next().map(String::from).unwrap_or_default()
 }

@@ -20,7 +20,7 @@ pub struct PrivateConversation {
     /// The message up to which the caller has read.
     #[serde(default)]
     pub read: i64,
-    /// The last number that was given in it, to a change of a message too.
+    /// The number of the last message in it, or of the last change of one.
     #[serde(default)]
     pub last_message_id: Option<i64>,
     /// What is new in it.

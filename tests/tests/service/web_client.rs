@@ -63,7 +63,7 @@ pub(crate) fn open_flow(browser: &Browser, server: &Server, rest: &str) {
     ready(browser);
 }
 
-/// Has a reader who has read everything, so that the page of the flow opens at its end.
+/// Marks the flow as read by a user, so that its page opens at the newest messages.
 async fn read_all(reader: &Caller) {
     let path = format!("/flows/{MAIN}");
     let last = reader.get(&path).await["last_message_id"].take();

@@ -13,7 +13,7 @@ pub(crate) use self::links::CredentialScopes;
 use self::links::links;
 use crate::addresses::Addresses;
 
-/// Beyond so many it does not matter how many messages are unread.
+/// The most unread messages that are counted (docs/protocol.md, Flows).
 const MOST_UNREAD: i64 = 100;
 
 /// A flow and one user's place in it.

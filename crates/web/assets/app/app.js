@@ -73,7 +73,7 @@ function put(message) {
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   markRead();
-  // What is not looked at waits here as in the other flows.
+  // A message that the reader does not see is counted, as in the other flows.
   if (message.id <= read) return;
   countNews(message);
   if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, read);

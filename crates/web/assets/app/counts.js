@@ -1,12 +1,12 @@
-// The tabs of flows and private conversations, and what they count. The server gives the numbers up to
-// the last message that it knew (`data-last`); what comes after it is counted here, once each.
+// The tabs of flows and private conversations, and what they count. The numbers of the server include
+// all messages up to `data-last`; later ones are counted here, each once.
 
 import { find, findAll } from './dom.js';
 
 const pageTitle = document.title;
-/** Beyond this many it does not matter how many are unread. */
+/** The most unread messages that are counted, by the server too. */
 const MOST_UNREAD = 100;
-/** The kinds that are new to a reader. */
+/** The kinds that count as unread (`MessageKind::UNREAD`). */
 const UNREAD = ['message', 'comment', 'file', 'activity', 'discussion', 'mail'];
 
 /** The tab of a flow by its id, or of the conversation with a user. */

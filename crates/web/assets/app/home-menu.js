@@ -1,4 +1,4 @@
-// The menu of the organization closes like a menu: by Escape, and when the reader turns to something else.
+// Escape closes the menu of the organization, and so do a click and the focus elsewhere.
 
 import { find } from './dom.js';
 
@@ -11,8 +11,8 @@ menu.addEventListener('keydown', (event) => {
   menu.open = false;
   find('summary', menu).focus();
 });
-for (const turned of ['pointerdown', 'focusin']) {
-  document.addEventListener(turned, ({ target }) => {
+for (const type of ['pointerdown', 'focusin']) {
+  document.addEventListener(type, ({ target }) => {
     if (!menu.contains(target)) menu.open = false;
   });
 }

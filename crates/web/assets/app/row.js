@@ -17,7 +17,7 @@ const MOST_LETTERS = 1200;
 /** Whether a message mentions the reader. */
 export function isHit(message) {
   const names = [`:user:${self.me}`, ':user:everyone'];
-  // A group that the reader is in has a name of its own.
+  // A mention of a group has the tag of the group, and this one for each of its users.
   if (!message.to) names.push(`:unread:${self.me}`);
   return message.user !== self.me && message.tags.some((tag) => names.includes(tag));
 }

@@ -6,7 +6,7 @@ const root = new URL('../..', self.location).pathname.replace(/\/$/, '');
 const ASSETS_CACHE = 'eddyline-assets';
 const PAGES_CACHE = 'eddyline-pages';
 const OFFLINE = `${root}/app/-/offline`;
-/** Where the installed client starts. The server leads on from there to a flow. */
+/** The start address of the installed client, which the server redirects to a flow. */
 const START = `${root}/`;
 /** How many pages are kept, those that were looked at last. */
 const MOST_PAGES = 20;
@@ -41,8 +41,8 @@ self.addEventListener('fetch', (event) => {
   const { origin, pathname } = new URL(request.url);
   if (origin !== self.location.origin) return;
   const isOfClient = pathname === `${root}/app` || pathname.startsWith(`${root}/app/`);
-  // Forms outside of the client sign users in and out, and a session that has ended leads to the page
-  // where one signs in. The next user must not see what was kept.
+  // Forms outside of the client sign users in and out, and the server redirects to the sign-in page when
+  // the session has ended. The next user must not see what was kept.
   const isOfSession = (request.method === 'POST' && !isOfClient) || pathname === `${root}/sign-in`;
   if (request.mode === 'navigate' && isOfSession) event.waitUntil(forget());
   if (request.method !== 'GET') return;

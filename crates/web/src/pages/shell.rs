@@ -100,11 +100,11 @@ pub(in crate::pages) struct Tab {
 /// What a tab counts.
 #[derive(Clone, Copy)]
 pub(in crate::pages) struct Counts {
-    /// The last number of the room, up to which the others are right.
+    /// The number of the last message in the room; the others include everything up to it.
     pub(in crate::pages) last: i64,
     /// The message up to which the reader has read.
     pub(in crate::pages) read: i64,
-    /// How many messages came after it; 100 stands for more.
+    /// How many messages came after it, at most 100.
     pub(in crate::pages) unread: i64,
     /// How many of them mention the reader. Each of a private conversation does.
     pub(in crate::pages) mentions: i64,
@@ -292,15 +292,17 @@ impl Shell {
     }
 }
 
-/// The one of [`ACCOUNT_PAGES`] that this path is, or is below of.
+fn is_at_or_below(here: &str, path: &str) -> bool {
+    here.strip_prefix(path)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The longest of [`ACCOUNT_PAGES`] that this path is at or below.
 fn nearest(here: &str) -> Option<&'static str> {
     ACCOUNT_PAGES
         .iter()
         .map(|(path, _)| *path)
-        .filter(|path| {
-            here.strip_prefix(path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        })
+        .filter(|path| is_at_or_below(here, path))
         .max_by_key(|path| path.len())
 }
 
@@ -312,13 +314,9 @@ impl Tab {
             flow.organization.parameterized_name, flow.parameterized_name
         );
         let path = format!("/app/{api}");
-        let is_below = || {
-            here.strip_prefix(&path)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
         let current = match is_shown {
             true => Some("page"),
-            false => is_below().then_some("true"),
+            false => is_at_or_below(here, &path).then_some("true"),
         };
         Self {
             id: flow.id.clone(),

@@ -201,6 +201,9 @@ fn pages_are_unharmed(browser: &Browser, server: &Server, threads: &Json) {
         .map(|thread| format!("/threads/{}", thread["id"].as_str().unwrap()))
         .collect();
     assert!(paths.len() > 5, "{} threads", paths.len());
+    // What the service worker keeps is the subject of other tests.
+    browser.command("Network.enable", &json!({}));
+    browser.command("Network.setBypassServiceWorker", &json!({"bypass": true}));
     open_flow(browser, server, "");
     let last = browser.execute("return Number(document.querySelector('#main').dataset.last)");
     let last = last.as_u64().unwrap();

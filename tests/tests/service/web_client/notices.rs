@@ -19,13 +19,13 @@ on_both_databases![
 /// Records notifications instead of showing them, and has the test say whether the page is looked
 /// at.
 const SYSTEM: &str = "
-    window.told = [];
+    window.notified = [];
     window.Notification = class {
         static permission = 'granted';
         static requestPermission = async () => 'granted';
         constructor(title, { body, tag }) {
             Object.assign(this, { title, body, tag });
-            window.told.push(this);
+            window.notified.push(this);
         }
         close() {}
     };
@@ -51,10 +51,10 @@ fn open_with_notices(browser: &Browser, server: &Server, who: &Caller) {
 }
 
 /// Waits until the last notification has this title, and gives those of all.
-fn told(browser: &Browser, last: &str) -> Vec<String> {
+fn notified(browser: &Browser, last: &str) -> Vec<String> {
     let last = serde_json::Value::from(last);
-    browser.wait_for(&format!("window.told.at(-1)?.title === {last}"));
-    let titles = browser.execute("return window.told.map(({ title }) => title)");
+    browser.wait_for(&format!("window.notified.at(-1)?.title === {last}"));
+    let titles = browser.execute("return window.notified.map(({ title }) => title)");
     serde_json::from_value(titles).unwrap()
 }
 
@@ -77,14 +77,14 @@ async fn the_chosen_level_says_of_what_a_page_tells(server: Server) {
     let Acme { ada, ben } = server.acme();
     let mut visitor = server.signed_in(&ada.email, PASSWORD).await;
     tokio::task::block_in_place(|| open_with_notices(&browser, &server, &ada));
-    // Before anything is chosen, mentions and private messages are told.
+    // By default the page notifies of mentions and private messages.
     ben.say(MAIN, "Good morning").await;
     ben.say(MAIN, "Lunch, @ada?").await;
     write_privately(&ben, &ada).await;
     ada.say(MAIN, "Yes, @ada will come").await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben"), ["ben in main", "ben"]);
-        let bodies = browser.execute("return window.told.map(({ body }) => body)");
+        assert_eq!(notified(&browser, "ben"), ["ben in main", "ben"]);
+        let bodies = browser.execute("return window.notified.map(({ body }) => body)");
         assert_eq!(bodies, json!(["New message", "New message"]));
     });
     let all = [("level", "all"), ("shows_text", "1")];
@@ -93,8 +93,8 @@ async fn the_chosen_level_says_of_what_a_page_tells(server: Server) {
     ben.say(MAIN, "Good evening").await;
     write_privately(&ben, &ada).await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben"), ["ben in main", "ben"]);
-        let bodies = browser.execute("return window.told.map(({ body }) => body)");
+        assert_eq!(notified(&browser, "ben"), ["ben in main", "ben"]);
+        let bodies = browser.execute("return window.notified.map(({ body }) => body)");
         assert_eq!(bodies, json!(["Good evening", "psst"]));
         assert_eq!(complaints(&browser), [""; 0]);
     });
@@ -112,7 +112,7 @@ async fn the_level_of_a_flow_goes_before_that_of_the_account(server: Server) {
     tokio::task::block_in_place(|| open_with_notices(&browser, &server, &ada));
     ben.say(MAIN, "@ada!").await;
     ben.say("acme/side", "@ada?").await;
-    tokio::task::block_in_place(|| assert_eq!(told(&browser, "ben in side"), ["ben in side"]));
+    tokio::task::block_in_place(|| assert_eq!(notified(&browser, "ben in side"), ["ben in side"]));
 
     let nothing = [("level", "nothing")];
     chooses(&mut visitor, "/account/notifications", &nothing).await;
@@ -122,7 +122,7 @@ async fn the_level_of_a_flow_goes_before_that_of_the_account(server: Server) {
     write_privately(&ben, &ada).await;
     ben.say(MAIN, "Good morning").await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben in main"), ["ben in main"]);
+        assert_eq!(notified(&browser, "ben in main"), ["ben in main"]);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
@@ -155,7 +155,11 @@ async fn a_page_tells_nothing_in_quiet_hours(server: Server) {
     });
     write_privately(&ben, &ada).await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben"), ["ben"], "of the night nothing");
+        assert_eq!(
+            notified(&browser, "ben"),
+            ["ben"],
+            "nothing that was sent in the quiet hours"
+        );
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
@@ -176,7 +180,7 @@ async fn a_page_that_is_looked_at_tells_nothing(server: Server) {
     });
     write_privately(&ben, &ada).await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben"), ["ben"]);
+        assert_eq!(notified(&browser, "ben"), ["ben"]);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
@@ -220,7 +224,7 @@ async fn a_page_tells_nothing_while_another_is_looked_at(server: Server) {
     tokio::task::block_in_place(|| {
         shows(&browser, ".tab[data-private] .count:not([hidden])");
         browser.execute("window.goOn()");
-        assert_eq!(told(&browser, "ben"), ["ben"]);
+        assert_eq!(notified(&browser, "ben"), ["ben"]);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
@@ -234,16 +238,16 @@ async fn a_notification_leads_to_what_it_tells_of(server: Server) {
     tokio::task::block_in_place(|| open_with_notices(&browser, &server, &ada));
     ben.say("acme/side", "@ada?").await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben in side"), ["ben in side"]);
-        browser.execute("window.told[0].onclick()");
+        assert_eq!(notified(&browser, "ben in side"), ["ben in side"]);
+        browser.execute("window.notified[0].onclick()");
         browser.wait_for("location.pathname === '/app/acme/side'");
         super::ready(&browser);
         sees(&browser, "@ada?");
     });
     write_privately(&ben, &ada).await;
     tokio::task::block_in_place(|| {
-        assert_eq!(told(&browser, "ben"), ["ben"]);
-        browser.execute("window.told[0].onclick()");
+        assert_eq!(notified(&browser, "ben"), ["ben"]);
+        browser.execute("window.notified[0].onclick()");
         browser.wait_for(&format!(
             "location.pathname === '/app/-/private/{}'",
             ben.id

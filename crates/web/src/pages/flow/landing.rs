@@ -51,8 +51,8 @@ impl Landing {
         }
     }
 
-    /// The chat of a reader with so many unread messages: the latest, or those around the first
-    /// unread one where that is before them.
+    /// The messages that a chat opens with for a reader with `count` unread ones, of which `first` is
+    /// the first: the latest, or those around `first` where it is older than them.
     pub(super) async fn unread(
         visit: &Visit,
         room: &Room,

@@ -218,7 +218,7 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
     let search = context.search();
     let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
-    // A group that the reader is in has a name of its own.
+    // A mention of a group has the tag of the group, and this one for each of its users.
     let unread = format!(":unread:{}", context.me);
     let mentions_reader = message.tags.iter().any(|tag| {
         *tag == mention || tag == USER_EVERYONE || (message.to.is_none() && *tag == unread)

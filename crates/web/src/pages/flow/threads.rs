@@ -47,7 +47,7 @@ pub(super) struct Action {
     pub(super) position: usize,
     pub(super) name: String,
     pub(super) description: String,
-    /// Where it leads, if it is a link (specification, 2.32.1). Others are requests of the server's.
+    /// The address of a link (specification, 2.32.1); `None` for a request that the server sends.
     pub(super) link: Option<String>,
 }
 
