@@ -1,4 +1,4 @@
-//! How the databases find provided users, pending invitations, records of mail and what began
+//! How the databases find provided users, pending invitations, records of mail, unread messages and what began
 //! threads: by an index, however many there are.
 
 use std::sync::{Arc, Mutex};
@@ -341,6 +341,12 @@ fn ask_for_last(reader: &mut Reader<'_>) -> Result<()> {
     reader.threads().list_last(RoomId(1), &roots).map(drop)
 }
 
+fn ask_for_unread(reader: &mut Reader<'_>) -> Result<()> {
+    let mut members = reader.members();
+    let unread = members.list_unread(RoomId(1), UserId(1), MessageId(5_000), 100);
+    unread.map(drop)
+}
+
 /// The statement that reads the messages which began threads.
 fn of_roots(heard: Vec<String>) -> String {
     heard
@@ -370,6 +376,13 @@ fn sqlite_finds_what_began_threads_by_an_index() {
         plan.iter().any(|step| step.contains("messages_answers")),
         "{sql}: {plan:#?}"
     );
+    // In the order of the numbers, so that the statement ends at its limit.
+    let sql = heard(&mut c, |c| ask_for_unread(&mut Reader::from(c))).remove(0);
+    let plan = sqlite_plan(&mut c, &sql);
+    let [step] = &plan[..] else {
+        panic!("{sql}: {plan:#?}")
+    };
+    assert!(step.contains("room_id=? AND id>?"), "{sql}: {step}");
 }
 
 #[test]
@@ -389,6 +402,17 @@ fn postgres_finds_what_began_threads_by_an_index() {
     let plan = postgres_plan(&mut c, &sql);
     assert!(
         plan.iter().any(|line| line.contains("messages_answers")),
+        "{sql}: {plan:#?}"
+    );
+    // In the order of the numbers, so that the statement ends at its limit.
+    let sql = heard(&mut c, |c| ask_for_unread(&mut Reader::from(c))).remove(0);
+    let plan = postgres_plan(&mut c, &sql);
+    assert!(
+        plan.iter().any(|line| line.contains("messages_pkey")),
+        "{sql}: {plan:#?}"
+    );
+    assert!(
+        !plan.iter().any(|line| line.contains("Sort")),
         "{sql}: {plan:#?}"
     );
 }
