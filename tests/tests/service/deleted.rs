@@ -106,7 +106,7 @@ async fn is_gone(server: &mut Server, by: &Caller, texts: &[&str]) {
 
 async fn a_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Server) {
     let Acme { ada, ben } = server.acme();
-    let deleted = ada.say(MAIN, "the vault code is 4711").await;
+    let deleted = ada.say(MAIN, "the vault code is periwinkle").await;
     delete(&ada, &deleted).await;
     let edited = ada.say(MAIN, "draft").await;
     edit(&ada, &edited, "my password is hunter2").await;
@@ -118,7 +118,7 @@ async fn a_text_that_was_edited_away_or_deleted_is_in_no_replay(mut server: Serv
     is_gone(
         &mut server,
         &late,
-        &["4711", "hunter2", "draft", "swordfish", "tagfish"],
+        &["periwinkle", "hunter2", "draft", "swordfish", "tagfish"],
     )
     .await;
     let heard = replay(&late, &StreamRequest::new(), BEGINNING).await;
