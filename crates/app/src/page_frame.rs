@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use eddyline_model::{RoomId, UserId};
-use eddyline_wire::{Flow, PrivateConversation, UserPresence};
+use eddyline_wire::{Flow, FormerUser, PrivateConversation, UserPresence};
 
 use crate::actor::Actor;
 use crate::flow_view::{CredentialScopes, add_users};
@@ -19,6 +19,8 @@ pub struct PageFrame {
     pub flows: Vec<Flow>,
     /// The flow of the page with its people, if it is among [`PageFrame::flows`].
     pub shown: Option<Flow>,
+    /// Those who have left the flow of the page.
+    pub former: Vec<FormerUser>,
     /// The user's private conversations, as [`crate::Messages::conversations`] gives them.
     pub conversations: Vec<PrivateConversation>,
     /// The presence of the other users of the open conversations in the flows that the user is in,
@@ -47,14 +49,18 @@ impl App {
             if let Some((room, flow)) = &mut shown {
                 add_users(reader, &addresses, *room, flow)?;
             }
+            let former = match room {
+                Some(room) => reader.members().list_former(room)?,
+                None => Vec::new(),
+            };
             Ok((
                 flows,
-                shown,
+                (shown, former),
                 reader.rooms().list_conversations(user, None)?,
                 PageNotifications::read(reader, &session, user)?,
             ))
         });
-        let (flows, shown, conversations, notifications) = read.await?;
+        let (flows, (shown, former), conversations, notifications) = read.await?;
         let own = &actor.user()?.user;
         let shown_to_user = conversations
             .iter()
@@ -69,6 +75,10 @@ impl App {
             presence: self.presence().presence_over(&rooms, &others),
             flows: flows.into_iter().map(|(_, flow)| flow).collect(),
             shown: shown.map(|(room, flow)| self.flows().with_present_people(room, flow)),
+            former: former
+                .iter()
+                .map(|user| FormerUser::of(user, &self.core().config().addresses.base))
+                .collect(),
             conversations,
             notifications,
         })

@@ -1,8 +1,8 @@
 //! Users (specification, section 4), and the members of a flow.
 
 use eddyline_model::UserId;
-use eddyline_wire::User;
 use eddyline_wire::requests::{AddFlowUser, BlockFlowUser};
+use eddyline_wire::{FormerUser, User};
 use http::Method;
 
 use crate::client::Client;
@@ -45,6 +45,14 @@ impl FlowClient {
     /// See [`Error`].
     pub async fn users(&self) -> Result<Vec<User>, Error> {
         self.request(Method::GET, "/users").call().await
+    }
+
+    /// The users who have left the flow, or were removed from it.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn former_users(&self) -> Result<Vec<FormerUser>, Error> {
+        self.request(Method::GET, "/former_users").call().await
     }
 
     /// Adds a user of the flow's organization; adding a member again changes nothing.

@@ -13,6 +13,12 @@ pub(crate) async fn list(ctx: RequestContext) -> Answer {
     json(StatusCode::OK, &ctx.app().flows().users(&room).await?)
 }
 
+pub(crate) async fn former(ctx: RequestContext) -> Answer {
+    let room = ctx.flow(FlowAction::Read).await?;
+    let users = ctx.app().flows().former_users(&room).await?;
+    json(StatusCode::OK, &users)
+}
+
 pub(crate) async fn add(ctx: RequestContext, request: UnparsedParams<AddFlowUser>) -> Answer {
     let room = ctx.flow(FlowAction::AddUser).await?;
     let AddFlowUser { id } = request.read()?;

@@ -311,6 +311,15 @@ fn flow_user_endpoints() -> Vec<Endpoint> {
         .scopes(&[Flow, Manage])
         .answers(200, "The users", Some(Many("User"))),
         Endpoint::new(
+            Method::GET,
+            "/flows/{organization}/{flow}/former_users",
+            "listFormerFlowUsers",
+            "The users who have left a flow",
+            flow_users::former,
+        )
+        .scopes(&[Flow])
+        .answers(200, "The users who have left", Some(Many("FormerUser"))),
+        Endpoint::new(
             Method::POST,
             "/flows/{organization}/{flow}/users",
             "addFlowUser",

@@ -181,6 +181,12 @@ pub(crate) fn of_schema(name: &str) -> Option<Value> {
         }
         "Flow" => flow(),
         "FlowUser" => flow_user(),
+        "FormerUser" => json!({
+            "id": 18,
+            "nick": "Ben",
+            "name": "Ben Bitdiddle",
+            "avatar": "https://chat.example/avatars/18-77c0/",
+        }),
         "Group" => group(),
         "ImportedInvitations" => json!({
             "invitations": [invitation()],
@@ -484,6 +490,7 @@ mod tests {
         }
         is::<eddyline_wire::Flow>("Flow");
         is::<eddyline_wire::FlowUser>("FlowUser");
+        is::<eddyline_wire::FormerUser>("FormerUser");
         is::<eddyline_wire::Group>("Group");
         is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
         is::<eddyline_wire::Message>("Message");

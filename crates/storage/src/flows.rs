@@ -11,7 +11,8 @@ use eddyline_portable::portable;
 use crate::areas::{Flows, Members, OrganizationMembers, Rooms};
 use crate::reader::Access;
 use crate::schema::{
-    flows, mentions, mentions_seen, messages, organization_members, room_members, rooms, users,
+    flows, former_members, mentions, mentions_seen, messages, organization_members, room_members,
+    rooms, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -254,6 +255,17 @@ impl<C: Access> Members<'_, C> {
             .collect())
     }
 
+    /// Those who have left a room, ordered by user.
+    pub fn list_former(c: &mut Connection, room: RoomId) -> Result<Vec<User>> {
+        let rows = former_members::table
+            .inner_join(users::table.on(users::id.eq(former_members::user_id)))
+            .filter(former_members::room_id.eq(room.0))
+            .order(former_members::user_id)
+            .select(UserRow::as_select())
+            .load(c)?;
+        Ok(rows.into_iter().map(to_user).collect())
+    }
+
     /// The messages of others after the user's marker, the earliest first, at most `limit` of them.
     /// Deleted ones are left out.
     pub fn list_unread(
@@ -480,13 +492,27 @@ impl Members<'_, Tx<'_>> {
             diesel::insert_into(room_members::table)
                 .values(rows)
                 .execute(c)?;
+            let returned = former_members::table
+                .filter(former_members::room_id.eq(room.0))
+                .filter(former_members::user_id.eq_any(part.iter().map(|user| user.0)));
+            diesel::delete(returned).execute(c)?;
         }
         Ok(())
     }
 
-    /// Takes a user out of a room.
+    /// Takes a user out of a room. Where the user was in it, [`list_former`](Members::list_former)
+    /// has the user from now on.
     pub fn delete(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
-        diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
+        let deleted = diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
+        if deleted > 0 {
+            diesel::insert_into(former_members::table)
+                .values((
+                    former_members::room_id.eq(room.0),
+                    former_members::user_id.eq(user.0),
+                ))
+                .on_conflict_do_nothing()
+                .execute(c)?;
+        }
         Ok(())
     }
 

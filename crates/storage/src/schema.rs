@@ -324,6 +324,9 @@ diesel::table! {
     }
 }
 diesel::table! {
+    former_members (room_id, user_id) { room_id -> BigInt, user_id -> BigInt, }
+}
+diesel::table! {
     messages (room_id, id) {
         room_id -> BigInt,
         id -> BigInt,
@@ -488,6 +491,7 @@ diesel::allow_tables_to_appear_in_same_query!(
     sources,
     objects,
     files,
+    former_members,
     room_members,
     messages,
     message_tags,

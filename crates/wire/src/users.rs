@@ -49,6 +49,33 @@ impl User {
     }
 }
 
+/// A user who has left a flow, or was removed from it. Beyond the specification: messages name their
+/// author by number, and clients need the name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FormerUser {
+    /// Number.
+    pub id: i64,
+    /// Short name.
+    pub nick: String,
+    /// Full name.
+    pub name: String,
+    /// URL of the picture.
+    pub avatar: String,
+}
+
+impl FormerUser {
+    /// A user who has left, with addresses under `base_url`.
+    #[must_use]
+    pub fn of(user: &ModelUser, base_url: &str) -> Self {
+        Self {
+            id: user.id.0,
+            nick: user.nick.clone(),
+            name: user.name.clone(),
+            avatar: avatar_url(user, base_url),
+        }
+    }
+}
+
 pub(crate) fn avatar_url(user: &ModelUser, base_url: &str) -> String {
     format!("{base_url}/avatars/{}/", user.avatar)
 }

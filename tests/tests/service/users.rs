@@ -19,6 +19,7 @@ on_shared_servers![
     doing_it_twice_does_nothing,
     joining_and_leaving_is_told,
     one_leaves_oneself_only,
+    those_who_have_left_are_listed_until_they_return,
     what_an_operator_does_is_not_told,
     a_user_in_two_organizations_is_seen_from_both,
 ];
@@ -301,6 +302,31 @@ async fn joining_and_leaving_is_told(tenant: Tenant) {
         403
     );
     assert_eq!(olga.get("/flows").await, json!([]));
+}
+
+async fn those_who_have_left_are_listed_until_they_return(tenant: Tenant) {
+    let former = tenant.path("/former_users");
+    assert_eq!(tenant.ada.get(&former).await, json!([]));
+    let ben = tenant.path(&format!("/users/{}", tenant.ben.id));
+    tenant.ben.does(Method::DELETE, &ben, &json!({})).await;
+    let list = tenant.ada.get(&former).await;
+    let [left] = list.as_array().unwrap().as_slice() else {
+        panic!("{list}");
+    };
+    let avatar = tenant.ben.get("/user").await["avatar"].take();
+    let expected = json!({"id": tenant.ben.id, "nick": "ben", "name": "ben", "avatar": avatar});
+    assert_eq!(left, &expected);
+    // Who has left does not see who else has.
+    assert_eq!(
+        status(&tenant.ben, Method::GET, &former, json!({})).await,
+        403
+    );
+    let back = json!({"id": tenant.ben.id});
+    tenant
+        .ada
+        .does(Method::POST, &tenant.path("/users"), &back)
+        .await;
+    assert_eq!(tenant.ada.get(&former).await, json!([]));
 }
 
 /// Shows: 2.12

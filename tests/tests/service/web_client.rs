@@ -5,6 +5,7 @@ mod choices;
 mod code;
 mod context;
 mod fit;
+mod former;
 mod german;
 mod hostile;
 mod keyboard;

@@ -6,7 +6,7 @@ use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::users::User as ModelUser;
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
-use eddyline_wire::User;
+use eddyline_wire::{FormerUser, User};
 use serde_json::json;
 
 use crate::action_message::action;
@@ -32,6 +32,25 @@ impl Flows {
         Ok(people
             .iter()
             .map(|(_, user)| User::of(user, base))
+            .collect())
+    }
+
+    /// Those who have left a flow, or were removed from it. What they wrote is still there.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::unavailable`].
+    pub async fn former_users(&self, room: &FlowRoom) -> Result<Vec<FormerUser>> {
+        let id = room.id();
+        let people = self
+            .core
+            .store()
+            .read(move |reader| reader.members().list_former(id))
+            .await?;
+        let base = &self.core.config().addresses.base;
+        Ok(people
+            .iter()
+            .map(|user| FormerUser::of(user, base))
             .collect())
     }
 

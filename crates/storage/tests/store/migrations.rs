@@ -22,7 +22,29 @@ on_shared_databases!(
     notices_of_before_keep_no_text,
     keys_of_nicks_lose_what_is_not_seen,
     words_that_a_killed_process_did_not_index_are_found,
+    authors_who_had_left_before_they_were_kept_are_known,
 );
+
+async fn authors_who_had_left_before_they_were_kept_are_known(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (main, ann, bob) = (world.main, world.ann, world.bob);
+    for author in [ann, bob] {
+        world.say(chat(main, author, "hello")).await;
+    }
+    let leave = move |tx: &mut Tx<'_>| tx.members().delete(main, bob);
+    world.store.write(leave).await.expect("bob leaves");
+    world.store.close().await;
+    undo_at(&home, "20261127000002");
+    let world = World {
+        store: home.open(),
+        ..world
+    };
+    let former = world
+        .read(move |reader| reader.members().list_former(main))
+        .await;
+    let former: Vec<UserId> = former.iter().map(|user| user.id).collect();
+    assert_eq!(former, [bob]);
+}
 
 async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
     let world = World::new(&home).await;

@@ -561,6 +561,11 @@ async fn memberships_can_be_changed_and_ended(home: Arc<Home>) {
             .collect::<Vec<_>>(),
         [(main, true), (side, false)]
     );
+    let former = world
+        .read(move |reader| reader.members().list_former(side))
+        .await;
+    let former: Vec<UserId> = former.iter().map(|user| user.id).collect();
+    assert_eq!(former, [ann]);
     let people = world
         .read(move |reader| {
             let mut people = reader.members().list_of_room(main)?;

@@ -548,6 +548,8 @@ function heard(event) {
       break;
     default:
       if (typeof event.id !== 'number') break;
+      // The people of the flow have changed.
+      if (event.event === 'action' && isHere(event)) refreshSoon(LISTS);
       notice(event);
       if (isHere(event)) put(event);
       else countNews(event);

@@ -30,6 +30,12 @@ function buttonOf(emoji, users) {
   return button;
 }
 
+document.addEventListener('formerusers', () => {
+  const isUnnamed = (button) => button.title.split(', ').includes(t('both.former'));
+  const rows = new Set(findAll('.react').filter(isUnnamed).map((button) => button.closest('article')));
+  for (const row of rows) showReactions(row, reactionsOf(row));
+});
+
 /** The reactions that a row shows. */
 function reactionsOf(row) {
   const buttons = findAll('.react', row);

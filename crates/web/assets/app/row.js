@@ -37,8 +37,19 @@ export function authorOf(message) {
   if (message.author) return { name: message.author.name };
   if (message.external_user_name) return { name: message.external_user_name };
   if (message.user === '0') return { name: sourceOf(message) ?? 'Eddyline' };
-  return person(message.user) ?? { name: t('both.former') };
+  return person(message.user) ?? { name: t('both.former'), isUnknown: true };
 }
+
+/** Names the authors who were not known when their rows were filled. */
+document.addEventListener('formerusers', () => {
+  for (const row of findAll('article[data-unnamed]')) {
+    const author = person(row.dataset.user);
+    if (!author) continue;
+    row.removeAttribute('data-unnamed');
+    find('.by b', row).textContent = author.name;
+    fillFace(find('.face', row), author);
+  }
+});
 
 /** Shows a message in a row. What depends on the rows beside it is for the feed. */
 export function fill(row, message, prefix) {
@@ -50,6 +61,7 @@ export function fill(row, message, prefix) {
   row.setAttribute('aria-labelledby', `${name}-by ${name}`);
   row.classList.toggle('hit', isHit(message));
   row.classList.toggle('act', message.event === 'activity');
+  row.toggleAttribute('data-unnamed', Boolean(author.isUnknown));
   find('.by', row).id = `${name}-by`;
   find('.text', row).id = name;
   find('.by b', row).textContent = author.name;

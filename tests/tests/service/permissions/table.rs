@@ -152,6 +152,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /avatars/{avatar}", none, EVERYBODY),
     row("GET /avatars/{avatar}/{size}", none, EVERYBODY),
     row("GET /flows/{organization}/{flow}/users", none, WHO_SEES_THE_FLOW),
+    row("GET /flows/{organization}/{flow}/former_users", none, MEMBERS),
     row("POST /flows/{organization}/{flow}/users", |stage| Body::Json(json!({"id": stage.owner.id})), MEMBERS),
     row("PUT /flows/{organization}/{flow}/users/{user}", |_| Body::Json(json!({"disabled": false})), "200 200 403 403 200 200 404 404 403 401"),
     row("DELETE /flows/{organization}/{flow}/users/{user}", none, "204 403 403 403 403 403 404 404 403 401"),

@@ -1,16 +1,17 @@
 //! The pages over all rooms of the reader: a search, and what mentions them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Actor, ErrorKind, RoomsList};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageCursor;
+use eddyline_model::policy::FlowAction;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::message::{PageMessage, decoded};
-use super::private::person;
+use super::private::{former, person};
 use super::rows::UsersById;
 use crate::error::PageError;
 use crate::pages::shell::Shell;
@@ -131,6 +132,7 @@ async fn rows(
             add_person(visit, actor, &mut people, id).await?;
         }
     }
+    add_former(visit, actor, &mut people, &messages).await?;
     let context = FoundContext {
         visit,
         people: &people,
@@ -192,4 +194,27 @@ async fn add_person(
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Adds the authors who have left the flow of their message.
+async fn add_former(
+    visit: &Visit,
+    actor: &Actor,
+    people: &mut UsersById,
+    messages: &[PageMessage],
+) -> Result<(), PageError> {
+    let is_known = |message: &&PageMessage| {
+        let user: i64 = message.user.parse().unwrap_or_default();
+        user == 0 || people.contains_key(&user)
+    };
+    let unknown = messages.iter().filter(|message| !is_known(message));
+    let flows: BTreeSet<&str> = unknown.filter_map(|each| each.flow.as_deref()).collect();
+    for flow in flows {
+        let room = visit.app().rooms();
+        let room = room.find_named(actor, flow, FlowAction::Read).await?;
+        for user in visit.app().flows().former_users(&room).await? {
+            people.insert(user.id, former(&user));
+        }
+    }
+    Ok(())
 }

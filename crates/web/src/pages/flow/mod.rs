@@ -12,6 +12,7 @@ mod search;
 mod tag_links;
 mod threads;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use askama::Template;
@@ -28,6 +29,7 @@ pub(super) use self::everywhere::{mentions, search as search_everywhere};
 use self::files::FileList;
 use self::landing::{Landing, Stretch};
 pub(super) use self::landing::{choose_day, message, on};
+use self::private::former;
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
@@ -271,13 +273,17 @@ async fn show(
     }
     let users = flow.users.take().unwrap_or_default();
     let everybody: UsersById = users.into_iter().map(|user| (user.id, user)).collect();
+    let mut authors = Cow::Borrowed(&everybody);
+    for user in &frame.former {
+        authors.to_mut().insert(user.id, former(user));
+    }
     let path = format!(
         "/app/{}/{}",
         flow.organization.parameterized_name, flow.parameterized_name
     );
     let context = RowContext {
         t: visit.texts(),
-        people: &everybody,
+        people: &authors,
         zone: visit.zone(),
         now: app.now(),
         me: actor.user_id().map_or(0, |id| id.0),

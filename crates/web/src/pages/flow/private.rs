@@ -6,7 +6,7 @@ use axum::response::Response;
 use eddyline_app::Room;
 use eddyline_model::UserId;
 use eddyline_model::policy::MessageAction;
-use eddyline_wire::{FlowUser, User};
+use eddyline_wire::{FlowUser, FormerUser, User};
 
 use super::landing::{Landing, Stretch, day, message_id};
 use super::of_chat;
@@ -142,11 +142,23 @@ async fn show_at(
 
 pub(super) fn person(user: &User) -> FlowUser {
     FlowUser {
-        id: user.id,
-        nick: user.nick.clone(),
-        name: user.name.clone(),
         email: user.email.clone(),
-        avatar: user.avatar.clone(),
+        ..absent(user.id, [&user.nick, &user.name, &user.avatar])
+    }
+}
+
+/// An author who has left the flow.
+pub(super) fn former(user: &FormerUser) -> FlowUser {
+    absent(user.id, [&user.nick, &user.name, &user.avatar])
+}
+
+fn absent(id: i64, [nick, name, avatar]: [&str; 3]) -> FlowUser {
+    FlowUser {
+        id,
+        nick: nick.to_owned(),
+        name: name.to_owned(),
+        email: String::new(),
+        avatar: avatar.to_owned(),
         status: None,
         disabled: false,
         last_activity: 0,

@@ -122,6 +122,7 @@ pub(super) const ROWS: &[Row] = &[
     public("GET /avatars/{avatar}"),
     public("GET /avatars/{avatar}/{size}"),
     row("GET /flows/{organization}/{flow}/users", "flow manage"),
+    row("GET /flows/{organization}/{flow}/former_users", "flow"),
     row("POST /flows/{organization}/{flow}/users", "manage"),
     row("PUT /flows/{organization}/{flow}/users/{user}", "manage"),
     row("DELETE /flows/{organization}/{flow}/users/{user}", "manage"),
