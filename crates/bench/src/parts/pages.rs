@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
@@ -31,6 +32,7 @@ pub(crate) async fn measure(
     results: &mut Results,
 ) -> Result<()> {
     let session = sign_in(stage, filled, &stage.homes.filled).await?;
+    mark_read(filled, &session).await?;
     let list = format!("/flows/{FLOW}/messages?limit=50&event=message,comment,status,file");
     let with_html = format!("{list}&html=1");
     let page = page_request(&session);
@@ -84,7 +86,7 @@ pub(crate) fn set_password(stage: &Stage<'_>, data: &Path) -> Result<()> {
 /// Signs the reader in as a browser does, and gives the cookies.
 async fn sign_in(stage: &Stage<'_>, server: &Server, data: &Path) -> Result<String> {
     set_password(stage, data)?;
-    let form = ask(server, "GET", "", "").await?;
+    let form = ask(server, "GET /sign-in", "", "").await?;
     let token = cookie(&form, "eddyline-csrf")?;
     let csrf = token.split('=').nth(1).unwrap_or_default();
     let body = format!(
@@ -92,16 +94,35 @@ async fn sign_in(stage: &Stage<'_>, server: &Server, data: &Path) -> Result<Stri
         READER.replace('@', "%40"),
         PASSWORD.replace(' ', "+")
     );
-    let answer = ask(server, "POST", &format!("Cookie: {token}\r\n"), &body).await?;
+    let lines = format!("Cookie: {token}\r\nContent-Type: application/x-www-form-urlencoded\r\n");
+    let answer = ask(server, "POST /sign-in", &lines, &body).await?;
     Ok(format!("{token}; {}", cookie(&answer, "eddyline-session")?))
 }
 
-/// Asks for the page for signing in on a connection of its own.
-async fn ask(server: &Server, method: &str, lines: &str, body: &str) -> Result<String> {
+/// Marks all messages as read: the page opens at the newest ones then, which the lists have.
+async fn mark_read(server: &Server, session: &str) -> Result<()> {
+    let csrf = session.split(['=', ';']).nth(1).unwrap_or_default();
+    let lines = format!(
+        "Cookie: {session}\r\nX-CSRF-Token: {csrf}\r\nSec-Fetch-Site: same-origin\r\nContent-Type: {JSON}\r\n"
+    );
+    let path = format!("/app/-/api/flows/{FLOW}");
+    let flow = ask(server, &format!("GET {path}"), &lines, "").await?;
+    let (_, body) = flow.split_once("\r\n\r\n").unwrap_or_default();
+    let flow: Value = serde_json::from_str(body)?;
+    let marker = json!({"message": flow["last_message_id"]}).to_string();
+    let answer = ask(server, &format!("PUT {path}/read"), &lines, &marker).await?;
+    if !answer.starts_with("HTTP/1.1 200") {
+        return Err(format!("the messages are not marked as read: {answer}").into());
+    }
+    Ok(())
+}
+
+/// Sends a request on a connection of its own.
+async fn ask(server: &Server, target: &str, lines: &str, body: &str) -> Result<String> {
     let length = body.len();
     let request = format!(
-        "{method} /sign-in HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n{lines}\
-         Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {length}\r\n\r\n{body}"
+        "{target} HTTP/1.1\r\nHost: bench\r\nConnection: close\r\n{lines}\
+         Content-Length: {length}\r\n\r\n{body}"
     );
     let mut socket = TcpStream::connect(server.api).await?;
     socket.write_all(request.as_bytes()).await?;

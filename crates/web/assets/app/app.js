@@ -21,7 +21,7 @@ import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
-import { listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
+import { addedThreads, extend, listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
 import { clock } from './times.js';
 import { notify } from './toast.js';
 import { sharedWorkerAddress } from './worker-address.js';
@@ -212,11 +212,12 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.action) act(button);
   else if (button?.classList.contains('newer')) goToNewest();
   else if (button && 'only' in button.dataset) sift(button);
-  const shot = event.target.closest('a.shot');
-  if (shot && !(event.ctrlKey || event.metaKey || event.shiftKey)) {
-    event.preventDefault();
-    openPicture(shot);
-  }
+  const link = event.target.closest('a');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const follow = link.matches('.shot') ? openPicture : 'extends' in link.dataset && extend;
+  if (!follow) return;
+  event.preventDefault();
+  follow(link);
 });
 
 function react(row) {
@@ -663,7 +664,7 @@ async function rebuild() {
   }
   const place = placeOfFocus();
   const hasMessages = parts.includes('chat');
-  const restoreUnread = unreadThreads();
+  const [restoreAdded, restoreUnread] = [addedThreads(), unreadThreads()];
   for (const id of parts) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
     if (!old || !fresh || (!hasMessages && isWrittenIn(old))) continue;
@@ -674,6 +675,7 @@ async function rebuild() {
     }
     takeChildren(old, fresh);
   }
+  restoreAdded();
   restoreUnread();
   markShown(shownThread?.thread);
   for (const feed of hasMessages ? feeds : []) {

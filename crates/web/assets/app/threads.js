@@ -1,7 +1,7 @@
 // The list of threads beside the chat: the inbox, or the threads that people began.
 
 import { root } from './api.js';
-import { find, findAll, icon, make, textOf } from './dom.js';
+import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { authorOf, chip } from './row.js';
 import { t } from './texts.js';
 import { shortTime } from './times.js';
@@ -70,7 +70,73 @@ export function putThread(thread, message) {
   if (isRead || last !== message.id) item.classList.toggle('unread', !isRead);
   rows.prepend(item);
   if (hadFocus) link.focus();
+  if (!('extended' in rows.dataset)) shorten(list, rows);
+}
+
+/** Takes the last rows away. The link below the list goes on with them. */
+function shorten(list, rows) {
+  const further = find('.further', list);
+  if (!further || rows.children.length <= MOST_THREADS) return;
   while (rows.children.length > MOST_THREADS) rows.lastElementChild.remove();
+  const last = rows.lastElementChild;
+  const link = find('a', further);
+  const address = new URL(link.href);
+  address.searchParams.set('until', changedAt(last));
+  address.searchParams.set('before', find('a', last).getAttribute('href').split('/').at(-1));
+  link.href = address.href;
+  further.hidden = false;
+}
+
+/** When the thread of a row changed, in milliseconds. */
+const changedAt = (item) => Date.parse(find('time', item).dateTime);
+
+/** Adds what a link below the list leads to: older threads, or older files. */
+export async function extend(link) {
+  if (link.ariaBusy) return;
+  link.ariaBusy = 'true';
+  try {
+    const answer = await fetch(link.href);
+    const page = answer.ok && !answer.redirected ? find('#inbox', pageOf(await answer.text())) : null;
+    if (!link.isConnected) return;
+    if (!page || !append(listOf(), page)) location.assign(link.href);
+  } catch {
+    // The browser says that the server is not there.
+    location.assign(link.href);
+  }
+}
+
+function append(list, page) {
+  const [rows, more] = [find('ul', list), find('ul', page)];
+  if (!rows || !more || list.dataset.list !== page.dataset.list) return false;
+  const hadFocus = find('.further', list).contains(document.activeElement);
+  const known = new Set([...rows.children].map(addressOf));
+  const added = [...more.children].filter((item) => !known.has(addressOf(item)));
+  rows.append(...added);
+  rows.dataset.extended = '';
+  const further = find('.further', page);
+  if (further) find('.further', list).replaceWith(further);
+  else find('.further', list).remove();
+  if (hadFocus) find('a', added[0] ?? rows.lastElementChild)?.focus();
+  return true;
+}
+
+const addressOf = (item) => find('a', item).getAttribute('href');
+
+/** The older threads that were added below the list, so that they stay when it is made anew. */
+export function addedThreads() {
+  const rows = find('.rows[data-extended]', listOf());
+  if (!rows) return () => {};
+  const [items, further] = [[...rows.children], find('.further', listOf())];
+  return () => {
+    const fresh = find('.rows', listOf());
+    const last = fresh?.lastElementChild;
+    if (!last || fresh === rows) return;
+    const shown = new Set([...fresh.children].map(addressOf));
+    const isOlder = (item) => changedAt(item) <= changedAt(last) && !shown.has(addressOf(item));
+    fresh.append(...items.filter(isOlder));
+    fresh.dataset.extended = '';
+    find('.further', listOf())?.replaceWith(further);
+  };
 }
 
 /** What stands in a row, as the server renders it (`lists.html`). */

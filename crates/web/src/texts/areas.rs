@@ -229,6 +229,7 @@ texts! {
         files: String,
         no_files: Told,
         older_files: String,
+        older_threads: String,
         all: String,
         unread: String,
         none_unread: String,

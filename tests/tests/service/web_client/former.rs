@@ -63,7 +63,7 @@ async fn those_who_have_left_keep_their_names(server: Server) {
         browser.wait_for(
             "document.querySelector('#chat article[data-id=\"1\"] .by b').textContent === 'ben'",
         );
-        shows(&browser, "#chat article[data-id='1'] .face img");
+        shows(&browser, "#chat article[data-id='1'] img[src*='/avatars/']");
         shows(&browser, "#chat article[data-id='1'] .react[title='ben']");
         click(&browser, "[data-list-link='people'], a[href$='/people']");
         shows(&browser, "#inbox[data-list='people']");

@@ -14,6 +14,7 @@ on_both_databases![
     what_is_said_while_a_thread_is_loaded_is_in_it,
     the_inbox_tells_what_is_new_and_what_was_said_last,
     threads_that_people_began_have_a_list,
+    the_inbox_goes_on_with_older_threads,
     files_have_a_list,
     a_search_stays_beside_what_it_found,
     a_phone_shows_the_list_that_was_asked_for,
@@ -241,6 +242,80 @@ async fn threads_that_people_began_have_a_list(server: Server) {
     });
 }
 
+/// The titles of the inbox, in their order.
+fn titles(browser: &Browser) -> Vec<String> {
+    let titles = browser.execute(
+        "return [...document.querySelectorAll('#inbox .rows .title')].map(title => title.textContent)",
+    );
+    serde_json::from_value(titles).unwrap()
+}
+
+/// The titles of items, the last one first.
+fn counted_down(range: std::ops::Range<usize>) -> Vec<String> {
+    range.rev().map(|number| format!("item {number}")).collect()
+}
+
+async fn open_items(source: &Source, range: std::ops::Range<usize>) {
+    for number in range {
+        let state = json!({"title": format!("item {number}")});
+        source
+            .push(&update(&number.to_string(), "opened", &state))
+            .await;
+    }
+}
+
+async fn the_inbox_goes_on_with_older_threads(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    open_items(&source, 0..70).await;
+    let late = server.user("acme", "late");
+    let has =
+        |number: usize| format!("document.querySelectorAll('#inbox .rows li').length === {number}");
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        assert_eq!(titles(&browser), counted_down(40..70));
+    });
+    // Of those that come meanwhile the list has the last fifty. It goes on behind them.
+    open_items(&source, 70..95).await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(&browser, "#inbox .rows li:first-child .title", "item 94");
+        assert_eq!(titles(&browser), counted_down(45..95));
+        for number in [80, 95] {
+            click(&browser, "#inbox .further a");
+            browser.wait_for(&has(number));
+        }
+        assert_eq!(titles(&browser), counted_down(0..95));
+        assert_eq!(
+            browser.count("#inbox .further:not([hidden])"),
+            0,
+            "there is no more"
+        );
+    });
+    // What was added stays when the list is made anew.
+    let path = format!("/flows/{MAIN}/users");
+    ben.does(Method::POST, &path, &json!({"id": late.id})).await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, &format!("#people li[data-id='{}']", late.id));
+        assert_eq!(titles(&browser), counted_down(0..95));
+        // Without a script the link leads to a page of its own.
+        open_flow(&browser, &server, "");
+        let address = "document.querySelector('#inbox .further a').getAttribute('href')";
+        let address = browser.execute(&format!("return {address}"));
+        browser.open(&format!(
+            "{}{}",
+            server.base_url(),
+            address.as_str().unwrap()
+        ));
+        assert_eq!(titles(&browser), counted_down(35..65));
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
 async fn files_have_a_list(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
@@ -262,9 +337,11 @@ async fn files_have_a_list(server: Server) {
         let sent = browser.execute("return document.querySelector('.files .sent').textContent");
         assert!(sent.as_str().unwrap().starts_with("ben "), "{sent}");
         click(&browser, ".further a");
-        waits_for_text(&browser, ".files .name", "tea-0.txt");
+        waits_for_text(&browser, ".files li:last-child .name", "tea-0.txt");
+        assert_eq!(browser.count(".files li"), 31);
+        assert_eq!(browser.count(".further"), 0, "there is no more");
         // It leads to the message that brought it.
-        click(&browser, ".files .sent");
+        click(&browser, ".files li:last-child .sent");
         shows(&browser, "#chat article.here[data-id='1']");
         shows(&browser, "#inbox[data-list='files']");
     });

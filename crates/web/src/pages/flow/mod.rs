@@ -33,7 +33,7 @@ use self::private::former;
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
-use self::threads::{ThreadHead, ThreadRow, thread_rows};
+use self::threads::{ThreadHead, ThreadList};
 use crate::Site;
 use crate::error::PageError;
 use crate::pages::flows::show_settings;
@@ -62,8 +62,8 @@ fn of_chat() -> MessageQuery {
 
 /// The list beside the chat.
 enum List<'a> {
-    Inbox(Vec<ThreadRow>),
-    Threads(Vec<ThreadRow>),
+    Inbox(ThreadList),
+    Threads(ThreadList),
     Files(FileList),
     People(Vec<&'a FlowUser>),
     Search(Search),
@@ -310,10 +310,10 @@ async fn show(
         Wanted::People => List::People(current(&everybody)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
         Wanted::Inbox | Wanted::Thread(..) => {
-            List::Inbox(thread_rows(&visit, &room, ThreadsOf::Inbox, &context).await?)
+            List::Inbox(ThreadList::of(&visit, &room, ThreadsOf::Inbox, &context).await?)
         }
         Wanted::Threads => {
-            List::Threads(thread_rows(&visit, &room, ThreadsOf::Chat, &context).await?)
+            List::Threads(ThreadList::of(&visit, &room, ThreadsOf::Chat, &context).await?)
         }
         Wanted::Files => List::Files(FileList::of(&visit, &chat, &context).await?),
     };

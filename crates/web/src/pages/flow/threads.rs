@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use eddyline_app::{FlowRoom, ThreadsOf};
-use eddyline_model::Timestamp;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
+use eddyline_model::{MessageId, Timestamp};
 use eddyline_wire::{Thread, ThreadLastMessage};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::rows::{RowContext, RowThread};
 use crate::error::PageError;
 use crate::visit::Visit;
 
-/// How many threads a list opens with.
+/// How many threads a list has.
 const THREADS: i64 = 30;
 
 /// A thread in a list.
@@ -30,6 +30,15 @@ pub(super) struct ThreadRow {
     pub(super) talks: usize,
     pub(super) updated: String,
     pub(super) clock: String,
+}
+
+/// A list of threads, those that changed last first.
+pub(super) struct ThreadList {
+    pub(super) rows: Vec<ThreadRow>,
+    /// Where it goes on.
+    pub(super) further: String,
+    /// Whether there is more.
+    pub(super) more: bool,
 }
 
 /// What stands above the messages of a thread.
@@ -51,32 +60,57 @@ pub(super) struct Action {
     pub(super) link: Option<String>,
 }
 
-/// The threads of the inbox or of the chat, those that changed last first. A chat message
-/// without an answer is not listed.
-pub(super) async fn thread_rows(
-    visit: &Visit,
-    room: &Arc<FlowRoom>,
-    of: ThreadsOf,
-    context: &RowContext<'_>,
-) -> Result<Vec<ThreadRow>, PageError> {
-    let query = ThreadQuery {
-        threads: ThreadSelection::All,
-        since: None,
-        until: None,
-        before: None,
-        empty: of == ThreadsOf::Inbox,
-        limit: THREADS,
-        last_message: true,
-    };
-    let page = visit.app().threads().list(room, of, query).await?;
-    let encoder = visit.app().encoder();
-    let json = encoder.threads(room.id(), &page.threads, Some(&page.last_messages));
-    let threads: Vec<PageThread> = decoded(&json)?;
-    Ok(threads
-        .iter()
-        .zip(&page.threads)
-        .map(|(thread, state)| ThreadRow::of(thread, state.counts.updated_at, context))
-        .collect())
+impl ThreadList {
+    /// The threads of the inbox or of the chat behind the one that the address names, or those that
+    /// changed last. A chat message without an answer is not listed.
+    pub(super) async fn of(
+        visit: &Visit,
+        room: &Arc<FlowRoom>,
+        of: ThreadsOf,
+        context: &RowContext<'_>,
+    ) -> Result<Self, PageError> {
+        let (until, before) = behind(visit, room);
+        let list = match of {
+            ThreadsOf::Chat => "/threads",
+            _ => "",
+        };
+        let query = ThreadQuery {
+            threads: ThreadSelection::All,
+            since: None,
+            until,
+            before,
+            empty: of == ThreadsOf::Inbox,
+            limit: THREADS,
+            last_message: true,
+        };
+        let page = visit.app().threads().list(room, of, query).await?;
+        let encoder = visit.app().encoder();
+        let json = encoder.threads(room.id(), &page.threads, Some(&page.last_messages));
+        let threads: Vec<PageThread> = decoded(&json)?;
+        let rows = threads.iter().zip(&page.threads);
+        let place = page.threads.last().map_or_else(String::new, |last| {
+            let before = encoder.thread_id(room.id(), last.root);
+            format!("?until={}&before={before}", last.counts.updated_at.0)
+        });
+        Ok(Self {
+            rows: rows
+                .map(|(thread, state)| ThreadRow::of(thread, state.counts.updated_at, context))
+                .collect(),
+            further: format!("{}{list}{place}", context.flow),
+            more: page.more,
+        })
+    }
+}
+
+/// The thread behind which a list goes on: when it changed, and what began it.
+fn behind(visit: &Visit, room: &FlowRoom) -> (Option<Timestamp>, Option<MessageId>) {
+    let messages = visit.app().messages();
+    let until = visit.query("until").parse().ok().map(Timestamp);
+    let before = messages.thread_root(room, visit.query("before")).ok();
+    match until {
+        Some(_) => (until, before),
+        None => (None, None),
+    }
 }
 
 impl ThreadRow {
