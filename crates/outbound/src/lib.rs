@@ -15,6 +15,7 @@ mod target;
 mod tls;
 
 use std::any::Any;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +33,9 @@ pub struct Config {
     /// Whether addresses that are not public may be reached, too: for tests, and for networks whose
     /// users may reach everything in them anyway. Off by default.
     pub allow_private: bool,
+    /// One address that may be reached although it is not public: that of an integration which
+    /// runs beside the server. None by default.
+    pub private_exception: Option<SocketAddr>,
     /// The longest time a request may take, from looking up the host to the last byte of the
     /// answer; 10 s by default.
     pub timeout: Duration,
@@ -43,9 +47,17 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             allow_private: false,
+            private_exception: None,
             timeout: Duration::from_secs(10),
             max_response: 64 * 1024,
         }
+    }
+}
+
+impl Config {
+    /// Whether requests may go to this address.
+    fn allows(&self, address: SocketAddr) -> bool {
+        self.allow_private || is_public(address.ip()) || self.private_exception == Some(address)
     }
 }
 
@@ -144,7 +156,7 @@ impl Outbound {
         let held = request.held.clone();
         let answer = async {
             let addresses = target
-                .resolve(self.config.allow_private, &self.lookup, held.clone())
+                .resolve(&self.config, &self.lookup, held.clone())
                 .await?;
             let stream = target.connect(&addresses, self.config.timeout).await?;
             match target.server_name()? {

@@ -11,8 +11,8 @@ use rustls_pki_types::ServerName;
 use tokio::net::TcpStream;
 use url::{Host, Url};
 
+use crate::Config;
 use crate::error::Error;
-use crate::guard::is_public;
 
 /// The longest address that is read.
 const MAX_URL: usize = 8 * 1024;
@@ -78,7 +78,7 @@ impl Target {
     /// the look-up has ended, which does not end with the task that waits for it.
     pub(crate) async fn resolve(
         &self,
-        allow_private: bool,
+        config: &Config,
         lookup: &Lookup,
         held: Option<Arc<dyn Any + Send + Sync>>,
     ) -> Result<Vec<SocketAddr>, Error> {
@@ -104,7 +104,7 @@ impl Target {
                     .map_err(Error::connect)?
             }
         };
-        checked(found, allow_private)
+        checked(found, config)
     }
 
     /// Connects to the first of these that takes the connection. One that does not answer leaves
@@ -151,8 +151,8 @@ fn is_localhost(name: &str) -> bool {
 
 /// A host with public and other addresses is refused as a whole: either somebody tries what they
 /// can reach, or it would work or fail by chance.
-fn checked(mut found: Vec<SocketAddr>, allow_private: bool) -> Result<Vec<SocketAddr>, Error> {
-    if !allow_private && found.iter().any(|address| !is_public(address.ip())) {
+fn checked(mut found: Vec<SocketAddr>, config: &Config) -> Result<Vec<SocketAddr>, Error> {
+    if !found.iter().all(|address| config.allows(*address)) {
         return Err(Error::ForbiddenAddress);
     }
     found.truncate(MAX_ADDRESSES);
@@ -267,18 +267,36 @@ mod tests {
         let address = |text: &str| text.parse::<SocketAddr>().unwrap();
         let public = vec![address("8.8.8.8:80"), address("[2606:4700::1]:80")];
         let mixed = vec![address("8.8.8.8:80"), address("127.0.0.1:80")];
-        assert_eq!(checked(public.clone(), false).unwrap(), public);
+        let strict = Config::default();
+        assert_eq!(checked(public.clone(), &strict).unwrap(), public);
         assert!(matches!(
-            checked(mixed.clone(), false),
+            checked(mixed.clone(), &strict),
             Err(Error::ForbiddenAddress)
         ));
-        assert_eq!(checked(mixed.clone(), true).unwrap(), mixed);
+        let open = Config {
+            allow_private: true,
+            ..strict
+        };
+        assert_eq!(checked(mixed.clone(), &open).unwrap(), mixed);
         assert_eq!(
-            checked(vec![address("8.8.8.8:80"); 9], false)
+            checked(vec![address("8.8.8.8:80"); 9], &strict)
                 .unwrap()
                 .len(),
             MAX_ADDRESSES
         );
+    }
+
+    #[test]
+    fn an_exception_is_one_address_with_its_port() {
+        let address = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let config = Config {
+            private_exception: Some(address("127.0.0.1:8090")),
+            ..Config::default()
+        };
+        let allowed = |text| checked(vec![address(text)], &config).is_ok();
+        assert!(allowed("127.0.0.1:8090"));
+        assert!(!allowed("127.0.0.1:8080"), "another port");
+        assert!(!allowed("127.0.0.2:8090"), "another address");
     }
 
     #[tokio::test]
@@ -290,7 +308,9 @@ mod tests {
             "http://[::]/",
             "http://0/",
         ] {
-            let refused = target(url).resolve(false, &by_system(), None).await;
+            let refused = target(url)
+                .resolve(&Config::default(), &by_system(), None)
+                .await;
             assert!(
                 matches!(refused, Err(Error::ForbiddenAddress)),
                 "{url}: {refused:?}"

@@ -81,7 +81,14 @@ impl Operator {
         let made = place::check(&self.settings, makes_database).await?;
         // The server sends what mail waits.
         let addresses = serve::configured_addresses(&self.settings);
-        let app = serve::open_app(&self.settings, addresses, None, FilesConfig::default()).await?;
+        let app = serve::open_app(
+            &self.settings,
+            addresses,
+            None,
+            FilesConfig::default(),
+            None,
+        )
+        .await?;
         if let Some(place) = made {
             output::note(&format!("made the database of Eddyline at {place}"));
         }

@@ -119,7 +119,7 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
         settings.data_dir = directory.path().to_owned();
     }
     let mailbox = mail::outbox(&settings)?;
-    let node = Node::start(settings).await?;
+    let node = Node::start(settings, None).await?;
     let app = node.app().clone();
     let tools = populate(&app).await?;
     let welcome = Welcome::prepare(&app).await?;

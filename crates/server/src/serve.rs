@@ -29,7 +29,7 @@ pub(crate) async fn run(
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut node = Node::start(settings.clone()).await?;
+    let mut node = Node::start(settings.clone(), None).await?;
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
     // Scripts wait for this to learn the addresses.
@@ -50,8 +50,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Opens the store, starts the feed and takes the addresses.
-    pub(crate) async fn start(settings: Settings) -> Result<Self, CommandError> {
+    /// Opens the store, starts the feed and takes the addresses. An integration that runs beside
+    /// the server has an `integration` address that may be reached though it is not public.
+    pub(crate) async fn start(
+        settings: Settings,
+        integration: Option<SocketAddr>,
+    ) -> Result<Self, CommandError> {
         let signals = StopSignals::catch()?;
         raise_open_files();
         let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
@@ -65,7 +69,7 @@ impl Node {
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
-        let app = open_app(&settings, addresses, Some(mail), files).await?;
+        let app = open_app(&settings, addresses, Some(mail), files, integration).await?;
         let background = app.start().await?;
         let http = http_config(&settings);
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
@@ -143,6 +147,7 @@ pub(crate) async fn open_app(
     addresses: Addresses,
     mail: Option<Mailing>,
     files: FilesConfig,
+    integration: Option<SocketAddr>,
 ) -> Result<App, CommandError> {
     let store = open_store(settings).await?;
     let key = secret_key::material(settings, &store).await?;
@@ -195,6 +200,7 @@ pub(crate) async fn open_app(
         },
         outbound: OutboundConfig {
             allow_private: settings.allow_private_targets.0,
+            private_exception: integration,
             timeout: Duration::from_secs(settings.action_timeout_seconds.get().into()),
             ..OutboundConfig::default()
         },

@@ -17,6 +17,7 @@ use server::{Answer, Server};
 /// Bounds that a test does not meet by accident.
 const CONFIG: Config = Config {
     allow_private: true,
+    private_exception: None,
     timeout: Duration::from_secs(60),
     max_response: 64 * 1024,
 };
