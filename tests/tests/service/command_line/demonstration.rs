@@ -7,6 +7,8 @@ use eddyline_tests::eddyline;
 use serde_json::Value;
 use tempfile::TempDir;
 
+mod life;
+
 /// Ends a process with the test, however that ends.
 struct Running(Child);
 
@@ -150,6 +152,18 @@ fn a_demonstration_in_a_named_directory_can_be_taken_up_again() {
             output(&format!("curl -u {email}:{password} {address}/user")).contains("Ada Lovelace")
         );
         passwords.push(password.to_owned());
+
+        let threads: Vec<Value> =
+            serde_json::from_str(&output(&format!("curl -u {token}: {flow}/threads"))).unwrap();
+        let items = threads.iter().filter(|thread| !thread["source"].is_null());
+        assert_eq!(items.count(), 6, "the tools go on in the same threads");
+        let build = threads
+            .iter()
+            .find(|thread| thread["title"] == "Build of main")
+            .unwrap();
+        let action = format!("{flow}/threads/{}/actions/0", build["id"].as_str().unwrap());
+        let pressed = output(&format!("curl -u {token}: -X POST {action}"));
+        assert_eq!(pressed, "{}", "and their buttons work in round {round}");
     }
     assert_ne!(passwords[0], passwords[1], "each start makes up its own");
 }
