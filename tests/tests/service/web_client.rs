@@ -21,6 +21,7 @@ mod reading;
 mod scrolling;
 mod sending;
 mod sessions;
+mod settings;
 mod tabs;
 mod unread;
 mod widths;
