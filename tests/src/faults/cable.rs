@@ -3,7 +3,8 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -17,6 +18,12 @@ use tokio::time::sleep;
 /// has arrived, or when it has and nobody is told.
 const HELD_UP: &[u8] = b"COMMIT";
 
+/// What a request for a stream has in its head.
+const STREAM: &[u8] = b"text/event-stream";
+
+/// What stands before the event after which a stream goes on.
+const PLACE: &[u8] = b"last-event-id: ";
+
 /// Bytes carried at once.
 const SPACE: usize = 16 * 1024;
 
@@ -26,6 +33,8 @@ enum Condition {
     Whole,
     /// Questions pass, and answers are lost.
     Deaf,
+    /// Nothing passes, and no end is told.
+    Mute,
     /// New connections are ended at once.
     Unplugged,
 }
@@ -35,12 +44,17 @@ struct State {
     condition: Condition,
     /// How often it was cut. A connection ends at the first cut after its beginning.
     cuts: usize,
+    /// How often the streams fell silent. One carries nothing more after the first time since its
+    /// beginning.
+    silences: usize,
 }
 
 /// Passes connections on to another address until they are cut. It ends with this value.
 pub struct Cable {
     address: SocketAddr,
     states: watch::Sender<State>,
+    /// Whether the next stream shall go on after an event that never was.
+    misleads: Arc<AtomicBool>,
     task: JoinHandle<()>,
 }
 
@@ -52,12 +66,20 @@ impl Cable {
         let states = watch::Sender::new(State {
             condition: Condition::Whole,
             cuts: 0,
+            silences: 0,
         });
-        let seen = states.subscribe();
-        let task = tokio::spawn(accept(listener, target.to_owned(), hold, seen));
+        let misleads = Arc::new(AtomicBool::new(false));
+        let carrier = Carrier {
+            target: target.to_owned(),
+            hold,
+            states: states.subscribe(),
+            misleads: Arc::clone(&misleads),
+        };
+        let task = tokio::spawn(carrier.accept(listener));
         Self {
             address,
             states,
+            misleads,
             task,
         }
     }
@@ -76,6 +98,24 @@ impl Cable {
     pub fn lose_answers(&self) {
         self.states
             .send_modify(|state| state.condition = Condition::Deaf);
+    }
+
+    /// Carries nothing from now on and keeps the connections, until the cable is cut, unplugged or
+    /// plugged in.
+    pub fn fall_silent(&self) {
+        self.states
+            .send_modify(|state| state.condition = Condition::Mute);
+    }
+
+    /// Keeps the streams of events that are open, and carries nothing more in them. All else passes.
+    pub fn silence_streams(&self) {
+        self.states.send_modify(|state| state.silences += 1);
+    }
+
+    /// Has the next stream that goes on after an event ask for one of another history, as if the
+    /// server had been given an older backup meanwhile.
+    pub fn mislead(&self) {
+        self.misleads.store(true, Ordering::Relaxed);
     }
 
     /// Ends all connections, and new ones too, until the cable is plugged in.
@@ -102,82 +142,113 @@ impl Drop for Cable {
     }
 }
 
-async fn accept(
-    listener: TcpListener,
+/// What each connection of a cable is carried by.
+#[derive(Clone)]
+struct Carrier {
     target: String,
     hold: Duration,
     states: watch::Receiver<State>,
-) {
-    let mut connections = JoinSet::new();
-    while let Ok((near, _)) = listener.accept().await {
-        let mut states = states.clone();
-        let now = *states.borrow_and_update();
-        let far = match now.condition {
-            Condition::Unplugged => None,
-            _ => TcpStream::connect(&target).await.ok(),
-        };
-        let Some(far) = far else {
-            let _ = near.set_zero_linger();
-            continue;
-        };
-        connections.spawn(async move {
-            let (mut near, mut far) = (near, far);
-            let seen = states.clone();
-            let cut = tokio::select! {
-                _ = states.wait_for(|state| state.cuts != now.cuts) => true,
-                _ = pass_on(&mut near, &mut far, hold, seen) => false,
+    misleads: Arc<AtomicBool>,
+}
+
+impl Carrier {
+    async fn accept(mut self, listener: TcpListener) {
+        let mut connections = JoinSet::new();
+        while let Ok((near, _)) = listener.accept().await {
+            let now = *self.states.borrow_and_update();
+            let far = match now.condition {
+                Condition::Unplugged => None,
+                _ => TcpStream::connect(&self.target).await.ok(),
             };
-            if cut {
-                // Both ends get to know at once, whatever is on its way.
-                let _ = (near.set_zero_linger(), far.set_zero_linger());
-            }
-        });
-    }
-}
-
-/// Passes bytes on both ways until one end closes.
-async fn pass_on(
-    near: &mut TcpStream,
-    far: &mut TcpStream,
-    hold: Duration,
-    states: watch::Receiver<State>,
-) -> io::Result<()> {
-    let _ = (near.set_nodelay(true), far.set_nodelay(true));
-    let ((mut from_near, mut to_near), (mut from_far, mut to_far)) = (near.split(), far.split());
-    let committing = AtomicBool::new(false);
-    let there = async {
-        let mut space = vec![0; SPACE];
-        loop {
-            let bytes = read(&mut from_near, &mut space).await?;
-            if bytes.windows(HELD_UP.len()).any(|window| window == HELD_UP) {
-                committing.store(true, Ordering::Relaxed);
-                sleep(hold).await;
-            }
-            to_far.write_all(bytes).await?;
-        }
-    };
-    let back = async {
-        let mut space = vec![0; SPACE];
-        loop {
-            let bytes = read(&mut from_far, &mut space).await?;
-            if committing.swap(false, Ordering::Relaxed) {
-                sleep(hold).await;
-            }
-            if states.borrow().condition == Condition::Deaf {
+            let Some(far) = far else {
+                let _ = near.set_zero_linger();
                 continue;
-            }
-            to_near.write_all(bytes).await?;
+            };
+            let carrier = self.clone();
+            connections.spawn(async move {
+                let (mut near, mut far) = (near, far);
+                let mut states = carrier.states.clone();
+                let cut = tokio::select! {
+                    _ = states.wait_for(|state| state.cuts != now.cuts) => true,
+                    _ = carrier.pass_on(&mut near, &mut far) => false,
+                };
+                if cut {
+                    // Both ends get to know at once, whatever is on its way.
+                    let _ = (near.set_zero_linger(), far.set_zero_linger());
+                }
+            });
         }
-    };
-    tokio::select! {
-        ended = there => ended,
-        ended = back => ended,
+    }
+
+    /// Passes bytes on both ways until one end closes.
+    async fn pass_on(&self, near: &mut TcpStream, far: &mut TcpStream) -> io::Result<()> {
+        let _ = (near.set_nodelay(true), far.set_nodelay(true));
+        let ((mut from_near, mut to_near), (mut from_far, mut to_far)) =
+            (near.split(), far.split());
+        let committing = AtomicBool::new(false);
+        // How often streams had fallen silent when this connection became one.
+        let silences = AtomicUsize::new(usize::MAX);
+        let there = async {
+            let mut space = vec![0; SPACE];
+            loop {
+                let bytes = read(&mut from_near, &mut space).await?;
+                let state = *self.states.borrow();
+                if state.condition == Condition::Mute {
+                    continue;
+                }
+                if has(bytes, HELD_UP) {
+                    committing.store(true, Ordering::Relaxed);
+                    sleep(self.hold).await;
+                }
+                if has(bytes, STREAM) {
+                    silences.store(state.silences, Ordering::Relaxed);
+                    self.mislead(bytes);
+                }
+                to_far.write_all(bytes).await?;
+            }
+        };
+        let back = async {
+            let mut space = vec![0; SPACE];
+            loop {
+                let bytes = read(&mut from_far, &mut space).await?;
+                if committing.swap(false, Ordering::Relaxed) {
+                    sleep(self.hold).await;
+                }
+                let state = *self.states.borrow();
+                let is_silent = silences.load(Ordering::Relaxed) < state.silences;
+                if is_silent || matches!(state.condition, Condition::Deaf | Condition::Mute) {
+                    continue;
+                }
+                to_near.write_all(bytes).await?;
+            }
+        };
+        tokio::select! {
+            ended = there => ended,
+            ended = back => ended,
+        }
+    }
+
+    /// Changes the last letter of the event after which the stream goes on, if that shall be.
+    fn mislead(&self, head: &mut [u8]) {
+        let is_place = |window: &[u8]| window.eq_ignore_ascii_case(PLACE);
+        let Some(at) = head.windows(PLACE.len()).position(is_place) else {
+            return;
+        };
+        let end = head[at..].iter().position(|byte| *byte == b'\r');
+        if let Some(end) = end.filter(|_| self.misleads.swap(false, Ordering::Relaxed)) {
+            let last = &mut head[at + end - 1];
+            *last = if *last == b'0' { b'1' } else { b'0' };
+        }
     }
 }
 
-async fn read<'a>(from: &mut ReadHalf<'_>, space: &'a mut [u8]) -> io::Result<&'a [u8]> {
+fn has(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+async fn read<'a>(from: &mut ReadHalf<'_>, space: &'a mut [u8]) -> io::Result<&'a mut [u8]> {
     match from.read(space).await? {
         0 => Err(io::ErrorKind::UnexpectedEof.into()),
-        count => Ok(&space[..count]),
+        count => Ok(&mut space[..count]),
     }
 }
