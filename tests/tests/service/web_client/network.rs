@@ -7,11 +7,13 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::faults::Cable;
 use eddyline_tests::{Acme, Caller, Patience, Server, on_both_databases};
 use serde_json::json;
+use tokio::time::interval;
 
 use super::{MAIN, complaints, ready, sees, shows, sign_in, texts, write};
 
 on_both_databases![
     what_happens_while_the_network_is_away_is_shown_once_and_in_order,
+    what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order,
     a_message_whose_answer_is_lost_is_stored_once,
 ];
 
@@ -19,7 +21,7 @@ on_both_databases![
 const MEANWHILE: usize = 70;
 
 /// A cable to the server, and a browser at its end that shows the flow.
-async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller) -> Cable {
+pub(super) async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller) -> Cable {
     let host = server.base_url().trim_start_matches("http://");
     let cable = Cable::to(host, Duration::ZERO).await;
     tokio::task::block_in_place(|| {
@@ -31,8 +33,19 @@ async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller) -> Cable {
     cable
 }
 
+/// Marks the page, so that one that was loaded anew is known ([`has_stayed`]).
+pub(super) fn stays(browser: &Browser) {
+    browser.execute("window.isTheSame = true");
+}
+
+/// Checks that the page was not loaded anew.
+#[track_caller]
+pub(super) fn has_stayed(browser: &Browser) {
+    assert_eq!(browser.execute("return window.isTheSame"), true);
+}
+
 /// The texts that the server has, in their order.
-async fn stored(caller: &Caller) -> Vec<String> {
+pub(super) async fn stored(caller: &Caller) -> Vec<String> {
     let list = caller
         .get(&format!("/flows/{MAIN}/messages?limit=100"))
         .await;
@@ -41,7 +54,7 @@ async fn stored(caller: &Caller) -> Vec<String> {
 }
 
 /// The same as the page shows it.
-fn shown(browser: &Browser) -> Vec<String> {
+pub(super) fn shown(browser: &Browser) -> Vec<String> {
     let texts = texts(browser).into_iter();
     texts
         .map(|text| text.trim_end_matches(" (edited)").to_owned())
@@ -90,6 +103,60 @@ async fn what_happens_while_the_network_is_away_is_shown_once_and_in_order(serve
     tokio::task::block_in_place(|| {
         assert_eq!(shown(&browser), stored);
         assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+/// How long the network is away.
+const AWAY: Duration = Duration::from_secs(60);
+/// How many messages both write meanwhile, in turn.
+const EACH: u32 = 20;
+
+async fn what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let cable = at_a_cable(&browser, &server, &ada).await;
+    ben.say(MAIN, "before").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "before");
+        stays(&browser);
+    });
+
+    cable.unplug();
+    let (mut turns, mut written) = (interval(AWAY / EACH), Vec::new());
+    for number in 0..EACH {
+        turns.tick().await;
+        ben.say(MAIN, &format!("message {number}")).await;
+        written.push(format!("mine {number}"));
+        tokio::task::block_in_place(|| write(&browser, written.last().unwrap()));
+    }
+    turns.tick().await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#offline:not([hidden])");
+        let waiting = [vec!["before".to_owned()], written.clone()].concat();
+        assert_eq!(texts(&browser), waiting);
+        assert_eq!(browser.count("#chat article.wait"), written.len());
+    });
+    assert_eq!(stored(&ada).await.len(), written.len() + 1);
+
+    cable.plug_in();
+    tokio::task::block_in_place(|| {
+        browser.wait_for("document.querySelector('#offline').hidden");
+        sees(&browser, written.last().unwrap());
+        sees(&browser, &format!("message {}", EACH - 1));
+        assert_eq!(browser.count("#chat article.wait"), 0);
+    });
+    let stored = stored(&ada).await;
+    assert_eq!(
+        stored[written.len() + 1..],
+        written,
+        "in the order of writing"
+    );
+    tokio::task::block_in_place(|| {
+        assert_eq!(shown(&browser), stored);
+        has_stayed(&browser);
+        assert_eq!(complaints(&browser), [""; 0]);
     });
 }
 
