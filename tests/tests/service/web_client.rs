@@ -18,6 +18,7 @@ mod notices;
 mod notifications;
 mod panes;
 mod reading;
+mod reset;
 mod scrolling;
 mod sending;
 mod sessions;

@@ -19,7 +19,7 @@ on_both_databases![
 const SIDE: &str = ".tab[data-api='acme/side']";
 
 /// What the tab of the other flow shows: its number, and whether it is one of mentions.
-fn counts(browser: &Browser, number: &str, kind: &str) {
+pub(super) fn counts(browser: &Browser, number: &str, kind: &str) {
     browser.wait_for(&format!(
         "(() => {{
              const count = document.querySelector(\"{SIDE} .count\");
