@@ -23,6 +23,7 @@ mod scrolling;
 mod sending;
 mod sessions;
 mod settings;
+mod silence;
 mod tabs;
 mod unread;
 mod widths;
