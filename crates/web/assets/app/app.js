@@ -138,10 +138,10 @@ async function editMessage(id, content) {
   }
 }
 
-/** Changes the last message of the reader's. */
+/** Changes the last message of the reader's that has a text. */
 function editLast(composer) {
   const feed = composer.own ? shownThread : chat;
-  const own = findAll('article[data-id][data-mine]', feed.element).filter(isChangeable).at(-1);
+  const own = findAll('article[data-id][data-mine]', feed.element).filter(isEditable).at(-1);
   if (own) startEdit(own);
 }
 
@@ -174,6 +174,8 @@ function reply(row) {
 const isGone = (row) => find('.text .gone', row) !== null;
 /** Whether the reader can change a message. */
 const isChangeable = (row) => 'mine' in row.dataset && !isGone(row);
+const hasText = (row) => find('.text', row).textContent !== '';
+const isEditable = (row) => isChangeable(row) && hasText(row);
 
 // Tools stand in the row that the pointer or the focus is in.
 
@@ -188,7 +190,7 @@ function showTools(row) {
     if (isDeleted && button.dataset.do !== 'reply') button.remove();
     const needsOwn = ['edit', 'delete'].includes(button.dataset.do);
     if (needsOwn && !('mine' in row.dataset)) button.remove();
-    if (button.dataset.do === 'edit' && !find('.text', row).textContent) button.remove();
+    if (button.dataset.do === 'edit' && !hasText(row)) button.remove();
     if (button.dataset.do === 'reply' && (!row.dataset.thread || row.closest('#thread'))) button.remove();
     if (button.dataset.do === 'tags' && !flow) button.remove();
   }
@@ -346,7 +348,7 @@ bindKeys({
   r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
   '+': withRow((row) => (isGone(row) ? false : react(row))),
   t: withRow((row) => (flow && !isGone(row) ? editTags(row, room, notify) : false)),
-  e: withRow((row) => (isChangeable(row) ? void startEdit(row) : false)),
+  e: withRow((row) => (isEditable(row) ? void startEdit(row) : false)),
   l: withRow((row) => void copyAddress(row)),
   Delete: withRow((row) => (isChangeable(row) ? void deleteMessage(row) : false)),
   Enter: withRow((row) => {

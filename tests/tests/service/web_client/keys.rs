@@ -11,6 +11,7 @@ on_both_databases![
     shift_enter_begins_a_line_and_sends_nothing,
     single_keys_answer_change_and_delete_the_message_with_the_focus,
     the_message_of_another_user_is_neither_changed_nor_deleted,
+    the_last_message_with_a_text_is_the_one_to_edit,
     a_key_copies_the_address_of_a_message,
     a_key_leads_to_the_search,
     a_key_opens_the_choice_of_files,
@@ -130,6 +131,35 @@ async fn the_message_of_another_user_is_neither_changed_nor_deleted(server: Serv
         sees(&browser, "re");
         assert_eq!(browser.execute("return window.asked"), 0);
         assert_eq!(texts(&browser), ["Lunch?", "re"]);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn the_last_message_with_a_text_is_the_one_to_edit(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ada.say(MAIN, "Helo").await;
+    let content = json!({"data": "dGVh", "content_type": "text/plain", "file_name": "tea.txt"});
+    let file = json!({"event": "file", "content": content});
+    ada.post(MAIN, &file).await;
+    ben.say(MAIN, "Thanks").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, "#chat .file");
+        browser.type_keys(WRITE, UP);
+        is_written(&browser, "Helo");
+        browser.type_keys(WRITE, &format!(", hello{ENTER}"));
+        sees(&browser, "Helo, hello (edited)");
+
+        // The file itself has nothing to edit.
+        browser.execute("document.querySelector('#chat article:has(.file)').focus()");
+        assert_eq!(browser.count("#chat article:has(.file) [data-do=edit]"), 0);
+        browser.press_keys("e");
+        browser.press_keys("c");
+        browser.wait_for(&format!("document.activeElement.matches('{WRITE}')"));
+        is_written(&browser, "");
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
