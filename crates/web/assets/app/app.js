@@ -266,13 +266,24 @@ async function act(button) {
 main.addEventListener('keydown', (event) => {
   const row = event.target.closest('article');
   if (row && event.target === row && ['ArrowUp', 'ArrowDown', 'Home', 'End'].includes(event.key)) {
+    event.preventDefault();
+    if (event.key === 'End') {
+      goToLast(feeds.find(({ element }) => element === row.parentElement));
+      return;
+    }
     const rows = findAll('article[data-id]', row.parentElement);
     const at = rows.indexOf(row);
-    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0, End: rows.length - 1 }[event.key];
-    event.preventDefault();
+    const to = { ArrowUp: at - 1, ArrowDown: at + 1, Home: 0 }[event.key];
     rows[Math.min(Math.max(to, 0), rows.length - 1)].focus();
   }
 });
+
+/** Gives the focus to the last message, also where it must be loaded first. */
+async function goToLast(feed) {
+  await goToNewest(feed);
+  feed.lastRow()?.focus();
+}
+
 document.addEventListener('keydown', (event) => {
   if (event.key !== 'Escape' || !shownThread || event.defaultPrevented || event.isComposing) return;
   if (!find('dialog[open]')) find('.thread .leave').click();

@@ -7,15 +7,18 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{ENTER, ESCAPE, MAIN, complaints, open, ready, sees, shows, texts};
+use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, sees, shows, texts};
 
 on_both_databases![
     the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread,
     a_key_leads_from_pane_to_pane,
+    keys_lead_to_both_ends_of_the_chat,
 ];
 
 const TAB: &str = "\u{e004}";
 const SHIFT: &str = "\u{e008}";
+const END: &str = "\u{e010}";
+const HOME: &str = "\u{e011}";
 const F6: &str = "\u{e036}";
 /// More than any page here has stops of Tab.
 const MOST_STOPS: usize = 60;
@@ -119,5 +122,38 @@ async fn a_key_leads_from_pane_to_pane(server: Server) {
             browser.wait_for(&format!("document.activeElement.matches('{place}')"));
         }
         assert_eq!(complaints(&browser), Vec::<String>::new());
+    });
+}
+
+async fn keys_lead_to_both_ends_of_the_chat(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    // Three times what the page of a message has.
+    ben.flood(MAIN, 150, |number| format!("message {number}"))
+        .await;
+    let focused = "Number(document.activeElement.dataset.id)";
+    let first = "Number(document.querySelector('#chat article').dataset.id)";
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/messages/5");
+        assert_eq!(browser.count("#chat article[data-id='150']"), 0);
+        browser.execute("document.querySelector('article.here').focus()");
+        browser.press_keys(END);
+        browser.wait_for(&format!("{focused} === 150"));
+        shows(&browser, "button.newer[hidden]");
+        // There is nothing beyond.
+        browser.press_keys(END);
+        browser.wait_for(&format!("{focused} === 150"));
+
+        // Home leads to the first one that is there, above which more are loaded.
+        while browser.execute(&format!("return {focused}")) != 1 {
+            browser.press_keys(HOME);
+            browser.wait_for(&format!("{focused} === 1 || {first} < {focused}"));
+        }
+        browser.press_keys(END);
+        browser.wait_for(&format!("{focused} === 150"));
+        assert_eq!(complaints(&browser), [""; 0]);
     });
 }
