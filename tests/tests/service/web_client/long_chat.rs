@@ -3,15 +3,19 @@
 use std::env;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Backend, Server, run};
+use eddyline_tests::{Acme, Server, on_both_databases};
 use serde_json::json;
 
 use super::{MAIN, complaints, open, read_all, sees, texts};
 
-/// Five times as many as a page keeps. `EDDYLINE_TEST_MESSAGES` sets another number; 10,000 take about
-/// a minute.
-const MESSAGES: usize = 2_500;
-/// The most memory of scripts while the chat is read, in bytes. At its beginning it is some 2 MB.
+// A line of the log for each step of each message would take longer than the messages.
+on_both_databases![&["--log", "warn"]; a_long_chat_is_read_without_growth];
+
+/// Twenty times as many as a page keeps. `EDDYLINE_TEST_MESSAGES` sets another number.
+const MESSAGES: usize = 10_000;
+/// The most rows that the page keeps (`MOST_ROWS` in `feed.js`).
+const MAX_ROWS: i64 = 500;
+/// The most memory of scripts while the chat is read, in bytes. It is some 2 MB all the time.
 const MAX_HEAP: i64 = 4 * 1024 * 1024;
 /// The most nodes of the document while the chat is read. A row has some 25.
 const MAX_NODES: i64 = 20_000;
@@ -20,14 +24,7 @@ const PART: usize = 500;
 /// How far the reader goes back from the beginning.
 const BACK: usize = 1_000;
 
-/// The database makes no difference to the page, and filling it takes long: one is enough.
-#[test]
-fn a_long_chat_is_read_without_growth() {
-    // A line of the log for each step of each message would take longer than the messages.
-    run(Backend::Sqlite, &["--log", "warn"], a_page_does_not_grow);
-}
-
-async fn a_page_does_not_grow(server: Server) {
+async fn a_long_chat_is_read_without_growth(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
     };
@@ -94,6 +91,8 @@ fn is_small(browser: &Browser) {
         found.and_then(|metric| metric["value"].as_f64()).unwrap() as i64
     };
     let (heap, nodes) = (metric("JSHeapUsedSize"), metric("Nodes"));
+    let rows = browser.execute("return document.querySelectorAll('#chat article').length");
     assert!(heap <= MAX_HEAP, "{heap} bytes of heap");
     assert!(nodes <= MAX_NODES, "{nodes} nodes");
+    assert!(rows.as_i64().unwrap() <= MAX_ROWS, "{rows} rows");
 }
