@@ -1,200 +1,209 @@
 //! Every page is judged by axe-core, the rules that most accessibility tools share: light and dark,
 //! on a phone and on a desk.
 //!
-//! Where the package of `tests/axe` is not installed, the test is passed over, with a line that says
-//! so; where `EDDYLINE_TEST_REQUIRE` names `axe` it fails.
+//! Where the package of `tests/axe` is not installed, the tests are passed over, with a line that
+//! says so; where `EDDYLINE_TEST_REQUIRE` names `axe` they fail.
 
-use std::io::Write as _;
-use std::{env, fs, io};
+mod axe;
+mod opened;
+mod scene;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Backend, PASSWORD, Server, run};
+use eddyline_tests::{Backend, Server, run};
 use serde_json::json;
+use tokio::task::block_in_place;
 
-const AXE: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/axe/node_modules/axe-core/axe.min.js"
-);
-/// Gives a line for each element that breaks a rule, when colours that change have changed.
-const JUDGE: &str =
-    "return Promise.all(document.getAnimations().map((change) => change.finished))
-    .then(() => axe.run(document, { resultTypes: ['violations'], ...RULES })).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) =>
-        `${id} at ${target.join(' ')}: ${failureSummary.replaceAll('\\n', ' ')}`)))";
+use self::axe::{axe, judge_everywhere};
+use self::scene::Showcase;
+use crate::web_client::sign_in;
+
 const MAIN: &str = "/app/acme/main";
 
-// The pages are the same with each database.
-#[test]
-fn axe_finds_nothing_on_any_page() {
+/// A browser in which a user has signed in, and what it finds there.
+struct JudgedPages {
+    browser: Browser,
+    axe: String,
+    base_url: String,
+    scene: Showcase,
+}
+
+impl JudgedPages {
+    fn open(&self, path: &str) {
+        self.browser.open(&format!("{}{path}", self.base_url));
+    }
+
+    /// What axe-core finds wrong on these pages, which must be there.
+    fn faults(&self, paths: &[String]) -> Vec<String> {
+        let faults = paths.iter().map(|path| {
+            let open = || {
+                self.open(path);
+                let title = self.browser.title();
+                assert!(!title.contains("not found"), "{title} at {path}");
+            };
+            judge_everywhere(&self.browser, &self.axe, &open, path)
+        });
+        faults.flatten().collect()
+    }
+}
+
+/// Fills an organization, and has a test judge what a user sees of it. The pages are the same with
+/// each database.
+fn judge(test: impl FnOnce(&JudgedPages) -> Vec<String>) {
     let Some(axe) = axe() else { return };
     run(Backend::Sqlite, &[], async |server: Server| {
         let Some(browser) = Browser::start() else {
             return;
         };
-        let pages = fill(&server).await;
-        tokio::task::block_in_place(|| {
-            let mut faults = Vec::new();
-            let open = |path: &str| browser.open(&format!("{}{path}", server.base_url()));
-            for path in [
-                "/sign-in",
-                "/password",
-                "/invitations/none",
-                "/app/no/such/page",
-            ] {
-                faults.extend(judge_everywhere(&browser, &axe, &|| open(path), path));
-            }
-            open("/sign-in");
-            browser.fill_label("E-mail address", &pages.email);
-            browser.fill_label("Password", PASSWORD);
-            browser.press("Sign in");
-            for path in &pages.paths {
-                faults.extend(judge_everywhere(&browser, &axe, &|| open(path), path));
-            }
-            for (name, script) in OPENED {
-                let shown = || {
-                    open(MAIN);
-                    browser.wait_for("document.documentElement.dataset.ready !== undefined");
-                    browser.execute(script);
-                };
-                faults.extend(judge_everywhere(&browser, &axe, &shown, name));
-            }
-            browser.set_languages("de");
-            for path in [MAIN, "/account"] {
-                let what = format!("{path} in German");
-                faults.extend(judge_everywhere(&browser, &axe, &|| open(path), &what));
-            }
-            assert_eq!(faults, Vec::<String>::new());
-        });
+        let scene = Showcase::fill(&server).await;
+        let base_url = server.base_url().to_owned();
+        block_in_place(|| sign_in(&browser, &server, &base_url, &scene.ada));
+        let judged = JudgedPages {
+            browser,
+            axe,
+            base_url,
+            scene,
+        };
+        assert_eq!(block_in_place(|| test(&judged)), [""; 0]);
     });
 }
 
-/// What the script of the page of a flow shows, and how it is opened.
-const OPENED: [(&str, &str); 4] = [
-    (
-        "switcher",
-        "document.querySelector('[data-do=jump]').click()",
-    ),
-    (
-        "keys",
-        "document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '?', bubbles: true }))",
-    ),
-    (
-        "emoji",
-        "document.querySelector('#composer [data-do=emoji]').click();
-         return new Promise((resolve) => {
-             const look = () => document.querySelector('#picker [role=option]') ? resolve() : setTimeout(look, 20);
-             look();
-         })",
-    ),
-    (
-        "tools",
-        "document.querySelector('#chat article[data-mine]').focus()",
-    ),
-];
-
-/// The pages of a user.
-struct Pages {
-    email: String,
-    paths: Vec<String>,
+/// Addresses below another one.
+fn below(path: &str, rest: &[&str]) -> Vec<String> {
+    rest.iter().map(|rest| format!("{path}{rest}")).collect()
 }
 
-/// Fills an organization with what pages show.
-async fn fill(server: &Server) -> Pages {
-    let Acme { ada, ben } = server.acme();
-    server.provider("acme");
-    let flow = &MAIN[5..];
-    ben.say(flow, "Good morning @ada, see #release").await;
-    ben.say(flow, "> quoted\n`code` and\n```\nlet it = be;\n```")
-        .await;
-    let root = ada.say(flow, "**Who** takes it? https://example.com").await;
-    ben.say(flow, &vec!["a line"; 30].join("\n")).await;
-    let thread = root["thread_id"].as_str().unwrap_or_default();
-    let paths = [
-        "/app".to_owned(),
-        MAIN.to_owned(),
-        format!("{MAIN}/threads"),
-        format!("{MAIN}/files"),
-        format!("{MAIN}/people"),
-        format!("{MAIN}/search?q=line"),
-        format!("{MAIN}/threads/{thread}"),
-        format!("{MAIN}/settings"),
-        format!("{MAIN}/settings/leave"),
-        format!("{MAIN}/settings/archive"),
-        format!("{MAIN}/settings/members"),
-        format!("{MAIN}/settings/invitations"),
-        format!("{MAIN}/settings/joining"),
-        format!("{MAIN}/settings/sources"),
-        format!("{MAIN}/settings/sources/new"),
-        "/app/acme/settings/flows/new".to_owned(),
-        format!("{MAIN}/settings/notifications"),
-        "/account/notifications".to_owned(),
-        "/app/-/offline".to_owned(),
-        "/app/acme/settings".to_owned(),
-        "/app/acme/settings/applications".to_owned(),
-        "/app/acme/settings/identity-provider".to_owned(),
-        "/app/acme/settings/identity-provider/token".to_owned(),
-        "/app/acme/settings/identity-provider/disconnect".to_owned(),
-        format!("/app/acme/settings/people/{}/administrator", ben.id),
-        "/app/acme/settings/people".to_owned(),
-        format!("/app/acme/settings/people/{}", ben.id),
-        format!("/app/-/private/{}", ben.id),
-        "/account".to_owned(),
-        "/account/applications".to_owned(),
-        "/account/tokens".to_owned(),
-        "/account/sessions".to_owned(),
-        "/developer".to_owned(),
-    ];
-    Pages {
-        email: ada.email.clone(),
-        paths: paths.into(),
-    }
+#[test]
+fn axe_finds_nothing_where_people_come_in() {
+    judge(|judged| {
+        judged
+            .browser
+            .command("Network.clearBrowserCookies", &json!({}));
+        let paths = [
+            "/sign-in",
+            "/password",
+            "/invitations/none",
+            "/app/no/such/page",
+        ];
+        let each = paths.map(|path| {
+            judge_everywhere(&judged.browser, &judged.axe, &|| judged.open(path), path)
+        });
+        each.concat()
+    });
 }
 
-/// Judges what `open` shows, in light and dark, narrow and wide. A theme changes colours and nothing
-/// else, so that the other rules judge the light one only.
-fn judge_everywhere(browser: &Browser, axe: &str, open: &dyn Fn(), what: &str) -> Vec<String> {
-    let mut faults = Vec::new();
-    for (width, height) in [(360, 640), (1440, 900)] {
-        browser.set_window_size(width, height);
-        set_theme(browser, "light");
-        open();
-        browser.add_script(axe);
-        for (theme, rules) in [
-            ("light", "{}"),
-            (
-                "dark",
-                "{ runOnly: ['color-contrast', 'link-in-text-block'] }",
-            ),
-        ] {
-            set_theme(browser, theme);
-            let found = browser.execute(&JUDGE.replace("RULES", rules));
-            let found: Vec<String> = serde_json::from_value(found).unwrap();
-            let place = format!("{what} at {width} pixels in {theme}");
-            faults.extend(found.into_iter().map(|fault| format!("{place}: {fault}")));
+#[test]
+fn axe_finds_nothing_in_a_flow() {
+    judge(|judged| {
+        judged.open(MAIN);
+        for what in scene::SHOWN {
+            assert_ne!(judged.browser.count(what), 0, "{what} is to be judged");
         }
-    }
-    faults
+        let mut paths = below(
+            MAIN,
+            &[
+                "",
+                "/threads",
+                "/files",
+                "/people",
+                "/search?q=line",
+                "/search?q=nothing+of+the+kind",
+                "/messages/1#m1",
+                "/on/2020-01-01#here",
+            ],
+        );
+        for thread in &judged.scene.threads {
+            paths.push(format!("{MAIN}/threads/{thread}"));
+        }
+        judged.faults(&paths)
+    });
 }
 
-fn set_theme(browser: &Browser, theme: &str) {
-    let features = json!({"features": [{"name": "prefers-color-scheme", "value": theme}]});
-    browser.command("Emulation.setEmulatedMedia", &features);
+#[test]
+fn axe_finds_nothing_over_all_flows() {
+    judge(|judged| {
+        let ben = judged.scene.ben.id;
+        let mut paths = below(
+            "/app",
+            &[
+                "",
+                "/-/search",
+                "/-/search?q=line",
+                "/-/search?tags=release",
+                "/-/mentions",
+                "/-/offline",
+            ],
+        );
+        paths.push(format!("/app/-/private/{ben}"));
+        paths.push(format!("/app/-/private/{ben}/messages/1#m1"));
+        judged.faults(&paths)
+    });
 }
 
-/// The text of axe-core, unless the test shall be passed over.
-fn axe() -> Option<String> {
-    let text = fs::read_to_string(AXE).ok();
-    if text.is_none() {
-        let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("axe"));
-        assert!(
-            !required,
-            "axe-core is required by EDDYLINE_TEST_REQUIRE and is not installed"
+#[test]
+fn axe_finds_nothing_in_the_settings_of_a_flow() {
+    judge(|judged| {
+        judged.faults(&below(
+            &format!("{MAIN}/settings"),
+            &[
+                "",
+                "/leave",
+                "/archive",
+                "/members",
+                "/invitations",
+                "/joining",
+                "/sources",
+                "/sources/new",
+                "/notifications",
+            ],
+        ))
+    });
+}
+
+#[test]
+fn axe_finds_nothing_in_the_settings_of_an_organization() {
+    judge(|judged| {
+        let ben = judged.scene.ben.id;
+        let mut paths = below(
+            "/app/acme/settings",
+            &[
+                "",
+                "/applications",
+                "/flows/new",
+                "/identity-provider",
+                "/identity-provider/token",
+                "/identity-provider/disconnect",
+                "/people",
+            ],
         );
-        // Past the test harness, which would show it for failed tests only.
-        let _ = writeln!(
-            io::stderr(),
-            "eddyline tests: the package of tests/axe is not installed; a test is passed over"
+        paths.push(format!("/app/acme/settings/people/{ben}"));
+        paths.push(format!("/app/acme/settings/people/{ben}/administrator"));
+        judged.faults(&paths)
+    });
+}
+
+#[test]
+fn axe_finds_nothing_in_an_account() {
+    judge(|judged| {
+        let mut paths = below(
+            "/account",
+            &[
+                "",
+                "/applications",
+                "/notifications",
+                "/sessions",
+                "/tokens",
+            ],
         );
-    }
-    text
+        paths.push(format!("/account/tokens/{}", judged.scene.token));
+        paths.push("/developer".to_owned());
+        judged.faults(&paths)
+    });
+}
+
+#[test]
+fn axe_finds_nothing_in_german() {
+    judge(|judged| {
+        judged.browser.set_languages("de");
+        judged.faults(&[MAIN.to_owned(), "/account".to_owned()])
+    });
 }

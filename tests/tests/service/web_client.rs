@@ -50,7 +50,7 @@ pub(crate) fn open(browser: &Browser, server: &Server, who: &Caller) {
 
 /// Signs a browser in on a server that is reached by this address. The test sends the form itself and
 /// sets the cookies: typing takes long, and the test of `keyboard` does it.
-fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
+pub(crate) fn sign_in(browser: &Browser, server: &Server, base_url: &str, who: &Caller) {
     let visitor = Handle::current().block_on(server.signed_in(&who.email, PASSWORD));
     for name in [SESSION, CSRF] {
         let value = visitor.cookie(name).expect("signing in sets it");
