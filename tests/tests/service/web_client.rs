@@ -16,6 +16,7 @@ mod media;
 mod network;
 mod notices;
 mod notifications;
+mod outside;
 mod panes;
 mod reading;
 mod reset;

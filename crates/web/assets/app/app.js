@@ -2,13 +2,14 @@
 
 import { call, isOfAnother, root } from './api.js';
 import { Composer } from './composer.js';
-import { countMentions, countMessage, countRead, showWaiting, tabOf } from './counts.js';
+import { countChange, countMentions, countNews, noteRead, showWaiting } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
+import { openStream } from './live.js';
 import { notice } from './notices.js';
 import { Outbox } from './outbox.js';
 import { Panes } from './panes.js';
@@ -17,17 +18,13 @@ import { pickEmoji } from './picker.js';
 import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
 import { editStatus, showStatus } from './status.js';
-import { Connection } from './stream.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
 import { addedThreads, extend, listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
 import { clock } from './times.js';
 import { notify } from './toast.js';
-import { sharedWorkerAddress } from './worker-address.js';
 
-/** Milliseconds after which the page says that the connection is broken. */
-const OFFLINE_AFTER = 5000;
 /** Milliseconds over which pages spread their requests. */
 const SPREAD = 2000;
 const FIRST_PAUSE = 1000;
@@ -53,8 +50,6 @@ openThread();
 let read = Number(main.dataset.read);
 /** The number of the last message of the room, of whatever kind. */
 let newest = Number(main.dataset.last);
-/** Runs while the connection is broken and the bar does not say so yet. */
-let offlineTimer = 0;
 
 // Messages.
 
@@ -75,7 +70,7 @@ function put(message) {
   markRead();
   // A message that the reader does not see is counted, as in the other flows.
   if (message.id <= read) return;
-  countNews(message);
+  if (!countNews(message)) refresh(LISTS);
   if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, read);
 }
 
@@ -480,30 +475,12 @@ function isHere(event) {
   return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
 }
 
-/** Counts a message that the reader does not see. */
-function countNews(message) {
-  if (message.user === self.me) return;
-  const tab = tabOf(message.to ? { to: message.user } : message);
-  // A conversation that is new to the page, or a mention where the tab is closed.
-  if (tab) countMessage(tab, message, Boolean(message.to) || isHit(message));
-  else if (message.to || isHit(message)) refresh(LISTS);
-}
-
-/** A message that is changed may have been counted. Only the server knows what it was. */
-function noteChange(event) {
-  const tab = tabOf(event.to ? { to: event.user === self.me ? event.to : event.user } : event);
-  const isCounted = tab && event.content.message > Number(tab.dataset.read) && tab.dataset.unread !== '0';
-  // With an edit the reader can be mentioned, or not any more.
-  if (isCounted && event.event !== 'emoji-reaction') refreshSoon(['tabs', 'conversations']);
-}
-
-function noteRead({ flow: id, to, message }) {
+function readElsewhere({ flow: id, to, message }) {
   const isOfPage = id ? id === flow : to === other;
   // What this page itself has marked stays unread here until the reader opens it.
   if (isOfPage && message > read) markThreadsRead(message);
   if (isOfPage) read = Math.max(read, message);
-  const tab = tabOf({ flow: id, to });
-  if (tab && !countRead(tab, message)) refreshSoon(['tabs', 'conversations']);
+  if (!noteRead({ flow: id, to, message })) refreshSoon(TABS);
 }
 
 // What screen readers are told.
@@ -545,13 +522,13 @@ function heard(event) {
     case 'tag-change':
     case 'emoji-reaction':
       if (isHere(event)) change(event);
-      noteChange(event);
+      if (event.event !== 'emoji-reaction' && !countChange(event)) refreshSoon(TABS);
       break;
     case 'presence':
       notePresence(event.content, event.flow, isHere(event));
       break;
     case 'read':
-      noteRead(event.content);
+      readElsewhere(event.content);
       break;
     case 'flow-add':
     case 'flow-remove':
@@ -566,7 +543,7 @@ function heard(event) {
       if (event.event === 'action' && isHere(event)) refreshSoon(LISTS);
       notice(event);
       if (isHere(event)) put(event);
-      else countNews(event);
+      else if (!countNews(event)) refresh(LISTS);
   }
 }
 
@@ -579,9 +556,21 @@ function change({ event, content, html, user }) {
     else if (event === 'tag-change') feed.tag(message, content);
     else feed.react(content, Number(user));
   }
+  if (event === 'message-edit' && feeds.some((feed) => feed.mayTag(message, content.updated_content))) tagSoon(message);
   const changesText = ['message-edit', 'message-delete'].includes(event);
   const isFile = event === 'message-delete' && listsFiles();
   if (changesText && (isFile || listsMessage(message))) refreshSoon(['inbox']);
+}
+
+/** Shows the tags that a message has after an edit. The pages do not all ask the server at once. */
+async function tagSoon(id) {
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * SPREAD));
+  try {
+    const { tags } = await call('GET', `/${room}/messages/${id}`);
+    for (const feed of feeds) feed.tag(id, { tags });
+  } catch {
+    // The message is gone, or the server is away. The tags stay.
+  }
 }
 
 /** Whether the list beside the chat is that of the files. */
@@ -609,7 +598,8 @@ let rebuilding = null;
 let refreshTimer = 0;
 const held = [];
 /** What stands around the messages, by the ids of its elements. */
-const LISTS = ['inbox', 'tabs', 'conversations', 'people'];
+const TABS = ['tabs', 'conversations'];
+const LISTS = ['inbox', ...TABS, 'people'];
 const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
 const stale = new Set();
@@ -700,7 +690,7 @@ async function rebuild() {
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
   self.event = page.body.dataset.event;
-  stream.join(streamRequest());
+  stream.join();
   outbox.resume();
   correctTimes();
   countMentions();
@@ -726,47 +716,11 @@ async function loadPage() {
 function changed(state) {
   if (state === 'signed-out') location.reload();
   else if (state === 'refused') refresh(EVERYTHING);
-  else if (state === 'broken') {
-    offlineTimer ||= setTimeout(() => (find('#offline').hidden = false), OFFLINE_AFTER);
-  } else {
-    clearTimeout(offlineTimer);
-    offlineTimer = 0;
-    find('#offline').hidden = true;
+  else if (state === 'open') {
     outbox.wake();
     for (const { tray } of composers) tray?.resume();
     if (flow) askPresence(room);
   }
-}
-
-/** What the page wants of the stream. */
-function streamRequest() {
-  const flows = findAll('.tab[data-flow]').map((tab) => tab.dataset.flow);
-  return { flows, last: self.event, token: self.csrf };
-}
-
-/** Opens the stream in the worker of all tabs, or here where the browser has no such workers. */
-function openStream() {
-  if (!globalThis.SharedWorker) {
-    const connection = new Connection(`${root}/app/-/stream/flows`, heard, changed);
-    return {
-      join: ({ flows, last, token }) => {
-        connection.token = token;
-        connection.start(flows, connection.last || last);
-      },
-      wake: () => connection.wake(),
-    };
-  }
-  const { port } = new SharedWorker(sharedWorkerAddress, {
-    type: 'module',
-    name: `eddyline-${self.me}`,
-  });
-  port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
-  addEventListener('pagehide', () => port.postMessage({ leave: true }));
-  addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
-  return {
-    join: (join) => port.postMessage({ join }),
-    wake: () => port.postMessage({ wake: true }),
-  };
 }
 
 /** The server knows the reader's zone from the second visit on, and summer time never. */
@@ -886,10 +840,8 @@ addEventListener('beforeunload', (event) => {
 });
 
 correctTimes();
-const stream = openStream();
-stream.join(streamRequest());
-addEventListener('online', stream.wake);
-document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
+const stream = openStream(heard, changed);
+stream.join();
 outbox.resume();
 // What waits in other rooms is sent from here. The rooms show it themselves.
 const quiet = { show() {}, sent() {}, dropped() {} };

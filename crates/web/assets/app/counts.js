@@ -2,7 +2,9 @@
 // all messages up to `data-last`; later ones are counted here, each once.
 
 import { find, findAll } from './dom.js';
+import { isHit } from './row.js';
 
+const self = document.body.dataset;
 const pageTitle = document.title;
 /** The most unread messages that are counted, by the server too. */
 const MOST_UNREAD = 100;
@@ -29,7 +31,7 @@ export function countMessage(tab, message, isMention) {
  * Notes that the reader has read up to a message.
  * @returns {boolean} whether the numbers are right: of a part that was read only the server knows them
  */
-export function countRead(tab, message) {
+function countRead(tab, message) {
   if (message <= Number(tab.dataset.read)) return true;
   tab.dataset.read = message;
   if (tab.dataset.unread === '0') return true;
@@ -37,6 +39,35 @@ export function countRead(tab, message) {
   [tab.dataset.unread, tab.dataset.mentions] = [0, 0];
   showCounts(tab);
   return true;
+}
+
+/**
+ * Counts a message that the reader does not see.
+ * @returns {boolean} whether a tab shows it: of a conversation that is new to the page, or a flow
+ *   whose tab is closed, only the server knows
+ */
+export function countNews(message) {
+  if (message.user === self.me) return true;
+  const isForReader = Boolean(message.to) || isHit(message);
+  const tab = tabOf(message.to ? { to: message.user } : message);
+  if (tab) countMessage(tab, message, isForReader);
+  return Boolean(tab) || !isForReader;
+}
+
+/**
+ * A message that is changed may have been counted, and with an edit the reader can be mentioned, or
+ * not any more.
+ * @returns {boolean} whether the numbers are right: only the server knows what the message was
+ */
+export function countChange(event) {
+  const tab = tabOf(event.to ? { to: event.user === self.me ? event.to : event.user } : event);
+  return !tab || event.content.message <= Number(tab.dataset.read) || tab.dataset.unread === '0';
+}
+
+/** The reader has read somewhere. @returns {boolean} whether the numbers are right */
+export function noteRead({ flow, to, message }) {
+  const tab = tabOf({ flow, to });
+  return !tab || countRead(tab, message);
 }
 
 /** Shows what a tab counts: the mentions, or else what is unread. */

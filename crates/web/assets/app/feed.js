@@ -4,7 +4,7 @@
 import { call, root } from './api.js';
 import { find, findAll, icon, make } from './dom.js';
 import { noteReaction } from './reactions.js';
-import { authorOf, dress, emptyRow, fill, showTags, showText } from './row.js';
+import { authorOf, dress, emptyRow, fill, isHit, showTags, showText } from './row.js';
 import { t } from './texts.js';
 import { dayKey, dayName, dayPath } from './times.js';
 
@@ -244,8 +244,18 @@ export class Feed {
     this.dropHeld(id);
     const row = this.rows.get(id);
     if (!row) return;
-    const now = JSON.parse(row.dataset.tags ?? 'null') ?? [];
-    showTags(row, tags ?? [...now.filter((tag) => !remove.includes(tag)), ...add]);
+    const before = JSON.parse(row.dataset.tags ?? 'null') ?? [];
+    const now = tags ?? [...before.filter((tag) => !remove.includes(tag)), ...add];
+    showTags(row, now);
+    if (!tags) return;
+    row.classList.toggle('hit', isHit({ user: row.dataset.user, tags, to: this.room.startsWith('private/') }));
+    this.arrangeAround(row);
+  }
+
+  /** Whether an edit can have changed the tags of a message, which the event does not name. */
+  mayTag(id, text) {
+    const row = this.rows.get(id);
+    return row !== undefined && (/[#@]/.test(text) || JSON.parse(row.dataset.tags ?? 'null')?.length > 0);
   }
 
   arrangeAround(row) {

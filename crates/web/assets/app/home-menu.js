@@ -1,6 +1,6 @@
-// Escape closes the menu of the organization, and so do a click and the focus elsewhere.
+// The menu of the organization. Escape closes it, and so do a click and the focus elsewhere.
 
-import { find } from './dom.js';
+import { find, kept, keptKeys } from './dom.js';
 
 const menu = find('.home-menu');
 
@@ -16,3 +16,8 @@ for (const type of ['pointerdown', 'focusin']) {
     if (!menu.contains(target)) menu.open = false;
   });
 }
+
+// Drafts are for the eyes of their author. What waits to be sent stays: nothing is lost.
+find('form[action$="/sign-out"]', menu).addEventListener('submit', () => {
+  for (const key of keptKeys(`eddyline-draft:${document.body.dataset.me}:`)) kept.set(key, null);
+});

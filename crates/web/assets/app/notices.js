@@ -162,12 +162,22 @@ function isWanted(message) {
   return level === 'all' || (level === 'mentions' && (Boolean(message.to) || isHit(message)));
 }
 
-/** Whether it is in the quiet hours, such as `22:00-07:00`, by the clock of this machine. */
+/** Whether it is in the quiet hours, such as `22:00-07:00`, by the clock of their zone. */
 function isQuiet() {
   if (!self.quiet) return false;
   const [from, until] = self.quiet.split('-');
-  const now = new Date().toTimeString().slice(0, 5);
+  const now = timeIn(self.quietZone);
   return from < until ? from <= now && now < until : from <= now || now < until;
+}
+
+/** The time of day in a zone; by the clock of this machine where the browser does not know the zone. */
+function timeIn(timeZone) {
+  try {
+    const format = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23', timeZone };
+    return new Intl.DateTimeFormat('en-GB', format).format();
+  } catch {
+    return new Date().toTimeString().slice(0, 5);
+  }
 }
 
 /** Where a message was written. */

@@ -90,6 +90,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ),
     ("hint.js", include_str!("../../assets/app/hint.js")),
     ("keys.js", include_str!("../../assets/app/keys.js")),
+    ("live.js", include_str!("../../assets/app/live.js")),
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
@@ -99,6 +100,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
         "line-form.js",
         include_str!("../../assets/app/line-form.js"),
     ),
+    ("side.js", include_str!("../../assets/app/side.js")),
     ("status.js", include_str!("../../assets/app/status.js")),
     ("presence.js", include_str!("../../assets/app/presence.js")),
     ("picker.js", include_str!("../../assets/app/picker.js")),
@@ -163,7 +165,7 @@ pub(crate) fn script_url(name: &str, language: Language) -> String {
 /// Where the modules are that a page loads, but for the first and the worker.
 pub(crate) fn module_urls(language: Language) -> Vec<String> {
     let names = SCRIPTS.iter().map(|(name, _)| *name);
-    let loaded = names.filter(|name| !matches!(*name, "app.js" | "worker.js"));
+    let loaded = names.filter(|name| !matches!(*name, "app.js" | "side.js" | "worker.js"));
     loaded
         .chain([LANGUAGE])
         .map(|name| script_url(name, language))

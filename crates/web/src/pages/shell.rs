@@ -37,7 +37,7 @@ pub(in crate::pages) struct PageLink {
 /// The list of flows beside the page, and what its script needs.
 pub(in crate::pages) struct Shell {
     pub(in crate::pages) csrf: String,
-    /// The event after which the stream goes on; empty on a page that has no stream.
+    /// The event after which the stream goes on.
     pub(in crate::pages) event: String,
     pub(in crate::pages) me: Me,
     pub(in crate::pages) tabs: Vec<Tab>,
@@ -70,8 +70,8 @@ pub(in crate::pages) struct Notify {
     pub(in crate::pages) is_pushed: bool,
     pub(in crate::pages) level: &'static str,
     pub(in crate::pages) shows_text: bool,
-    /// From when until when it is quiet, such as `22:00-07:00`.
-    pub(in crate::pages) quiet: Option<String>,
+    /// From when until when it is quiet, such as `22:00-07:00`, and in which zone.
+    pub(in crate::pages) quiet: Option<(String, String)>,
 }
 
 /// The reader.
@@ -144,7 +144,7 @@ impl Shell {
         actor: &Actor,
         frame: PageFrame,
         (shown, with): (Option<&Flow>, Option<&User>),
-        event: Option<EventId>,
+        event: EventId,
     ) -> Result<Self, PageError> {
         let PageFrame {
             flows,
@@ -187,7 +187,7 @@ impl Shell {
             language,
             max_file: max_file(visit),
             csrf: visit.csrf().to_owned(),
-            event: event.map(|event| event.to_string()).unwrap_or_default(),
+            event: event.to_string(),
             mentions: flows.iter().map(|flow| flow.unread_mentions).sum(),
             path: visit.path().to_owned(),
             notify: Notify::of(key, &wanted),
@@ -251,13 +251,15 @@ pub(in crate::pages) fn settings_of(organization: &str) -> String {
 }
 
 impl Shell {
-    /// That of a page of no room, which has no stream.
+    /// That of a page of no room. What the page shows of rooms is to be read after this: the stream
+    /// tells what happens from now on.
     pub(in crate::pages) async fn beside(visit: &Visit) -> Result<Self, PageError> {
         let actor = visit.signed_in()?;
+        let event = visit.app().streams().position();
         let frame = visit.app().page_frame(actor, None).await?;
-        let shell = Self::around(visit, actor, frame, (None, None), None)?;
+        let shell = Self::around(visit, actor, frame, (None, None), event)?;
         Ok(Self {
-            script: assets::script_url("frame.js", shell.language),
+            script: assets::script_url("side.js", shell.language),
             modules: Vec::new(),
             ..shell
         })
@@ -352,7 +354,10 @@ impl Notify {
             is_pushed: wanted.is_subscribed,
             level: settings.level.as_str(),
             shows_text: settings.shows_text,
-            quiet: quiet.map(|quiet| format!("{}-{}", quiet.from, quiet.until)),
+            quiet: quiet.map(|quiet| {
+                let hours = format!("{}-{}", quiet.from, quiet.until);
+                (hours, quiet.zone.clone())
+            }),
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, shows};
 on_both_databases![
     chosen_colours_are_those_of_every_page,
     a_draft_in_a_thread_outlives_a_reload,
+    signing_out_drops_drafts,
     the_manifest_names_pages_and_icons_that_are_there,
 ];
 
@@ -144,5 +145,23 @@ async fn the_manifest_names_pages_and_icons_that_are_there(server: Server) {
         ready(&browser);
         browser.wait_for("location.pathname.startsWith('/app')");
         assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn signing_out_drops_drafts(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    let drafts = "return Object.keys(localStorage).filter((key) => key.startsWith('eddyline-draft:')).length";
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        browser.type_keys("#composer textarea", "for my eyes only");
+        assert_eq!(browser.execute(drafts), 1);
+        browser.execute("document.querySelector('.home-menu').open = true");
+        browser.press("Sign out");
+        browser.wait_for("location.pathname === '/sign-in'");
+        assert_eq!(browser.execute(drafts), 0);
     });
 }

@@ -147,6 +147,10 @@ async fn a_page_tells_nothing_in_quiet_hours(server: Server) {
             browser.attribute("body", "data-quiet").as_deref(),
             Some("00:00-00:00")
         );
+        assert_eq!(
+            browser.attribute("body", "data-quiet-zone").as_deref(),
+            Some("UTC")
+        );
     });
     ben.say(MAIN, "@ada, at night").await;
     tokio::task::block_in_place(|| {

@@ -1,5 +1,6 @@
 //! What helps with writing: files, completion, emoji, the switcher and the keys.
 
+use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Server, on_both_databases};
 use serde_json::json;
@@ -13,6 +14,7 @@ on_both_databases![
     the_switcher_leads_to_flows_people_threads_and_commands,
     keys_lead_through_the_page_unless_single_letters_are_off,
     tags_are_edited_in_the_row,
+    an_edit_of_the_text_changes_tags_and_mentions,
     a_status_is_set_and_shown_beside_the_name,
     a_reaction_is_one_click_and_counted_everywhere,
     a_long_text_is_folded_until_it_is_asked_for,
@@ -371,6 +373,30 @@ async fn tags_are_edited_in_the_row(server: Server) {
         shown(&other, "");
         assert_eq!(texts(&other), ["Tag me"]);
         assert_eq!(complaints(&one), Vec::<String>::new());
+    });
+}
+
+async fn an_edit_of_the_text_changes_tags_and_mentions(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let said = ben.say(MAIN, "See below").await;
+    let path = format!("/flows/{MAIN}/messages/{}", said["id"]);
+    let edit = |text: &str| json!({"content": text});
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        shows(&browser, "#chat article:not(.hit):not([data-tags])");
+    });
+    ben.does(Method::PUT, &path, &edit("@ada see #release"))
+        .await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#chat article.hit[data-tags*='release']");
+    });
+    ben.does(Method::PUT, &path, &edit("See below")).await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#chat article:not(.hit):not([data-tags])");
+        assert_eq!(complaints(&browser), Vec::<String>::new());
     });
 }
 

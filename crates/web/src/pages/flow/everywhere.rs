@@ -82,11 +82,11 @@ async fn user_with_nick(
 
 pub(in crate::pages) async fn mentions(visit: Visit) -> Result<Response, PageError> {
     let actor = visit.signed_in()?;
+    let shell = Shell::beside(&visit).await?;
     let messages = visit.app().messages();
     let list = messages.mentions(actor, FOUND, before(&visit)).await?;
     let further = |place: &str| format!("{MENTIONS}?before={place}");
     let found = rows(&visit, actor, list, &[], further).await?;
-    let shell = Shell::beside(&visit).await?;
     let page = Everywhere {
         t: visit.texts(),
         shell,

@@ -321,7 +321,7 @@ async fn show(
         Wanted::Thread(id, at) => Some(thread_pane(&visit, &room, (&id, at), &context).await?),
         _ => None,
     };
-    let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), Some(event))?;
+    let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), event)?;
     let page = FlowPage {
         t: visit.texts(),
         api: format!(

@@ -126,7 +126,7 @@ async fn show_at(
     } = stretch;
     let page = PrivatePage {
         t: visit.texts(),
-        shell: Shell::around(&visit, actor, frame, (None, Some(&other)), Some(event))?,
+        shell: Shell::around(&visit, actor, frame, (None, Some(&other)), event)?,
         read,
         last: last.unwrap_or_default(),
         rows: rows(messages, &context),

@@ -1,0 +1,87 @@
+// The script of pages without a chat, as the settings: the tabs beside them count what comes, and the
+// list of mentions grows.
+
+import { isOfAnother } from './api.js';
+import { countChange, countMentions, countNews, noteRead } from './counts.js';
+import { find, pageOf } from './dom.js';
+import './frame.js';
+import { openStream } from './live.js';
+import { notice } from './notices.js';
+import { notePresence } from './presence.js';
+import { isHit } from './row.js';
+
+/** What is made anew, by the ids of its elements. */
+const PARTS = ['tabs', 'conversations', 'mentions-list'];
+/** Milliseconds over which pages spread their requests. */
+const SPREAD = 2000;
+const self = document.body.dataset;
+
+let timer = 0;
+/** What was heard while the page is asked for. @type {object[] | null} */
+let held = null;
+
+function heard(event) {
+  held?.push(event);
+  switch (event.event) {
+    case 'message-edit':
+    case 'message-delete':
+    case 'tag-change':
+      if (!countChange(event)) refreshSoon();
+      break;
+    case 'presence':
+      notePresence(event.content, event.flow, false);
+      break;
+    case 'read':
+      if (!noteRead(event.content)) refreshSoon();
+      break;
+    case 'reset':
+    case 'flow-add':
+    case 'flow-remove':
+    case 'flow-change':
+    case 'user-edit':
+    case 'backend.user.join':
+      refreshSoon();
+      break;
+    default:
+      if (typeof event.id !== 'number') break;
+      notice(event);
+      if (!countNews(event) || (find('#mentions-list') && isHit(event))) refreshSoon();
+  }
+}
+
+function refreshSoon() {
+  timer ||= setTimeout(refresh, Math.random() * SPREAD);
+}
+
+/** Makes the tabs anew, and the list of mentions. */
+async function refresh() {
+  held = [];
+  try {
+    const answer = await fetch(location.href);
+    const page = answer.ok && !answer.redirected ? pageOf(await answer.text()) : null;
+    if (page && !isOfAnother(page)) take(page);
+  } catch {
+    // The server is away. The stream brings what was missed.
+  }
+  timer = 0;
+  const missed = held;
+  held = null;
+  for (const event of missed) heard(event);
+}
+
+function take(page) {
+  const focused = document.activeElement.closest('.side a[href], #mentions-list a[href]')?.getAttribute('href');
+  for (const id of PARTS) {
+    const fresh = page.getElementById(id);
+    if (fresh) document.getElementById(id)?.replaceChildren(...fresh.childNodes);
+  }
+  if (focused) find(`:is(.side, #mentions-list) a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
+  [self.csrf, self.event] = [page.body.dataset.csrf, page.body.dataset.event];
+  stream.join();
+  countMentions();
+}
+
+const stream = openStream(heard, (state) => {
+  if (state === 'refused') refreshSoon();
+});
+stream.join();
