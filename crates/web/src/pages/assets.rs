@@ -1,5 +1,6 @@
 //! What pages load: their style, their icon and their scripts.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use axum::body::Body;
@@ -137,6 +138,31 @@ static SCRIPTS_DIGEST: LazyLock<String> = LazyLock::new(|| {
     to_hex(&Secret::presented(all).hash().0[..8])
 });
 
+/// The modules as browsers get them. Comments would be a fifth of the bytes.
+static SERVED: LazyLock<HashMap<&str, String>> = LazyLock::new(|| {
+    let modules = SCRIPTS.iter();
+    modules
+        .map(|(name, text)| (*name, without_comments(text)))
+        .collect()
+});
+
+/// A module without the lines that are comments. The other lines keep their numbers, which errors in
+/// browsers name. Our modules have no text of several lines in which a line looks like a comment.
+fn without_comments(text: &str) -> String {
+    let mut is_within = false;
+    let mut served = String::with_capacity(text.len());
+    for line in text.lines() {
+        let start = line.trim_start();
+        let is_block = is_within || start.starts_with("/*");
+        is_within = is_block && !line.contains("*/");
+        if !is_block && !start.starts_with("//") {
+            served.push_str(line);
+        }
+        served.push('\n');
+    }
+    served
+}
+
 /// All emoji in the usual order: an array of groups, of which each is an array of emoji, each an
 /// array of its text and its names. Browsers load it when the reader first needs it.
 static EMOJI: LazyLock<String> = LazyLock::new(|| {
@@ -190,11 +216,8 @@ pub(super) async fn script(
         let language = tag.parse().map_err(|()| PageError::not_found())?;
         return Ok(asset(Texts::in_language(language).module(), kind, keep));
     }
-    let (_, text) = SCRIPTS
-        .iter()
-        .find(|(known, _)| *known == name)
-        .ok_or_else(PageError::not_found)?;
-    Ok(asset(*text, kind, keep))
+    let text = SERVED.get(&*name).ok_or_else(PageError::not_found)?;
+    Ok(asset(text.as_str(), kind, keep))
 }
 
 /// The answer with a static file; `keep` says how browsers may keep it.
@@ -213,4 +236,21 @@ pub(super) async fn style(uri: Uri) -> Response {
 
 pub(super) async fn icon(uri: Uri) -> Response {
     ICON.answer(&uri)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_are_not_served_and_lines_keep_their_numbers() {
+        let text = "// What it is.\n/** One line. */\nconst a = 'x // y';\n  /**\n   * Several.\n   */\n  a * 2; // last\n";
+        let served = "\n\nconst a = 'x // y';\n\n\n\n  a * 2; // last\n";
+        assert_eq!(without_comments(text), served);
+        for (name, text) in SCRIPTS {
+            let served = &SERVED[name];
+            assert_eq!(served.lines().count(), text.lines().count(), "{name}");
+            assert!(!served.contains("/**"), "{name}");
+        }
+    }
 }
