@@ -33,7 +33,7 @@ enum Condition {
     Whole,
     /// Questions pass, and answers are lost.
     Deaf,
-    /// Nothing passes, and no end is told.
+    /// Connections stay open, and no bytes pass.
     Mute,
     /// New connections are ended at once.
     Unplugged,

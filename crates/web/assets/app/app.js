@@ -9,7 +9,7 @@ import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
-import { openStream } from './live.js';
+import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
 import { Outbox } from './outbox.js';
 import { Panes } from './panes.js';
@@ -25,8 +25,6 @@ import { addedThreads, extend, listsMessage, linkTo, markShown, markThreadsRead,
 import { clock } from './times.js';
 import { notify } from './toast.js';
 
-/** Milliseconds over which pages spread their requests. */
-const SPREAD = 2000;
 const FIRST_PAUSE = 1000;
 const LAST_PAUSE = 30000;
 const self = document.body.dataset;

@@ -17,7 +17,7 @@ for (const type of ['pointerdown', 'focusin']) {
   });
 }
 
-// Drafts are for the eyes of their author. What waits to be sent stays: nothing is lost.
+// The next user of the browser must not read the drafts. What waits to be sent stays: nothing is lost.
 find('form[action$="/sign-out"]', menu).addEventListener('submit', () => {
   for (const key of keptKeys(`eddyline-draft:${document.body.dataset.me}:`)) kept.set(key, null);
 });

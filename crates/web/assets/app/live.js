@@ -7,6 +7,8 @@ import { sharedWorkerAddress } from './worker-address.js';
 
 /** Milliseconds after which the page says that the connection is broken. */
 const OFFLINE_AFTER = 5000;
+/** Milliseconds over which pages spread their requests: an event reaches all members at the same time. */
+export const SPREAD = 2000;
 const self = document.body.dataset;
 /** Runs while the connection is broken and the line does not say so yet. */
 let offlineTimer = 0;

@@ -5,15 +5,13 @@ import { isOfAnother } from './api.js';
 import { countChange, countMentions, countNews, noteRead } from './counts.js';
 import { find, pageOf } from './dom.js';
 import './frame.js';
-import { openStream } from './live.js';
+import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
 import { notePresence } from './presence.js';
 import { isHit } from './row.js';
 
 /** What is made anew, by the ids of its elements. */
 const PARTS = ['tabs', 'conversations', 'mentions-list'];
-/** Milliseconds over which pages spread their requests. */
-const SPREAD = 2000;
 const self = document.body.dataset;
 
 let timer = 0;

@@ -33,6 +33,18 @@ pub(super) async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller)
     cable
 }
 
+/// A browser at a cable, in which Ada reads a first message of Ben's. The page is marked ([`stays`]).
+pub(super) async fn chat_at_a_cable(browser: &Browser, server: &Server) -> (Acme, Cable) {
+    let acme = server.acme();
+    let cable = at_a_cable(browser, server, &acme.ada).await;
+    acme.ben.say(MAIN, "before").await;
+    tokio::task::block_in_place(|| {
+        sees(browser, "before");
+        stays(browser);
+    });
+    (acme, cable)
+}
+
 /// Marks the page, so that one that was loaded anew is known ([`has_stayed`]).
 pub(super) fn stays(browser: &Browser) {
     browser.execute("window.isTheSame = true");
@@ -115,13 +127,7 @@ async fn what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order(s
     let Some(browser) = Browser::start() else {
         return;
     };
-    let Acme { ada, ben } = server.acme();
-    let cable = at_a_cable(&browser, &server, &ada).await;
-    ben.say(MAIN, "before").await;
-    tokio::task::block_in_place(|| {
-        sees(&browser, "before");
-        stays(&browser);
-    });
+    let (Acme { ada, ben }, cable) = chat_at_a_cable(&browser, &server).await;
 
     cable.unplug();
     let (mut turns, mut written) = (interval(AWAY / EACH), Vec::new());

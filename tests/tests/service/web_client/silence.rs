@@ -1,4 +1,4 @@
-//! A connection that stays open and carries nothing more, which no end is told of.
+//! A connection that stays open while no more bytes pass.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Server, on_both_databases};
 use tokio::time::sleep;
 
-use super::network::{at_a_cable, has_stayed, shown, stays, stored};
+use super::network::{chat_at_a_cable, has_stayed, shown, stored};
 use super::{MAIN, complaints, sees, shows, write};
 
 on_both_databases![
@@ -22,13 +22,7 @@ async fn a_stream_that_falls_silent_is_opened_anew(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let Acme { ada, ben } = server.acme();
-    let cable = at_a_cable(&browser, &server, &ada).await;
-    ben.say(MAIN, "before").await;
-    tokio::task::block_in_place(|| {
-        sees(&browser, "before");
-        stays(&browser);
-    });
+    let (Acme { ada, ben }, cable) = chat_at_a_cable(&browser, &server).await;
 
     cable.silence_streams();
     for text in ["one", "two"] {
@@ -60,13 +54,7 @@ async fn a_network_that_falls_silent_is_told_and_left_behind(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
     };
-    let Acme { ada, ben } = server.acme();
-    let cable = at_a_cable(&browser, &server, &ada).await;
-    ben.say(MAIN, "before").await;
-    tokio::task::block_in_place(|| {
-        sees(&browser, "before");
-        stays(&browser);
-    });
+    let (Acme { ada, ben }, cable) = chat_at_a_cable(&browser, &server).await;
 
     cable.fall_silent();
     for text in ["one", "two"] {

@@ -54,16 +54,16 @@ async fn what_a_member_let_an_application_do_is_ended(tenant: Tenant) {
     let bens = robot.by_password(&tenant.ben, "flow").await;
     let adas = robot.by_password(&tenant.ada, "flow").await;
     let applications = format!("/app/{}/settings/applications", tenant.name);
-    let told = "The application no longer has access.";
+    let done = "The application no longer has access.";
     visit(&browser, &tenant, &tenant.ada, &applications);
-    then(&browser, told, |browser| {
+    then(&browser, done, |browser| {
         let revoke = format!("Revoke access: Robot by {} from ben @ben", tenant.name);
         browser.press(&revoke);
     });
     assert_eq!(robot.status(&bens["access_token"]).await, 401);
     assert_eq!(robot.status(&adas["access_token"]).await, 200);
     visit(&browser, &tenant, &tenant.ada, "/account/applications");
-    then(&browser, told, |browser| {
+    then(&browser, done, |browser| {
         browser.press(&format!("Revoke access: Robot by {}", tenant.name));
     });
     assert_eq!(robot.status(&adas["access_token"]).await, 401);

@@ -48,10 +48,10 @@ async fn an_organization_is_named_and_gets_another_flow(tenant: Tenant) {
     assert_eq!(flow["joined"], true);
 }
 
-/// Whether Ben is an administrator, as he is told himself.
+/// Whether the organization lists Ben as an administrator.
 async fn is_administrator(tenant: &Tenant) -> bool {
-    let told = organization(tenant).await;
-    let users = told["users"].as_array().unwrap();
+    let organization = organization(tenant).await;
+    let users = organization["users"].as_array().unwrap();
     let ben = users.iter().find(|user| user["id"] == tenant.ben.id);
     ben.expect("he is in it")["admin"] == true
 }
@@ -108,7 +108,7 @@ async fn a_person_is_removed_from_the_organization(tenant: Tenant) {
     assert_ne!(status(&tenant.ben, &messages).await, 200);
 }
 
-/// The provider to whom the address and the token are given that the page shows.
+/// An identity provider with the address and the token that the page shows.
 fn provider(browser: &Browser, tenant: &Tenant) -> Provider {
     let [address, token]: [String; 2] = secrets(browser).try_into().unwrap();
     let uid = address.rsplit('/').next().unwrap().to_owned();
