@@ -109,8 +109,8 @@ pub use jobs::Background;
 pub use limit::Limit;
 pub(crate) use mailer::Mail;
 pub use messages::{
-    Edit, LIST_BYTES, MessageList, Messages, NewInbox, NewPost, Posted, Pushed, PushedMail,
-    Pushing, ROOMS_OF_LIST, ReactionChange, RoomsList, TagEdit,
+    Edit, LIST_BYTES, MessageList, MessageViews, Messages, NewInbox, NewPost, Posted, Pushed,
+    PushedMail, Pushing, ROOMS_OF_LIST, ReactionChange, RoomsList, RoomsMessages, TagEdit,
 };
 pub use notifications::{
     MAX_SUBSCRIPTIONS, NewSubscription, Notifications, PageNotifications, time_zones,
@@ -125,7 +125,7 @@ pub use operator::{
     OrganizationDetails, Provisioning, UserDetails,
 };
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
-pub use page_frame::PageFrame;
+pub use page_frame::{FlowPlace, PageFrame, PagePerson};
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use eddyline_app::{
     Actor, Edit, Error, FlowRoom, LIST_BYTES, NewAttachment, NewInbox, NewPost, Posted, Pushed,
-    Room, RoomsList, TagEdit, Uploaded,
+    Room, RoomsMessages, TagEdit, Uploaded,
 };
 use eddyline_model::messages::{Around, MessageCursor, MessageKind, MessageQuery, Sort};
 use eddyline_model::policy::{Deletion, FlowAction, MessageAction};
@@ -496,7 +496,7 @@ pub(crate) async fn search_everywhere(
         };
         rest.to_query()
     };
-    Ok(everywhere(&ctx, found, wanted.html, "/search", next))
+    Ok(everywhere(&ctx, &found, wanted.html, "/search", next))
 }
 
 /// Lists what mentions the caller in all rooms.
@@ -514,17 +514,18 @@ pub(crate) async fn mentions(ctx: RequestContext, request: UnparsedParams<ListMe
         };
         rest.to_query()
     };
-    Ok(everywhere(&ctx, found, wanted.html, "/mentions", next))
+    Ok(everywhere(&ctx, &found, wanted.html, "/mentions", next))
 }
 
 /// The answer that is a list over several rooms, with a link to its next part.
 fn everywhere(
     ctx: &RequestContext,
-    mut found: RoomsList,
+    found: &RoomsMessages,
     html: Option<bool>,
     path: &str,
     next: impl FnOnce(MessageCursor) -> Vec<(String, String)>,
 ) -> Response {
+    let mut found = found.encode(ctx.app().encoder());
     if html == Some(true) {
         found = found.with_html();
     }

@@ -73,6 +73,23 @@ pub struct Flow {
     pub access_version: i64,
 }
 
+/// A user of a flow, as pages show them beside its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowPerson {
+    /// The user.
+    pub user: UserId,
+    /// Short name.
+    pub nick: String,
+    /// Full name.
+    pub name: String,
+    /// The picture, as [`User::avatar`](crate::users::User::avatar).
+    pub avatar: String,
+    /// What the user says of themselves.
+    pub status: Option<String>,
+    /// Whether the user is shut out until unblocked.
+    pub blocked: bool,
+}
+
 /// That a user belongs to a flow, or did and was blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowMembership {

@@ -101,6 +101,12 @@ impl Color {
         ("purple", Self::Purple),
         ("blue", Self::Blue),
     ];
+
+    /// The name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        Self::EACH[self as usize].0
+    }
 }
 
 /// A fact about an item.
@@ -226,6 +232,7 @@ mod tests {
         }
         for (at, (_, color)) in Color::EACH.into_iter().enumerate() {
             assert_eq!(color as usize, at);
+            assert_eq!(color.as_str(), Color::EACH[at].0);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use diesel::dsl::{exists, not};
 use diesel::prelude::*;
-use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
+use eddyline_model::flows::{AccessMode, Flow, FlowMembership, FlowPerson};
 use eddyline_model::messages::MessageKind;
 use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
@@ -253,6 +253,32 @@ impl<C: Access> Members<'_, C> {
             .into_iter()
             .map(|(member, person)| (membership(member), to_user(person)))
             .collect())
+    }
+
+    /// The same people as pages show them, without what those do not need.
+    pub fn list_people(c: &mut Connection, room: RoomId) -> Result<Vec<FlowPerson>> {
+        let rows = room_members::table
+            .inner_join(users::table.on(users::id.eq(room_members::user_id)))
+            .filter(room_members::room_id.eq(room.0))
+            .order(room_members::user_id)
+            .select((
+                users::id,
+                users::nick,
+                users::name,
+                users::avatar,
+                users::status,
+                room_members::blocked,
+            ))
+            .load::<(i64, String, String, String, Option<String>, bool)>(c)?;
+        let person = |(id, nick, name, avatar, status, blocked)| FlowPerson {
+            user: UserId(id),
+            nick,
+            name,
+            avatar,
+            status,
+            blocked,
+        };
+        Ok(rows.into_iter().map(person).collect())
     }
 
     /// Those who have left a room, ordered by user.

@@ -104,6 +104,17 @@ fn numbers(users: &[UserId]) -> Vec<i64> {
 
 #[portable]
 impl<C: Access> Notifications<'_, C> {
+    /// What a user has chosen, if anything.
+    pub fn find_settings(c: &mut Connection, user: UserId) -> Result<Option<NotificationSettings>> {
+        let row = notification_settings::table
+            .find(user.0)
+            .select(SettingsRow::as_select())
+            .first(c)
+            .optional()?;
+        let settings = row.map(to_settings).transpose()?;
+        Ok(settings.map(|(_, settings)| settings))
+    }
+
     /// What some users have chosen. Those who have chosen nothing are left out.
     pub fn list_settings(
         c: &mut Connection,

@@ -136,7 +136,7 @@ impl FlowUser {
             nick: user.nick.clone(),
             name: user.name.clone(),
             email: user.email.clone(),
-            avatar: avatar_url(user, base_url),
+            avatar: avatar_url(&user.avatar, base_url),
             status: user.status.clone(),
             disabled: membership.blocked,
             last_activity: membership.last_activity.0,

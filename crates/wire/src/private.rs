@@ -75,7 +75,7 @@ impl Participant {
             id: user.id.0,
             nick: user.nick.clone(),
             email: user.email.clone(),
-            avatar: avatar_url(user, base_url),
+            avatar: avatar_url(&user.avatar, base_url),
             name: user.name.clone(),
         }
     }

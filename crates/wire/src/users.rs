@@ -33,7 +33,7 @@ impl User {
             email: user.email.clone(),
             name: user.name.clone(),
             nick: user.nick.clone(),
-            avatar: avatar_url(user, base_url),
+            avatar: avatar_url(&user.avatar, base_url),
             website: user.website.clone(),
             admin: None,
         }
@@ -71,11 +71,13 @@ impl FormerUser {
             id: user.id.0,
             nick: user.nick.clone(),
             name: user.name.clone(),
-            avatar: avatar_url(user, base_url),
+            avatar: avatar_url(&user.avatar, base_url),
         }
     }
 }
 
-pub(crate) fn avatar_url(user: &ModelUser, base_url: &str) -> String {
-    format!("{base_url}/avatars/{}/", user.avatar)
+/// The address of a picture under `base_url`. Its size in pixels comes behind it.
+#[must_use]
+pub fn avatar_url(avatar: &str, base_url: &str) -> String {
+    [base_url, "/avatars/", avatar, "/"].concat()
 }

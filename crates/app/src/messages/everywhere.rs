@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use bytes::Bytes;
-use eddyline_model::messages::{MessageCursor, MessageQuery};
+use eddyline_model::messages::{MessageCursor, MessageQuery, MessageView};
 use eddyline_model::policy::{FlowAction, MessageAction};
 use eddyline_model::scopes::Scope;
 use eddyline_model::tags::{USER_EVERYONE, group_tag, user_tag};
@@ -20,6 +20,51 @@ use crate::{ErrorKind, Messages, Result};
 /// How many rooms a list over all rooms of a caller covers: those with the latest messages. From
 /// each as many messages are read as the list is long, and a few more.
 pub const ROOMS_OF_LIST: usize = 200;
+
+/// A part of a list over several rooms.
+#[derive(Clone, Debug)]
+pub struct RoomsMessages {
+    /// The newest message first, each with its room.
+    pub messages: Vec<(Room, MessageView)>,
+    /// Before which place the list goes on. `None` at its end; there may turn out to be nothing
+    /// more.
+    pub next: Option<MessageCursor>,
+}
+
+impl RoomsMessages {
+    fn of(page: RoomsPage, rooms: &HashMap<RoomId, Room>) -> Self {
+        let with_room = |view: MessageView| Some((rooms.get(&view.message.room)?.clone(), view));
+        Self {
+            messages: page.messages.into_iter().filter_map(with_room).collect(),
+            next: page.next,
+        }
+    }
+
+    /// The list as it is answered.
+    #[must_use]
+    pub fn encode(&self, encoder: &Encoder) -> RoomsList {
+        let mut json = vec![b'['];
+        let mut next = self.next;
+        let mut last = None;
+        for (room, view) in &self.messages {
+            let message = encoder.message(view, room.reference());
+            if last.is_some() && json.len() + message.len() > LIST_BYTES {
+                next = last;
+                break;
+            }
+            if last.is_some() {
+                json.push(b',');
+            }
+            json.extend_from_slice(&message);
+            last = Some(MessageCursor::of(&view.message));
+        }
+        json.push(b']');
+        RoomsList {
+            json: json.into(),
+            next,
+        }
+    }
+}
 
 /// A part of a list over several rooms, encoded.
 #[derive(Clone, Debug)]
@@ -41,33 +86,6 @@ impl RoomsList {
             ..self
         }
     }
-
-    fn encode(encoder: &Encoder, page: &RoomsPage, rooms: &HashMap<RoomId, Room>) -> Self {
-        let mut json = vec![b'['];
-        let mut next = page.next;
-        let mut last = None;
-        for view in &page.messages {
-            let place = MessageCursor::of(&view.message);
-            let Some(room) = rooms.get(&place.room) else {
-                continue;
-            };
-            let message = encoder.message(view, room.reference());
-            if last.is_some() && json.len() + message.len() > LIST_BYTES {
-                next = last;
-                break;
-            }
-            if last.is_some() {
-                json.push(b',');
-            }
-            json.extend_from_slice(&message);
-            last = Some(place);
-        }
-        json.push(b']');
-        Self {
-            json: json.into(),
-            next,
-        }
-    }
 }
 
 impl Messages {
@@ -86,7 +104,7 @@ impl Messages {
         actor: &Actor,
         query: MessageQuery,
         before: Option<MessageCursor>,
-    ) -> Result<RoomsList> {
+    ) -> Result<RoomsMessages> {
         let asked = |room: &Room| {
             let has_tags = query.tags.is_empty() || room.has_tags();
             has_tags
@@ -108,7 +126,7 @@ impl Messages {
         actor: &Actor,
         limit: i64,
         before: Option<MessageCursor>,
-    ) -> Result<RoomsList> {
+    ) -> Result<RoomsMessages> {
         let me = actor.user()?.user.id;
         let query = MessageQuery {
             limit,
@@ -133,7 +151,7 @@ impl Messages {
         query: &MessageQuery,
         before: Option<MessageCursor>,
         asked: impl Fn(&Room) -> Option<MessageQuery>,
-    ) -> Result<RoomsList> {
+    ) -> Result<RoomsMessages> {
         let rooms = self.readable_rooms(actor).await?;
         let mut queries = Vec::with_capacity(rooms.len());
         let mut shown = HashMap::with_capacity(rooms.len());
@@ -151,8 +169,7 @@ impl Messages {
             limit: usize::try_from(query.limit).unwrap_or(1),
             bytes: LIST_BYTES,
         };
-        let encoder = self.core.encoder().clone();
-        let show = move |page: RoomsPage| RoomsList::encode(&encoder, &page, &shown);
+        let show = move |page: RoomsPage| RoomsMessages::of(page, &shown);
         let _permit = self.search_permit(query).await?;
         Ok(self.core.store().list_of_rooms(queries, part, show).await?)
     }

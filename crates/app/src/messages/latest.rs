@@ -14,7 +14,7 @@ use eddyline_storage::MessagePage;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
-use super::list::{LIST_BYTES, MessageList};
+use super::list::{LIST_BYTES, MessageList, MessageViews};
 use crate::rooms::Room;
 use crate::{Messages, Result};
 
@@ -83,30 +83,53 @@ impl Messages {
     ///
     /// [`crate::Error::unavailable`], [`crate::Error::too_many_requests`] for a search that waits
     /// too long.
-    pub async fn list(&self, room: &Room, mut query: MessageQuery) -> Result<MessageList> {
-        if !room.has_tags() {
-            query.tags.clear();
-        }
-        let Some(id) = room.id() else {
-            return Ok(MessageList::empty());
+    pub async fn list(&self, room: &Room, query: MessageQuery) -> Result<MessageList> {
+        let latest = MessageQuery {
+            limit: query.limit,
+            ..MessageQuery::default()
         };
-        if query
-            == (MessageQuery {
-                limit: query.limit,
-                ..MessageQuery::default()
-            })
+        if query == latest
+            && let Some(id) = room.id()
         {
             return self.latest_messages(id, room, query).await;
         }
-        let Some(query) = self.resolve_query(query, room) else {
-            return Ok(MessageList::empty());
-        };
         let (encoder, shown, wanted) = (self.core.encoder().clone(), room.clone(), query.clone());
         let show = move |page: MessagePage| {
             MessageList::encode(&encoder, &page, &wanted, shown.reference())
         };
+        let list = self.list_shown(room, query, show).await?;
+        Ok(list.unwrap_or_else(MessageList::empty))
+    }
+
+    /// The same, not encoded. All of its messages together have about [`LIST_BYTES`] at most.
+    ///
+    /// # Errors
+    ///
+    /// As [`Messages::list`].
+    pub async fn list_views(&self, room: &Room, query: MessageQuery) -> Result<MessageViews> {
+        let list = self.list_shown(room, query, MessageViews::of).await?;
+        Ok(list.unwrap_or_default())
+    }
+
+    /// `None` where no message can match.
+    async fn list_shown<T: Send + 'static>(
+        &self,
+        room: &Room,
+        mut query: MessageQuery,
+        show: impl FnOnce(MessagePage) -> T + Send + 'static,
+    ) -> Result<Option<T>> {
+        if !room.has_tags() {
+            query.tags.clear();
+        }
+        let Some(id) = room.id() else {
+            return Ok(None);
+        };
+        let Some(query) = self.resolve_query(query, room) else {
+            return Ok(None);
+        };
         let _permit = self.search_permit(&query).await?;
-        Ok(self.core.store().list(id, query, LIST_BYTES, show).await?)
+        let list = self.core.store().list(id, query, LIST_BYTES, show);
+        Ok(Some(list.await?))
     }
 
     async fn latest_messages(

@@ -11,6 +11,27 @@ use crate::html::add_html_to_list;
 /// About how many bytes a list of messages or threads has at most. One entry may be larger.
 pub const LIST_BYTES: usize = 2 * 1024 * 1024;
 
+/// A part of a list of messages.
+#[derive(Clone, Debug, Default)]
+pub struct MessageViews {
+    /// The messages, ascending by number.
+    pub messages: Vec<MessageView>,
+    /// As [`MessageList::next`].
+    pub next: Option<MessageId>,
+    /// As [`MessageList::previous`].
+    pub previous: Option<MessageId>,
+}
+
+impl MessageViews {
+    pub(crate) fn of(page: MessagePage) -> Self {
+        Self {
+            messages: page.messages,
+            next: page.next,
+            previous: page.previous,
+        }
+    }
+}
+
 /// A part of a list of messages, encoded.
 #[derive(Clone, Debug)]
 pub struct MessageList {

@@ -30,10 +30,10 @@ use eddyline_storage::Tx;
 use std::sync::Arc;
 
 pub use edit::{Edit, TagEdit};
-pub use everywhere::{ROOMS_OF_LIST, RoomsList};
+pub use everywhere::{ROOMS_OF_LIST, RoomsList, RoomsMessages};
 pub use inbox::NewInbox;
 pub(crate) use latest::Latest;
-pub use list::{LIST_BYTES, MessageList};
+pub use list::{LIST_BYTES, MessageList, MessageViews};
 pub use mail::PushedMail;
 pub use post::{NewPost, Posted};
 pub use push::Pushing;

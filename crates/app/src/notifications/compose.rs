@@ -61,8 +61,8 @@ pub(super) fn message(
     let Some(target) = target(reader, &message, user)? else {
         return Ok(None);
     };
-    let mut settings = reader.notifications().list_settings(&[user])?;
-    let shows_text = settings.remove(&user).unwrap_or_default().shows_text;
+    let settings = reader.notifications().find_settings(user)?;
+    let shows_text = settings.unwrap_or_default().shows_text;
     let from = author(reader, &message)?;
     let topic = format!("room-{}", push.room);
     let content = Content {

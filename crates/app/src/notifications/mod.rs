@@ -51,9 +51,9 @@ impl PageNotifications {
         user: UserId,
     ) -> StoreResult<Self> {
         let mut notifications = reader.notifications();
-        let mut settings = notifications.list_settings(&[user])?;
+        let settings = notifications.find_settings(user)?;
         Ok(Self {
-            settings: settings.remove(&user).unwrap_or_default(),
+            settings: settings.unwrap_or_default(),
             is_subscribed: notifications.find_subscription(&session.0)?.is_some(),
             levels: notifications.list_levels_of_user(user)?,
         })
@@ -91,8 +91,8 @@ impl Notifications {
     pub async fn settings(&self, actor: &Actor) -> Result<NotificationSettings> {
         let user = require_first_party_user(actor)?;
         let read = self.core.store().read(move |reader| {
-            let mut found = reader.notifications().list_settings(&[user])?;
-            Ok(found.remove(&user).unwrap_or_default())
+            let found = reader.notifications().find_settings(user)?;
+            Ok(found.unwrap_or_default())
         });
         Ok(read.await?)
     }

@@ -88,7 +88,8 @@ impl Room {
     }
 
     /// Whether the messages of the room bear tags.
-    pub(crate) fn has_tags(&self) -> bool {
+    #[must_use]
+    pub fn has_tags(&self) -> bool {
         match self {
             Self::Flow(_) => true,
             Self::Private(room) => room.has_tags(),

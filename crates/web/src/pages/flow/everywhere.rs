@@ -1,17 +1,16 @@
 //! The pages over all rooms of the reader: a search, and what mentions them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, ErrorKind, RoomsList};
+use eddyline_app::{Actor, ErrorKind, Room, RoomsMessages};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageCursor;
-use eddyline_model::policy::FlowAction;
+use eddyline_wire::RoomRef;
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
-use super::message::{PageMessage, decoded};
-use super::private::{former, person};
+use super::message::PageMessage;
 use super::rows::UsersById;
 use crate::error::PageError;
 use crate::pages::shell::Shell;
@@ -105,11 +104,15 @@ fn before(visit: &Visit) -> Option<MessageCursor> {
 async fn rows(
     visit: &Visit,
     actor: &Actor,
-    list: RoomsList,
+    list: RoomsMessages,
     words: &[String],
     further: impl Fn(&str) -> String,
 ) -> Result<FoundList, PageError> {
-    let messages: Vec<PageMessage> = decoded(&list.json)?;
+    let shown = |(room, view)| {
+        let message = PageMessage::of(view, &room, visit.app());
+        (room, message)
+    };
+    let messages: Vec<(Room, PageMessage)> = list.messages.into_iter().map(shown).collect();
     let me = actor.user()?.user.id;
     let flows = visit.app().flows().all(actor).await?;
     let flows: HashMap<&str, (String, &str)> = flows
@@ -124,27 +127,24 @@ async fn rows(
         })
         .collect();
     let mut people = UsersById::new();
-    for message in &messages {
-        for id in [Some(&message.user), message.to.as_ref()]
-            .into_iter()
-            .flatten()
-        {
+    for (_, message) in &messages {
+        for id in [Some(message.user), message.to].into_iter().flatten() {
             add_person(visit, actor, &mut people, id).await?;
         }
     }
-    add_former(visit, actor, &mut people, &messages).await?;
+    add_former(visit, &mut people, &messages).await?;
     let context = FoundContext {
         visit,
         people: &people,
         words,
     };
-    let rows = messages.iter().filter_map(|message| {
-        let (path, place) = match &message.flow {
-            Some(flow) => {
-                let (path, name) = flows.get(flow.as_str())?;
+    let rows = messages.iter().filter_map(|(room, message)| {
+        let (path, place) = match room.reference() {
+            RoomRef::Flow(flow) => {
+                let (path, name) = flows.get(flow.0.as_str())?;
                 (path.clone(), (*name).to_owned())
             }
-            None => of_conversation(message, me, &people, visit.texts())?,
+            RoomRef::Private => of_conversation(message, me, &people, visit.texts())?,
         };
         Some(FoundRow::of(message, &path, Some(place), &context))
     });
@@ -160,13 +160,10 @@ fn of_conversation(
     people: &UsersById,
     t: &Texts,
 ) -> Option<(String, String)> {
-    let own = message.user == me.to_string();
-    let with = if own {
-        message.to.as_ref()?
-    } else {
-        &message.user
+    let with = match message.user == me.0 {
+        true => message.to?,
+        false => message.user,
     };
-    let with: i64 = with.parse().ok()?;
     let name = people
         .get(&with)
         .map_or(&t.both.former, |person| &person.name);
@@ -178,17 +175,14 @@ async fn add_person(
     visit: &Visit,
     actor: &Actor,
     people: &mut UsersById,
-    id: &str,
+    id: i64,
 ) -> Result<(), PageError> {
-    let Ok(id) = id.parse::<UserId>() else {
-        return Ok(());
-    };
-    if people.contains_key(&id.0) {
+    if id == 0 || people.contains_key(&id) {
         return Ok(());
     }
-    match visit.app().users().get(actor, id).await {
+    match visit.app().users().get(actor, UserId(id)).await {
         Ok(user) => {
-            people.insert(id.0, person(&user));
+            people.insert(id, user.into());
             Ok(())
         }
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => Ok(()),
@@ -199,21 +193,19 @@ async fn add_person(
 /// Adds the authors who have left the flow of their message.
 async fn add_former(
     visit: &Visit,
-    actor: &Actor,
     people: &mut UsersById,
-    messages: &[PageMessage],
+    messages: &[(Room, PageMessage)],
 ) -> Result<(), PageError> {
-    let is_known = |message: &&PageMessage| {
-        let user: i64 = message.user.parse().unwrap_or_default();
-        user == 0 || people.contains_key(&user)
-    };
-    let unknown = messages.iter().filter(|message| !is_known(message));
-    let flows: BTreeSet<&str> = unknown.filter_map(|each| each.flow.as_deref()).collect();
-    for flow in flows {
-        let room = visit.app().rooms();
-        let room = room.find_named(actor, flow, FlowAction::Read).await?;
-        for user in visit.app().flows().former_users(&room).await? {
-            people.insert(user.id, former(&user));
+    let mut flows = BTreeMap::new();
+    for (room, message) in messages {
+        let is_known = message.user == 0 || people.contains_key(&message.user);
+        if let (Room::Flow(flow), false) = (room, is_known) {
+            flows.insert(flow.id(), flow);
+        }
+    }
+    for flow in flows.into_values() {
+        for user in visit.app().flows().former_users(flow).await? {
+            people.insert(user.id, user.into());
         }
     }
     Ok(())

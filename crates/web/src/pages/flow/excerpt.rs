@@ -1,5 +1,6 @@
 //! Stretches of messages as lists of what was found show them, with the words that were looked for.
 
+use eddyline_model::messages::MessageKind;
 use eddyline_model::search::hits;
 
 use super::message::PageMessage;
@@ -24,11 +25,12 @@ pub(super) fn excerpt(message: &PageMessage, words: &[String]) -> Vec<Piece> {
 
 /// What can be read in a message.
 fn text_of(message: &PageMessage) -> String {
-    if let Some(text) = super::rows::text_of(message) {
-        return text.to_owned();
+    if let Some(text) = &message.text {
+        return text.clone();
     }
-    if let Some(name) = message.content["file_name"].as_str() {
-        return name.to_owned();
+    if message.event == MessageKind::File {
+        let name = message.attachments.first().map(|file| &file.file_name);
+        return name.cloned().unwrap_or_default();
     }
     let parts = [&message.title, &message.body].into_iter().flatten();
     let texts: Vec<String> = parts.map(|html| eddyline_markup::text(html)).collect();

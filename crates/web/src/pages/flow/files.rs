@@ -1,10 +1,10 @@
 //! The files of a flow: those that were sent, the newest first.
 
 use eddyline_app::Room;
+use eddyline_model::MessageId;
 use eddyline_model::messages::{MessageKind, MessageQuery};
-use eddyline_model::{MessageId, Timestamp};
 
-use super::message::{PageMessage, decoded};
+use super::message::PageMessage;
 use super::rows::{FileCard, RowContext, author_name, file_card};
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -43,10 +43,12 @@ impl FileList {
             limit: FILES,
             ..MessageQuery::default()
         };
-        let list = visit.app().messages().list(room, query).await?;
-        let messages: Vec<PageMessage> = decoded(&list.json)?;
-        let rows = messages.iter().rev();
-        let rows = rows.flat_map(|message| FileRow::of(message, context));
+        let list = visit.app().messages().list_views(room, query).await?;
+        let rows = list.messages.into_iter().rev();
+        let rows = rows.flat_map(|view| {
+            let message = PageMessage::of(view, room, visit.app());
+            FileRow::of(&message, context)
+        });
         let further = |next: MessageId| format!("{}/files?before={next}", context.room);
         Ok(Self {
             rows: rows.collect(),
@@ -56,20 +58,19 @@ impl FileList {
 }
 
 impl FileRow {
-    fn of<'a>(
-        message: &'a PageMessage,
-        context: &'a RowContext<'_>,
-    ) -> impl Iterator<Item = Self> + 'a {
-        let sent = Timestamp(message.sent);
+    /// The files of a message.
+    fn of(message: &PageMessage, context: &RowContext<'_>) -> Vec<Self> {
+        let sent = message.sent;
         let today = context.zone.day(context.now);
         let day = context.zone.day(sent).short(today, context.t);
         let when = day.unwrap_or_else(|| context.zone.clock(sent));
-        message.attachments.iter().map(move |file| Self {
+        let files = message.attachments.iter().map(|file| Self {
             file: file_card(file, context.t),
             path: format!("{}/messages/{}#m{}", context.room, message.id, message.id),
             name: author_name(message, context.people, context.t),
-            time: message.created_at.clone(),
+            time: sent.to_string(),
             when: when.clone(),
-        })
+        });
+        files.collect()
     }
 }

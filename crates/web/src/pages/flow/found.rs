@@ -2,12 +2,12 @@
 
 use eddyline_model::messages::MessageQuery;
 use eddyline_model::tags::parse_list;
-use eddyline_model::{Timestamp, UserId, search};
+use eddyline_model::{UserId, search};
 use eddyline_wire::requests::wrong_search;
 
 use super::CHAT;
 use super::excerpt::{Piece, excerpt};
-use super::message::PageMessage;
+use super::message::{PageMessage, PageThread};
 use super::rows::UsersById;
 use crate::error::sentence;
 use crate::texts::Texts;
@@ -161,13 +161,13 @@ impl FoundRow {
         context: &FoundContext<'_>,
     ) -> Self {
         let visit = context.visit;
-        let (zone, sent) = (visit.zone(), Timestamp(message.sent));
+        let (zone, sent) = (visit.zone(), message.sent);
         let today = zone.day(visit.app().now());
         Self {
             path: path_of(message, room),
             name: super::rows::author_name(message, context.people, visit.texts()),
             place,
-            time: message.created_at.clone(),
+            time: sent.to_string(),
             when: zone
                 .day(sent)
                 .short(today, visit.texts())
@@ -180,9 +180,10 @@ impl FoundRow {
 /// Where a message stands: in the chat, or in its thread where the chat does not show it.
 pub(super) fn path_of(message: &PageMessage, room: &str) -> String {
     let id = message.id;
-    let in_chat = CHAT.iter().any(|kind| kind.as_str() == message.event);
-    match &message.thread_id {
-        Some(thread) if !in_chat => format!("{room}/threads/{thread}?at={id}#t{id}"),
+    match &message.thread {
+        Some(PageThread { id: thread, .. }) if !CHAT.contains(&message.event) => {
+            format!("{room}/threads/{thread}?at={id}#t{id}")
+        }
         _ => format!("{room}/messages/{id}#m{id}"),
     }
 }

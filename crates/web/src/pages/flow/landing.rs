@@ -2,13 +2,13 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use eddyline_app::{Room, html_of_text};
+use eddyline_app::Room;
 use eddyline_model::messages::{Around, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{MessageId, Timestamp};
 
 use super::found::path_of;
-use super::message::{PageMessage, decoded};
+use super::message::PageMessage;
 use super::rows::Focus;
 use super::{CHAT, MESSAGES, Wanted, of_chat, show};
 use crate::answer::see_other;
@@ -84,28 +84,18 @@ impl Landing {
             around,
             ..of
         };
-        let list = visit.app().messages().list(room, query).await?;
-        let mut messages: Vec<PageMessage> = decoded(&list.json)?;
-        for message in &mut messages {
-            message.html = text_of(message).and_then(html_of_text);
-        }
+        let list = visit.app().messages().list_views(room, query).await?;
+        let views = list.messages.into_iter();
         Ok(Stretch {
-            messages,
+            messages: views
+                .map(|view| PageMessage::of(view, room, visit.app()))
+                .collect(),
             more: match around {
                 Some(_) => list.previous.is_some(),
                 None => list.next.is_some(),
             },
             newer: around.is_some() && list.next.is_some(),
         })
-    }
-}
-
-/// The text of a message that people write.
-fn text_of(message: &PageMessage) -> Option<&str> {
-    match message.event.as_str() {
-        "message" | "status" => message.content.as_str(),
-        "comment" => message.content["text"].as_str(),
-        _ => None,
     }
 }
 
@@ -131,9 +121,8 @@ async fn elsewhere(
     if CHAT.contains(&view.message.event) {
         return Ok(None);
     }
-    let json = visit.app().encoder().message(&view, room.reference());
-    let message: PageMessage = decoded(&json)?;
-    Ok(message.thread_id.as_ref().map(|_| path_of(&message, path)))
+    let message = PageMessage::of(view, room, visit.app());
+    Ok(message.thread.as_ref().map(|_| path_of(&message, path)))
 }
 
 pub(in crate::pages) async fn message(

@@ -12,24 +12,23 @@ mod search;
 mod tag_links;
 mod threads;
 
-use std::borrow::Cow;
+use std::mem::take;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
-use eddyline_app::{FlowRoom, Room, ThreadsOf};
+use eddyline_app::{FlowPlace, FlowRoom, PagePerson, Room, ThreadsOf};
 use eddyline_model::MessageId;
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
-use eddyline_wire::{Flow, FlowUser, UserPresence};
+use eddyline_wire::{Flow, UserPresence};
 use http::request::Parts;
 
 pub(super) use self::everywhere::{mentions, search as search_everywhere};
 use self::files::FileList;
 use self::landing::{Landing, Stretch};
 pub(super) use self::landing::{choose_day, message, on};
-use self::private::former;
 pub(super) use self::private::{message as private_message, on as private_on, show as private};
 use self::rows::{Row, RowContext, UsersById, rows};
 use self::search::Search;
@@ -65,7 +64,7 @@ enum List<'a> {
     Inbox(ThreadList),
     Threads(ThreadList),
     Files(FileList),
-    People(Vec<&'a FlowUser>),
+    People(Vec<&'a PagePerson>),
     Search(Search),
 }
 
@@ -93,8 +92,8 @@ struct FlowPage<'a> {
     /// A row without a message, which the script fills.
     empty: Row,
     /// Those who are in the flow.
-    people: Vec<&'a FlowUser>,
-    /// The same with those who are blocked, whose messages stay.
+    people: Vec<&'a PagePerson>,
+    /// The same with those who are blocked or have left, whose messages stay.
     everybody: &'a UsersById,
     list: List<'a>,
     thread: Option<ThreadPane>,
@@ -156,14 +155,14 @@ impl FlowPage<'_> {
     /// How many of these people are online. `None` in the classic profile, whose API does not say how
     /// users appear.
     #[expect(clippy::unused_self, reason = "templates call methods")]
-    fn online(&self, people: &[&FlowUser]) -> Option<usize> {
+    fn online(&self, people: &[&PagePerson]) -> Option<usize> {
         let shown: Option<Vec<UserPresence>> = people.iter().map(|each| each.presence).collect();
         let is_online = |presence: &UserPresence| *presence != UserPresence::Offline;
         shown.map(|shown| shown.into_iter().filter(is_online).count())
     }
 
     /// What a screen reader says of how a person appears.
-    fn presence_word(&self, person: &FlowUser) -> &'static str {
+    fn presence_word(&self, person: &PagePerson) -> &'static str {
         presence_word(person.presence, self.t)
     }
 
@@ -263,7 +262,7 @@ async fn show(
     // Before anything is read: the stream tells what happens after this.
     let event = app.streams().position();
     let mut frame = app.page_frame(actor, Some(&room)).await?;
-    let mut flow = match frame.shown.take() {
+    let flow = match frame.shown.take() {
         Some(flow) => flow,
         // The reader is not in it, or it is archived.
         None => app.flows().get(actor, &room).await?,
@@ -271,19 +270,15 @@ async fn show(
     if !flow.joined {
         return show_settings(&visit, flow).await;
     }
-    let users = flow.users.take().unwrap_or_default();
-    let everybody: UsersById = users.into_iter().map(|user| (user.id, user)).collect();
-    let mut authors = Cow::Borrowed(&everybody);
-    for user in &frame.former {
-        authors.to_mut().insert(user.id, former(user));
-    }
+    let everybody = take(&mut frame.people).into_iter();
+    let everybody: UsersById = everybody.map(|person| (person.id, person)).collect();
     let path = format!(
         "/app/{}/{}",
         flow.organization.parameterized_name, flow.parameterized_name
     );
     let context = RowContext {
         t: visit.texts(),
-        people: &authors,
+        people: &everybody,
         zone: visit.zone(),
         now: app.now(),
         me: actor.user_id().map_or(0, |id| id.0),
@@ -374,8 +369,8 @@ async fn thread_pane(
     })
 }
 
-/// Those who are not blocked.
-fn current(people: &UsersById) -> Vec<&FlowUser> {
-    let current = people.values().filter(|person| !person.disabled);
-    current.collect()
+/// Those who are in the flow now.
+fn current(people: &UsersById) -> Vec<&PagePerson> {
+    let is_current = |person: &&PagePerson| person.place == FlowPlace::Member;
+    people.values().filter(is_current).collect()
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 use eddyline_app::Room;
 use eddyline_model::UserId;
 use eddyline_model::policy::MessageAction;
-use eddyline_wire::{FlowUser, FormerUser, User};
+use eddyline_wire::User;
 
 use super::landing::{Landing, Stretch, day, message_id};
 use super::of_chat;
@@ -98,9 +98,8 @@ async fn show_at(
     let other = app.users().get(actor, with).await?;
     let me = User::of(&actor.user()?.user, &app.config().addresses.base);
     let people: UsersById = [&me, &other]
-        .map(|user| (user.id, person(user)))
-        .into_iter()
-        .collect();
+        .map(|user| (user.id, user.clone().into()))
+        .into();
     let frame = app.page_frame(actor, None).await?;
     let conversation = frame.conversations.iter().find(|one| one.id == with.0);
     let read = conversation.map_or(0, |one| one.read);
@@ -138,32 +137,4 @@ async fn show_at(
         path,
     };
     visit.client_page(&page).await
-}
-
-pub(super) fn person(user: &User) -> FlowUser {
-    FlowUser {
-        email: user.email.clone(),
-        ..absent(user.id, [&user.nick, &user.name, &user.avatar])
-    }
-}
-
-/// An author who has left the flow.
-pub(super) fn former(user: &FormerUser) -> FlowUser {
-    absent(user.id, [&user.nick, &user.name, &user.avatar])
-}
-
-fn absent(id: i64, [nick, name, avatar]: [&str; 3]) -> FlowUser {
-    FlowUser {
-        id,
-        nick: nick.to_owned(),
-        name: name.to_owned(),
-        email: String::new(),
-        avatar: avatar.to_owned(),
-        status: None,
-        disabled: false,
-        last_activity: 0,
-        last_ping: 0,
-        in_flow: false,
-        presence: None,
-    }
 }

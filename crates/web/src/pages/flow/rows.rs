@@ -4,9 +4,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use eddyline_model::Timestamp;
+use eddyline_app::PagePerson;
+use eddyline_model::items::{Color, Status};
+use eddyline_model::messages::MessageKind;
 use eddyline_model::tags::USER_EVERYONE;
-use eddyline_wire::{Attachment, FlowUser};
+use eddyline_model::{Timestamp, UserId};
+use eddyline_wire::Attachment;
 use serde_json::Value;
 
 use super::message::{PageMessage, PageThread};
@@ -25,7 +28,7 @@ const MOST_LETTERS: usize = 1200;
 const MOST_NAMES: usize = 10;
 
 /// Users by their ids, in ascending order.
-pub(super) type UsersById = BTreeMap<i64, FlowUser>;
+pub(super) type UsersById = BTreeMap<i64, PagePerson>;
 
 /// What a row needs to know beside its message.
 pub(super) struct RowContext<'a> {
@@ -141,7 +144,7 @@ pub(super) struct RowThread {
 /// The status of an outside item.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Chip {
-    pub(super) color: String,
+    pub(super) color: &'static str,
     pub(super) text: String,
 }
 
@@ -170,14 +173,11 @@ pub(super) struct FileCard {
 }
 
 impl Chip {
-    pub(super) fn of(status: Option<&Value>) -> Option<Self> {
-        let status = status?;
+    fn of(status: &Status) -> Option<Self> {
+        let text = Some(&status.value).filter(|text| !text.is_empty())?;
         Some(Self {
-            color: status["color"].as_str().unwrap_or("grey").to_owned(),
-            text: status["value"]
-                .as_str()
-                .filter(|text| !text.is_empty())?
-                .to_owned(),
+            color: status.color.unwrap_or(Color::Grey).as_str(),
+            text: text.clone(),
         })
     }
 }
@@ -187,12 +187,12 @@ impl RowThread {
         Self {
             id: thread.id.clone(),
             path: format!("{flow}/threads/{}", thread.id),
-            title: eddyline_markup::text(&thread.title),
-            hue: thread.mark & 7,
-            shape: thread.mark >> 3,
-            status: Chip::of(thread.status.as_ref()),
-            root: thread.initial_message,
-            mirrors: thread.source.is_some(),
+            title: eddyline_markup::text(&thread.title()),
+            hue: thread.mark() & 7,
+            shape: thread.mark() >> 3,
+            status: thread.status().and_then(Chip::of),
+            root: thread.state.root.0,
+            mirrors: thread.state.source.is_some(),
         }
     }
 }
@@ -208,7 +208,7 @@ pub(super) fn rows(messages: Vec<PageMessage>, context: &RowContext<'_>) -> Vec<
 }
 
 fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
-    let user: i64 = message.user.parse().unwrap_or_default();
+    let user = message.user;
     let person = context.people.get(&user);
     let author = author_name(&message, context.people, context.t);
     let avatar = match (&message.author, &message.external_user_name) {
@@ -216,7 +216,6 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
         _ => None,
     };
     let search = context.search();
-    let sent = Timestamp(message.sent);
     let mention = format!(":user:{}", context.me);
     // A mention of a group has the tag of the group, and this one for each of its users.
     let unread = format!(":unread:{}", context.me);
@@ -234,14 +233,13 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
     Row {
         id: message.id,
         prefix: if context.in_thread { "t" } else { "m" },
-        time: message.created_at.clone(),
-        clock: context.zone.clock(sent),
-        sent: message.sent,
+        time: message.sent.to_string(),
+        clock: context.zone.clock(message.sent),
+        sent: message.sent.0,
         path: format!("{}/messages/{}#m{}", context.room, message.id, message.id),
         is_here: context.focus == Focus::Message(message.id),
         html: link_tags(&html_of(&message, context.t), &search),
-        edited: message.edited.is_some() && !is_empty(&message),
-        uuid: message.uuid.clone().unwrap_or_default(),
+        edited: message.is_edited && !is_empty(&message),
         thread: message
             .thread
             .as_ref()
@@ -257,10 +255,11 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
             })
             .collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
-        is_activity: message.event == "activity",
-        is_long: text_of(&message).is_some_and(is_long),
+        is_activity: message.event == MessageKind::Activity,
+        is_long: message.text.as_deref().is_some_and(is_long),
         initial: initial(&author),
-        user: message.user,
+        user: user.to_string(),
+        uuid: message.uuid.unwrap_or_default(),
         name: author,
         avatar,
         ..Row::default()
@@ -268,9 +267,10 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
 }
 
 fn reactions(message: &PageMessage, context: &RowContext<'_>) -> Vec<Reaction> {
-    let each = message.emoji_reactions.iter().map(|(emoji, users)| {
-        let name = |id: &i64| {
-            let person = context.people.get(id);
+    let each = message.reactions.iter().map(|reaction| {
+        let users = &reaction.users;
+        let name = |id: &UserId| {
+            let person = context.people.get(&id.0);
             person
                 .map_or(&context.t.both.former, |person| &person.name)
                 .clone()
@@ -282,10 +282,10 @@ fn reactions(message: &PageMessage, context: &RowContext<'_>) -> Vec<Reaction> {
         }
         let ids: Vec<String> = users.iter().map(ToString::to_string).collect();
         Reaction {
-            emoji: emoji.clone(),
+            emoji: reaction.emoji.clone(),
             users: ids.join(" "),
             count: users.len(),
-            own: users.contains(&context.me),
+            own: users.contains(&UserId(context.me)),
             names: names.join(", "),
         }
     });
@@ -299,22 +299,26 @@ fn is_long(text: &str) -> bool {
 
 /// Who is shown to have written a message.
 pub(super) fn author_name(message: &PageMessage, people: &UsersById, t: &Texts) -> String {
-    let user: i64 = message.user.parse().unwrap_or_default();
-    let person = people.get(&user);
+    let person = people.get(&message.user);
     match (&message.author, &message.external_user_name, person) {
         (Some(author), ..) => author.name.clone(),
         (None, Some(name), _) => name.clone(),
         (None, None, Some(person)) => person.name.clone(),
-        (None, None, None) if user == 0 => source_name(message).unwrap_or("Eddyline").to_owned(),
+        (None, None, None) if message.user == 0 => {
+            source_name(message).unwrap_or("Eddyline").to_owned()
+        }
         (None, None, None) => t.both.former.clone(),
     }
 }
 
 /// The name of the application that posted a message without an author.
 fn source_name(message: &PageMessage) -> Option<&str> {
-    let source = message.thread.as_ref()?.source.as_ref()?;
-    let is_posted = matches!(message.event.as_str(), "activity" | "discussion" | "mail");
-    source.application.as_deref().filter(|_| is_posted)
+    let source = message.thread.as_ref()?.source();
+    let is_posted = matches!(
+        message.event,
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail
+    );
+    source.filter(|_| is_posted)
 }
 
 impl RowContext<'_> {
@@ -329,20 +333,12 @@ impl RowContext<'_> {
 
 /// Whether the text shows the tag already.
 fn names_tag(message: &PageMessage, tag: &str) -> bool {
-    let text = text_of(message).unwrap_or_default().to_lowercase();
+    let text = message.text.as_deref().unwrap_or_default().to_lowercase();
     text.contains(&format!("#{tag}"))
 }
 
-/// The plain text of a message.
-pub(super) fn text_of(message: &PageMessage) -> Option<&str> {
-    message
-        .content
-        .as_str()
-        .or_else(|| message.content["text"].as_str())
-}
-
 fn is_empty(message: &PageMessage) -> bool {
-    text_of(message).is_some_and(str::is_empty)
+    message.text.as_deref().is_some_and(str::is_empty)
 }
 
 fn html_of(message: &PageMessage, t: &Texts) -> String {
@@ -358,7 +354,7 @@ fn html_of(message: &PageMessage, t: &Texts) -> String {
         }
         (None, _, Some(title)) => title.clone(),
         // The HTML was too long.
-        (None, ..) => eddyline_markup::escape(text_of(message).unwrap_or_default()),
+        (None, ..) => eddyline_markup::escape(message.text.as_deref().unwrap_or_default()),
     }
 }
 

@@ -5,7 +5,7 @@ use eddyline_model::messages::MessageQuery;
 use eddyline_model::{MessageId, UserId};
 
 use super::found::{FoundContext, FoundList, FoundRow, Question};
-use super::message::{PageMessage, decoded};
+use super::message::PageMessage;
 use super::rows::RowContext;
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -56,18 +56,18 @@ async fn find(
         beyond: visit.query("beyond").parse::<MessageId>().ok(),
         ..query
     };
-    let list = visit.app().messages().list(room, query).await?;
-    let messages: Vec<PageMessage> = decoded(&list.json)?;
+    let list = visit.app().messages().list_views(room, query).await?;
     let of_found = FoundContext {
         visit,
         people: context.people,
         words: words.as_deref().unwrap_or_default(),
     };
-    let rows = messages.iter().rev();
+    let rows = list.messages.into_iter().rev();
     let path = format!("{}/search", context.room);
     Ok(FoundList {
         rows: rows
-            .map(|message| FoundRow::of(message, context.room, None, &of_found))
+            .map(|view| PageMessage::of(view, room, visit.app()))
+            .map(|message| FoundRow::of(&message, context.room, None, &of_found))
             .collect(),
         further: list
             .next

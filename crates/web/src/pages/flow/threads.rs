@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use eddyline_app::{FlowRoom, ThreadsOf};
-use eddyline_model::messages::MessageKind;
+use eddyline_model::items::{self, Item};
+use eddyline_model::messages::{LastMessage, MessageKind, ThreadState};
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
-use eddyline_model::{MessageId, Timestamp};
-use eddyline_wire::{Thread, ThreadLastMessage};
-use serde_json::Value;
+use eddyline_model::{MessageId, Timestamp, UserId};
 
-use super::message::{PageThread, decoded};
+use super::message::PageThread;
 use super::rows::{RowContext, RowThread};
 use crate::error::PageError;
 use crate::visit::Visit;
@@ -85,17 +84,21 @@ impl ThreadList {
         };
         let page = visit.app().threads().list(room, of, query).await?;
         let encoder = visit.app().encoder();
-        let json = encoder.threads(room.id(), &page.threads, Some(&page.last_messages));
-        let threads: Vec<PageThread> = decoded(&json)?;
-        let rows = threads.iter().zip(&page.threads);
         let place = page.threads.last().map_or_else(String::new, |last| {
             let before = encoder.thread_id(room.id(), last.root);
             format!("?until={}&before={before}", last.counts.updated_at.0)
         });
+        let last = &page.last_messages;
+        let row = |state: ThreadState| {
+            let last = last.get(&state.root);
+            ThreadRow::of(
+                &PageThread::of(state, room.id(), visit.app()),
+                last,
+                context,
+            )
+        };
         Ok(Self {
-            rows: rows
-                .map(|(thread, state)| ThreadRow::of(thread, state.counts.updated_at, context))
-                .collect(),
+            rows: page.threads.into_iter().map(row).collect(),
             further: format!("{}{list}{place}", context.flow),
             more: page.more,
         })
@@ -114,24 +117,44 @@ fn behind(visit: &Visit, room: &FlowRoom) -> (Option<Timestamp>, Option<MessageI
 }
 
 impl ThreadRow {
-    fn of(thread: &PageThread, updated: Timestamp, context: &RowContext<'_>) -> Self {
+    fn of(thread: &PageThread, last: Option<&LastMessage>, context: &RowContext<'_>) -> Self {
+        let counts = &thread.state.counts;
+        let (talks, updated) = (
+            counts.internal_comments + counts.external_comments,
+            counts.updated_at,
+        );
         let today = context.zone.day(context.now);
-        let talks = thread.internal_comments + thread.external_comments;
         let day = context.zone.day(updated).short(today, context.t);
-        let last = thread.last_message.as_ref();
-        let own = context.me.to_string();
-        let is_news = |last: &ThreadLastMessage| {
-            last.user != own && context.read.is_some_and(|read| last.id > read)
+        let own = UserId(context.me);
+        let is_news = |last: &LastMessage| {
+            last.user != Some(own) && context.read.is_some_and(|read| last.id.0 > read)
         };
         Self {
             thread: RowThread::of(thread, context.flow),
             unread: last.is_some_and(is_news),
-            last_id: last.map_or(0, |last| last.id),
+            last_id: last.map_or(0, |last| last.id.0),
             last: last.map_or_else(String::new, |last| last_line(last, context)),
-            source: source(thread).unwrap_or_default().to_owned(),
+            source: thread.source().unwrap_or_default().to_owned(),
             talks: usize::try_from(talks).unwrap_or_default(),
-            updated: thread.updated_at.clone(),
+            updated: updated.to_string(),
             clock: day.unwrap_or_else(|| context.zone.clock(updated)),
+        }
+    }
+}
+
+impl Action {
+    fn of((position, action): (usize, &items::Action)) -> Self {
+        let (description, link) = match action {
+            items::Action::View {
+                description, url, ..
+            } => (description, Some(url.clone())),
+            items::Action::Update { description, .. } => (description, None),
+        };
+        Self {
+            position,
+            name: action.name().to_owned(),
+            description: description.clone().unwrap_or_default(),
+            link,
         }
     }
 }
@@ -144,39 +167,31 @@ impl ThreadHead {
         context: &RowContext<'_>,
     ) -> Result<Self, PageError> {
         let state = visit.app().threads().get(room, id).await?;
-        let json = visit.app().encoder().thread(room.id(), &state);
-        let (thread, shown): (Thread, PageThread) = (decoded(&json)?, decoded(&json)?);
-        let text = |value: &Value, name: &str| value[name].as_str().unwrap_or_default().to_owned();
-        let fields = thread
-            .fields
-            .iter()
-            .map(|field| (text(field, "label"), text(field, "value")));
-        let actions = thread.actions.iter().enumerate();
-        let actions = actions.filter_map(|(position, action)| {
-            Some(Action {
-                position,
-                name: action["name"].as_str()?.to_owned(),
-                description: text(action, "description"),
-                link: action["url"].as_str().map(str::to_owned),
-            })
-        });
+        let thread = PageThread::of(state, room.id(), visit.app());
+        let fields = |item: &Item| {
+            let each = item.fields.iter();
+            each.map(|field| (field.label.clone(), field.value.clone()))
+                .collect()
+        };
+        let actions = |item: &Item| item.actions.iter().enumerate().map(Action::of).collect();
+        let item = thread.item();
         Ok(Self {
-            source: source(&shown).map(str::to_owned),
-            fields: fields.collect(),
-            actions: actions.collect(),
-            body: thread.body.clone(),
-            link: thread.external_url.clone(),
-            thread: RowThread::of(&shown, context.flow),
+            source: thread.source().map(str::to_owned),
+            fields: item.map_or_else(Vec::new, fields),
+            actions: item.map_or_else(Vec::new, actions),
+            body: item.map_or_else(String::new, |item| item.body.clone()),
+            link: item.and_then(|item| item.external_url.clone()),
+            thread: RowThread::of(&thread, context.flow),
         })
     }
 }
 
 /// Who said what, in a line.
-fn last_line(last: &ThreadLastMessage, context: &RowContext<'_>) -> String {
+fn last_line(last: &LastMessage, context: &RowContext<'_>) -> String {
     if last.text.is_empty() {
         return String::new();
     }
-    let person = || context.people.get(&last.user.parse().ok()?);
+    let person = || context.people.get(&last.user?.0);
     let name = match &last.author_name {
         Some(name) => Some(name),
         None => person().map(|person| &person.name),
@@ -184,7 +199,7 @@ fn last_line(last: &ThreadLastMessage, context: &RowContext<'_>) -> String {
     match name {
         Some(name) => {
             // The title of an activity says what its author did.
-            let phrase = match last.event == MessageKind::Activity.as_str() {
+            let phrase = match last.event == MessageKind::Activity {
                 true => &context.t.both.last_act,
                 false => &context.t.both.last_line,
             };
@@ -195,9 +210,4 @@ fn last_line(last: &ThreadLastMessage, context: &RowContext<'_>) -> String {
         }
         None => last.text.clone(),
     }
-}
-
-/// What the application of a thread is called.
-fn source(thread: &PageThread) -> Option<&str> {
-    thread.source.as_ref()?.application.as_deref()
 }
