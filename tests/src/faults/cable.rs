@@ -47,6 +47,8 @@ struct State {
     /// How often the streams fell silent. One carries nothing more after the first time since its
     /// beginning.
     silences: usize,
+    /// How often connections were lost. One carries nothing after the first loss since its beginning.
+    losses: usize,
 }
 
 /// Passes connections on to another address until they are cut. It ends with this value.
@@ -67,6 +69,7 @@ impl Cable {
             condition: Condition::Whole,
             cuts: 0,
             silences: 0,
+            losses: 0,
         });
         let misleads = Arc::new(AtomicBool::new(false));
         let carrier = Carrier {
@@ -105,6 +108,14 @@ impl Cable {
     pub fn fall_silent(&self) {
         self.states
             .send_modify(|state| state.condition = Condition::Mute);
+    }
+
+    /// Carries new connections again. Those from before stay open, and nothing passes in them.
+    pub fn carry_new_ones(&self) {
+        self.states.send_modify(|state| {
+            state.condition = Condition::Whole;
+            state.losses += 1;
+        });
     }
 
     /// Keeps the streams of events that are open, and carries nothing more in them. All else passes.
@@ -170,7 +181,7 @@ impl Carrier {
                 let mut states = carrier.states.clone();
                 let cut = tokio::select! {
                     _ = states.wait_for(|state| state.cuts != now.cuts) => true,
-                    _ = carrier.pass_on(&mut near, &mut far) => false,
+                    _ = carrier.pass_on(&mut near, &mut far, now.losses) => false,
                 };
                 if cut {
                     // Both ends get to know at once, whatever is on its way.
@@ -180,8 +191,13 @@ impl Carrier {
         }
     }
 
-    /// Passes bytes on both ways until one end closes.
-    async fn pass_on(&self, near: &mut TcpStream, far: &mut TcpStream) -> io::Result<()> {
+    /// Passes bytes on both ways until one end closes, as long as no more connections were lost.
+    async fn pass_on(
+        &self,
+        near: &mut TcpStream,
+        far: &mut TcpStream,
+        losses: usize,
+    ) -> io::Result<()> {
         let _ = (near.set_nodelay(true), far.set_nodelay(true));
         let ((mut from_near, mut to_near), (mut from_far, mut to_far)) =
             (near.split(), far.split());
@@ -193,7 +209,7 @@ impl Carrier {
             loop {
                 let bytes = read(&mut from_near, &mut space).await?;
                 let state = *self.states.borrow();
-                if state.condition == Condition::Mute {
+                if state.condition == Condition::Mute || state.losses != losses {
                     continue;
                 }
                 if has(bytes, HELD_UP) {
@@ -215,7 +231,8 @@ impl Carrier {
                     sleep(self.hold).await;
                 }
                 let state = *self.states.borrow();
-                let is_silent = silences.load(Ordering::Relaxed) < state.silences;
+                let is_silent =
+                    silences.load(Ordering::Relaxed) < state.silences || state.losses != losses;
                 if is_silent || matches!(state.condition, Condition::Deaf | Condition::Mute) {
                     continue;
                 }

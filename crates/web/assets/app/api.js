@@ -5,6 +5,9 @@ import { t } from './texts.js';
 
 /** How many letters of a request may outlive the page. Browsers allow 64 KiB of all together. */
 const MOST_KEPT_ALIVE = 10000;
+/** Milliseconds after which a request counts as lost: on a dead connection nothing ever comes. */
+const LOST_AFTER = 45000;
+const inTime = () => AbortSignal.timeout(LOST_AFTER);
 
 /** The path under which the pages are reached, mostly empty. */
 export const root = new URL('../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -38,10 +41,16 @@ export class Refused extends Error {
  * @throws {Refused} when the server refuses; a TypeError when it is not reached
  */
 export async function call(method, path, content) {
-  const answer = await ask(method, path, content);
-  // The token is another one when the reader has signed in anew in another tab.
-  const isRenewed = answer.status === 403 && (await renewToken());
-  return read(isRenewed ? await ask(method, path, content) : answer);
+  try {
+    const answer = await ask(method, path, content);
+    // The token is another one when the reader has signed in anew in another tab.
+    const isRenewed = answer.status === 403 && (await renewToken());
+    return await read(isRenewed ? await ask(method, path, content) : answer);
+  } catch (error) {
+    if (error instanceof Refused) throw error;
+    // What the browser says of it is in the browser's language, and not meant for readers.
+    throw new TypeError(t('script.api.no_connection'));
+  }
 }
 
 async function ask(method, path, content) {
@@ -58,6 +67,7 @@ async function ask(method, path, content) {
     body,
     // What is sent when the reader goes to another page arrives as well. Browsers take only short ones.
     keepalive: Boolean(body) && body.length < MOST_KEPT_ALIVE,
+    signal: inTime(),
   });
 }
 
@@ -81,25 +91,35 @@ function sendForm(path, form, going) {
   request.open('POST', `${root}/app/-/api${path}`);
   request.setRequestHeader('X-CSRF-Token', document.body.dataset.csrf);
   request.setRequestHeader('X-Service-Wait-For-Message', 'true');
-  request.upload.addEventListener('progress', ({ loaded, total }) => going(total ? loaded / total : 1));
+  let lost = setTimeout(() => request.abort(), LOST_AFTER);
+  request.upload.addEventListener('progress', ({ loaded, total }) => {
+    clearTimeout(lost);
+    lost = setTimeout(() => request.abort(), LOST_AFTER);
+    going(total ? loaded / total : 1);
+  });
   const done = new Promise((resolve, reject) => {
+    request.addEventListener('loadend', () => clearTimeout(lost));
     request.addEventListener('load', () => {
       const headers = { 'Retry-After': request.getResponseHeader('Retry-After') ?? '' };
       resolve(new Response(request.response || null, { status: request.status, headers }));
     });
-    request.addEventListener('error', () => reject(new TypeError(t('script.api.no_connection'))));
-    request.addEventListener('abort', () => reject(new TypeError(t('script.api.cancelled'))));
+    for (const end of ['error', 'abort']) {
+      request.addEventListener(end, () => reject(new TypeError(t('script.api.no_connection'))));
+    }
     request.send(form);
   });
   return { done, cancel: () => request.abort() };
 }
+
+/** Asks for a page of ours. It fails when the page does not come in time. @returns {Promise<Response>} */
+export const load = (address) => fetch(address, { signal: inTime() });
 
 /** Whether a page that was loaded anew is of another user, who has signed in in another tab. */
 export const isOfAnother = (page) => page.body.dataset.me !== document.body.dataset.me;
 
 /** Takes the token of the page as it is now. @returns {Promise<boolean>} whether it is another one */
 async function renewToken() {
-  const page = pageOf(await (await fetch(location.href)).text());
+  const page = pageOf(await (await load(location.href)).text());
   if (isOfAnother(page)) {
     // Nothing is sent in the name of that user. What waits stays for its author.
     location.reload();

@@ -1,6 +1,6 @@
 // The page of a flow: what happens is shown as it happens, and what the reader writes is sent.
 
-import { call, isOfAnother, root } from './api.js';
+import { call, isOfAnother, load, root } from './api.js';
 import { Composer } from './composer.js';
 import { countChange, countMentions, countNews, noteRead, showWaiting } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
@@ -700,7 +700,7 @@ async function rebuild() {
 async function loadPage() {
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
     try {
-      const answer = await fetch(location.href);
+      const answer = await load(location.href);
       if (answer.ok && !answer.redirected) return await answer.text();
       // The reader is signed out, or not in the flow any more.
       if (answer.redirected || [401, 403, 404].includes(answer.status)) location.reload();

@@ -1,6 +1,6 @@
 // Moving between the lists and threads of a flow without loading the page: the chat stays where it is.
 
-import { isOfAnother, root } from './api.js';
+import { isOfAnother, load, root } from './api.js';
 import { find, pageOf } from './dom.js';
 
 const LISTS = ['', 'threads', 'files', 'people', 'search'];
@@ -96,7 +96,7 @@ export class Panes {
   async request(address) {
     this.view.begin();
     try {
-      const answer = await fetch(address);
+      const answer = await load(address);
       if (!answer.ok || answer.redirected) return null;
       const page = pageOf(await answer.text());
       const isHere = find('#main', page)?.dataset.room === main.dataset.room;

@@ -1,7 +1,7 @@
 // The script of pages without a chat, as the settings: the tabs beside them count what comes, and the
 // list of mentions grows.
 
-import { isOfAnother } from './api.js';
+import { isOfAnother, load } from './api.js';
 import { countChange, countMentions, countNews, noteRead } from './counts.js';
 import { find, pageOf } from './dom.js';
 import './frame.js';
@@ -12,6 +12,8 @@ import { isHit } from './row.js';
 
 /** What is made anew, by the ids of its elements. */
 const PARTS = ['tabs', 'conversations', 'mentions-list'];
+/** Milliseconds after which a page that did not come is asked for again. */
+const AWAY = 10000;
 const self = document.body.dataset;
 
 let timer = 0;
@@ -55,11 +57,13 @@ function refreshSoon() {
 async function refresh() {
   held = [];
   try {
-    const answer = await fetch(location.href);
+    const answer = await load(location.href);
+    if (answer.status >= 500) throw new Error('no page');
     const page = answer.ok && !answer.redirected ? pageOf(await answer.text()) : null;
     if (page && !isOfAnother(page)) take(page);
   } catch {
-    // The server is away. The stream brings what was missed.
+    // The server is away.
+    setTimeout(refreshSoon, AWAY);
   }
   timer = 0;
   const missed = held;

@@ -1,6 +1,6 @@
 // The list of threads beside the chat: the inbox, or the threads that people began.
 
-import { root } from './api.js';
+import { load, root } from './api.js';
 import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { authorOf, chip } from './row.js';
 import { t } from './texts.js';
@@ -95,7 +95,7 @@ export async function extend(link) {
   if (link.ariaBusy) return;
   link.ariaBusy = 'true';
   try {
-    const answer = await fetch(link.href);
+    const answer = await load(link.href);
     const page = answer.ok && !answer.redirected ? find('#inbox', pageOf(await answer.text())) : null;
     if (!link.isConnected) return;
     if (!page || !append(listOf(), page)) location.assign(link.href);

@@ -7,11 +7,11 @@ use super::{MAIN, complaints, open, read_all, sees};
 
 on_both_databases![
     what_arrives_does_not_move_what_is_seen,
-    what_is_loaded_above_does_not_move_what_is_seen
+    what_is_loaded_above_does_not_move_what_is_seen,
+    what_an_author_wrote_before_does_not_move_what_is_seen,
 ];
 
-/// Has both say messages of several lines, more than one screen of them. Each has a line with its
-/// author: which is above it makes no difference to its height.
+/// Has both say messages of several lines in turn, more than one screen of them.
 async fn fill(one: &Caller, other: &Caller, count: usize) {
     for (number, who) in (0..count).zip([one, other].into_iter().cycle()) {
         who.say(MAIN, &format!("message {number}\nof\nthree lines"))
@@ -27,15 +27,15 @@ fn scroll(browser: &Browser, to: &str) {
          const {{ top, height }} = scroll.getBoundingClientRect();
          window.row = [...document.querySelectorAll('#chat article[data-id]')]
              .find((row) => row.getBoundingClientRect().bottom > top + height / 2);
-         window.place = window.row.getBoundingClientRect().top;"
+         window.place = window.row.getBoundingClientRect().bottom;"
     ));
 }
 
-/// The row is where it was.
+/// The text of the row is where it was. Above it the line with the author can come and go.
 fn is_unmoved(browser: &Browser, what: &str) {
     let moved = browser.execute(
         "return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() =>
-             resolve(Math.abs(window.row.getBoundingClientRect().top - window.place)))))",
+             resolve(Math.abs(window.row.getBoundingClientRect().bottom - window.place)))))",
     );
     let moved = moved.as_f64().expect("a distance");
     assert!(moved < 1.0, "{what}: it moved by {moved} pixels");
@@ -89,22 +89,37 @@ async fn what_is_loaded_above_does_not_move_what_is_seen(server: Server) {
     };
     let Acme { ada, ben } = server.acme();
     fill(&ada, &ben, 120).await;
-    read_all(&ada).await;
+    loads_in_place(&browser, &server, &ada).await;
+}
+
+/// The first row loses the line with its author.
+async fn what_an_author_wrote_before_does_not_move_what_is_seen(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    fill(&ben, &ben, 120).await;
+    loads_in_place(&browser, &server, &ada).await;
+}
+
+/// Scrolls up to the first message of the flow, of 120.
+async fn loads_in_place(browser: &Browser, server: &Server, ada: &Caller) {
+    read_all(ada).await;
     tokio::task::block_in_place(|| {
-        open(&browser, &server, &ada);
+        open(browser, server, ada);
         // Near the first row that is there, and at its very top.
         for above in [300, 0] {
             let count = browser.count("#chat article");
             scroll(
-                &browser,
+                browser,
                 &format!("scroll.clientHeight - scroll.scrollHeight + {above}"),
             );
             browser.wait_for(&format!(
                 "document.querySelectorAll('#chat article').length > {count}"
             ));
-            is_unmoved(&browser, &format!("at {above}"));
+            is_unmoved(browser, &format!("at {above}"));
         }
-        sees(&browser, "message 0\nof\nthree lines");
-        assert_eq!(complaints(&browser), [""; 0]);
+        sees(browser, "message 0\nof\nthree lines");
+        assert_eq!(complaints(browser), [""; 0]);
     });
 }

@@ -12,6 +12,7 @@ use super::{MAIN, complaints, sees, shows, write};
 on_both_databases![
     a_stream_that_falls_silent_is_opened_anew,
     a_network_that_falls_silent_is_told_and_left_behind,
+    a_message_on_a_connection_that_fell_silent_is_sent_on_another,
 ];
 
 /// How long the page hears nothing before it takes the connection for broken (`SILENCE` in
@@ -81,6 +82,34 @@ async fn a_network_that_falls_silent_is_told_and_left_behind(server: Server) {
     });
     let stored = stored(&ada).await;
     assert_eq!(stored, ["before", "one", "two", "mine"]);
+    tokio::task::block_in_place(|| {
+        assert_eq!(shown(&browser), stored);
+        has_stayed(&browser);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_message_on_a_connection_that_fell_silent_is_sent_on_another(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let (Acme { ada, ben }, cable) = chat_at_a_cable(&browser, &server).await;
+
+    cable.fall_silent();
+    tokio::task::block_in_place(|| {
+        write(&browser, "mine");
+        shows(&browser, "#chat article.wait");
+    });
+    cable.carry_new_ones();
+    sleep(SILENCE).await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for("!document.querySelector('#chat article.wait')");
+        browser.wait_for("document.querySelector('#offline').hidden");
+    });
+    ben.say(MAIN, "live").await;
+    tokio::task::block_in_place(|| sees(&browser, "live"));
+    let stored = stored(&ada).await;
+    assert_eq!(stored, ["before", "mine", "live"]);
     tokio::task::block_in_place(|| {
         assert_eq!(shown(&browser), stored);
         has_stayed(&browser);
