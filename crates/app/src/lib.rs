@@ -23,6 +23,7 @@ mod error;
 mod feed;
 mod feed_encode;
 mod files;
+mod flow_page;
 mod flow_view;
 mod flows;
 mod groups;
@@ -101,6 +102,7 @@ pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_storage::ReadBudgetKey;
 pub use error::{Error, ErrorKind, FieldErrors, IntegrationFailed, Result};
 pub use files::{Download, FileContent, Files, NewAttachment, Upload, Uploaded};
+pub use flow_page::{FlowPage, FlowPageQuery, FlowPlace, PagePerson};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
 pub use html::html_of_text;
@@ -125,7 +127,7 @@ pub use operator::{
     OrganizationDetails, Provisioning, UserDetails,
 };
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
-pub use page_frame::{FlowPlace, PageFrame, PagePerson};
+pub use page_frame::PageFrame;
 pub(crate) use presence::PresenceTracker;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};

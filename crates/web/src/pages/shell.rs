@@ -256,7 +256,7 @@ impl Shell {
     pub(in crate::pages) async fn beside(visit: &Visit) -> Result<Self, PageError> {
         let actor = visit.signed_in()?;
         let event = visit.app().streams().position();
-        let frame = visit.app().page_frame(actor, None).await?;
+        let frame = visit.app().page_frame(actor).await?;
         let shell = Self::around(visit, actor, frame, (None, None), event)?;
         Ok(Self {
             script: assets::script_url("side.js", shell.language),

@@ -2,7 +2,7 @@
 
 use axum::extract::Path;
 use axum::response::Response;
-use eddyline_app::Room;
+use eddyline_app::{App, MessageViews, Room};
 use eddyline_model::messages::{Around, MessageQuery};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{MessageId, Timestamp};
@@ -10,7 +10,7 @@ use eddyline_model::{MessageId, Timestamp};
 use super::found::path_of;
 use super::message::PageMessage;
 use super::rows::Focus;
-use super::{CHAT, MESSAGES, Wanted, of_chat, show};
+use super::{CHAT, MESSAGES, Wanted, show};
 use crate::answer::see_other;
 use crate::error::PageError;
 use crate::segments::FlowNames;
@@ -27,10 +27,15 @@ pub(super) struct Stretch {
 }
 
 impl Stretch {
-    /// Whether messages between this one and the first are missing.
-    fn begins_after(&self, id: MessageId) -> bool {
-        let first = self.messages.iter().map(|message| message.id).min();
-        self.more && first.is_some_and(|first| first > id.0)
+    /// A list of messages of a room; `is_around` says whether it is one around a place.
+    pub(super) fn of(list: MessageViews, is_around: bool, room: &Room, app: &App) -> Self {
+        let views = list.messages.into_iter();
+        let more = if is_around { list.previous } else { list.next };
+        Self {
+            messages: views.map(|view| PageMessage::of(view, room, app)).collect(),
+            more: more.is_some(),
+            newer: is_around && list.next.is_some(),
+        }
     }
 }
 
@@ -51,21 +56,12 @@ impl Landing {
         }
     }
 
-    /// The messages that a chat opens with for a reader with `count` unread ones, of which `first` is
-    /// the first: the latest, or those around `first` where it is older than them.
-    pub(super) async fn unread(
-        visit: &Visit,
-        room: &Room,
-        first: MessageId,
-        count: i64,
-    ) -> Result<Stretch, PageError> {
-        if count < MESSAGES {
-            let latest = Self::stretch(None, visit, room, of_chat()).await?;
-            if !latest.begins_after(first) {
-                return Ok(latest);
-            }
+    /// The place in a list.
+    pub(super) fn around(self) -> Around {
+        match self {
+            Self::Message(id) => Around::Message(id),
+            Self::Day(at) => Around::Time(at),
         }
-        Self::stretch(Some(Self::Message(first)), visit, room, of_chat()).await
     }
 
     /// The messages of a query around it, or the latest where there is no landing.
@@ -75,27 +71,14 @@ impl Landing {
         room: &Room,
         of: MessageQuery,
     ) -> Result<Stretch, PageError> {
-        let around = landing.map(|landing| match landing {
-            Self::Message(id) => Around::Message(id),
-            Self::Day(at) => Around::Time(at),
-        });
+        let around = landing.map(Self::around);
         let query = MessageQuery {
             limit: MESSAGES,
             around,
             ..of
         };
         let list = visit.app().messages().list_views(room, query).await?;
-        let views = list.messages.into_iter();
-        Ok(Stretch {
-            messages: views
-                .map(|view| PageMessage::of(view, room, visit.app()))
-                .collect(),
-            more: match around {
-                Some(_) => list.previous.is_some(),
-                None => list.next.is_some(),
-            },
-            newer: around.is_some() && list.next.is_some(),
-        })
+        Ok(Stretch::of(list, around.is_some(), room, visit.app()))
     }
 }
 

@@ -12,16 +12,15 @@ mod search;
 mod tag_links;
 mod threads;
 
-use std::mem::take;
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::{FromRequestParts, Path};
 use axum::response::Response;
-use eddyline_app::{FlowPlace, FlowRoom, PagePerson, Room, ThreadsOf};
-use eddyline_model::MessageId;
+use eddyline_app::{FlowPage, FlowPageQuery, FlowPlace, FlowRoom, PagePerson, Room};
 use eddyline_model::messages::{MessageKind, MessageQuery};
 use eddyline_model::policy::FlowAction;
+use eddyline_model::threads::ThreadSelection;
 use eddyline_wire::{Flow, UserPresence};
 use http::request::Parts;
 
@@ -80,7 +79,7 @@ struct ThreadPane {
 
 #[derive(Template)]
 #[template(path = "app/flow.html")]
-struct FlowPage<'a> {
+struct FlowTemplate<'a> {
     t: &'static Texts,
     shell: Shell,
     flow: Flow,
@@ -109,7 +108,7 @@ struct FlowPage<'a> {
     hint: bool,
 }
 
-impl FlowPage<'_> {
+impl FlowTemplate<'_> {
     fn is_inbox(&self) -> bool {
         matches!(self.list, List::Inbox(_))
     }
@@ -247,6 +246,17 @@ enum Wanted {
     Thread(String, Option<Landing>),
 }
 
+impl Wanted {
+    /// The threads that stand beside the chat.
+    fn threads(&self) -> Option<ThreadSelection> {
+        match self {
+            Self::Inbox | Self::Thread(..) => Some(ThreadSelection::Inbox),
+            Self::Threads => Some(ThreadSelection::Chat),
+            Self::People | Self::Search | Self::Files => None,
+        }
+    }
+}
+
 async fn show(
     visit: Visit,
     FlowNames(organization, flow): FlowNames,
@@ -261,16 +271,22 @@ async fn show(
         .await?;
     // Before anything is read: the stream tells what happens after this.
     let event = app.streams().position();
-    let mut frame = app.page_frame(actor, Some(&room)).await?;
-    let flow = match frame.shown.take() {
-        Some(flow) => flow,
-        // The reader is not in it, or it is archived.
-        None => app.flows().get(actor, &room).await?,
+    let query = FlowPageQuery {
+        messages: MessageQuery {
+            limit: MESSAGES,
+            around: landing.map(Landing::around),
+            ..of_chat()
+        },
+        threads: wanted
+            .threads()
+            .map(|of| ThreadList::query(&visit, &room, of)),
     };
+    let page = app.flow_page(actor, &room, query).await?;
+    let FlowPage { frame, flow, .. } = page;
     if !flow.joined {
         return show_settings(&visit, flow).await;
     }
-    let everybody = take(&mut frame.people).into_iter();
+    let everybody = page.people.into_iter();
     let everybody: UsersById = everybody.map(|person| (person.id, person)).collect();
     let path = format!(
         "/app/{}/{}",
@@ -290,26 +306,24 @@ async fn show(
         focus: Landing::focus(landing),
     };
     let chat: Room = room.clone().into();
-    let stretch = match (landing, flow.first_unread) {
-        (None, Some(first)) => {
-            Landing::unread(&visit, &chat, MessageId(first), flow.unread).await?
-        }
-        _ => Landing::stretch(landing, &visit, &chat, of_chat()).await?,
-    };
     let Stretch {
         messages,
         more,
         newer,
-    } = stretch;
+    } = Stretch::of(page.messages, page.is_around, &chat, app);
     let list = match wanted {
         Wanted::People => List::People(current(&everybody)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
         Wanted::Inbox | Wanted::Thread(..) => {
-            List::Inbox(ThreadList::of(&visit, &room, ThreadsOf::Inbox, &context).await?)
+            List::Inbox(ThreadList::of(page.threads, &room, "", app, &context))
         }
-        Wanted::Threads => {
-            List::Threads(ThreadList::of(&visit, &room, ThreadsOf::Chat, &context).await?)
-        }
+        Wanted::Threads => List::Threads(ThreadList::of(
+            page.threads,
+            &room,
+            "/threads",
+            app,
+            &context,
+        )),
         Wanted::Files => List::Files(FileList::of(&visit, &chat, &context).await?),
     };
     let thread = match wanted {
@@ -317,7 +331,7 @@ async fn show(
         _ => None,
     };
     let shell = Shell::around(&visit, actor, frame, (Some(&flow), None), event)?;
-    let page = FlowPage {
+    let page = FlowTemplate {
         t: visit.texts(),
         api: format!(
             "{}/{}",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_app::{FlowRoom, ThreadsOf};
+use eddyline_app::{App, FlowRoom, ThreadPage};
 use eddyline_model::items::{self, Item};
 use eddyline_model::messages::{LastMessage, MessageKind, ThreadState};
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
@@ -60,48 +60,43 @@ pub(super) struct Action {
 }
 
 impl ThreadList {
-    /// The threads of the inbox or of the chat behind the one that the address names, or those that
-    /// changed last. A chat message without an answer is not listed.
-    pub(super) async fn of(
-        visit: &Visit,
-        room: &Arc<FlowRoom>,
-        of: ThreadsOf,
-        context: &RowContext<'_>,
-    ) -> Result<Self, PageError> {
+    /// What asks for the threads of the inbox or of the chat behind the one that the address names, or
+    /// for those that changed last. A chat message without an answer is not listed.
+    pub(super) fn query(visit: &Visit, room: &FlowRoom, threads: ThreadSelection) -> ThreadQuery {
         let (until, before) = behind(visit, room);
-        let list = match of {
-            ThreadsOf::Chat => "/threads",
-            _ => "",
-        };
-        let query = ThreadQuery {
-            threads: ThreadSelection::All,
+        ThreadQuery {
+            empty: threads == ThreadSelection::Inbox,
+            threads,
             since: None,
             until,
             before,
-            empty: of == ThreadsOf::Inbox,
             limit: THREADS,
             last_message: true,
-        };
-        let page = visit.app().threads().list(room, of, query).await?;
-        let encoder = visit.app().encoder();
+        }
+    }
+
+    /// `list` is the path of the list below that of the flow.
+    pub(super) fn of(
+        page: ThreadPage,
+        room: &FlowRoom,
+        list: &str,
+        app: &App,
+        context: &RowContext<'_>,
+    ) -> Self {
         let place = page.threads.last().map_or_else(String::new, |last| {
-            let before = encoder.thread_id(room.id(), last.root);
+            let before = app.encoder().thread_id(room.id(), last.root);
             format!("?until={}&before={before}", last.counts.updated_at.0)
         });
         let last = &page.last_messages;
         let row = |state: ThreadState| {
             let last = last.get(&state.root);
-            ThreadRow::of(
-                &PageThread::of(state, room.id(), visit.app()),
-                last,
-                context,
-            )
+            ThreadRow::of(&PageThread::of(state, room.id(), app), last, context)
         };
-        Ok(Self {
+        Self {
             rows: page.threads.into_iter().map(row).collect(),
             further: format!("{}{list}{place}", context.flow),
             more: page.more,
-        })
+        }
     }
 }
 
