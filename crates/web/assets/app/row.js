@@ -60,7 +60,10 @@ export function fill(row, message, prefix) {
   if (message.user === self.me) row.dataset.mine = '';
   row.setAttribute('aria-labelledby', `${name}-by ${name}`);
   row.classList.toggle('hit', isHit(message));
-  row.classList.toggle('act', message.event === 'activity');
+  row.classList.toggle('act', ['activity', 'status'].includes(message.event));
+  if (message.event === 'status' && !find('.sets', row)) {
+    find('.by b', row).after(make('span', { className: 'sets', textContent: t('both.status_set') }));
+  }
   row.toggleAttribute('data-unnamed', Boolean(author.isUnknown));
   find('.by', row).id = `${name}-by`;
   find('.text', row).id = name;

@@ -88,6 +88,7 @@ texts! {
         edited: String,
         deleted: String,
         former: String,
+        status_set: String,
         more: Phrase,
         file: String,
         open_larger: Phrase,

@@ -333,7 +333,15 @@ async fn a_status_is_set_and_shown_beside_the_name(server: Server) {
         one.press_keys(&format!("Gone{ESCAPE}"));
         one.wait_for("document.activeElement.dataset.do === 'status'");
         assert_eq!(texts(&other), ["In the workshop"]);
-        assert_eq!(complaints(&one), Vec::<String>::new());
+        // The chat says that it is a status, live and when the page is made anew.
+        let line =
+            "document.querySelector('#chat .msg.act .sets')?.textContent === 'set a status:'";
+        other.wait_for(line);
+        open_flow(&other, &server, "");
+        other.wait_for(line);
+        for browser in [&one, &other] {
+            assert_eq!(complaints(browser), [""; 0]);
+        }
     });
 }
 

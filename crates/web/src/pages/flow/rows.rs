@@ -110,8 +110,9 @@ pub(super) struct Row {
     pub(super) ends_run: bool,
     /// Whether the title of the thread stands above: a run of a thread that began earlier.
     pub(super) shows_title: bool,
-    /// Whether the message is an activity, which is shown in one line.
-    pub(super) is_activity: bool,
+    /// Whether the message is shown in one line: an activity, or a status.
+    pub(super) is_line: bool,
+    pub(super) is_status: bool,
     /// Whether the text is folded at first.
     pub(super) is_long: bool,
     /// The initial that is shown where the author has no picture.
@@ -255,7 +256,8 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
             })
             .collect(),
         all_tags: Value::from(message.tags.clone()).to_string(),
-        is_activity: message.event == MessageKind::Activity,
+        is_line: matches!(message.event, MessageKind::Activity | MessageKind::Status),
+        is_status: message.event == MessageKind::Status,
         is_long: message.text.as_deref().is_some_and(is_long),
         initial: initial(&author),
         user: user.to_string(),
@@ -486,8 +488,8 @@ impl Row {
             && self.name == before.name
             && self.sent - before.sent < NEAR
             && self.shown_thread() == before.shown_thread()
-            && !self.is_activity
-            && !before.is_activity
+            && !self.is_line
+            && !before.is_line
     }
 }
 
