@@ -192,7 +192,10 @@ impl Attention {
                 if let Some(message) = Overheard::read(company, line)
                     && is_for(company, &message, persona)
                 {
-                    respond(company, persona, &message, turn).await?;
+                    // The message may be gone meanwhile. The next one is answered all the same.
+                    if let Err(error) = respond(company, persona, &message, turn).await {
+                        tracing::debug!(%error, "a message was not answered");
+                    }
                     turn += 1;
                 }
             }

@@ -11,7 +11,7 @@ import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
 import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
-import { Outbox } from './outbox.js';
+import { Outbox, sendWaiting } from './outbox.js';
 import { Panes } from './panes.js';
 import { authorOf, fillThread, isHit } from './row.js';
 import { pickEmoji } from './picker.js';
@@ -22,7 +22,7 @@ import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
 import { addedThreads, extend, listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
-import { clock } from './times.js';
+import { clock, shortTime } from './times.js';
 import { notify } from './toast.js';
 
 const FIRST_PAUSE = 1000;
@@ -435,9 +435,16 @@ function markRead() {
   const last = isInboxShown ? Math.max(newest, chat.last) : chat.last;
   if (last <= read) return;
   read = last;
-  call('PUT', `/${room}/read`, { message: last }).catch(() => {
-    // The next message marks it, or the next visit.
-  });
+  tellRead(last);
+}
+
+/** What the server has not been told, since it was away. */
+let untold = 0;
+
+/** Tells the server up to which message the reader has read. */
+function tellRead(last) {
+  untold = 0;
+  call('PUT', `/${room}/read`, { message: last }).catch(() => (untold = last));
 }
 
 function showNewer(isNew) {
@@ -505,10 +512,11 @@ function say(text) {
 
 // The stream.
 
-function heard(event) {
+/** @param {boolean} [isAgain] whether the event was shown before */
+function heard(event, isAgain = false) {
   if (rebuilding) {
     held.push(event);
-    return;
+    if (isHolding) return;
   }
   missed?.push(event);
   switch (event.event) {
@@ -520,7 +528,7 @@ function heard(event) {
     case 'tag-change':
     case 'emoji-reaction':
       if (isHere(event)) change(event);
-      if (event.event !== 'emoji-reaction' && !countChange(event)) refreshSoon(TABS);
+      if (event.event !== 'emoji-reaction' && !isAgain && !countChange(event)) refreshSoon(TABS);
       break;
     case 'presence':
       notePresence(event.content, event.flow, isHere(event));
@@ -546,7 +554,7 @@ function heard(event) {
 }
 
 /** Shows a change to a message of this room. */
-function change({ event, content, html, user }) {
+function change({ event, content, html, user, thread }) {
   const { message } = content;
   for (const feed of feeds) {
     if (event === 'message-edit') feed.edit(message, content.updated_content, html);
@@ -556,8 +564,23 @@ function change({ event, content, html, user }) {
   }
   if (event === 'message-edit' && feeds.some((feed) => feed.mayTag(message, content.updated_content))) tagSoon(message);
   const changesText = ['message-edit', 'message-delete'].includes(event);
+  if (changesText && find(`article[data-root="${message}"]`, main)) threadSoon(message);
   const isFile = event === 'message-delete' && listsFiles();
-  if (changesText && (isFile || listsMessage(message))) refreshSoon(['inbox']);
+  const isCounted = thread && linkTo(thread.id);
+  if (changesText && (isFile || isCounted || listsMessage(message))) refreshSoon(['inbox']);
+}
+
+/** Shows how a thread is called after its first message has changed. */
+async function threadSoon(root) {
+  const { thread } = find(`article[data-root="${root}"]`, main).dataset;
+  await new Promise((resolve) => setTimeout(resolve, Math.random() * SPREAD));
+  try {
+    const state = await call('GET', `/${room}/threads/${thread}`);
+    for (const feed of feeds) for (const row of feed.threads.get(thread) ?? []) fillThread(row, state);
+    if (shownThread?.thread === thread) refresh(['thread-chip', 'thread-head']);
+  } catch {
+    // The thread is gone, or the server is away.
+  }
 }
 
 /** Shows the tags that a message has after an edit. The pages do not all ask the server at once. */
@@ -591,8 +614,12 @@ function replay(events) {
   }
 }
 
-/** The page is being made anew. What happens meanwhile is held, and shown after it. */
+/** The page is being made anew. What happens meanwhile is shown once more after it. */
 let rebuilding = null;
+/** Whether what happens meanwhile is held, since the messages are made anew. */
+let isHolding = false;
+/** The parts that were left as they are, since the reader is writing in them. */
+const postponed = new Set();
 let refreshTimer = 0;
 const held = [];
 /** What stands around the messages, by the ids of its elements. */
@@ -616,7 +643,8 @@ function refresh(parts) {
   for (const part of parts) stale.add(part);
   rebuilding ??= rebuild().finally(() => {
     rebuilding = null;
-    for (const event of held.splice(0)) heard(event);
+    // What was shown already may be newer than the parts that were made anew.
+    for (const event of held.splice(0)) heard(event, !isHolding);
     if (stale.size > 0) refreshSoon([]);
   });
 }
@@ -636,8 +664,15 @@ function placeOfFocus() {
 /** Whether the reader is writing in an element: what is made anew would lose the text. */
 function isWrittenIn(element) {
   const { activeElement } = document;
-  return find('.line-form', element) || (element.contains(activeElement) && activeElement.matches('input'));
+  const isChanged = findAll('input', element).some(({ value, defaultValue }) => value !== defaultValue);
+  return isChanged || find('.line-form', element) || (element.contains(activeElement) && activeElement.matches('input'));
 }
+
+main.addEventListener('focusout', () => {
+  if (postponed.size === 0) return;
+  refreshSoon([...postponed]);
+  postponed.clear();
+});
 
 /** Shows what stands in an element of another page. */
 function takeChildren(old, fresh) {
@@ -651,6 +686,7 @@ function takeChildren(old, fresh) {
 async function rebuild() {
   const parts = [...stale];
   stale.clear();
+  isHolding = parts.includes('chat');
   const { href } = location;
   const page = pageOf(await loadPage());
   if (href !== location.href) {
@@ -663,12 +699,16 @@ async function rebuild() {
     location.reload();
     return;
   }
-  const place = placeOfFocus();
+  const [focused, place] = [document.activeElement, placeOfFocus()];
   const hasMessages = parts.includes('chat');
   const [restoreAdded, restoreUnread] = [addedThreads(), unreadThreads()];
   for (const id of parts) {
     const [old, fresh] = [document.getElementById(id), page.getElementById(id)];
-    if (!old || !fresh || (!hasMessages && isWrittenIn(old))) continue;
+    if (!old || !fresh) continue;
+    if (!hasMessages && isWrittenIn(old)) {
+      postponed.add(id);
+      continue;
+    }
     // The page of a thread has the inbox. Another list below the thread is loaded when it closes.
     if (old.dataset.list !== fresh.dataset.list) {
       isListStale = true;
@@ -683,7 +723,8 @@ async function rebuild() {
     feed.index();
     if (feed.hasNewer) feed.showPlace();
   }
-  if (place) find(place)?.focus();
+  if (place && !focused.isConnected) find(place)?.focus({ preventScroll: true });
+  if (Number(now.dataset.read) > read) markThreadsRead(Number(now.dataset.read));
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
@@ -711,11 +752,18 @@ async function loadPage() {
   }
 }
 
+let wasBroken = false;
+
 function changed(state) {
-  if (state === 'signed-out') location.reload();
+  if (state === 'broken') wasBroken = true;
+  else if (state === 'signed-out') location.reload();
   else if (state === 'refused') refresh(EVERYTHING);
   else if (state === 'open') {
     outbox.wake();
+    if (untold > 0) tellRead(untold);
+    // Streams bring changes of presence only.
+    if (wasBroken) refreshSoon(['conversations']);
+    wasBroken = false;
     for (const { tray } of composers) tray?.resume();
     if (flow) askPresence(room);
   }
@@ -730,6 +778,7 @@ function correctTimes() {
     find('.side-time', row).textContent = shown;
   }
   for (const feed of feeds) for (const row of feed.rows.values()) feed.arrange(row);
+  for (const time of findAll('#inbox time[datetime]')) time.textContent = shortTime(Date.parse(time.dateTime));
 }
 
 /** With a keyboard at hand the reader can type at once, unless the page points at a message. */
@@ -841,9 +890,7 @@ correctTimes();
 const stream = openStream(heard, changed);
 stream.join();
 outbox.resume();
-// What waits in other rooms is sent from here. The rooms show it themselves.
-const quiet = { show() {}, sent() {}, dropped() {} };
-for (const place of Outbox.rooms()) if (place !== room) void new Outbox(place, quiet).run();
+sendWaiting(room);
 for (const feed of feeds) feed.showPlace();
 showNewer(false);
 markRead();

@@ -247,15 +247,14 @@ export class Feed {
     const before = JSON.parse(row.dataset.tags ?? 'null') ?? [];
     const now = tags ?? [...before.filter((tag) => !remove.includes(tag)), ...add];
     showTags(row, now);
-    if (!tags) return;
-    row.classList.toggle('hit', isHit({ user: row.dataset.user, tags, to: this.room.startsWith('private/') }));
+    row.classList.toggle('hit', isHit({ user: row.dataset.user, tags: now, to: this.room.startsWith('private/') }));
     this.arrangeAround(row);
   }
 
   /** Whether an edit can have changed the tags of a message, which the event does not name. */
   mayTag(id, text) {
     const row = this.rows.get(id);
-    return row !== undefined && (/[#@]/.test(text) || JSON.parse(row.dataset.tags ?? 'null')?.length > 0);
+    return row !== undefined && (/[#@＃＠]/.test(text) || JSON.parse(row.dataset.tags ?? 'null')?.length > 0);
   }
 
   arrangeAround(row) {

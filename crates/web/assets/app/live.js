@@ -32,7 +32,8 @@ export function openStream(heard, changed) {
 
 /** What the page wants of the stream. */
 function request() {
-  const flows = findAll('.tab[data-flow]').map((tab) => tab.dataset.flow);
+  // A mention in a flow whose tab is closed brings the tab back.
+  const flows = findAll('.tab[data-flow], #tabs [data-closed-flow]').map(({ dataset }) => dataset.flow ?? dataset.closedFlow);
   return { flows, last: self.event, token: self.csrf };
 }
 

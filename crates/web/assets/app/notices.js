@@ -1,9 +1,10 @@
 // Notifications of this browser. They are off until the reader turns them on. A service worker shows
 // them also when no page is open, where the browser has a push service; else an open page does.
 
-import { root } from './api.js';
+import { call, root } from './api.js';
 import { tabOf } from './counts.js';
 import { find, kept } from './dom.js';
+import { known } from './people.js';
 import { authorOf, isHit } from './row.js';
 import { t } from './texts.js';
 import { registered } from './worker-address.js';
@@ -79,8 +80,12 @@ async function turnOff() {
   kept.set(SETTING, null);
   isPushed = false;
   const subscription = await (await registered)?.pushManager?.getSubscription();
-  await subscription?.unsubscribe();
-  await post({ do: 'unsubscribe' });
+  try {
+    await subscription?.unsubscribe();
+    await post({ do: 'unsubscribe' });
+  } catch {
+    // The server is away. What it pushes to a subscription that has ended is refused, and it forgets it.
+  }
 }
 
 /** Has the server send push messages to this browser, if it has a push service. */
@@ -125,7 +130,7 @@ export async function notice(message) {
   await new Promise((resolve) => setTimeout(resolve, WAIT));
   if (isLookedAt) return;
   const place = placeOf(message);
-  const from = authorOf(message).name;
+  const from = await senderOf(message);
   const title = place.name ? t('script.notice.from_in', { from, flow: place.name }) : from;
   const shown = new Notification(title, {
     body: bodyOf(message),
@@ -138,6 +143,18 @@ export async function notice(message) {
     focus();
     if (place.path) location.assign(place.path);
   };
+}
+
+/** Who wrote a message, which may be of another room than that of the page. */
+async function senderOf(message) {
+  if (message.author || message.external_user_name || message.user === '0') return authorOf(message).name;
+  const { name } = known(message.user) ?? {};
+  if (name) return name;
+  try {
+    return (await call('GET', `/users/${message.user}`)).name;
+  } catch {
+    return t('both.former');
+  }
 }
 
 /** Whether the stream has brought a message before, as it does when the page is made anew. */

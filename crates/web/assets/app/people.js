@@ -10,8 +10,11 @@ const former = new Map();
 const unknown = new Set();
 let asking = null;
 
-/** A user of the room, or one who has left it: name, nick and picture. */
-export const person = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset ?? former.get(id) ?? miss(id);
+/** A user of the room, or one who has left it, whom the page knows: name, nick and picture. */
+export const known = (id) => find(`#people li[data-id="${CSS.escape(id)}"]`)?.dataset ?? former.get(id);
+
+/** The same; where the page does not know the user, it asks. */
+export const person = (id) => known(id) ?? miss(id);
 
 /** What a user of the room is called. */
 export const nameOf = (id) => person(String(id))?.name ?? t('both.former');

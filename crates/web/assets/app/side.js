@@ -7,6 +7,7 @@ import { find, pageOf } from './dom.js';
 import './frame.js';
 import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
+import { sendWaiting } from './outbox.js';
 import { notePresence } from './presence.js';
 import { isHit } from './row.js';
 
@@ -26,7 +27,7 @@ function heard(event) {
     case 'message-edit':
     case 'message-delete':
     case 'tag-change':
-      if (!countChange(event)) refreshSoon();
+      if (!countChange(event) || isListed(event.content.message)) refreshSoon();
       break;
     case 'presence':
       notePresence(event.content, event.flow, false);
@@ -49,6 +50,9 @@ function heard(event) {
   }
 }
 
+/** Whether the list of mentions has a message with this number. */
+const isListed = (id) => find(`#mentions-list :is([href$="#m${id}"], [href$="#t${id}"])`) !== null;
+
 function refreshSoon() {
   timer ||= setTimeout(refresh, Math.random() * SPREAD);
 }
@@ -58,9 +62,11 @@ async function refresh() {
   held = [];
   try {
     const answer = await load(location.href);
-    if (answer.status >= 500) throw new Error('no page');
-    const page = answer.ok && !answer.redirected ? pageOf(await answer.text()) : null;
-    if (page && !isOfAnother(page)) take(page);
+    if (answer.status === 429 || answer.status >= 500) throw new Error('no page');
+    const page = pageOf(await answer.text());
+    // The reader is signed out, or another user has signed in.
+    if (answer.redirected || (answer.ok && isOfAnother(page))) location.reload();
+    else if (answer.ok) take(page);
   } catch {
     // The server is away.
     setTimeout(refreshSoon, AWAY);
@@ -85,5 +91,7 @@ function take(page) {
 
 const stream = openStream(heard, (state) => {
   if (state === 'refused') refreshSoon();
+  else if (state === 'signed-out') location.reload();
 });
 stream.join();
+sendWaiting();

@@ -122,20 +122,21 @@ function append(list, page) {
 
 const addressOf = (item) => find('a', item).getAttribute('href');
 
-/** The older threads that were added below the list, so that they stay when it is made anew. */
+/** The older threads or files that were added below the list, so that they stay when it is made anew. */
 export function addedThreads() {
-  const rows = find('.rows[data-extended]', listOf());
+  const rows = find('ul[data-extended]', listOf());
   if (!rows) return () => {};
   const [items, further] = [[...rows.children], find('.further', listOf())];
   return () => {
-    const fresh = find('.rows', listOf());
+    const fresh = find('ul', listOf());
     const last = fresh?.lastElementChild;
     if (!last || fresh === rows) return;
     const shown = new Set([...fresh.children].map(addressOf));
     const isOlder = (item) => changedAt(item) <= changedAt(last) && !shown.has(addressOf(item));
     fresh.append(...items.filter(isOlder));
     fresh.dataset.extended = '';
-    find('.further', listOf())?.replaceWith(further);
+    find('.further', listOf())?.remove();
+    if (further) fresh.after(further);
   };
 }
 

@@ -25,7 +25,7 @@ const CHECKED: &str = "no-cache";
 fn worker_in(t: &Texts) -> String {
     let language = t.language;
     let mut files = assets::module_urls(language);
-    files.extend(["app.js", "worker.js"].map(|name| assets::script_url(name, language)));
+    files.extend(["app.js", "side.js", "worker.js"].map(|name| assets::script_url(name, language)));
     files.extend([assets::STYLE.url(), assets::ICON.url()]);
     let files = serde_json::to_string(&files).unwrap_or_default();
     let text = include_str!("../../assets/app/service-worker.js");

@@ -41,6 +41,8 @@ pub(in crate::pages) struct Shell {
     pub(in crate::pages) event: String,
     pub(in crate::pages) me: Me,
     pub(in crate::pages) tabs: Vec<Tab>,
+    /// The ids of the other flows of the reader, whose tabs are closed.
+    pub(in crate::pages) closed_flows: Vec<String>,
     pub(in crate::pages) conversations: Vec<PrivateTab>,
     /// The colours that the reader has chosen.
     pub(in crate::pages) theme: Option<Theme>,
@@ -171,16 +173,15 @@ impl Shell {
             conversations.push(PrivateTab::new_with(with));
         }
         let key = visit.app().notifications().public_key();
-        let tabs = flows
-            .iter()
-            .map(|flow| (flow, shown.is_some_and(|shown| shown.id == flow.id)))
-            // A mention brings back what was closed.
-            .filter(|(flow, is_shown)| flow.open || *is_shown || flow.unread_mentions > 0)
-            .map(|(flow, is_shown)| {
-                let tab = Tab::of(flow, is_shown, visit.path());
-                let level = wanted.levels.get(&FlowId(flow.id.clone()));
-                tab.with_level(level.copied())
-            });
+        let is_shown = |flow: &Flow| shown.is_some_and(|shown| shown.id == flow.id);
+        // A mention brings back what was closed.
+        let has_tab = |flow: &&Flow| flow.open || is_shown(flow) || flow.unread_mentions > 0;
+        let (open, closed): (Vec<&Flow>, Vec<&Flow>) = flows.iter().partition(has_tab);
+        let tabs = open.into_iter().map(|flow| {
+            let tab = Tab::of(flow, is_shown(flow), visit.path());
+            let level = wanted.levels.get(&FlowId(flow.id.clone()));
+            tab.with_level(level.copied())
+        });
         let language = visit.texts().language;
         Ok(Self {
             theme: visit.theme(),
@@ -192,6 +193,7 @@ impl Shell {
             path: visit.path().to_owned(),
             notify: Notify::of(key, &wanted),
             tabs: tabs.collect(),
+            closed_flows: closed.into_iter().map(|flow| flow.id.clone()).collect(),
             conversations,
             me: Me {
                 id: me.id,

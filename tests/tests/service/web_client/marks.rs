@@ -12,6 +12,7 @@ use super::{MAIN, complaints, open, open_flow, shows};
 
 on_both_databases![
     a_thread_has_the_same_mark_for_all_and_everywhere,
+    the_title_of_a_thread_changes_with_its_first_message,
     the_head_of_a_thread_shows_what_its_source_says_of_it,
 ];
 
@@ -84,6 +85,42 @@ fn texts_of(browser: &Browser, css: &str) -> Value {
     browser.execute(&format!(
         "return [...document.querySelectorAll('{css}')].map((place) => place.textContent.trim())"
     ))
+}
+
+async fn the_title_of_a_thread_changes_with_its_first_message(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let root = ben.say(MAIN, "the door code is 4711").await;
+    let thread = root["thread_id"].as_str().unwrap();
+    ben.say(MAIN, "Lunch").await;
+    let path = format!("/flows/{MAIN}/threads/{thread}/messages");
+    let answer = json!({"event": "message", "content": "Thanks"});
+    ben.does(Method::POST, &path, &answer).await;
+    let message = format!("/flows/{MAIN}/messages/{}", root["id"]);
+    let titles = |browser: &Browser, title: &str| {
+        for place in ["#chat .about-on .about span", "#thread-title"] {
+            browser.wait_for(&format!(
+                "document.querySelector('{place}').textContent === '{title}'"
+            ));
+        }
+    };
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, &format!("/threads/{thread}"));
+        titles(&browser, "the door code is 4711");
+    });
+    ben.does(Method::PUT, &message, &json!({"content": "the door"}))
+        .await;
+    tokio::task::block_in_place(|| titles(&browser, "the door"));
+    ben.does(Method::DELETE, &message, &json!({})).await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for("document.querySelector('#thread-title').textContent === 'Deleted'");
+        browser.wait_for("!document.querySelector('#main').textContent.includes('the door')");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
 }
 
 async fn the_head_of_a_thread_shows_what_its_source_says_of_it(server: Server) {

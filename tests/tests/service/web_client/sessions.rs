@@ -3,11 +3,12 @@
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Caller, Server, on_both_databases};
 
-use super::{complaints, open, open_flow, ready, sees, sign_in, texts, write};
+use super::{MAIN, complaints, open, open_flow, ready, sees, sign_in, texts, write};
 
 on_both_databases![
     a_page_sends_nothing_under_the_session_of_another_user,
     what_waits_in_another_room_is_sent_from_any_page,
+    a_page_without_a_chat_is_left_with_the_session,
 ];
 
 async fn a_page_sends_nothing_under_the_session_of_another_user(server: Server) {
@@ -58,5 +59,27 @@ async fn what_waits_in_another_room_is_sent_from_any_page(server: Server) {
         ready(&browser);
         assert_eq!(texts(&browser), ["late"]);
         assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_page_without_a_chat_is_left_with_the_session(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "@ada, for your eyes only").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.open(&format!("{}/app/-/mentions", server.base_url()));
+        ready(&browser);
+        assert_eq!(browser.count("#mentions-list a"), 1);
+        // Ada signs out in another tab.
+        browser.execute(
+            "fetch('/sign-out', {
+                 method: 'POST', body: new URLSearchParams({ csrf: document.body.dataset.csrf }),
+             });",
+        );
+        browser.wait_for("location.pathname === '/sign-in'");
+        assert_eq!(browser.count("#mentions-list"), 0);
     });
 }

@@ -10,6 +10,7 @@ use super::{ENTER, MAIN, complaints, open, open_flow, ready, sees, shows, write}
 
 on_both_databases![
     a_closed_tab_stays_closed_until_its_flow_is_visited,
+    a_mention_brings_a_closed_tab_back_at_once,
     a_closed_conversation_comes_back_with_a_message,
     a_conversation_that_is_begun_stays_in_the_list,
     a_first_visit_says_what_a_flow_is,
@@ -78,6 +79,35 @@ async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
         assert_eq!(browser.count(&tab), 0);
         assert_eq!(complaints(&browser), Vec::<String>::new());
     });
+}
+
+async fn a_mention_brings_a_closed_tab_back_at_once(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    ada.does(Method::PUT, "/flows/acme/side", &json!({"open": false}))
+        .await;
+    let tab = ".tab[data-api='acme/side']";
+    for path in ["/app/acme/main", "/app/-/search", "/account"] {
+        tokio::task::block_in_place(|| {
+            open(&browser, &server, &ada);
+            browser.open(&format!("{}{path}", server.base_url()));
+            ready(&browser);
+            assert_eq!(browser.count(tab), 0, "{path}");
+        });
+        ben.say("acme/side", "nothing for her").await;
+        let mention = ben.say("acme/side", "@ada?").await;
+        tokio::task::block_in_place(|| {
+            browser.wait_for(&format!(
+                "document.querySelector(\"{tab} .count\")?.textContent.startsWith('1')"
+            ));
+            assert_eq!(complaints(&browser), [""; 0]);
+        });
+        let read = json!({"message": mention["id"]});
+        ada.does(Method::PUT, "/flows/acme/side/read", &read).await;
+    }
 }
 
 async fn a_closed_conversation_comes_back_with_a_message(server: Server) {
