@@ -132,17 +132,21 @@ export async function notice(message) {
   const place = placeOf(message);
   const from = await senderOf(message);
   const title = place.name ? t('script.notice.from_in', { from, flow: place.name }) : from;
-  const shown = new Notification(title, {
-    body: bodyOf(message),
-    icon: `${root}/assets/icon.svg`,
-    // Several tabs tell of the same message. The last one takes the place of the others.
-    tag: `${message.flow ?? message.user}:${message.id}`,
-  });
-  shown.onclick = () => {
-    shown.close();
-    focus();
-    if (place.path) location.assign(place.path);
-  };
+  // Several tabs tell of the same message. The last one takes the place of the others.
+  const tag = `${message.flow ?? message.user}:${message.id}`;
+  const content = { body: bodyOf(message), icon: `${root}/assets/icon.svg`, tag };
+  try {
+    const shown = new Notification(title, content);
+    shown.onclick = () => {
+      shown.close();
+      focus();
+      if (place.path) location.assign(place.path);
+    };
+  } catch {
+    // Browsers of phones show what a service worker tells only, which opens what it tells of.
+    const data = { path: place.path?.slice(root.length) ?? '/app' };
+    await (await registered)?.showNotification(title, { ...content, data });
+  }
 }
 
 /** Who wrote a message, which may be of another room than that of the page. */

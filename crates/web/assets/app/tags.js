@@ -4,13 +4,14 @@
 import { call } from './api.js';
 import { find } from './dom.js';
 import { lineForm } from './line-form.js';
+import { namesTag } from './row.js';
 import { t } from './texts.js';
 
 /** The tags that a reader may change: those that the server has not made of the text. */
 function tagsOf(row) {
-  const text = find('.text', row).textContent.toLowerCase();
+  const text = find('.text', row).textContent;
   const all = JSON.parse(row.dataset.tags ?? '[]');
-  return all.filter((tag) => !tag.startsWith(':') && !text.includes(`#${tag}`));
+  return all.filter((tag) => !tag.startsWith(':') && !namesTag(text, tag));
 }
 
 /** Opens the form. @param {(text: string) => void} failed is told what went wrong */

@@ -223,10 +223,11 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
     let mentions_reader = message.tags.iter().any(|tag| {
         *tag == mention || tag == USER_EVERYONE || (message.to.is_none() && *tag == unread)
     });
+    let text = message.text.as_deref().unwrap_or_default();
     let shown_tags = message
         .tags
         .iter()
-        .filter(|tag| !tag.starts_with(':') && !names_tag(&message, tag));
+        .filter(|tag| !tag.starts_with(':') && !names_tag(text, tag));
     let files = message
         .attachments
         .iter()
@@ -333,10 +334,15 @@ impl RowContext<'_> {
     }
 }
 
-/// Whether the text shows the tag already.
-fn names_tag(message: &PageMessage, tag: &str) -> bool {
-    let text = message.text.as_deref().unwrap_or_default().to_lowercase();
-    text.contains(&format!("#{tag}"))
+/// Whether the text shows the tag already, as a word of its own. The script does the same
+/// (`namesTag` in `row.js`).
+fn names_tag(text: &str, tag: &str) -> bool {
+    let text = text.to_lowercase();
+    let sign = format!("#{tag}");
+    text.match_indices(&sign).any(|(at, _)| {
+        let behind = &text[at + sign.len()..];
+        !behind.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-'))
+    })
 }
 
 fn is_empty(message: &PageMessage) -> bool {
@@ -496,6 +502,21 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_shows_a_tag_that_is_a_word_of_its_own() {
+        for (text, shows) in [
+            ("#a", true),
+            ("read #A, please", true),
+            ("#a#b", true),
+            ("#abc and #a", true),
+            ("#abc", false),
+            ("#a-1", false),
+            ("a", false),
+        ] {
+            assert_eq!(names_tag(text, "a"), shows, "{text}");
+        }
+    }
 
     #[test]
     fn sizes_are_short() {
