@@ -12,7 +12,10 @@ use axum::response::Response;
 use eddyline_app::{Error, Secret};
 use eddyline_http::request_envelope::Answerable as _;
 use eddyline_http::{Api, BrowserSession, error_response};
-use http::header::{AUTHORIZATION, COOKIE, HeaderName, ORIGIN, WWW_AUTHENTICATE};
+use http::header::{
+    AUTHORIZATION, CACHE_CONTROL, COOKIE, HeaderName, HeaderValue, ORIGIN, WWW_AUTHENTICATE,
+    X_CONTENT_TYPE_OPTIONS,
+};
 use http::{Request, Uri};
 
 use crate::Site;
@@ -57,8 +60,16 @@ async fn forward(site: &Site, to: &Api, prefix: &str, mut request: Request<Body>
         request.headers_mut().remove(name);
     }
     let mut response = to.respond(request).await;
+    let headers = response.headers_mut();
     // Browsers would ask for a password in a window of their own.
-    response.headers_mut().remove(WWW_AUTHENTICATE);
+    headers.remove(WWW_AUTHENTICATE);
+    // No `Authorization` tells caches that the answer is for one user (RFC 9111, section 3.5).
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(X_CONTENT_TYPE_OPTIONS)
+        .or_insert(HeaderValue::from_static("nosniff"));
     response
 }
 

@@ -52,6 +52,8 @@ async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
         (me.status, &object(&me)["id"]),
         (200, &json!(tenant.ben.id))
     );
+    assert_eq!(me.headers("cache-control"), ["no-store"]);
+    assert_eq!(me.headers("x-content-type-options"), ["nosniff"]);
 
     let shown = token(&ben);
     let posted = ben

@@ -185,15 +185,16 @@ function fillMore(row, message) {
   showReactions(row, message.emojiReactions);
 }
 
-/** Whether a text shows a tag, as a word of its own. The server does the same (`rows.rs`). */
+/** Whether a text in small letters shows a tag, as a word of its own. The server does the same (`rows.rs`). */
 export function namesTag(text, tag) {
-  const parts = text.toLowerCase().split(`#${tag}`);
+  const parts = text.split(`#${tag}`);
   return parts.slice(1).some((behind) => !/^[\p{L}\p{N}_-]/u.test(behind));
 }
 
 /** Shows the tags that are no mentions and do not stand in the text. */
 export function showTags(row, tags, text) {
-  const shown = tags.filter((tag) => !tag.startsWith(':') && !namesTag(text ?? find('.text', row).textContent, tag));
+  const said = (text ?? find('.text', row).textContent).toLowerCase();
+  const shown = tags.filter((tag) => !tag.startsWith(':') && !namesTag(said, tag));
   find('.tags', row)?.remove();
   if (tags.length > 0) row.dataset.tags = JSON.stringify(tags);
   else row.removeAttribute('data-tags');

@@ -9,7 +9,7 @@ import { t } from './texts.js';
 
 /** The tags that a reader may change: those that the server has not made of the text. */
 function tagsOf(row) {
-  const text = find('.text', row).textContent;
+  const text = find('.text', row).textContent.toLowerCase();
   const all = JSON.parse(row.dataset.tags ?? '[]');
   return all.filter((tag) => !tag.startsWith(':') && !namesTag(text, tag));
 }

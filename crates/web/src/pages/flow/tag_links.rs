@@ -10,13 +10,15 @@ const END: &str = "</b>";
 pub(super) fn link_tags(html: &str, search: &str) -> String {
     let mut linked = String::with_capacity(html.len());
     let mut rest = html;
+    let mut is_in_link = false;
     while let Some(at) = rest.find(TAG) {
         let (before, after) = rest.split_at(at);
         linked.push_str(before);
+        is_in_link = is_in_link_after(before, is_in_link);
         let Some(end) = after.find(END) else { break };
         let name = &after[TAG.len()..end];
         rest = &after[end + END.len()..];
-        if is_within_link(&linked) {
+        if is_in_link {
             linked.push_str(&after[..end + END.len()]);
         } else {
             linked.push_str(&link(name, search));
@@ -38,14 +40,29 @@ fn link(name: &str, search: &str) -> String {
     format!("<a class=\"tag\" href=\"{path}\">{name}</a>")
 }
 
-fn is_within_link(before: &str) -> bool {
-    let opened = before.rfind("<a ");
-    opened.is_some_and(|opened| before.rfind("</a>").is_none_or(|closed| closed < opened))
+/// Whether what follows a part stands in a link; `was` says it of the part itself.
+fn is_in_link_after(part: &str, was: bool) -> bool {
+    match (part.rfind("<a "), part.rfind("</a>")) {
+        (Some(opened), Some(closed)) => closed < opened,
+        (Some(_), None) => true,
+        (None, Some(_)) => false,
+        (None, None) => was,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A text of this length would take hours if each tag had the text before it searched.
+    #[test]
+    fn many_tags_in_a_link_are_passed_over_in_one_go() {
+        let tags = "<b class=\"tag\">#a</b> ".repeat(300_000);
+        let html = format!("<a href=\"x\">{tags}</a><b class=\"tag\">#b</b>");
+        let linked = link_tags(&html, "/s");
+        assert_eq!(linked.matches(TAG).count(), 300_000);
+        assert!(linked.ends_with("</a><a class=\"tag\" href=\"/s?tags=b\">#b</a>"));
+    }
 
     #[test]
     fn a_tag_is_a_link_unless_it_stands_in_one() {
