@@ -237,7 +237,9 @@ function unfold(row) {
 /** Has the server send the request of an action, and says what came of it. */
 async function act(button) {
   const told = find('.head .told');
-  button.disabled = true;
+  if (button.ariaDisabled === 'true') return;
+  // A button that is disabled would lose the focus.
+  button.ariaDisabled = 'true';
   try {
     const path = `/${room}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
     await call('POST', path, { name: button.textContent });
@@ -250,7 +252,7 @@ async function act(button) {
     if (href) told.append(' ', make('a', { href, target: '_blank', rel: 'noopener noreferrer', textContent }));
   } finally {
     told.hidden = false;
-    button.disabled = false;
+    button.ariaDisabled = 'false';
   }
 }
 
@@ -847,7 +849,9 @@ function focusPane(pane, wasOpen) {
     (find('#chat .here') ?? main).focus({ preventScroll: true });
   } else if (wasOpen) {
     const back = [opener, linkTo(wasOpen)].find((place) => place?.isConnected && place.checkVisibility());
-    (back ?? composers[0].text).focus({ preventScroll: true });
+    // On a telephone a field with the focus brings up the keyboard.
+    const field = matchMedia('(hover: hover)').matches ? composers[0].text : main;
+    (back ?? field).focus({ preventScroll: true });
     opener = null;
   } else {
     (find('#inbox [name="q"]') ?? find('.list [aria-current]'))?.focus({ preventScroll: true });
