@@ -626,7 +626,7 @@ let refreshTimer = 0;
 const held = [];
 /** What stands around the messages, by the ids of its elements. */
 const TABS = ['tabs', 'conversations'];
-const LISTS = ['inbox', ...TABS, 'people'];
+const LISTS = ['inbox', ...TABS, 'people', 'crowd'];
 const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
 const stale = new Set();

@@ -89,6 +89,8 @@ async fn one_who_leaves_keeps_the_name_on_open_pages(server: Server) {
             "!document.querySelector('#people li[data-id=\"{}\"]')",
             ben.id
         ));
+        let count = "document.querySelector('.bar .people').textContent.trim()";
+        browser.wait_for(&format!("{count} === '1'"));
     });
     // The row is made anew for the reaction, which names its user.
     let path = format!(
