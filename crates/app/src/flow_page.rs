@@ -18,8 +18,8 @@ use crate::{App, Error, Result};
 /// What a page of a flow shows in it.
 #[derive(Clone, Debug)]
 pub struct FlowPageQuery {
-    /// The kinds of the messages, how many, and around which place. Where none is named, the chat
-    /// opens at the first message that the reader has not read.
+    /// The kinds of the messages, how many, and the place around which they stand. Without a place
+    /// the chat opens at the first message that the reader has not read.
     pub messages: MessageQuery,
     /// The threads beside the messages.
     pub threads: Option<ThreadQuery>,
@@ -105,15 +105,24 @@ impl From<FormerUser> for PagePerson {
 }
 
 impl From<User> for PagePerson {
+    /// One of the two users of a private conversation, which has no former ones.
     fn from(user: User) -> Self {
+        let User {
+            id,
+            nick,
+            name,
+            avatar,
+            ..
+        } = user;
         Self {
-            id: user.id,
-            nick: user.nick,
-            name: user.name,
-            avatar: user.avatar,
-            status: None,
             place: FlowPlace::Member,
-            presence: None,
+            ..FormerUser {
+                id,
+                nick,
+                name,
+                avatar,
+            }
+            .into()
         }
     }
 }

@@ -29,7 +29,7 @@ pub struct PageFrame {
     pub notifications: PageNotifications,
 }
 
-/// For whom a page is, and what reading it needs.
+/// The caller of a page, with what the queries for it need.
 pub(crate) struct PageReader {
     session: TokenHash,
     pub(crate) user: UserId,

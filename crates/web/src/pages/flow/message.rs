@@ -29,7 +29,7 @@ pub(super) struct PageMessage {
     /// The user, or 0.
     pub(super) user: i64,
     pub(super) sent: Timestamp,
-    /// To whom it is, in a private conversation.
+    /// The recipient, in a private conversation.
     pub(super) to: Option<i64>,
     pub(super) attachments: Vec<Attachment>,
     pub(super) is_edited: bool,
