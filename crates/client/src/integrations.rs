@@ -11,17 +11,26 @@ use crate::room::FlowClient;
 
 impl FlowClient {
     /// The latest threads, those that changed last first: at most `limit`.
-    /// [`Client::request`] reaches the other filters and the next pages.
+    /// [`list_threads`](Self::list_threads) has the filters.
     ///
     /// # Errors
     /// See [`Error`].
     pub async fn threads(&self, limit: u32) -> Result<Vec<Thread>, Error> {
-        let wanted = ListThreads {
+        self.list_threads(&ListThreads {
             limit: Some(i64::from(limit)),
             ..ListThreads::default()
-        };
+        })
+        .await
+    }
+
+    /// The threads that a question asks for, those that changed last first: by words in their
+    /// titles, by status, by application or by time. [`Client::request`] reaches the next pages.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn list_threads(&self, wanted: &ListThreads) -> Result<Vec<Thread>, Error> {
         self.request(Method::GET, "/threads")
-            .query_of(&wanted)
+            .query_of(wanted)
             .call()
             .await
     }

@@ -343,7 +343,7 @@ fn once<T: Ord + Clone>(values: Option<&Vec<T>>) -> Vec<T> {
 }
 
 /// The words of a search; those of an empty text are none.
-fn words(text: Option<&str>) -> Option<Vec<String>> {
+pub(crate) fn search_words(text: Option<&str>) -> Option<Vec<String>> {
     text.filter(|text| !text.is_empty()).map(search::query)
 }
 
@@ -361,7 +361,7 @@ fn query(ctx: &RequestContext, wanted: &ListMessages) -> MessageQuery {
         beyond: wanted.beyond_id.map(MessageId),
         tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
-        search: words(wanted.search.as_deref()),
+        search: search_words(wanted.search.as_deref()),
         by: wanted.user.map(UserId),
         since_time: wanted.since_time.map(Timestamp),
         until_time: wanted.until_time.map(Timestamp),
@@ -468,7 +468,7 @@ pub(crate) async fn search_everywhere(
 ) -> Answer {
     ctx.actor().user()?;
     let wanted = request.read_checked(|wanted: &mut SearchEverywhere, reader| {
-        let is_empty = words(wanted.search.as_deref()).is_none()
+        let is_empty = search_words(wanted.search.as_deref()).is_none()
             && wanted.tags.as_ref().is_none_or(Vec::is_empty);
         if is_empty {
             reader.error("search", "is required, or tags");
@@ -479,7 +479,7 @@ pub(crate) async fn search_everywhere(
         limit: wanted.limit.unwrap_or(DEFAULT_LIST),
         tags: ctx.shared.profile.tags(once(wanted.tags.as_ref())),
         any_tag: wanted.tag_mode == Some(TagMode::Or),
-        search: words(wanted.search.as_deref()),
+        search: search_words(wanted.search.as_deref()),
         by: wanted.user.map(UserId),
         since_time: wanted.since_time.map(Timestamp),
         until_time: wanted.until_time.map(Timestamp),

@@ -1,10 +1,9 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
 use eddyline_app::{Error, FlowRoom, LIST_BYTES, ThreadPage, ThreadsOf};
-use eddyline_model::messages::ThreadState;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
-use eddyline_model::threads::{ThreadQuery, ThreadSelection};
+use eddyline_model::threads::{ThreadPlace, ThreadQuery, ThreadSelection};
 use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::{Empty, Many, One};
 use eddyline_openapi::response_headers::NEXT;
@@ -16,6 +15,7 @@ use crate::answer::{Answer, done, encoded};
 use crate::context::RequestContext;
 use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
+use crate::messages::search_words;
 use crate::response::with_header;
 use crate::response_budget::expect_response_bytes;
 
@@ -127,13 +127,16 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         until: request.until,
         before,
         empty: request.empty.unwrap_or_default(),
+        search: search_words(request.search.as_deref()),
+        status: request.status.clone().filter(|status| !status.is_empty()),
         limit: request.limit.unwrap_or(DEFAULT_LIST),
         last_message: request.last_message.unwrap_or_default(),
     };
+    let with_last = query.last_message;
     expect_response_bytes(LIST_BYTES)?;
     let ThreadPage {
         threads,
-        more,
+        next,
         last_messages,
     } = ctx
         .app()
@@ -142,19 +145,20 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         .await?;
     let answer = encoded(
         StatusCode::OK,
-        ctx.app().encoder().threads(
-            room.id(),
-            &threads,
-            query.last_message.then_some(&last_messages),
-        ),
+        ctx.app()
+            .encoder()
+            .threads(room.id(), &threads, with_last.then_some(&last_messages)),
     );
-    match threads.last() {
-        Some(last) if more => Ok(with_header(
+    match next {
+        Some(place) => Ok(with_header(
             answer,
             LINK,
-            &format!("<{}>; rel=\"next\"", next(&ctx, &room, &request, last)),
+            &format!(
+                "<{}>; rel=\"next\"",
+                next_page(&ctx, &room, &request, place)
+            ),
         )),
-        _ => Ok(answer),
+        None => Ok(answer),
     }
 }
 
@@ -167,21 +171,21 @@ fn wanted(request: &ListThreads) -> ThreadsOf {
     }
 }
 
-/// The address of the page that follows the one that ends with `last`. Several threads may have
+/// The address of the page that goes on at `place`. Several threads may have
 /// changed in the same millisecond, so that also says which of them were shown.
-fn next(
+fn next_page(
     ctx: &RequestContext,
     room: &FlowRoom,
     request: &ListThreads,
-    last: &ThreadState,
+    place: ThreadPlace,
 ) -> String {
     let threads = ctx
         .app()
         .config()
         .addresses
         .threads(&room.organization, &room.flow);
-    let until = last.counts.updated_at.to_string();
-    let before = ctx.app().encoder().thread_id(room.id(), last.root);
+    let until = place.updated_at.to_string();
+    let before = ctx.app().encoder().thread_id(room.id(), place.root);
     let limit = request.limit.unwrap_or(DEFAULT_LIST).to_string();
     let since = request
         .since
@@ -198,6 +202,8 @@ fn next(
             request.application.as_deref().unwrap_or_default(),
         ),
         ("empty", flag(request.empty)),
+        ("search", request.search.as_deref().unwrap_or_default()),
+        ("status", request.status.as_deref().unwrap_or_default()),
         ("last_message", flag(request.last_message)),
     ];
     let given: Vec<(&str, &str)> = all

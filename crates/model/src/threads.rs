@@ -3,9 +3,12 @@
 //! A thread costs no row until somebody answers: its id is made from the room and the message that
 //! began it, with a few bytes of a keyed hash so that ids cannot be made up.
 
+use std::borrow::Cow;
+
 use ring::hmac;
 
-use crate::{ApplicationId, MessageId, RoomId, Timestamp};
+use crate::messages::ThreadState;
+use crate::{ApplicationId, MessageId, RoomId, Timestamp, search};
 
 const VERSION: u8 = 1;
 const MAC_BYTES: usize = 11;
@@ -144,13 +147,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
 /// section 2, Thread).
 #[must_use]
 pub fn title_of(text: &str) -> String {
-    let line = text
-        .lines()
-        .map(str::trim)
-        .find(|line| !line.is_empty())
-        .unwrap_or_default();
-    let mut title = String::with_capacity(line.len());
-    for c in line.chars().take(MAX_TITLE_CHARS) {
+    let mut title = String::new();
+    for c in plain_title_of(text).chars() {
         match c {
             '&' => title.push_str("&amp;"),
             '<' => title.push_str("&lt;"),
@@ -161,6 +159,14 @@ pub fn title_of(text: &str) -> String {
         }
     }
     title
+}
+
+/// The title of a chat thread as [`title_of`] makes it, but as plain text.
+fn plain_title_of(text: &str) -> &str {
+    let mut lines = text.lines().map(str::trim);
+    let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
+    let end = line.char_indices().nth(MAX_TITLE_CHARS);
+    end.map_or(line, |(end, _)| &line[..end])
 }
 
 /// Which threads a list shows.
@@ -178,7 +184,7 @@ pub enum ThreadSelection {
 
 /// A question for threads of one flow, those that changed last first (specification, section 4,
 /// Threads).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ThreadQuery {
     /// Which.
     pub threads: ThreadSelection,
@@ -190,10 +196,68 @@ pub struct ThreadQuery {
     pub before: Option<MessageId>,
     /// Whether threads without an answer, or without messages, are shown.
     pub empty: bool,
+    /// Only those whose title has a word that begins with each of these, which are as
+    /// [`search::query`] makes them. An empty list finds nothing.
+    pub search: Option<Vec<String>>,
+    /// Only those whose outside item has this status, in any case.
+    pub status: Option<String>,
     /// How many at most.
     pub limit: i64,
     /// Whether the last message of each is shown.
     pub last_message: bool,
+}
+
+impl ThreadQuery {
+    /// Whether the query asks for more than a database can tell without reading the threads.
+    #[must_use]
+    pub fn is_filtered(&self) -> bool {
+        self.search.is_some() || self.status.is_some()
+    }
+
+    /// Whether a thread has the wanted words in its title, and the wanted status.
+    #[must_use]
+    pub fn accepts(&self, thread: &ThreadState) -> bool {
+        let has_status = |wanted: &String| {
+            let item = thread.item.as_ref();
+            let status = item.and_then(|item| item.status.as_ref());
+            status.is_some_and(|status| status.value.to_lowercase() == wanted.to_lowercase())
+        };
+        let has_words = |wanted: &Vec<String>| {
+            let title = search::tokens(&plain_title(thread));
+            let is_there = |word: &String| title.iter().any(|token| token.starts_with(word));
+            !wanted.is_empty() && wanted.iter().all(is_there)
+        };
+        self.status.as_ref().is_none_or(has_status) && self.search.as_ref().is_none_or(has_words)
+    }
+}
+
+/// The title of a thread as plain text: what can be read in that of the outside item, or the first
+/// line of the message that began the thread.
+fn plain_title(thread: &ThreadState) -> Cow<'_, str> {
+    match &thread.item {
+        Some(item) => search::text_of_html(&item.title).into(),
+        None => plain_title_of(&thread.root_text).into(),
+    }
+}
+
+/// A place in a list of threads: behind the thread that these two name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadPlace {
+    /// When the thread changed last.
+    pub updated_at: Timestamp,
+    /// The message that began it.
+    pub root: MessageId,
+}
+
+impl ThreadPlace {
+    /// The place behind this thread.
+    #[must_use]
+    pub fn of(thread: &ThreadState) -> Self {
+        Self {
+            updated_at: thread.counts.updated_at,
+            root: thread.root,
+        }
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use eddyline_client::requests::{CreateGroup, EditMessage, UpdateFlow, UpdateGroup};
+use eddyline_client::requests::{CreateGroup, EditMessage, ListThreads, UpdateFlow, UpdateGroup};
 use eddyline_client::{
     Credentials, Error, Event, Json, MessageKind, MessageQuery, Method, NewFile, NewMessage,
     OAuthApplication, OAuthSession, OAuthTokens, Source, StatusCode, StreamRequest, UserId,
@@ -317,6 +317,11 @@ async fn an_integration_makes_a_source_and_posts_through_it(tenant: Tenant) {
         .unwrap();
     let ours = tenant.ben.client.flow(&tenant.name, "main");
     let threads = ours.threads(30).await.unwrap();
+    let wanted = ListThreads {
+        search: Some("no such title".to_owned()),
+        ..ListThreads::default()
+    };
+    assert_eq!(ours.list_threads(&wanted).await.unwrap(), []);
     assert_eq!(threads.len(), 1);
     let thread = ours.thread(&threads[0].id).await.unwrap();
     assert_eq!(thread, threads[0]);

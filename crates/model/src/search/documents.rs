@@ -69,6 +69,13 @@ pub(crate) fn document_author(json: &str) -> Option<String> {
     authored.author.map(|author| author.name)
 }
 
+/// What can be read in HTML that was sanitised.
+pub(crate) fn text_of_html(html: &str) -> String {
+    let mut text = String::with_capacity(html.len());
+    push_text(html, &mut text);
+    text
+}
+
 /// Adds what can be read in HTML that was sanitised, so that each `<` in it begins a tag.
 fn push_text(html: &str, text: &mut String) {
     let mut rest = html;

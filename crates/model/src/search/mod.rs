@@ -16,7 +16,7 @@
 //! white space, no control character, and in ASCII nothing that means something to a query
 //! language.
 
-pub(crate) use self::documents::{discussed, document_author, heading};
+pub(crate) use self::documents::{discussed, document_author, heading, text_of_html};
 use self::fold::{CharClass, kind, lower, plain};
 pub use self::hits::hits;
 use crate::events::MessageKind;

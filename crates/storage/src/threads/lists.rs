@@ -1,10 +1,11 @@
 //! Lists of threads: those with a row, and those that nobody answered.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use diesel::prelude::*;
 use eddyline_model::messages::{LastMessage, MessageKind, Sort, ThreadCounts, ThreadState};
-use eddyline_model::threads::{self as model, ThreadQuery};
+use eddyline_model::threads::{self as model, ThreadPlace, ThreadQuery};
 use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
 
@@ -15,6 +16,14 @@ use crate::reader::Access;
 use crate::rows::ThreadRow;
 use crate::schema::{messages, threads};
 use crate::{Error, Result};
+
+/// How many threads a query by words or by status reads at most, so that one request cannot read all
+/// of a flow with a million.
+pub(crate) const LOOKED_AT: i64 = 2_000;
+/// How many of them it reads at once.
+const PART: i64 = 200;
+/// How many bytes of items it reads at once.
+const PART_BYTES: usize = 1 << 20;
 
 /// Which of the threads with a row; each is one range of an index.
 #[derive(Clone, Copy)]
@@ -112,8 +121,8 @@ impl<C: Access> Threads<'_, C> {
 pub struct ThreadPage {
     /// The threads, those that changed last first.
     pub threads: Vec<ThreadState>,
-    /// Whether the list may go on.
-    pub more: bool,
+    /// Where the list goes on, if it may.
+    pub next: Option<ThreadPlace>,
     /// Where the query asks for it, the last message of each thread, by what began the thread.
     /// Threads whose messages are all gone have none.
     pub last_messages: BTreeMap<MessageId, LastMessage>,
@@ -121,12 +130,84 @@ pub struct ThreadPage {
 
 impl<C: Access> Threads<'_, C> {
     /// The threads of a flow that a query asks for, those that changed last first, of about so many
-    /// bytes at most.
+    /// bytes at most. A query by words or by status may not find what comes behind the
+    /// [`LOOKED_AT`] threads it reads: the page then is not full, and says where to go on.
     ///
     /// # Errors
     ///
     /// As any query.
     pub fn list(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
+        let mut page = if query.is_filtered() {
+            self.list_filtered(room, query, bytes)?
+        } else {
+            self.list_all(room, query, bytes)?
+        };
+        if query.last_message {
+            let roots: Vec<MessageId> = page.threads.iter().map(|thread| thread.root).collect();
+            page.last_messages = self.list_last(room, &roots)?;
+        }
+        Ok(page)
+    }
+
+    /// Reads one part of the list after the other, and keeps what the query accepts.
+    fn list_filtered(
+        &mut self,
+        room: RoomId,
+        query: &ThreadQuery,
+        bytes: usize,
+    ) -> Result<ThreadPage> {
+        let mut page = ThreadPage::default();
+        if query.search.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(page);
+        }
+        let mut left = bytes;
+        let mut part = ThreadQuery {
+            limit: PART,
+            ..query.clone()
+        };
+        for _ in 0..LOOKED_AT / PART {
+            let ThreadPage { threads, next, .. } = self.list_all(room, &part, PART_BYTES)?;
+            page.next = next;
+            for thread in threads {
+                if query.accepts(&thread)
+                    && let ControlFlow::Break(place) = page.take(thread, query.limit, &mut left)
+                {
+                    page.next = Some(place);
+                    return Ok(page);
+                }
+            }
+            let Some(place) = next else { break };
+            part.until = Some(place.updated_at);
+            part.before = Some(place.root);
+        }
+        Ok(page)
+    }
+
+    /// The threads that the query asks for but for its words and its status.
+    fn list_all(&mut self, room: RoomId, query: &ThreadQuery, bytes: usize) -> Result<ThreadPage> {
+        let mut found = self.newest_records(room, query)?;
+        let limit = usize::try_from(query.limit).unwrap_or(0);
+        found.truncate(limit);
+        let count = found.len();
+        self.cut(room, &mut found, bytes)?;
+        let end = |(root, record): &(i64, ThreadRecord)| ThreadPlace {
+            updated_at: record.counts.updated_at,
+            root: MessageId(*root),
+        };
+        let more = count >= limit || found.len() < count;
+        Ok(ThreadPage {
+            next: found.last().filter(|_| more).map(end),
+            threads: self.states(room, found)?,
+            last_messages: BTreeMap::new(),
+        })
+    }
+
+    /// The threads, those that changed last first, without the states of their items.
+    fn newest_records(
+        &mut self,
+        room: RoomId,
+        query: &ThreadQuery,
+    ) -> Result<Vec<(i64, ThreadRecord)>> {
         let ranges: &[Range] = match query.threads {
             model::ThreadSelection::All => &[Range::Origin(CHAT), Range::Origin(INBOX)],
             model::ThreadSelection::Chat => &[Range::Origin(CHAT)],
@@ -155,24 +236,36 @@ impl<C: Access> Threads<'_, C> {
             }
         }
         found.sort_by_key(|(root, record)| std::cmp::Reverse((record.counts.updated_at, *root)));
-        let limit = usize::try_from(query.limit).unwrap_or(0);
-        found.truncate(limit);
-        let count = found.len();
+        Ok(found)
+    }
+
+    /// Takes away the last threads whose items the budget has no room for.
+    fn cut(
+        &mut self,
+        room: RoomId,
+        found: &mut Vec<(i64, ThreadRecord)>,
+        bytes: usize,
+    ) -> Result<()> {
         let sizes =
             self.list_item_sizes(room, found.iter().filter_map(|(_, record)| record.item_id))?;
         let size = |record: &ThreadRecord| {
-            record
-                .item_id
-                .and_then(|id| sizes.get(&id))
-                .copied()
-                .unwrap_or_default()
+            let size = record.item_id.and_then(|id| sizes.get(&id));
+            size.copied().unwrap_or_default()
         };
         PageBudget {
             bytes,
             sort: Sort::Ascending,
         }
-        .cut(&mut found, |(_, record)| size(record));
-        let more = count >= limit || found.len() < count;
+        .cut(found, |(_, record)| size(record));
+        Ok(())
+    }
+
+    /// The threads as they are shown.
+    fn states(
+        &mut self,
+        room: RoomId,
+        mut found: Vec<(i64, ThreadRecord)>,
+    ) -> Result<Vec<ThreadState>> {
         let items = self.list_items(room, found.iter().filter_map(|(_, record)| record.item_id))?;
         for (_, record) in &mut found {
             *record = record.with_item(&items);
@@ -191,17 +284,33 @@ impl<C: Access> Threads<'_, C> {
             };
             record.state(MessageId(root), text)
         });
-        let threads: Vec<ThreadState> = states.collect();
-        let last_messages = if query.last_message {
-            let roots: Vec<MessageId> = threads.iter().map(|thread| thread.root).collect();
-            self.list_last(room, &roots)?
+        Ok(states.collect())
+    }
+}
+
+impl ThreadPage {
+    /// Adds a thread, or says that the page is full and with which thread it ends. One thread finds
+    /// room in any case.
+    fn take(
+        &mut self,
+        thread: ThreadState,
+        limit: i64,
+        left: &mut usize,
+    ) -> ControlFlow<ThreadPlace> {
+        let weight = thread.item.as_ref().map_or(0, |item| item.weight());
+        if let Some(last) = self.threads.last()
+            && weight > *left
+        {
+            return ControlFlow::Break(ThreadPlace::of(last));
+        }
+        *left = left.saturating_sub(weight);
+        let place = ThreadPlace::of(&thread);
+        self.threads.push(thread);
+        let is_full = i64::try_from(self.threads.len()).is_ok_and(|count| count >= limit);
+        if is_full {
+            ControlFlow::Break(place)
         } else {
-            BTreeMap::new()
-        };
-        Ok(ThreadPage {
-            threads,
-            more,
-            last_messages,
-        })
+            ControlFlow::Continue(())
+        }
     }
 }

@@ -330,6 +330,8 @@ fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
         until: Some(Timestamp(5_000)),
         before: None,
         empty: true,
+        search: None,
+        status: None,
         limit: 30,
         last_message: false,
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eddyline_model::items::{Color, Item, Status};
 use eddyline_model::messages::{Author, Draft, MessageKind, MessageView, Placement, ThreadPost};
+use eddyline_model::search;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_model::{ApplicationId, MessageId, SourceId, Timestamp};
@@ -23,6 +24,8 @@ on_every_database!(
     threads_are_listed_by_their_last_change,
     the_last_message_of_each_thread_is_found,
     pages_go_on_within_one_moment,
+    titles_are_found_by_the_beginnings_of_words,
+    a_query_by_words_reads_so_many_threads_and_says_where_it_goes_on,
     a_removed_message_is_counted_no_more,
 );
 
@@ -267,6 +270,8 @@ const ALL: ThreadQuery = ThreadQuery {
     until: None,
     before: None,
     empty: false,
+    search: None,
+    status: None,
     limit: 100,
     last_message: false,
 };
@@ -335,8 +340,104 @@ async fn threads_are_listed_by_their_last_change(home: Arc<Home>) {
         ),
         (ThreadQuery { limit: 1, ..ALL }, &[3]),
     ] {
-        assert_eq!(roots(&world, query).await, expected, "{query:?}");
+        assert_eq!(roots(&world, query.clone()).await, expected, "{query:?}");
     }
+}
+
+async fn titles_are_found_by_the_beginnings_of_words(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let mirror = |id: &str, title: &str, status: Option<&str>| {
+        let status = status.map(|value| Status {
+            value: value.to_owned(),
+            color: None,
+        });
+        let item = Item {
+            title: title.to_owned(),
+            status,
+            ..Item::default()
+        };
+        activity(&world, ThreadOwner::FLOW, id, Some(Arc::new(item)))
+    };
+    let link = "<a href=\"https://x.example/hidden\">Retry</a> caf\u{e9} &amp; more";
+    for draft in [
+        chat(
+            world.main,
+            world.ann,
+            "Deployment plans\nretry is in the second line",
+        ),
+        mirror("1", link, Some("Open")),
+        mirror("2", "Retry later", None),
+        mirror("3", "DEPLOYMENT-retry", Some("CLOSED")),
+    ] {
+        world.say(draft).await;
+    }
+    let by = |text: &str, status: Option<&str>| ThreadQuery {
+        empty: true,
+        search: (text != "*").then(|| search::query(text)),
+        status: status.map(str::to_owned),
+        ..ALL
+    };
+    for (query, expected) in [
+        (by("deploy", None), &[4, 1][..]),
+        (by("retry", None), &[4, 3, 2]),
+        (by("RET dep", None), &[4]),
+        // What stands in a tag or in the middle of a word is not found.
+        (by("hidden", None), &[]),
+        (by("cafe amp", None), &[]),
+        (by("cafe", None), &[2]),
+        (by("ploy", None), &[]),
+        (by("more", None), &[2]),
+        (by("*", Some("open")), &[2]),
+        (by("retry", Some("closed")), &[4]),
+        (by("later", Some("closed")), &[]),
+        // No word to search for finds nothing.
+        (by(",", None), &[]),
+        (
+            ThreadQuery {
+                limit: 1,
+                ..by("retry", None)
+            },
+            &[4],
+        ),
+        (
+            ThreadQuery {
+                threads: ThreadSelection::Chat,
+                ..by("deploy", None)
+            },
+            &[1],
+        ),
+    ] {
+        assert_eq!(roots(&world, query.clone()).await, expected, "{query:?}");
+    }
+}
+
+async fn a_query_by_words_reads_so_many_threads_and_says_where_it_goes_on(home: Arc<Home>) {
+    const MOST: usize = 2_000;
+    let world = World::new(&home).await;
+    world.say(chat(world.main, world.ann, "Needle one")).await;
+    world.say(chat(world.main, world.ann, "needles two")).await;
+    for _ in 0..MOST {
+        world.say(chat(world.main, world.ann, "hay")).await;
+    }
+    let mut query = ThreadQuery {
+        empty: true,
+        search: Some(search::query("needle")),
+        limit: 2,
+        ..ALL
+    };
+    let mut pages = Vec::new();
+    loop {
+        let (room, asked) = (world.main, query.clone());
+        let page = world
+            .read(move |reader| reader.threads().list(room, &asked, usize::MAX))
+            .await;
+        pages.push(page.threads.len());
+        let Some(place) = page.next else { break };
+        query.until = Some(place.updated_at);
+        query.before = Some(place.root);
+    }
+    // The second page is full, so the list may go on.
+    assert_eq!(pages, [0, 2, 0]);
 }
 
 async fn the_last_message_of_each_thread_is_found(home: Arc<Home>) {
@@ -358,6 +459,7 @@ async fn the_last_message_of_each_thread_is_found(home: Arc<Home>) {
         ..ALL
     };
     let last = async || {
+        let query = query.clone();
         let page = world
             .read(move |reader| reader.threads().list(room, &query, usize::MAX))
             .await;
@@ -397,9 +499,9 @@ async fn pages_go_on_within_one_moment(home: Arc<Home>) {
         };
         let mut all = Vec::new();
         loop {
-            let room = world.main;
+            let (room, asked) = (world.main, query.clone());
             let page = world
-                .read(move |reader| reader.threads().list(room, &query, usize::MAX))
+                .read(move |reader| reader.threads().list(room, &asked, usize::MAX))
                 .await
                 .threads;
             all.extend(page.iter().map(|thread| thread.root.0));

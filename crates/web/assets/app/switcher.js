@@ -8,11 +8,16 @@ import { t } from './texts.js';
 
 /** Of each kind. */
 const MOST = 5;
+/** Milliseconds without another letter after which threads are searched for. */
+const PAUSE = 150;
 const dialog = find('#switcher');
 const field = find('input', dialog);
 const choices = new Choices(field, find('[role="listbox"]', dialog), (option) => go(option));
 /** What the page cannot know is loaded when the dialog opens. */
 let loaded = { flows: [], people: [], threads: [] };
+/** The threads that the server found by some letters. */
+let found = { letters: '', threads: [] };
+let timer = 0;
 /** What the commands do, by their names. @type {Map<string, () => void>} */
 const commands = new Map();
 
@@ -38,8 +43,24 @@ async function load() {
   if (dialog.open) list();
 }
 
+/** Has the server search all threads of the flow, since the page knows those that changed last. */
+function seek() {
+  clearTimeout(timer);
+  const letters = field.value.trim();
+  const { room = '' } = find('#main').dataset;
+  if (letters.length < 2 || !room.startsWith('flows/')) return;
+  timer = setTimeout(async () => {
+    const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST });
+    // Without an answer there are those that the page knows.
+    const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
+    if (!dialog.open || field.value.trim() !== letters) return;
+    found = { letters, threads };
+    list();
+  }, PAUSE);
+}
+
 /** All there is, with where each leads. */
-function things() {
+function things(letters) {
   const { room = '', path } = find('#main').dataset;
   const flows = loaded.flows.map((flow) => {
     const place = `${flow.organization.parameterized_name}/${flow.parameterized_name}`;
@@ -50,7 +71,9 @@ function things() {
     const face = make('span', { className: 'face s' }, make('img', { src: `${user.avatar}72`, alt: '', width: 36, height: 36 }));
     return { text: user.name, also: user.nick, to: `/app/-/private/${user.id}`, sign: face, about: `@${user.nick}` };
   });
-  const threads = loaded.threads.filter(({ title }) => title).map((thread) => {
+  const matches = found.letters === letters ? found.threads : [];
+  const all = new Map([...loaded.threads, ...matches].map((thread) => [thread.id, thread]));
+  const threads = [...all.values()].filter(({ title }) => title).map((thread) => {
     const shape = make('span', { className: 'shape' });
     shape.dataset.shape = thread.mark >> 3;
     return {
@@ -58,6 +81,7 @@ function things() {
       to: `${path}/threads/${thread.id}`,
       sign: shape,
       hue: thread.mark & 7,
+      isFound: matches.some(({ id }) => id === thread.id),
       about: thread.status?.value ?? '',
     };
   });
@@ -81,18 +105,21 @@ function onPage(kind) {
 
 function list() {
   const letters = field.value.trim();
-  const groups = things().flatMap(([name, all]) => {
-    const found = rank(letters, all, ({ text, also }) => (also ? [text, also] : [text])).slice(0, MOST);
-    return found.length > 0 ? [group(name, found, letters)] : [];
+  const groups = things(letters).flatMap(([name, all]) => {
+    const ranked = rank(letters, all, ({ text, also }) => (also ? [text, also] : [text]));
+    // The server finds words in any order.
+    const others = all.filter((thing) => thing.isFound && !ranked.includes(thing));
+    const shown = [...ranked, ...others].slice(0, MOST);
+    return shown.length > 0 ? [group(name, shown, letters)] : [];
   });
   const nothing = make('p', { className: 'group', textContent: t('both.nothing_found') });
   choices.show(groups.length > 0 ? groups : [nothing]);
 }
 
-function group(name, found, letters) {
+function group(name, shown, letters) {
   const title = make('p', { className: 'group', textContent: name });
   title.setAttribute('aria-hidden', 'true');
-  const made = make('div', {}, title, ...found.map((thing) => optionOf(thing, letters)));
+  const made = make('div', {}, title, ...shown.map((thing) => optionOf(thing, letters)));
   made.setAttribute('role', 'group');
   made.setAttribute('aria-label', name);
   return made;
@@ -117,7 +144,10 @@ function go(option) {
   option?.run();
 }
 
-field.addEventListener('input', list);
+field.addEventListener('input', () => {
+  list();
+  seek();
+});
 field.addEventListener('keydown', (event) => {
   if (event.isComposing || event.keyCode === 229) return;
   if (event.key === 'ArrowDown') choices.move(1);

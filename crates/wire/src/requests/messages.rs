@@ -22,7 +22,7 @@ pub(super) const MAX_LIST: i64 = 100;
 /// How many messages or threads a list has unless the caller says so.
 pub const DEFAULT_LIST: i64 = 30;
 /// The most a search may say.
-const MAX_SEARCH_CHARS: usize = 500;
+pub(crate) const MAX_SEARCH_CHARS: usize = 500;
 /// The most words of a search. More are refused: leaving some out would find what was not asked
 /// for.
 const MAX_SEARCH_WORDS: usize = 20;

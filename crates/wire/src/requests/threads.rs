@@ -3,7 +3,7 @@
 use eddyline_model::Timestamp;
 use eddyline_model::items::MAX_SHORT_CHARS;
 
-use super::messages::{DEFAULT_LIST, MAX_LIST};
+use super::messages::{DEFAULT_LIST, MAX_LIST, MAX_SEARCH_CHARS, wrong_search};
 use crate::request;
 use crate::request::{boolean, text, time, whole};
 
@@ -21,6 +21,10 @@ request! {
         application: Option<String> = text(0..=200),
         /// 1 adds threads that nobody answered.
         empty: Option<bool> = boolean().or(false),
+        /// Only threads whose title has words that begin with all of these.
+        search: Option<String> = text(0..=MAX_SEARCH_CHARS).checked(wrong_search),
+        /// Only threads whose outside item has this status, in any case.
+        status: Option<String> = text(0..=MAX_SHORT_CHARS),
         /// 1 adds the last message of each thread.
         last_message: Option<bool> = boolean().or(false),
         /// How many.

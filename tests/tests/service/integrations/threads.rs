@@ -16,6 +16,7 @@ on_shared_servers![
     an_application_shows_its_own_threads,
     threads_that_nobody_answered_are_shown_when_asked,
     a_list_has_the_last_message_of_each_thread_where_asked,
+    threads_are_found_by_words_of_their_titles_and_by_status,
     a_question_that_cannot_be_read_is_refused,
     a_thread_is_shown_by_its_id,
     a_thread_that_is_not_there_is_not_found,
@@ -239,6 +240,48 @@ async fn a_list_has_the_last_message_of_each_thread_where_asked(tenant: Tenant) 
     assert_eq!(tenant.ben.get(&path).await[0]["last_message"], Json::Null);
     let plain = tenant.ben.get(&tenant.path("/threads")).await;
     assert!(plain[0].get("last_message").is_none());
+}
+
+async fn threads_are_found_by_words_of_their_titles_and_by_status(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let item = |title: &str, status: &str| {
+        let thread = json!({"title": title, "status": {"value": status, "color": "green"}});
+        update(title, "changed", &thread)
+    };
+    let open = source.push(&item("Retry uploads", "Open")).await;
+    let closed = source.push(&item("Retry downloads", "closed")).await;
+    let talked = talk(&tenant, "Who retries?").await;
+    let alone = tenant.ben.say(&tenant.main, "Retry <later>").await;
+    let by = async |question: &str| listed(&tenant, question).await;
+    assert_eq!(
+        by("?search=retr").await,
+        [id(&talked), id(&closed), id(&open)]
+    );
+    assert_eq!(
+        by("?search=RETRY&empty=1").await,
+        [id(&alone), id(&closed), id(&open)]
+    );
+    assert_eq!(by("?search=up+retry").await, [id(&open)]);
+    assert_eq!(by("?search=lat&empty=1").await, [id(&alone)]);
+    assert_eq!(by("?status=open").await, [id(&open)]);
+    assert_eq!(by("?status=closed&search=retry").await, [id(&closed)]);
+    assert_eq!(by("?status=closed&search=up").await, [""; 0]);
+    assert_eq!(by("?search=retr&application=chat").await, [id(&talked)]);
+    assert_eq!(by("?search=%2C").await, [""; 0]);
+    // Empty ones ask for nothing, as for messages.
+    assert_eq!(by("?search=&status=").await.len(), 3);
+    let path = tenant.path("/threads?search=retry&status=open&limit=1");
+    let pages = pages(&tenant.ben.client, &path).await;
+    let found: Vec<&[Json]> = pages.iter().map(Vec::as_slice).collect();
+    assert_eq!(ids(&json!(found.concat())), [id(&open)]);
+    let long = format!("?search={}", "x".repeat(501));
+    let refused = get(&tenant.ben, &tenant.path(&format!("/threads{long}"))).await;
+    assert_eq!(refused.status.as_u16(), 400);
+    assert!(refused.json()["errors"]["search"].is_array());
+    let words: Vec<String> = (0..60).map(|n| format!("w{n}")).collect();
+    let many = format!("/threads?search={}", words.join("+"));
+    let refused = get(&tenant.ben, &tenant.path(&many)).await;
+    assert_eq!(refused.status.as_u16(), 400);
 }
 
 async fn get(caller: &Caller, path: &str) -> RawResponse {

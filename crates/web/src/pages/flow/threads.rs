@@ -70,6 +70,8 @@ impl ThreadList {
             since: None,
             until,
             before,
+            search: None,
+            status: None,
             limit: THREADS,
             last_message: true,
         }
@@ -83,9 +85,9 @@ impl ThreadList {
         app: &App,
         context: &RowContext<'_>,
     ) -> Self {
-        let place = page.threads.last().map_or_else(String::new, |last| {
+        let place = page.next.map_or_else(String::new, |last| {
             let before = app.encoder().thread_id(room.id(), last.root);
-            format!("?until={}&before={before}", last.counts.updated_at.0)
+            format!("?until={}&before={before}", last.updated_at.0)
         });
         let last = &page.last_messages;
         let row = |state: ThreadState| {
@@ -95,7 +97,7 @@ impl ThreadList {
         Self {
             rows: page.threads.into_iter().map(row).collect(),
             further: format!("{}{list}{place}", context.flow),
-            more: page.more,
+            more: page.next.is_some(),
         }
     }
 }
