@@ -8,13 +8,15 @@ use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use super::{ENTER, MAIN, WRITE, complaints, open, open_flow, sees, shows, write};
+use super::{ENTER, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, write};
 
 on_both_databases![
     sounds_and_films_are_played_in_their_rows,
     the_card_of_a_file_leads_to_the_file,
     several_files_are_pasted_or_dropped_at_once,
 ];
+
+on_both_databases![&["--profile", "classic"]; a_file_is_sent_to_one_person_where_conversations_take_files];
 
 /// Records a film of 32 by 16 pixels, and gives it in base64.
 const FILM: &str =
@@ -134,6 +136,43 @@ async fn the_card_of_a_file_leads_to_the_file(server: Server) {
             &json!({"behavior": "default"}),
         );
         assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_file_is_sent_to_one_person_where_conversations_take_files(server: Server) {
+    let (Some(one), Some(other)) = (Browser::start(), Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let page = |user: i64| format!("{}/app/-/private/{user}", server.base_url());
+    tokio::task::block_in_place(|| {
+        for (browser, user, with) in [(&one, &ada, &ben), (&other, &ben, &ada)] {
+            open(browser, &server, user);
+            browser.open(&page(with.id));
+            ready(browser);
+        }
+        one.execute(&format!(
+            "const transfer = new DataTransfer();
+             transfer.items.add(new File(['tea'], 'secret.txt', {{ type: 'text/plain' }}));
+             document.querySelector('{WRITE}').dispatchEvent(new ClipboardEvent('paste',
+                 {{ clipboardData: transfer, bubbles: true, cancelable: true }}));",
+        ));
+        write(&one, "Only for you");
+        // First the row that the script has filled, then that of the server.
+        for _ in 0..2 {
+            for browser in [&one, &other] {
+                sees(browser, "Only for you");
+                shows(browser, "#chat article[data-id] .file");
+                let read = browser.execute(
+                    "const link = document.querySelector('#chat .file a, #chat a.file');
+                     return fetch(link.href).then((answer) => answer.text());",
+                );
+                assert_eq!(read, "tea");
+                assert_eq!(complaints(browser), [""; 0]);
+            }
+            one.open(&page(ben.id));
+            ready(&one);
+        }
     });
 }
 

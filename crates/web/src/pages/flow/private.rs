@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::Path;
 use axum::response::Response;
-use eddyline_app::Room;
+use eddyline_app::{Profile, Room};
 use eddyline_model::UserId;
 use eddyline_model::policy::MessageAction;
 use eddyline_wire::User;
@@ -37,6 +37,9 @@ struct PrivatePage {
     read: i64,
     last: i64,
     path: String,
+    /// Whether conversations take files, which they do in the classic profile only (specification,
+    /// section 4, Private conversations and private messages).
+    takes_files: bool,
 }
 
 impl PrivatePage {
@@ -135,6 +138,7 @@ async fn show_at(
         more,
         newer,
         path,
+        takes_files: app.config().profile == Profile::Classic,
     };
     visit.client_page(&page).await
 }
