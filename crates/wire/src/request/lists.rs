@@ -138,7 +138,7 @@ impl<T: FromStr + Display> Kind for Ids<T> {
     fn read(&self, reader: &mut ParamReader<'_>, name: &str) -> Option<Vec<T>> {
         let texts = reader.list_of_text(name)?;
         let ids: Option<Vec<T>> = texts.iter().map(|text| text.parse().ok()).collect();
-        if ids.is_none() {
+        if ids.as_ref().is_none_or(|ids| ids.len() > self.most) {
             reader.error(name, self.otherwise);
         }
         ids
