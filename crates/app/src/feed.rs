@@ -11,8 +11,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use eddyline_model::log::{Control, LogBody, LogItem, Seq};
-use eddyline_model::{EventId, Timestamp};
-use eddyline_storage::{Error as StoreError, Result as StoreResult};
+use eddyline_model::{EventId, RoomId, Timestamp, UserId};
+use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
 use futures_util::FutureExt as _;
 use tokio::sync::{Notify, mpsc};
@@ -349,44 +349,49 @@ impl Feed {
         }
     }
 
-    /// Looks up in one go what the items need to be encoded, and gives the entries of those that
-    /// are no messages.
-    async fn look_up(&self, items: &[LogItem]) -> FeedResult<HashMap<Seq, Entry>> {
+    /// Has the streams of users go on with a flow that they came into, where they follow them.
+    fn add_room(&self, users: &[UserId], room: RoomId) {
+        self.app.core().hub.add_room(users, room);
+        self.app.presence().follow(users, room);
+    }
+
+    /// Looks up in one go what the items need to be encoded and acted upon.
+    async fn look_up(&self, items: &[LogItem]) -> FeedResult<LookedUp> {
         let unknown: Vec<LogItem> = items
             .iter()
             .filter(|item| self.entry_encoder.needs_look_up(item))
             .cloned()
             .collect();
         if unknown.is_empty() {
-            return Ok(HashMap::new());
+            return Ok(LookedUp::default());
         }
         let entry_encoder = self.entry_encoder.clone();
         let looked_up = self.app.core().store().read(move |reader| {
-            unknown
-                .iter()
-                .map(|item| Ok((item, entry_encoder.encode(reader, item)?)))
-                .filter_map(|found| match found {
-                    Ok((
-                        LogItem {
-                            id,
-                            body: LogBody::Control(_),
-                        },
-                        Some(entry),
-                    )) => Some(Ok((id.seq, entry))),
-                    // The encoder knows the flows of messages now.
-                    Ok(_) => None,
-                    Err(error) => Some(Err(error)),
-                })
-                .collect::<StoreResult<HashMap<_, _>>>()
+            let mut found = LookedUp::default();
+            for item in &unknown {
+                let entry = entry_encoder.encode(reader, item)?;
+                // The encoder knows the flows of messages now.
+                let LogBody::Control(control) = &item.body else {
+                    continue;
+                };
+                if let Some(entry) = entry {
+                    found.entries.insert(item.id.seq, entry);
+                }
+                if let Control::FlowChange { room } = control {
+                    let members = readers_of(reader, *room)?;
+                    found.members.insert(item.id.seq, members);
+                }
+            }
+            StoreResult::Ok(found)
         });
         Ok(looked_up.await?)
     }
 
     /// The entries of the items, given those that were looked up.
-    fn encode(&self, items: &[LogItem], mut found: HashMap<Seq, Entry>) -> Vec<Arc<Entry>> {
+    fn encode(&self, items: &[LogItem], mut found: LookedUp) -> Vec<Arc<Entry>> {
         let entry = |item: &LogItem| match self.entry_encoder.encode_known(item) {
             Some(known) => known,
-            None => found.remove(&item.id.seq),
+            None => found.entries.remove(&item.id.seq),
         };
         items.iter().filter_map(entry).map(Arc::new).collect()
     }
@@ -421,27 +426,34 @@ impl Feed {
 
     /// Does what an entry asks of this process, before anybody hears of it: forgets what is not
     /// true any more, and ends what is not allowed any more. Tells whether there was something.
-    /// `found` are the entries of controls.
-    fn act(&self, item: &LogItem, found: &HashMap<Seq, Entry>) -> bool {
+    fn act(&self, item: &LogItem, found: &LookedUp) -> bool {
         let LogBody::Control(control) = &item.body else {
             return false;
         };
         let (cache, hub) = (&self.app.rooms().cache, &self.app.core().hub);
         let callers = &self.app.authentication().callers;
         match *control {
-            Control::FlowAdd { room, .. } => cache.invalidate(room),
+            Control::FlowAdd { room, user } => {
+                cache.invalidate(room);
+                self.add_room(&[user], room);
+            }
             Control::FlowRemove { room, user } => {
                 cache.invalidate(room);
                 hub.revoke_room(user, room);
             }
-            Control::FlowChange { room } => cache.invalidate(room),
+            Control::FlowChange { room } => {
+                cache.invalidate(room);
+                if let Some(members) = found.members.get(&item.id.seq) {
+                    self.add_room(members, room);
+                }
+            }
             Control::FlowArchive { room } => {
                 cache.invalidate(room);
                 hub.revoke_room_for_all(room);
             }
             Control::UserEdit { user } => {
                 callers.invalidate_user(user);
-                match found.get(&item.id.seq).map(Entry::audience) {
+                match found.entries.get(&item.id.seq).map(Entry::audience) {
                     Some(Audience::Many { rooms, .. }) => cache.invalidate_user(user, rooms),
                     _ => cache.invalidate_all(),
                 }
@@ -467,4 +479,23 @@ impl Feed {
         }
         true
     }
+}
+
+/// What items need to be encoded and acted upon.
+#[derive(Default)]
+struct LookedUp {
+    /// The entries of controls.
+    entries: HashMap<Seq, Entry>,
+    /// The users who may read the flows that changed: an archived flow may have come back.
+    members: HashMap<Seq, Vec<UserId>>,
+}
+
+/// The members of a flow who may read it; none while it is archived.
+fn readers_of(reader: &mut Reader<'_>, room: RoomId) -> StoreResult<Vec<UserId>> {
+    if reader.flows().find(room)?.is_none_or(|flow| flow.disabled) {
+        return Ok(Vec::new());
+    }
+    let members = reader.members().list_of_room(room)?.into_iter();
+    let allowed = members.filter(|(membership, _)| !membership.blocked);
+    Ok(allowed.map(|(membership, _)| membership.user).collect())
 }

@@ -51,6 +51,7 @@ mod rooms;
 mod scim;
 mod sources;
 mod streams;
+mod tabs;
 mod threads;
 mod tidy;
 mod unpacking;
@@ -129,11 +130,13 @@ pub use operator::{
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
 pub use page_frame::PageFrame;
 pub(crate) use presence::PresenceTracker;
+pub use presence::StreamKey;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
 pub use scim::{Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
 pub use streams::{Listening, StreamPoint, StreamRequest, Streams};
+pub use tabs::TabOrder;
 pub use threads::{ThreadPage, Threads, ThreadsOf};
 pub use users::{UserChanges, Users};
 

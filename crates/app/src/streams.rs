@@ -3,8 +3,7 @@
 use crate::actor::Actor;
 use crate::authenticate::Authentication;
 use crate::core::Core;
-use crate::presence::PresenceGuard;
-use crate::presence::PresenceTracker;
+use crate::presence::{PresenceGuard, PresenceTracker, StreamKey};
 use crate::quota::KeyedSemaphore;
 use crate::quota::Permit;
 use crate::rooms::Rooms;
@@ -12,6 +11,7 @@ use crate::{Error, ErrorKind, Limit, Result};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope;
 use eddyline_model::{EventId, RoomId};
+use eddyline_storage::Reader;
 use eddyline_streaming::presence::PresenceState;
 use eddyline_streaming::{
     ResumePoint, StreamFormat, SubscribeError, SubscribeRequest, Subscription, SubscriptionFilter,
@@ -34,6 +34,8 @@ pub enum StreamPoint {
 pub struct StreamRequest {
     /// Flows, by id, `organization/flow` or `organization:flow`.
     pub flows: Vec<String>,
+    /// Whether also to the flows that the caller is in, and to each that the caller comes into.
+    pub joined: bool,
     /// Whether also to what is sent to the caller.
     pub user: bool,
     /// The framing.
@@ -52,7 +54,16 @@ pub struct Listening {
     /// Counts the stream for the caller.
     _permit: Permit,
     /// Shows the user as present.
-    _connected: Option<PresenceGuard>,
+    connected: Option<PresenceGuard>,
+}
+
+impl Listening {
+    /// The name of the stream, by which its user can change what it shows. `None` for a stream that
+    /// was opened without showing its user.
+    #[must_use]
+    pub fn key(&self) -> Option<StreamKey> {
+        self.connected.as_ref().map(PresenceGuard::key)
+    }
 }
 
 /// Streams of events. See [`crate::App::streams`].
@@ -105,14 +116,18 @@ impl Streams {
         actor: &Actor,
         listen: &StreamRequest,
     ) -> Result<(Subscription, Listening)> {
-        if listen.flows.is_empty() && !listen.user {
-            return Err(Error::invalid("filter", "is required unless user=1"));
+        if listen.flows.is_empty() && !listen.joined && !listen.user {
+            let text = "is required unless user=1 or flows=joined";
+            return Err(Error::invalid("filter", text));
         }
         if listen.user {
             actor.user()?;
             actor.require_any(&[Scope::Private])?;
         }
-        if !listen.flows.is_empty() {
+        if listen.joined {
+            actor.user()?;
+        }
+        if !listen.flows.is_empty() || listen.joined {
             actor.require_any(&[Scope::Flow])?;
         }
         let permit = self
@@ -128,10 +143,14 @@ impl Streams {
             // What was shown may have ended since it was looked at, when there was no stream to
             // end.
             let actor = &self.authentication.reauthenticate(actor).await?;
-            let rooms = self.listen_rooms(actor, &listen.flows).await?;
+            let mut rooms = self.listen_rooms(actor, &listen.flows).await?;
+            if listen.joined {
+                rooms.extend(self.joined_rooms(actor).await?);
+            }
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
                 filter: SubscriptionFilter::new(rooms.clone(), user),
+                follows: listen.joined,
                 rights,
                 caller: actor.user_id(),
                 credential: actor.opens_with(),
@@ -146,14 +165,14 @@ impl Streams {
                     let connected = match (actor.user_id(), listen.shows) {
                         (None, _) | (_, PresenceState::Offline) => None,
                         (Some(user), shows) => {
-                            Some(self.presence.connect(user, shows, rooms.into_boxed_slice()))
+                            Some(self.presence.connect(user, shows, &rooms, listen.joined))
                         }
                     };
                     return Ok((
                         subscription,
                         Listening {
                             _permit: permit,
-                            _connected: connected,
+                            connected,
                         },
                     ));
                 }
@@ -162,6 +181,39 @@ impl Streams {
             }
         }
         Err(Error::unavailable("rights keep changing"))
+    }
+
+    /// Changes what an open stream of the caller shows of the caller.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when this server has no such stream, or it was opened without showing
+    /// its user.
+    pub fn show(&self, actor: &Actor, key: StreamKey, shows: PresenceState) -> Result<()> {
+        let user = actor.user()?.user.id;
+        match self.presence.show(user, key, shows) {
+            true => Ok(()),
+            false => Err(Error::not_found()),
+        }
+    }
+
+    /// The rooms of the flows that the caller is in and may read.
+    async fn joined_rooms(&self, actor: &Actor) -> Result<Vec<RoomId>> {
+        let user = actor.user()?.user.id;
+        let read = move |reader: &mut Reader<'_>| reader.members().list_rooms_of_user(user);
+        let mut rooms = Vec::new();
+        for id in self.core.store().read(read).await? {
+            match self.rooms.admit(actor, id, FlowAction::Read).await {
+                Ok(room) => {
+                    let flow = &room.flow.id;
+                    self.core.entry_encoder.learn_flow_id(id, flow);
+                    rooms.push(id);
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(rooms)
     }
 
     async fn listen_rooms(&self, actor: &Actor, flows: &[String]) -> Result<Vec<RoomId>> {
@@ -182,7 +234,7 @@ impl Streams {
 }
 
 /// Says which of several flows cannot be read.
-fn with_flow_name(error: Error, flow: &str) -> Error {
+pub(crate) fn with_flow_name(error: Error, flow: &str) -> Error {
     match error.kind() {
         ErrorKind::NotFound => error.with_message(format!("not found: {flow}")),
         ErrorKind::Denied => error.with_message(format!("Access denied: {flow}")),

@@ -7,15 +7,16 @@ use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use eddyline_openapi::AllowedCallers;
 use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::{Empty, Many, One, Stream};
-use eddyline_openapi::response_headers::{COMMENTS, EVENT_ID, NEXT};
+use eddyline_openapi::response_headers::{COMMENTS, EVENT_ID, NEXT, STREAM_ID};
 use eddyline_openapi::tags::{self, Tag};
 use http::Method;
 
 use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, messages, oauth, organizations,
-    private, push, reactions, read_marks, scim, sources, stream, threads, users,
+    avatars, files, flow_users, flows, groups, health, invitations, messages, notifications, oauth,
+    organizations, private, push, reactions, read_marks, scim, sources, stream, tabs, threads,
+    users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -37,6 +38,9 @@ pub(crate) fn api() -> Vec<Endpoint> {
         (tags::PRIVATE_CONVERSATIONS, private::endpoints()),
         (tags::MESSAGES, reactions::endpoints()),
         (tags::FLOWS, read_marks::endpoints()),
+        (tags::FLOWS, tabs::endpoints()),
+        (tags::STREAMING, stream::endpoints()),
+        (tags::USERS, notifications::endpoints()),
         (tags::THREADS, threads::endpoints()),
         (tags::PUSH, push::endpoints()),
         (tags::SOURCES, sources::endpoints()),
@@ -364,7 +368,7 @@ pub(crate) fn streams() -> Vec<Endpoint> {
                 "Messages, for as long as you listen",
                 Some(Stream("StreamEvent")),
             )
-            .response_headers(&[EVENT_ID])
+            .response_headers(&[EVENT_ID, STREAM_ID])
     };
     let one = "/flows/{organization}/{flow}";
     let list = vec![

@@ -5,38 +5,68 @@ use std::time::Duration;
 
 use eddyline_app::streaming::{Batch, PresenceState, StreamFormat, Subscription};
 use eddyline_app::{Actor, Error, Listening, StreamPoint, StreamRequest};
-use eddyline_wire::requests::{self, Presence, StreamFilter};
-use http::HeaderMap;
+use eddyline_model::scopes::Scope::{Flow, Private};
+use eddyline_openapi::DescribeOperation as _;
+use eddyline_openapi::Shape::Empty;
+use eddyline_wire::requests::{self, Presence, ShowPresence, StreamFilter};
 use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{HeaderMap, Method};
 
-use crate::answer::Answer;
+use crate::answer::{Answer, done};
 use crate::context::RequestContext;
+use crate::endpoint::Endpoint;
 use crate::handler::UnparsedParams;
 use crate::media;
 use crate::serve::{FrameSource, WithDeadline, stream};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const EVENT_ID: HeaderName = HeaderName::from_static("event-id");
+const STREAM_ID: HeaderName = HeaderName::from_static("stream-id");
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// What is asked of open streams.
+pub(crate) fn endpoints() -> Vec<Endpoint> {
+    vec![
+        Endpoint::new(
+            Method::PUT,
+            "/streams/{stream}",
+            "showPresence",
+            "Change what an open stream shows of you",
+            show,
+        )
+        .scopes(&[Flow, Private])
+        .answers(200, "Done", Some(Empty)),
+    ]
+}
 
 pub(crate) async fn several(
     ctx: RequestContext,
     request: UnparsedParams<(requests::Listen, StreamFilter)>,
 ) -> Answer {
-    let (request, StreamFilter { filter }) = request.read()?;
-    open(&ctx, filter.unwrap_or_default(), request).await
+    let (request, StreamFilter { flows, filter }) = request.read()?;
+    let named = filter.unwrap_or_default();
+    open(&ctx, named, flows.is_some(), request).await
 }
 
 pub(crate) async fn one(ctx: RequestContext, request: UnparsedParams<requests::Listen>) -> Answer {
     let flow = format!("{}/{}", ctx.segment("organization"), ctx.segment("flow"));
-    open(&ctx, vec![flow], request.read()?).await
+    open(&ctx, vec![flow], false, request.read()?).await
 }
 
-async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Listen) -> Answer {
-    let listen = listen(ctx, flows, request)?;
+async fn open(
+    ctx: &RequestContext,
+    flows: Vec<String>,
+    joined: bool,
+    request: requests::Listen,
+) -> Answer {
+    let listen = StreamRequest {
+        joined,
+        ..listen(ctx, flows, request)?
+    };
     let actor = ctx.actor();
     let (subscription, listening) = ctx.app().streams().listen(actor, &listen).await?;
     let began_after = subscription.began_after();
+    let key = listening.key();
     let source = SubscriptionFrames {
         subscription,
         _listening: listening,
@@ -56,7 +86,30 @@ async fn open(ctx: &RequestContext, flows: Vec<String>, request: requests::Liste
     if let Some(id) = began_after.and_then(|id| HeaderValue::try_from(id.to_string()).ok()) {
         headers.insert(EVENT_ID, id);
     }
+    if let Some(id) = key.and_then(|key| HeaderValue::try_from(key.to_string()).ok()) {
+        headers.insert(STREAM_ID, id);
+    }
     Ok(response)
+}
+
+/// Changes what an open stream shows of the caller, without opening it anew.
+pub(crate) async fn show(ctx: RequestContext, request: UnparsedParams<ShowPresence>) -> Answer {
+    let ShowPresence { active } = request.read()?;
+    let key = ctx
+        .segment("stream")
+        .parse()
+        .map_err(|_| Error::not_found())?;
+    let streams = ctx.app().streams();
+    streams.show(ctx.actor(), key, state_of(active))?;
+    Ok(done())
+}
+
+fn state_of(presence: Presence) -> PresenceState {
+    match presence {
+        Presence::Active => PresenceState::Active,
+        Presence::Idle => PresenceState::Idle,
+        Presence::Offline => PresenceState::Offline,
+    }
 }
 
 /// How long the caller's right to listen lasts, where it ends by itself: a stream outlives no
@@ -81,11 +134,7 @@ fn listen(
         last_event_id: parameter,
         html,
     } = request;
-    let shows = match active {
-        Some(Presence::Active) => PresenceState::Active,
-        Some(Presence::Idle) => PresenceState::Idle,
-        Some(Presence::Offline) | None => PresenceState::Offline,
-    };
+    let shows = active.map_or(PresenceState::Offline, state_of);
     let header = ctx
         .headers
         .get(LAST_EVENT_ID)
@@ -108,6 +157,7 @@ fn listen(
         .map_or(StreamPoint::Now, StreamPoint::After);
     Ok(StreamRequest {
         flows,
+        joined: false,
         user,
         format,
         from,

@@ -107,4 +107,6 @@ pub struct FlowMembership {
     pub last_ping: Timestamp,
     /// The message up to which the user has read.
     pub read_up_to: MessageId,
+    /// The place of its tab among those that the user has ordered.
+    pub tab_position: Option<i32>,
 }

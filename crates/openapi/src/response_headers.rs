@@ -21,6 +21,12 @@ pub const EVENT_ID: AnswerHeader = (
     "The event after which the stream began; Last-Event-ID if it breaks before it brings one",
 );
 
+/// `Stream-Id` of a stream that shows its user.
+pub const STREAM_ID: AnswerHeader = (
+    "Stream-Id",
+    "The name of the stream, by which you change what it shows of you; only with active",
+);
+
 /// `Location` of what was created, or of where to go on.
 pub const LOCATION: AnswerHeader = ("Location", "Where it is");
 

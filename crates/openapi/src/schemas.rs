@@ -1,10 +1,11 @@
 //! The schemas of answers, with an example of each.
 
 use eddyline_wire::{
-    Attachment, Author, ErrorBody, Flow, FlowUser, FormerUser, Group, ImportedInvitations,
-    IntegrationError, Invitation, Link, Message, Organization, OrganizationSummary,
-    OrganizationUser, Participant, PictureSize, PrivateActivity, PrivateConversation, Source,
-    SourceApplication, Thread, ThreadLastMessage, Thumbnail, User,
+    Attachment, Author, ErrorBody, Flow, FlowNotifications, FlowUser, FormerUser, Group,
+    ImportedInvitations, IntegrationError, Invitation, Link, Message, Organization,
+    OrganizationSummary, OrganizationUser, Participant, PictureSize, PrivateActivity,
+    PrivateConversation, Source, SourceApplication, Thread, ThreadLastMessage, Thumbnail, User,
+    UserNotifications,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -87,7 +88,9 @@ fn of_messages() -> Map<String, Value> {
 fn of_people() -> Map<String, Value> {
     members(json!({
         "FlowUser": FlowUser::schema(),
+        "FlowNotifications": FlowNotifications::schema(),
         "FormerUser": FormerUser::schema(),
+        "UserNotifications": UserNotifications::schema(),
         "Organization": Organization::schema(),
         "OrganizationSummary": OrganizationSummary::schema(),
         "OrganizationUser": OrganizationUser::schema(),

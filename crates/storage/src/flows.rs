@@ -58,6 +58,7 @@ struct MemberRow {
     last_activity: i64,
     last_ping: i64,
     read_up_to: i64,
+    tab_position: Option<i32>,
 }
 
 fn mode_code(mode: AccessMode) -> i16 {
@@ -101,7 +102,17 @@ fn membership(row: MemberRow) -> FlowMembership {
         last_activity: Timestamp(row.last_activity),
         last_ping: Timestamp(row.last_ping),
         read_up_to: MessageId(row.read_up_to),
+        tab_position: row.tab_position,
     }
+}
+
+/// Of which rooms tabs are ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TabKind {
+    /// Flows.
+    Flows,
+    /// Private conversations.
+    Conversations,
 }
 
 /// What a new flow starts with.
@@ -547,6 +558,30 @@ impl Members<'_, Tx<'_>> {
         diesel::update(room_members::table.find((room.0, user.0)))
             .set(room_members::open.eq(open))
             .execute(c)?;
+        Ok(())
+    }
+
+    /// Has the tabs of these rooms stand in this order, and those of the user's other rooms of the
+    /// kind behind them.
+    pub fn order_tabs(
+        c: &mut Connection,
+        user: UserId,
+        kind: TabKind,
+        order: &[RoomId],
+    ) -> Result<()> {
+        let flow = flows::table.filter(flows::room_id.eq(room_members::room_id));
+        let placed = room_members::table
+            .filter(room_members::user_id.eq(user.0))
+            .filter(room_members::tab_position.is_not_null())
+            .filter(diesel::dsl::exists(flow).eq(kind == TabKind::Flows));
+        diesel::update(placed)
+            .set(room_members::tab_position.eq(None::<i32>))
+            .execute(c)?;
+        for (position, room) in (1..).zip(order) {
+            diesel::update(room_members::table.find((room.0, user.0)))
+                .set(room_members::tab_position.eq(Some(position)))
+                .execute(c)?;
+        }
         Ok(())
     }
 

@@ -105,7 +105,7 @@ pub use clock::Clock;
 pub use credential_epoch::CredentialEpoch;
 pub use error::{Error, Result};
 pub use files::COUNTED_FILE_BYTES;
-pub use flows::NewFlowRow;
+pub use flows::{NewFlowRow, TabKind};
 pub use grants::GrantsOf;
 pub use identities::ProvidedQuery;
 pub use invitations::{AddressOwner, NewInvitations};

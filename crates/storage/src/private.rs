@@ -43,6 +43,8 @@ pub struct Conversation {
     /// How many messages of the other stand after the user's marker. Empty ones do not count, nor
     /// do those that the user has dealt with one by one.
     pub unread: i64,
+    /// The place of its tab among those that the user has ordered.
+    pub tab_position: Option<i32>,
 }
 
 /// As conversations are kept: the lower number first.
@@ -145,22 +147,26 @@ impl<C: Access> Rooms<'_, C> {
                 unread.single_value().assume_not_null(),
                 room_members::read_up_to,
                 rooms::last_message_id,
+                room_members::tab_position,
                 UserRow::as_select(),
             ))
             .into_boxed();
         if let Some(with) = with {
             found = found.filter(users::id.eq(with.0));
         }
-        let rows = found.load::<(bool, i64, i64, i64, UserRow)>(c)?;
+        let rows = found.load::<(bool, i64, i64, i64, Option<i32>, UserRow)>(c)?;
         Ok(rows
             .into_iter()
-            .map(|(open, unread, read, last, other)| Conversation {
-                other: to_user(other),
-                open,
-                unread,
-                read_up_to: MessageId(read),
-                last_message_id: MessageId(last),
-            })
+            .map(
+                |(open, unread, read, last, tab_position, other)| Conversation {
+                    other: to_user(other),
+                    open,
+                    unread,
+                    read_up_to: MessageId(read),
+                    last_message_id: MessageId(last),
+                    tab_position,
+                },
+            )
             .collect())
     }
 

@@ -321,6 +321,7 @@ diesel::table! {
         last_activity -> BigInt,
         last_ping -> BigInt,
         read_up_to -> BigInt,
+        tab_position -> Nullable<Integer>,
     }
 }
 diesel::table! {

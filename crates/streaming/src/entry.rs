@@ -273,6 +273,11 @@ impl SubscriptionFilter {
         }
     }
 
+    pub(crate) fn with_room(&self, room: RoomId) -> Self {
+        let rooms = self.rooms.iter().copied().chain([room]);
+        Self::new(rooms.collect(), self.user)
+    }
+
     pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {
         let rooms = self.rooms.iter().copied().map(Topic::Room);
         rooms.chain(self.user.map(Topic::User))

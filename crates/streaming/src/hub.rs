@@ -20,9 +20,12 @@ use crate::wakes::Wakes;
 /// Who wants to listen, to what, and from where on.
 #[derive(Clone, Debug)]
 pub struct SubscribeRequest {
-    /// What to listen to; the caller's right to it has been checked. It is fixed from here on,
-    /// and only revocations narrow it. A stream that listens to nothing ends at once.
+    /// What to listen to; the caller's right to it has been checked. From here on revocations narrow
+    /// it, and with `follows` [`Hub::add_room`] widens it. A stream that listens to nothing ends at
+    /// once, unless it follows.
     pub filter: SubscriptionFilter,
+    /// Whether it listens to each room that the caller comes into.
+    pub follows: bool,
     /// When the rights were checked.
     pub rights: RightsMark,
     /// The user behind the stream, for revocations.
@@ -57,7 +60,7 @@ pub enum SubscribeError {
     /// The place to go on from is not in the ring, and the log cannot be asked.
     #[error(transparent)]
     LogUnavailable(#[from] LogUnavailable),
-    /// Rights were taken from somebody since they were checked: check again, with a new mark.
+    /// The rights of a user changed since they were checked: check again, with a new mark.
     #[error("rights have changed since they were checked")]
     RightsChanged,
     /// The hub has been closed.
@@ -85,7 +88,7 @@ impl Hub {
             ring: Ring::new(config.ring_entries, config.ring_bytes),
             transients: Transients::default(),
             listeners: Listeners::default(),
-            revocations: 0,
+            rights_changes: 0,
             closed: false,
         };
         let pages = PageCache::new(log, config.page_entries);
@@ -244,7 +247,7 @@ impl Hub {
         if state.closed {
             return Err(SubscribeError::Closed);
         }
-        if request.rights.0 != state.revocations {
+        if request.rights.0 != state.rights_changes {
             return Err(SubscribeError::RightsChanged);
         }
         let head = state.ring.head();
@@ -261,11 +264,13 @@ impl Hub {
             cursor,
             transient: state.transients.next(),
         };
-        let id = (!request.filter.is_empty()).then(|| {
+        let listens = !request.filter.is_empty() || request.follows;
+        let id = listens.then(|| {
             state.ring.add_listener(&request.filter);
             state.listeners.add(Listener {
                 filter: Arc::new(request.filter),
                 caller: request.caller,
+                follows: request.follows,
                 credential: request.credential,
                 signal: Arc::clone(&signal),
             })

@@ -87,8 +87,17 @@ impl Signal {
 pub(crate) struct Listener {
     pub(crate) filter: Arc<SubscriptionFilter>,
     pub(crate) caller: Option<UserId>,
+    /// Whether it listens to each room that the caller comes into.
+    pub(crate) follows: bool,
     pub(crate) credential: Option<OpenedWith>,
     pub(crate) signal: Arc<Signal>,
+}
+
+impl Listener {
+    /// The user whose rooms it follows.
+    fn followed(&self) -> Option<UserId> {
+        self.caller.filter(|_| self.follows)
+    }
 }
 
 /// All listeners, by id and by topic.
@@ -98,6 +107,8 @@ pub(crate) struct Listeners {
     by_id: HashMap<ListenerId, Listener>,
     /// In ascending order, which is the order of their coming.
     by_topic: HashMap<Topic, Vec<(ListenerId, Arc<Signal>)>>,
+    /// Those that follow their callers.
+    followers: HashMap<UserId, Vec<ListenerId>>,
 }
 
 impl Listeners {
@@ -110,6 +121,9 @@ impl Listeners {
                 .or_default()
                 .push((id, Arc::clone(&listener.signal)));
         }
+        if let Some(caller) = listener.followed() {
+            self.followers.entry(caller).or_default().push(id);
+        }
         self.by_id.insert(id, listener);
         id
     }
@@ -119,7 +133,30 @@ impl Listeners {
         for topic in listener.filter.topics() {
             self.leave(id, topic);
         }
+        if let Some(caller) = listener.followed()
+            && let Some(ids) = self.followers.get_mut(&caller)
+        {
+            ids.retain(|other| *other != id);
+            if ids.is_empty() {
+                self.followers.remove(&caller);
+            }
+        }
         Some(listener)
+    }
+
+    /// The listeners that follow a user.
+    pub(crate) fn followers(&self, user: UserId) -> Vec<ListenerId> {
+        self.followers.get(&user).cloned().unwrap_or_default()
+    }
+
+    /// Gives a listener a wider filter.
+    pub(crate) fn widen(&mut self, id: ListenerId, filter: SubscriptionFilter, with: Topic) {
+        if let Some(listener) = self.by_id.get_mut(&id) {
+            listener.filter = Arc::new(filter);
+            let listeners = self.by_topic.entry(with).or_default();
+            let place = listeners.partition_point(|(other, _)| *other < id);
+            listeners.insert(place, (id, Arc::clone(&listener.signal)));
+        }
     }
 
     /// Gives a listener a narrower filter.

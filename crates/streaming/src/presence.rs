@@ -74,6 +74,20 @@ impl PresenceRegistry {
         self.count(user, stream, |count| count.saturating_sub(1))
     }
 
+    /// A stream of `user` shows another state than before. Gives the change when the user appears
+    /// otherwise now.
+    pub fn change_stream(
+        &mut self,
+        user: UserId,
+        from: PresenceState,
+        to: PresenceState,
+    ) -> Option<PresenceChange> {
+        self.change(user, |streams| {
+            streams.count(from, |count| count.saturating_sub(1));
+            streams.count(to, |count| count.saturating_add(1));
+        })
+    }
+
     /// Other servers show `user` in this state. Gives the change when the user appears otherwise
     /// now.
     pub fn set_elsewhere(&mut self, user: UserId, state: PresenceState) -> Option<PresenceChange> {
@@ -108,11 +122,7 @@ impl PresenceRegistry {
         stream: PresenceState,
         count: impl Fn(u32) -> u32,
     ) -> Option<PresenceChange> {
-        self.change(user, |streams| match stream {
-            PresenceState::Active => streams.active = count(streams.active),
-            PresenceState::Idle => streams.idle = count(streams.idle),
-            PresenceState::Offline => {}
-        })
+        self.change(user, |streams| streams.count(stream, count))
     }
 
     fn change(
@@ -134,6 +144,14 @@ impl PresenceRegistry {
 }
 
 impl Streams {
+    fn count(&mut self, stream: PresenceState, count: impl Fn(u32) -> u32) {
+        match stream {
+            PresenceState::Active => self.active = count(self.active),
+            PresenceState::Idle => self.idle = count(self.idle),
+            PresenceState::Offline => {}
+        }
+    }
+
     fn state(self) -> PresenceState {
         self.own_state().max(self.elsewhere)
     }

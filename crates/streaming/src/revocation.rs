@@ -1,5 +1,5 @@
-//! Taking rights away. It acts when it is told, not when a listener's position gets there: what
-//! was not written yet, is not written any more.
+//! Taking rights away and giving them. A loss acts when it is told, not when a listener's position
+//! gets there: what was not written yet, is not written any more.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ impl Hub {
     /// The present moment; to be taken before a caller's rights are looked up.
     #[must_use]
     pub fn rights_mark(&self) -> RightsMark {
-        RightsMark(self.shared.state().revocations)
+        RightsMark(self.shared.state().rights_changes)
     }
 
     /// `user` lost `room`: his streams go on without it, and end when nothing is left of them.
@@ -48,6 +48,19 @@ impl Hub {
                 .filter_map(|id| state.narrow(id, room))
                 .collect()
         });
+    }
+
+    /// Users came into `room`: their streams that follow them go on with it. To be called before
+    /// what follows in the room is published. A stream that lags behind may tell what came just
+    /// before it, too.
+    pub fn add_room(&self, users: &[UserId], room: RoomId) {
+        let mut state = self.shared.state_mut();
+        state.rights_changes += 1;
+        for user in users {
+            for id in state.listeners.followers(*user) {
+                state.widen(id, room);
+            }
+        }
     }
 
     /// Ends all streams of `user`.
@@ -83,7 +96,7 @@ impl Hub {
     fn revoke(&self, act: impl FnOnce(&mut State) -> Vec<Arc<Signal>>) {
         let affected = {
             let mut state = self.shared.state_mut();
-            state.revocations += 1;
+            state.rights_changes += 1;
             act(&mut state)
         };
         for signal in affected {
@@ -111,11 +124,22 @@ impl State {
         ids.into_iter().filter_map(|id| self.remove(id)).collect()
     }
 
+    fn widen(&mut self, id: ListenerId, room: RoomId) {
+        let Some(listener) = self.listeners.get(id) else {
+            return;
+        };
+        if !listener.filter.has_room(room) {
+            let wider = listener.filter.with_room(room);
+            self.listeners.widen(id, wider, Topic::Room(room));
+            self.ring.add_listener_of(Topic::Room(room));
+        }
+    }
+
     fn narrow(&mut self, id: ListenerId, room: RoomId) -> Option<Arc<Signal>> {
         let listener = self.listeners.get(id)?;
         let signal = Arc::clone(&listener.signal);
         let narrower = listener.filter.without_room(room);
-        if narrower.is_empty() {
+        if narrower.is_empty() && !listener.follows {
             return self.remove(id);
         }
         self.listeners.narrow(id, narrower, Topic::Room(room));

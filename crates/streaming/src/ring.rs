@@ -153,8 +153,12 @@ impl Ring {
 
     pub(crate) fn add_listener(&mut self, filter: &SubscriptionFilter) {
         for topic in filter.topics() {
-            self.record(topic).listeners += 1;
+            self.add_listener_of(topic);
         }
+    }
+
+    pub(crate) fn add_listener_of(&mut self, topic: Topic) {
+        self.record(topic).listeners += 1;
     }
 
     pub(crate) fn remove_listener(&mut self, topic: Topic) {

@@ -57,8 +57,8 @@ pub(crate) struct State {
     pub(crate) ring: Ring,
     pub(crate) transients: Transients,
     pub(crate) listeners: Listeners,
-    /// Counts the revocations.
-    pub(crate) revocations: u64,
+    /// Counts the changes of rights.
+    pub(crate) rights_changes: u64,
     pub(crate) closed: bool,
 }
 

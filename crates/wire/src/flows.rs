@@ -38,6 +38,10 @@ pub struct Flow {
     pub first_unread: Option<i64>,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
+    /// The place of its tab among those that the caller has ordered; null for one that stands behind
+    /// them.
+    #[serde(default)]
+    pub tab_position: Option<i32>,
     /// Whether the caller is in it.
     pub joined: bool,
     /// Its address.

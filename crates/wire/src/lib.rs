@@ -14,6 +14,7 @@ mod invitations;
 mod items;
 pub mod media_types;
 mod messages;
+mod notifications;
 pub mod oauth;
 mod organizations;
 pub mod params;
@@ -33,6 +34,7 @@ pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{InboxContent, read_author, read_item};
 pub use messages::{Attachment, Message, PictureSize, Thread, ThreadLastMessage, Thumbnail};
+pub use notifications::{FlowNotifications, UserNotifications};
 pub use organizations::{
     Organization, OrganizationSubscription, OrganizationSummary, OrganizationUser,
 };

@@ -17,6 +17,10 @@ pub struct PrivateConversation {
     pub name: String,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
+    /// The place of its tab among those that the caller has ordered; null for one that stands behind
+    /// them.
+    #[serde(default)]
+    pub tab_position: Option<i32>,
     /// The message up to which the caller has read.
     #[serde(default)]
     pub read: i64,

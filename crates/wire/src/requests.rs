@@ -6,10 +6,12 @@ mod flows;
 mod integrations;
 mod invitations;
 mod messages;
+mod notifications;
 mod organizations;
 mod private;
 mod push;
 mod stream;
+mod tabs;
 mod threads;
 mod users;
 
@@ -24,6 +26,7 @@ pub use self::messages::{
     ListMessages, MarkRead, PostEvent, PostOptions, PostThread, SearchEverywhere, TagMode, ToFlow,
     wrong_search,
 };
+pub use self::notifications::{FlowLevel, UpdateFlowNotifications, UpdateNotifications};
 pub use self::organizations::{
     AddGroupMember, CreateGroup, FindOrganization, RenameOrganization, UpdateGroup,
 };
@@ -31,6 +34,7 @@ pub use self::private::{
     EditPrivateMessage, PrivateContent, PrivateEvent, PrivateTags, UpdatePrivateConversation,
 };
 pub use self::push::{PushChat, PushMail};
-pub use self::stream::{Listen, Presence, StreamFilter};
+pub use self::stream::{FlowSelection, Listen, Presence, ShowPresence, StreamFilter};
+pub use self::tabs::OrderTabs;
 pub use self::threads::{ListThreads, TriggerAction};
 pub use self::users::UpdateUser;

@@ -79,7 +79,8 @@ async fn the_document_offers_the_credentials_that_are_let_in(tenant: Tenant) {
         let flow_token = is_let_in("flow token") || own.contains(&row.endpoint);
         let users = CALLERS.iter().any(|caller| *caller != "flow token" && is_let_in(caller))
             // These need what the stage does not have.
-            || path.ends_with("/actions/{position}");
+            || path.ends_with("/actions/{position}")
+            || path == "/streams/{stream}";
         let application = users || row.endpoint == made_by_applications;
         let expected = [
             ("flow_token", flow_token),

@@ -3,6 +3,7 @@
 mod events;
 mod filters;
 mod framing;
+mod joined;
 mod order;
 mod python_requests;
 mod reconnecting;

@@ -142,7 +142,7 @@ pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> Stor
 
 /// The user, if they ask in person or with a program of their own: an application must not see or
 /// make what outlives the permission it was given.
-pub(crate) fn require_first_party_user(actor: &Actor) -> Result<UserId> {
+pub(super) fn require_first_party_user(actor: &Actor) -> Result<UserId> {
     match actor.credential() {
         Some(Credential::AccessToken(_)) => Err(Error::denied()),
         _ => Ok(actor.user()?.user.id),

@@ -94,6 +94,7 @@ impl View<'_> {
             first_unread: unread.first().map(|id| id.0),
             read: self.place.map(|place| place.read_up_to.0),
             open: self.joined() && self.place.is_some_and(|place| place.open),
+            tab_position: self.place.and_then(|place| place.tab_position),
             joined: self.joined(),
             url: addresses.flow(organization, flow),
             web_url: addresses.flow_page(organization, flow),

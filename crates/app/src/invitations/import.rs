@@ -364,6 +364,7 @@ fn added(room: &FlowRoom, user: &User, now: Timestamp, base: &str) -> FlowUser {
         room: room.id(),
         user: user.id,
         open: true,
+        tab_position: None,
         blocked: false,
         last_activity: now,
         last_ping: Timestamp(0),

@@ -93,6 +93,7 @@ impl Messages {
             unread,
             read_up_to,
             last_message_id,
+            tab_position,
         } = conversation;
         let mut people = vec![own, other];
         people.sort_by_key(|user| user.id);
@@ -105,6 +106,7 @@ impl Messages {
                 Profile::Classic | Profile::Spec => other.name.clone(),
             },
             open: *open,
+            tab_position: *tab_position,
             read: read_up_to.0,
             last_message_id: Some(last_message_id.0).filter(|id| *id > 0),
             activity: PrivateActivity::of(*unread),

@@ -17,13 +17,13 @@ use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
 use eddyline_model::notifications::{NotificationLevel, NotificationSettings};
+use eddyline_model::scopes::Scope;
 use eddyline_model::{FlowId, Timestamp, UserId};
 use eddyline_outbound::Outbound;
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_webpush::ServerKey;
 use tokio::sync::Notify;
 
-use crate::accounts::require_first_party_user;
 use crate::actor::Actor;
 use crate::core::Core;
 use crate::rooms::FlowRoom;
@@ -87,9 +87,9 @@ impl Notifications {
     ///
     /// # Errors
     ///
-    /// [`Error::denied`] for applications and flow tokens.
+    /// [`Error::denied`] for flow tokens, and for applications without the scope `profile`.
     pub async fn settings(&self, actor: &Actor) -> Result<NotificationSettings> {
-        let user = require_first_party_user(actor)?;
+        let user = user_with(actor, Scope::Profile)?;
         let read = self.core.store().read(move |reader| {
             let found = reader.notifications().find_settings(user)?;
             Ok(found.unwrap_or_default())
@@ -101,10 +101,10 @@ impl Notifications {
     ///
     /// # Errors
     ///
-    /// [`Error::invalid`] for a time zone that is not known, [`Error::denied`] for applications and
-    /// flow tokens.
+    /// [`Error::invalid`] for a time zone that is not known, [`Error::denied`] for flow tokens, and
+    /// for applications without the scope `profile`.
     pub async fn set_settings(&self, actor: &Actor, settings: NotificationSettings) -> Result<()> {
-        let user = require_first_party_user(actor)?;
+        let user = user_with(actor, Scope::Profile)?;
         if let Some(quiet) = &settings.quiet
             && jiff::tz::TimeZone::get(&quiet.zone).is_err()
         {
@@ -126,9 +126,9 @@ impl Notifications {
     ///
     /// # Errors
     ///
-    /// [`Error::denied`] for applications and flow tokens.
+    /// [`Error::denied`] for flow tokens, and for applications without the scope `flow`.
     pub async fn level(&self, actor: &Actor, room: &FlowRoom) -> Result<Option<NotificationLevel>> {
-        let user = require_first_party_user(actor)?;
+        let user = user_with(actor, Scope::Flow)?;
         let room = room.id();
         let read = self
             .core
@@ -142,14 +142,15 @@ impl Notifications {
     ///
     /// # Errors
     ///
-    /// [`Error::denied`] for applications, flow tokens and users who are not in the flow.
+    /// [`Error::denied`] for flow tokens, applications without the scope `flow`, and users who are not
+    /// in the flow.
     pub async fn set_level(
         &self,
         actor: &Actor,
         room: &FlowRoom,
         level: Option<NotificationLevel>,
     ) -> Result<()> {
-        let user = require_first_party_user(actor)?;
+        let user = user_with(actor, Scope::Flow)?;
         let room = room.id();
         self.core
             .transaction_as(actor, move |tx, _| {
@@ -162,6 +163,12 @@ impl Notifications {
             .await?;
         Ok(())
     }
+}
+
+/// The user, who chose an application with this scope where one asks.
+fn user_with(actor: &Actor, scope: Scope) -> Result<UserId> {
+    actor.require_any(&[scope])?;
+    Ok(actor.user()?.user.id)
 }
 
 /// The names of the time zones that quiet hours can be in, in the order of the alphabet.

@@ -8,6 +8,7 @@ mod elsewhere;
 mod exchange;
 mod outgoing;
 mod room_presence;
+mod shown;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
@@ -29,6 +30,8 @@ use tokio_util::sync::CancellationToken;
 use self::elsewhere::Elsewhere;
 use self::outgoing::{Outgoing, PresenceRows};
 use self::room_presence::RoomPresence;
+pub use self::shown::StreamKey;
+use self::shown::{ShownStream, ShownStreams};
 use crate::Profile;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
@@ -60,6 +63,7 @@ struct State {
     /// What is to be published to other servers; absent while there are none.
     outgoing: Option<Outgoing>,
     elsewhere: Elsewhere,
+    shown: ShownStreams,
 }
 
 /// When a user was last there, and last did something; 0 when that is not known here.
@@ -144,17 +148,29 @@ impl State {
 pub(crate) struct PresenceGuard {
     tracker: PresenceTracker,
     user: UserId,
-    state: PresenceState,
-    rooms: Box<[RoomId]>,
+    key: StreamKey,
+}
+
+impl PresenceGuard {
+    /// The name of the stream.
+    pub(crate) fn key(&self) -> StreamKey {
+        self.key
+    }
 }
 
 impl Drop for PresenceGuard {
     fn drop(&mut self) {
+        let user = self.user;
+        let mut state = self.tracker.online.state();
+        let Some(stream) = state.shown.remove(user, self.key) else {
+            return;
+        };
+        let rooms: Vec<RoomId> = stream.rooms.into_iter().collect();
         self.tracker
-            .change_presence(self.user, &self.rooms, |presence| {
-                presence.disconnect(self.user, self.state)
+            .change_presence(&mut state, user, &rooms, |presence| {
+                presence.disconnect(user, stream.state)
             });
-        self.tracker.note_leaving(self.user, &self.rooms);
+        self.tracker.note_leaving(&mut state, user, &rooms);
     }
 }
 
@@ -205,21 +221,66 @@ impl PresenceTracker {
     pub(crate) fn connect(
         &self,
         user: UserId,
-        state: PresenceState,
-        rooms: Box<[RoomId]>,
+        shows: PresenceState,
+        rooms: &[RoomId],
+        follows: bool,
     ) -> PresenceGuard {
-        self.change_presence(user, &rooms, |presence| presence.connect(user, state));
-        if state == PresenceState::Active {
-            let now = self.core.now();
-            for room in &rooms {
-                self.note_opened(user, *room, now);
-            }
+        let key = StreamKey::new();
+        let mut state = self.online.state();
+        let stream = ShownStream {
+            state: shows,
+            rooms: rooms.iter().copied().collect(),
+            follows,
+        };
+        state.shown.insert(user, key, stream);
+        self.change_presence(&mut state, user, rooms, |presence| {
+            presence.connect(user, shows)
+        });
+        drop(state);
+        if shows == PresenceState::Active {
+            self.note_opened_in(user, rooms);
         }
         PresenceGuard {
             tracker: self.clone(),
             user,
-            state,
-            rooms,
+            key,
+        }
+    }
+
+    /// Changes what an open stream of a user shows. `false` when there is no such stream.
+    pub(crate) fn show(&self, user: UserId, key: StreamKey, shows: PresenceState) -> bool {
+        let mut state = self.online.state();
+        let Some(stream) = state.shown.get_mut(user, key) else {
+            return false;
+        };
+        let before = std::mem::replace(&mut stream.state, shows);
+        let rooms: Vec<RoomId> = stream.rooms.iter().copied().collect();
+        self.change_presence(&mut state, user, &rooms, |presence| {
+            presence.change_stream(user, before, shows)
+        });
+        drop(state);
+        if shows == PresenceState::Active && before != shows {
+            self.note_opened_in(user, &rooms);
+        }
+        true
+    }
+
+    /// Shows users in a flow that they came into, by the streams that follow them.
+    pub(crate) fn follow(&self, users: &[UserId], room: RoomId) {
+        let mut state = self.online.state();
+        for user in users {
+            for shows in state.shown.follow(*user, room) {
+                self.change_presence(&mut state, *user, &[room], |presence| {
+                    presence.connect(*user, shows)
+                });
+            }
+        }
+    }
+
+    fn note_opened_in(&self, user: UserId, rooms: &[RoomId]) {
+        let now = self.core.now();
+        for room in rooms {
+            self.note_opened(user, *room, now);
         }
     }
 
@@ -228,11 +289,11 @@ impl PresenceTracker {
     /// order of the changes.
     fn change_presence(
         &self,
+        state: &mut State,
         user: UserId,
         rooms: &[RoomId],
         change: impl Fn(&mut PresenceRegistry) -> Option<PresenceChange>,
     ) {
-        let mut state = self.online.state();
         for room in rooms {
             if let Some(change) = state.change(user, *room, &change) {
                 self.send_presence(*room, change);
@@ -289,9 +350,8 @@ impl PresenceTracker {
             .activity
     }
 
-    fn note_leaving(&self, user: UserId, rooms: &[RoomId]) {
+    fn note_leaving(&self, state: &mut State, user: UserId, rooms: &[RoomId]) {
         let now = self.core.now();
-        let mut state = self.online.state();
         for room in rooms {
             state.seen.entry((*room, user)).or_default().ping = now;
         }

@@ -50,6 +50,8 @@ impl StreamFormat {
 pub struct StreamRequest {
     /// The flows, by id or as `organization/flow`.
     pub flows: Vec<String>,
+    /// Whether the flows that the caller is in are wanted, and each that the caller comes into.
+    pub joined: bool,
     /// Listens to this one flow (`organization/flow`) by its own path instead.
     pub path: Option<String>,
     /// Whether the caller's private messages are wanted.
@@ -79,6 +81,13 @@ impl StreamRequest {
     #[must_use]
     pub fn flow(mut self, flow: &str) -> Self {
         self.flows.push(flow.to_owned());
+        self
+    }
+
+    /// Listens to the flows that the caller is in, and to each that the caller comes into.
+    #[must_use]
+    pub fn joined(mut self) -> Self {
+        self.joined = true;
         self
     }
 
@@ -137,6 +146,9 @@ impl StreamRequest {
             None => "/flows".to_owned(),
         };
         let mut query = Vec::new();
+        if self.joined {
+            query.push(("flows", "joined".to_owned()));
+        }
         if !self.flows.is_empty() {
             query.push(("filter", self.flows.join(",")));
         }

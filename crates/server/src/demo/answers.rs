@@ -173,6 +173,7 @@ impl Attention {
         let flows = [MAIN, LOBBY].map(|flow| format!("{ORGANIZATION}/{flow}"));
         let request = StreamRequest {
             flows: flows.into(),
+            joined: false,
             user: true,
             format: StreamFormat::Json,
             from: StreamPoint::Now,

@@ -7,6 +7,7 @@
 
 mod amendment;
 mod concurrent;
+mod following;
 mod quiet;
 mod random;
 mod replay;
@@ -173,6 +174,7 @@ impl World {
         SubscribeRequest {
             caller: filter.user(),
             filter,
+            follows: false,
             rights: self.hub.rights_mark(),
             credential: None,
             format: StreamFormat::Json,

@@ -1,7 +1,7 @@
 // The stream of a page: one for all tabs of the browser. A line on the page says when it is broken.
 
 import { root } from './api.js';
-import { find, findAll } from './dom.js';
+import { find } from './dom.js';
 import { Connection } from './stream.js';
 import { sharedWorkerAddress } from './worker-address.js';
 
@@ -9,44 +9,54 @@ import { sharedWorkerAddress } from './worker-address.js';
 const OFFLINE_AFTER = 5000;
 /** Milliseconds over which pages spread their requests: an event reaches all members at the same time. */
 export const SPREAD = 2000;
+/** Milliseconds for which a sign of the reader counts. */
+const SIGN = 30000;
+/** What shows that the reader is there. */
+const SIGNS = ['pointerdown', 'pointermove', 'wheel', 'keydown'];
 const self = document.body.dataset;
 /** Runs while the connection is broken and the line does not say so yet. */
 let offlineTimer = 0;
 
 /**
- * Opens the stream of the flows of the tabs.
+ * Opens the stream of all flows that the reader is in.
  * @param {(event: object) => void} heard
  * @param {(state: string) => void} changed the stream is `open` or `broken`, the server has `refused`
  *   it, or the reader is `signed-out`
- * @returns {{join: () => void}} asks for what the tabs and the event of the page say now
+ * @returns {{join: () => void}} asks for what comes after the event of the page
  */
 export function openStream(heard, changed) {
   const stream = connect(heard, (state) => {
     showConnection(state);
     changed(state);
   });
+  let seenAt = Date.now();
+  const seen = () => {
+    if (Date.now() - seenAt < SIGN) return;
+    seenAt = Date.now();
+    stream.seen();
+  };
+  for (const sign of SIGNS) addEventListener(sign, seen, { capture: true, passive: true });
   addEventListener('online', stream.wake);
-  document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && stream.wake());
-  return { join: () => stream.join(request()) };
-}
-
-/** What the page wants of the stream. */
-function request() {
-  // A mention in a flow whose tab is closed brings the tab back.
-  const flows = findAll('.tab[data-flow], #tabs [data-closed-flow]').map(({ dataset }) => dataset.flow ?? dataset.closedFlow);
-  return { flows, last: self.event, token: self.csrf };
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState !== 'visible') return;
+    stream.wake();
+    seen();
+  });
+  return { join: () => stream.join({ last: self.event, token: self.csrf }) };
 }
 
 /** Connects with the worker of all tabs, or from here where the browser has no such workers. */
 function connect(heard, changed) {
   if (!globalThis.SharedWorker) {
-    const connection = new Connection(`${root}/app/-/stream/flows`, heard, changed);
+    const connection = new Connection(new URL(`${root}/app/-/stream/flows`, location.href).href, heard, changed);
     return {
-      join: ({ flows, last, token }) => {
+      join: ({ last, token }) => {
         connection.token = token;
-        connection.start(flows, connection.last || last);
+        connection.seen();
+        connection.start(connection.last || last);
       },
       wake: () => connection.wake(),
+      seen: () => connection.seen(),
     };
   }
   const { port } = new SharedWorker(sharedWorkerAddress, {
@@ -59,6 +69,7 @@ function connect(heard, changed) {
   return {
     join: (join) => port.postMessage({ join }),
     wake: () => port.postMessage({ wake: true }),
+    seen: () => port.postMessage({ seen: true }),
   };
 }
 

@@ -5,6 +5,8 @@
 const SILENCE = 45000;
 /** After this a connection is doubted when the reader comes back: the machine may have slept. */
 const DOUBT = 25000;
+/** Without a sign of the reader for this long, others see the reader as away. */
+const AWAY = 600000;
 const FIRST_PAUSE = 500;
 const LAST_PAUSE = 30000;
 /** Seconds after a refusal that names no time. */
@@ -12,7 +14,7 @@ const FIRST_WAIT = 5;
 
 export class Connection {
   /**
-   * @param {string} url the address of the stream, without its query
+   * @param {string} url the whole address of the stream, without its query
    * @param {(event: object, id: string | null) => void} heard
    * @param {(state: 'open' | 'broken' | 'refused' | 'signed-out') => void} changed
    */
@@ -20,7 +22,6 @@ export class Connection {
     this.url = url;
     this.heard = heard;
     this.changed = changed;
-    this.flows = [];
     /** Shows that a page of ours asks. */
     this.token = '';
     this.last = '';
@@ -29,11 +30,15 @@ export class Connection {
     this.timer = 0;
     this.isStopped = true;
     this.heardAt = 0;
+    /** What others see of the reader. */
+    this.shows = 'true';
+    this.away = 0;
+    /** The name of the open stream. */
+    this.id = null;
   }
 
-  /** Listens to these flows, after this event. */
-  start(flows, last) {
-    this.flows = flows;
+  /** Listens to all flows that the reader is in, after this event. */
+  start(last) {
     this.last = last;
     this.isStopped = false;
     this.connect();
@@ -42,7 +47,31 @@ export class Connection {
   stop() {
     this.isStopped = true;
     clearTimeout(this.timer);
+    clearTimeout(this.away);
     this.abort?.abort();
+  }
+
+  /** The reader is there. */
+  seen() {
+    clearTimeout(this.away);
+    this.away = setTimeout(() => this.show('idle'), AWAY);
+    this.show('true');
+  }
+
+  /** Has others see the reader like this, without opening the stream anew. */
+  async show(state) {
+    if (state === this.shows) return;
+    this.shows = state;
+    if (this.isStopped || !this.id) return;
+    const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': this.token };
+    const body = JSON.stringify({ active: state });
+    try {
+      const answer = await fetch(new URL(`../api/streams/${this.id}`, this.url), { method: 'PUT', headers, body });
+      // Another server has the stream.
+      if (answer.status === 404 && this.abort) this.connect();
+    } catch {
+      // The next connection tells what is shown.
+    }
   }
 
   /** Tries at once instead of after a pause. */
@@ -57,6 +86,7 @@ export class Connection {
     const abort = new AbortController();
     this.abort = abort;
     this.heardAt = Date.now();
+    this.id = null;
     let wait = 0;
     try {
       wait = await this.read(abort);
@@ -74,8 +104,8 @@ export class Connection {
 
   /** Reads until the connection ends. @returns {Promise<number>} seconds to wait, if the server says so */
   async read(abort) {
-    const query = new URLSearchParams({ user: '1', active: 'true', html: '1', presence: '1' });
-    if (this.flows.length > 0) query.set('filter', this.flows.join(','));
+    const shown = this.shows;
+    const query = new URLSearchParams({ flows: 'joined', user: '1', active: shown, html: '1', presence: '1' });
     const headers = { Accept: 'text/event-stream', 'X-CSRF-Token': this.token };
     if (this.last) headers['Last-Event-ID'] = this.last;
     let silence = setTimeout(() => abort.abort(), SILENCE);
@@ -87,7 +117,7 @@ export class Connection {
         return 0;
       }
       if (answer.status === 403 || answer.status === 404) {
-        // A flow is not the reader's any more, or the token is an old one: the page knows better.
+        // The token is an old one: the page knows better.
         this.changed('refused');
         return FIRST_WAIT;
       }
@@ -95,6 +125,12 @@ export class Connection {
       this.changed('open');
       this.pause = FIRST_PAUSE;
       this.last = answer.headers.get('Event-Id') ?? this.last;
+      this.id = answer.headers.get('Stream-Id');
+      if (shown !== this.shows) {
+        const now = this.shows;
+        this.shows = shown;
+        void this.show(now);
+      }
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       const parser = new EventParser((data, id) => {
         if (id) this.last = id;

@@ -3,6 +3,7 @@
 import { call, root } from './api.js';
 import { countMentions } from './counts.js';
 import { find, findAll } from './dom.js';
+import './tab-order.js';
 import { notify } from './toast.js';
 
 /** The path of the API for what a tab shows. */

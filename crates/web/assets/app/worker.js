@@ -5,8 +5,8 @@ import { Connection, positionOf } from './stream.js';
 /** How many events are kept for tabs whose page is older than the stream. */
 const KEPT = 1000;
 
-/** The tabs, each with the flows that its page shows. @type {Map<MessagePort, string[]>} */
-const ports = new Map();
+/** The tabs. @type {Set<MessagePort>} */
+const ports = new Set();
 /** @type {{id: string, event: object}[]} */
 let events = [];
 /** The event that the kept ones follow. */
@@ -15,15 +15,13 @@ let state = 'open';
 
 const url = new URL('../../app/-/stream/flows', import.meta.url).href;
 const connection = new Connection(url, heard, (now) => {
-  // A tab that the browser has discarded says nothing. Each that is still there names its flows again.
-  if (now === 'refused') for (const port of ports.keys()) ports.set(port, []);
   // That the connection ends after a refusal is no news.
   if (state !== 'refused' || now !== 'broken') state = now;
   tell({ state: now });
 });
 
 function tell(message) {
-  for (const port of ports.keys()) port.postMessage(message);
+  for (const port of ports) port.postMessage(message);
 }
 
 function heard(event, id) {
@@ -37,18 +35,13 @@ function heard(event, id) {
   tell({ event });
 }
 
-/** The flows of all tabs. */
-function wanted() {
-  return [...new Set([...ports.values()].flat())].sort();
-}
-
-/** A tab wants these flows, and what happened after its page was made. */
-function join(port, { flows, last, token }) {
-  ports.set(port, flows);
+/** A tab wants what happened after its page was made. */
+function join(port, { last, token }) {
+  ports.add(port);
   connection.token = token;
+  connection.seen();
   const isStopped = connection.isStopped;
-  const all = wanted();
-  if (!isStopped && all.join() === connection.flows.join() && state !== 'refused') {
+  if (!isStopped && state !== 'refused') {
     replay(port, last);
     port.postMessage({ state });
     return;
@@ -61,7 +54,7 @@ function join(port, { flows, last, token }) {
     start = from;
   }
   state = 'open';
-  connection.start(all, from);
+  connection.start(from);
 }
 
 function replay(port, last) {
@@ -81,5 +74,6 @@ self.addEventListener('connect', ({ ports: [port] }) => {
     if (data.join) join(port, data.join);
     else if (data.leave) leave(port);
     else if (data.wake) connection.wake();
+    else if (data.seen) connection.seen();
   };
 });

@@ -113,6 +113,10 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("row.js", include_str!("../../assets/app/row.js")),
     ("stream.js", include_str!("../../assets/app/stream.js")),
     ("switcher.js", include_str!("../../assets/app/switcher.js")),
+    (
+        "tab-order.js",
+        include_str!("../../assets/app/tab-order.js"),
+    ),
     ("tabs.js", include_str!("../../assets/app/tabs.js")),
     ("tags.js", include_str!("../../assets/app/tags.js")),
     ("texts.js", include_str!("../../assets/app/texts.js")),

@@ -41,8 +41,6 @@ pub(in crate::pages) struct Shell {
     pub(in crate::pages) event: String,
     pub(in crate::pages) me: Me,
     pub(in crate::pages) tabs: Vec<Tab>,
-    /// The ids of the other flows of the reader, whose tabs are closed.
-    pub(in crate::pages) closed_flows: Vec<String>,
     pub(in crate::pages) conversations: Vec<PrivateTab>,
     /// The colours that the reader has chosen.
     pub(in crate::pages) theme: Option<Theme>,
@@ -149,8 +147,8 @@ impl Shell {
         event: EventId,
     ) -> Result<Self, PageError> {
         let PageFrame {
-            flows,
-            conversations,
+            mut flows,
+            mut conversations,
             presence,
             notifications: wanted,
             ..
@@ -158,7 +156,9 @@ impl Shell {
         let user = &actor.user()?.user;
         let base = &visit.app().config().addresses.base;
         let me = User::of(user, base);
-        let organization = organization_of(visit.path(), &flows, shown);
+        let organization = organization_of(visit.path(), &flows, shown).cloned();
+        let organization = organization.as_ref();
+        in_order(&mut conversations, |each| each.tab_position);
         let mut conversations: Vec<PrivateTab> = conversations
             .iter()
             .filter_map(|conversation| {
@@ -174,10 +174,10 @@ impl Shell {
         }
         let key = visit.app().notifications().public_key();
         let is_shown = |flow: &Flow| shown.is_some_and(|shown| shown.id == flow.id);
+        in_order(&mut flows, |flow| flow.tab_position);
         // A mention brings back what was closed.
         let has_tab = |flow: &&Flow| flow.open || is_shown(flow) || flow.unread_mentions > 0;
-        let (open, closed): (Vec<&Flow>, Vec<&Flow>) = flows.iter().partition(has_tab);
-        let tabs = open.into_iter().map(|flow| {
+        let tabs = flows.iter().filter(has_tab).map(|flow| {
             let tab = Tab::of(flow, is_shown(flow), visit.path());
             let level = wanted.levels.get(&FlowId(flow.id.clone()));
             tab.with_level(level.copied())
@@ -193,7 +193,6 @@ impl Shell {
             path: visit.path().to_owned(),
             notify: Notify::of(key, &wanted),
             tabs: tabs.collect(),
-            closed_flows: closed.into_iter().map(|flow| flow.id.clone()).collect(),
             conversations,
             me: Me {
                 id: me.id,
@@ -209,6 +208,11 @@ impl Shell {
             modules: assets::module_urls(language),
         })
     }
+}
+
+/// Puts what has a place into its order, before what has none.
+fn in_order<T>(tabs: &mut [T], place: impl Fn(&T) -> Option<i32>) {
+    tabs.sort_by_key(|tab| place(tab).unwrap_or(i32::MAX));
 }
 
 /// How a user appears, in a word.

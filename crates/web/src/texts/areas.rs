@@ -184,6 +184,7 @@ texts! {
     KeyMap {
         next_flow: String,
         next_unread: String,
+        move_tab: String,
         next_pane: String,
         write: String,
         next_message: String,

@@ -17,6 +17,13 @@ pub enum Presence {
     Offline,
 }
 
+/// Flows that a stream brings without naming them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlowSelection {
+    /// Those that the caller is in, at each time.
+    Joined,
+}
+
 request! {
     /// What a stream brings, and how.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,10 +50,27 @@ request! {
 }
 
 request! {
+    /// What an open stream shows of you.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct ShowPresence {
+        /// How others see you from now on.
+        active: Presence = choice(&[
+            ("true", Presence::Active),
+            ("1", Presence::Active),
+            ("idle", Presence::Idle),
+            ("false", Presence::Offline),
+            ("0", Presence::Offline),
+        ]),
+    }
+}
+
+request! {
     /// Which flows a stream brings.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     pub struct StreamFilter {
-        /// Flows by id or organization/flow; required unless user=1.
+        /// joined adds the flows you are in, and each that you come into while the stream is open.
+        flows: Option<FlowSelection> = choice(&[("joined", FlowSelection::Joined)]),
+        /// Flows by id or organization/flow; required unless user=1 or flows=joined.
         filter: Option<Vec<String>> =
             texts().at_most(MAX_FLOWS, |most| format!("can't name more than {most} flows")),
     }

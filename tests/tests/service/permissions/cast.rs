@@ -228,6 +228,7 @@ impl<'t> Stage<'t> {
         path.replace("{user}", &user.to_string())
             .replace("{size}", "64")
             .replace("{position}", "0")
+            .replace("{stream}", "0123456789abcdef")
     }
 
     /// Somebody whom nobody will miss.

@@ -96,6 +96,10 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/join_url", none, "403 403 403 403 200 200 404 404 403 401"),
     row("PUT /flows/{organization}/{flow}/read", |_| Body::Json(json!({"message": 1})), MEMBERS),
 
+    row("GET /flows/{organization}/{flow}/notifications", none, MEMBERS),
+    row("PUT /flows/{organization}/{flow}/notifications", |_| Body::Json(json!({"level": "all"})), MEMBERS),
+    row("PUT /tabs", |stage| Body::Json(json!({"flows": [stage.flow_id]})), MEMBERS),
+
     row("POST /messages", |stage| {
         Body::Json(json!({"flow": stage.flow_id, "event": "message", "content": "hello"}))
     }, WHO_POSTS),
@@ -144,6 +148,8 @@ pub(crate) const ROWS: &[Row] = &[
 
     row("GET /user", none, USERS),
     row("PUT /user", |_| Body::Json(json!({})), USERS),
+    row("GET /user/notifications", none, USERS),
+    row("PUT /user/notifications", |_| Body::Json(json!({"level": "all"})), USERS),
     row("GET /users", none, USERS),
     row("GET /users/{user}", none, ORGANIZATION),
     row("PUT /users/{user}", |_| Body::Json(json!({"website": ""})), "200 403 403 403 403 403 404 404 403 401"),
@@ -191,6 +197,8 @@ pub(crate) const ROWS: &[Row] = &[
     row("PUT /private/{user}/messages/{message}/reactions/{emoji}", none, ORGANIZATION),
     row("DELETE /private/{user}/messages/{message}/reactions/{emoji}", none, "204 204 204 204 204 204 404 404 403 401"),
 
+    // None of them has such a stream.
+    row("PUT /streams/{stream}", |_| Body::Json(json!({"active": "idle"})), "404 404 404 404 404 404 404 404 403 401"),
     row("GET /stream/flows", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
     row("GET /stream/flows/{organization}/{flow}", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
     // Clients show who they are in ways of their own, which none of these is.

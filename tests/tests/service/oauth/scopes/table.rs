@@ -74,6 +74,9 @@ pub(super) const ROWS: &[Row] = &[
     Row { as_asked: Some("manage"), ..row("PUT /flows/{organization}/{flow}", "flow manage") },
     row("POST /flows/{organization}/{flow}/join_url", "manage"),
     row("PUT /flows/{organization}/{flow}/read", "flow"),
+    row("GET /flows/{organization}/{flow}/notifications", "flow"),
+    row("PUT /flows/{organization}/{flow}/notifications", "flow"),
+    Row { as_asked: Some("flow"), ..row("PUT /tabs", "flow private") },
 
     row("POST /messages", "flow"),
     row("POST /comments", "flow"),
@@ -114,6 +117,8 @@ pub(super) const ROWS: &[Row] = &[
 
     any("GET /user"),
     row("PUT /user", "profile"),
+    row("GET /user/notifications", "profile"),
+    row("PUT /user/notifications", "profile"),
     row("GET /users", "flow manage"),
     row("GET /users/{user}", "flow manage profile"),
     row("PUT /users/{user}", "profile"),
@@ -161,6 +166,7 @@ pub(super) const ROWS: &[Row] = &[
     row("PUT /private/{user}/messages/{message}/reactions/{emoji}", "private"),
     row("DELETE /private/{user}/messages/{message}/reactions/{emoji}", "private"),
 
+    row("PUT /streams/{stream}", "flow private"),
     Row { as_asked: Some("flow"), ..row("GET /stream/flows", "flow private") },
     row("GET /stream/flows/{organization}/{flow}", "flow"),
     public("POST /oauth/token"),

@@ -1,0 +1,1 @@
+alter table room_members drop column tab_position;
