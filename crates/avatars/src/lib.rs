@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 pub use drawing::draw;
 pub use upload::{
     MAX_KEPT_BYTES, MAX_UPLOAD_BYTES, MAX_UPLOAD_SIDE, Picture, Refused, accept, memory_needed,
-    scale,
+    scale, shrink,
 };
 
 /// The sides of the pictures there are, in pixels. A size asked for is a hint, so that every

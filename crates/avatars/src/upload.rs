@@ -118,6 +118,17 @@ pub fn accept(bytes: &[u8]) -> Result<Picture, Refused> {
     Ok(picture)
 }
 
+/// Makes a small square of a picture from elsewhere, on white: at most `side` pixels a side, of
+/// which the nearest of [`SIDES`] is taken. It is always a JPEG file of its own. The bounds are
+/// those of [`accept`].
+///
+/// # Errors
+///
+/// As [`accept`].
+pub fn shrink(bytes: &[u8], side: u32) -> Result<Picture, Refused> {
+    Ok(unpack(bytes)?.opaque_square(side_near(side))?.into())
+}
+
 /// Another size of a picture that [`accept`] made, from its stored bytes. `side` is a hint: the
 /// nearest of [`SIDES`] is taken, and a picture is never enlarged, so that one which is small
 /// already comes back as it is.
@@ -161,17 +172,17 @@ fn check_length(bytes: &[u8]) -> Result<(), Refused> {
 }
 
 fn pack(pixels: Pixels, side: u32) -> Result<Picture, Refused> {
-    let Packed {
-        content_type,
-        bytes,
-        width,
-        ..
-    } = pixels.square(side)?;
-    Ok(Picture {
-        content_type,
-        bytes,
-        side: width,
-    })
+    Ok(pixels.square(side)?.into())
+}
+
+impl From<Packed> for Picture {
+    fn from(packed: Packed) -> Self {
+        Self {
+            content_type: packed.content_type,
+            bytes: packed.bytes,
+            side: packed.width,
+        }
+    }
 }
 
 impl From<Unreadable> for Refused {

@@ -68,6 +68,23 @@ impl Pixels {
     ///
     /// [`Unreadable::Damaged`] for a picture that scaling and packing stumble over.
     pub fn square(self, side: u32) -> Result<Packed, Unreadable> {
+        self.squared(side, |picture| picture)
+    }
+
+    /// The same on white, so that nothing can be seen through it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Pixels::square`].
+    pub fn opaque_square(self, side: u32) -> Result<Packed, Unreadable> {
+        self.squared(side, on_white)
+    }
+
+    fn squared(
+        self,
+        side: u32,
+        finish: impl Fn(DynamicImage) -> DynamicImage,
+    ) -> Result<Packed, Unreadable> {
         let whole = self.width.min(self.height);
         let window = Window {
             left: (self.width - whole) / 2,
@@ -77,7 +94,7 @@ impl Pixels {
         };
         let side = side.clamp(1, whole);
         // Turning a square leaves the middle in the middle.
-        self.packed(&window, side, side)
+        self.packed(&window, side, side, finish)
     }
 
     /// The whole picture, upright, so small that it is at most so many pixels wide and high; never
@@ -104,17 +121,23 @@ impl Pixels {
         } else {
             (scaled(window.width), scaled(window.height))
         };
-        self.packed(&window, width, height)
+        self.packed(&window, width, height, |picture| picture)
     }
 
-    fn packed(self, window: &Window, width: u32, height: u32) -> Result<Packed, Unreadable> {
+    fn packed(
+        self,
+        window: &Window,
+        width: u32,
+        height: u32,
+        finish: impl Fn(DynamicImage) -> DynamicImage,
+    ) -> Result<Packed, Unreadable> {
         // Nothing of the picture is left when it goes wrong.
         catch_unwind(AssertUnwindSafe(|| {
             let orientation = self.orientation;
             let mut picture = shrink(self.into_image(window), width, height);
             // A small picture is turned fast.
             picture.apply_orientation(orientation);
-            pack(picture)
+            pack(finish(picture))
         }))
         .map_err(|_| Unreadable::Damaged)
     }
@@ -236,6 +259,17 @@ fn shrink(mut picture: DynamicImage, width: u32, height: u32) -> DynamicImage {
         }
     });
     picture
+}
+
+/// The picture with white behind it.
+fn on_white(mut picture: DynamicImage) -> DynamicImage {
+    for_each_with_alpha(&mut picture, |colours, alpha| {
+        let (alpha, white) = (u32::from(alpha), u32::from(u8::MAX - alpha) * 255);
+        for colour in colours {
+            *colour = ((u32::from(*colour) * alpha + white + 127) / 255) as u8;
+        }
+    });
+    without_alpha(picture)
 }
 
 /// Whether nothing can be seen through the picture.

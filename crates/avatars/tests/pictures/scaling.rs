@@ -1,7 +1,7 @@
 //! Other sizes of a stored picture.
 
-use eddyline_avatars::{SIDES, accept, scale};
-use image::ImageFormat;
+use eddyline_avatars::{SIDES, accept, scale, shrink};
+use image::{ImageFormat, Rgb};
 
 use crate::samples::*;
 
@@ -51,4 +51,17 @@ fn bytes_from_elsewhere_become_a_picture_too() {
     let upload = encoded(gradient(50, 30), ImageFormat::Gif);
     let picture = scale(&upload, 512).unwrap();
     assert_eq!((picture.content_type, picture.side), ("image/jpeg", 30));
+}
+
+#[test]
+fn a_copy_of_a_picture_from_elsewhere_is_opaque_and_made_anew() {
+    let copy = shrink(&encoded(disc(600), ImageFormat::Png), 96).unwrap();
+    assert_eq!((copy.content_type, copy.side), ("image/jpeg", 96));
+    let picture = decoded(&copy);
+    assert_near(&picture, (48, 48), GREEN);
+    assert_near(&picture, (2, 2), Rgb([255, 255, 255]));
+    let small = encoded(gradient(50, 50), ImageFormat::Jpeg);
+    let copy = shrink(&small, 96).unwrap();
+    assert_eq!((copy.content_type, copy.side), ("image/jpeg", 50));
+    assert_ne!(copy.bytes, small);
 }
