@@ -1,5 +1,5 @@
 //! Users' pictures: drawn from their initials until they upload one. Nothing is fetched from
-//! anywhere.
+//! anywhere for them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tokio::time::timeout;
 
 use crate::actor::Actor;
 use crate::core::Core;
-use crate::unpacking::Unpacking;
+use crate::unpacking::{COPIES, Unpacking, aside};
 use crate::{Error, Limit, Result};
 
 /// How many stored pictures are made smaller at once. Anybody may ask for them, so they never take
@@ -28,9 +28,6 @@ const SCALINGS: usize = 1;
 const SCALING_WAIT: Duration = Duration::from_secs(2);
 /// The side of the largest picture that is stored.
 const STORED_SIDE: u32 = *SIDES.end();
-/// How often the bytes of an upload are in memory while it is unpacked: as they came, and what a
-/// decoder keeps.
-const COPIES: u64 = 2;
 /// How many bytes of pictures are cached.
 const REMEMBERED_BYTES: u64 = 16 * 1024 * 1024;
 /// About how many pictures that is.
@@ -282,20 +279,6 @@ impl Avatars {
         self.core.wait_until_applied(event).await;
         Ok(())
     }
-}
-
-/// Works on a thread that may block. The permit is held as long as the work takes, also when the
-/// request ends before.
-async fn aside<T: Send + 'static>(
-    permit: impl Send + 'static,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    let task = tokio::task::spawn_blocking(move || {
-        let _permit = permit;
-        work()
-    });
-    task.await
-        .map_err(|error| Error::internal(error.to_string()))
 }
 
 /// A name that no picture had before, so that a cache of pictures by their address shows no old

@@ -243,6 +243,8 @@ pub struct Config {
     pub oauth: OAuthConfig,
     /// Which addresses integrations may be asked at, and how long that may take.
     pub outbound: OutboundConfig,
+    /// Whether pictures of integrations are fetched for the pages.
+    pub fetch_pictures: bool,
     /// Where files are kept, and how they are handed out.
     pub files: FilesConfig,
 }
@@ -263,6 +265,7 @@ impl Default for Config {
             mail: None,
             oauth: OAuthConfig::default(),
             outbound: OutboundConfig::default(),
+            fetch_pictures: true,
             files: FilesConfig::default(),
         }
     }

@@ -44,6 +44,7 @@ mod operator;
 mod organizations;
 mod page_frame;
 mod pending_invitations;
+mod pictures;
 mod presence;
 mod quota;
 mod ring_index;
@@ -61,6 +62,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
 
 use eddyline_auth::{DownloadKey, SealingKey};
+use eddyline_model::pictures::PicturePaths;
 use eddyline_model::threads::ThreadIds;
 use eddyline_model::{EventId, Timestamp};
 use eddyline_storage::Store;
@@ -129,6 +131,7 @@ pub use operator::{
 };
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
 pub use page_frame::PageFrame;
+pub use pictures::{OutsidePicture, Pictures};
 pub(crate) use presence::PresenceTracker;
 pub use presence::StreamKey;
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
@@ -161,6 +164,7 @@ struct Areas {
     presence: PresenceTracker,
     files: Files,
     avatars: Avatars,
+    pictures: Pictures,
     accounts: Accounts,
     users: Users,
     organizations: Organizations,
@@ -206,7 +210,13 @@ async fn shared_setting(
 async fn new_core(store: Database, config: Config) -> Result<Core> {
     let fresh = || Secret::generate_long().expose().as_bytes().to_vec();
     let thread_ids = ThreadIds::new(&shared_setting(&store, "thread_ids", fresh).await?);
-    let encoder = Encoder::new(thread_ids.clone(), config.profile == Profile::Classic);
+    let pictures = PicturePaths::new(
+        &shared_setting(&store, "picture_paths", fresh).await?,
+        &config.addresses.base,
+        config.fetch_pictures,
+    );
+    let classic = config.profile == Profile::Classic;
+    let encoder = Encoder::new(thread_ids.clone(), pictures, classic);
     let entry_encoder = EntryEncoder::new(encoder.clone(), config.addresses.clone());
     let log = feed::replay::StoredLog::new(store.clone(), entry_encoder.clone());
     Ok(Core::new(core::Inner {
@@ -248,7 +258,8 @@ impl Areas {
         );
         let oauth = OAuth::new(core.clone(), authentication.clone(), sealing.clone());
         Ok(Self {
-            avatars: Avatars::new(core.clone(), unpacking),
+            avatars: Avatars::new(core.clone(), unpacking.clone()),
+            pictures: Pictures::new(core.clone(), unpacking),
             users: Users::new(core.clone(), accounts.clone(), mail.clone()),
             organizations: Organizations::new(core.clone(), accounts.clone()),
             groups: Groups::new(core.clone()),
@@ -321,6 +332,8 @@ areas! {
     pub users: Users;
     /// The pictures of users.
     pub avatars: Avatars;
+    /// The pictures of integrations.
+    pub pictures: Pictures;
     /// Organizations and their members.
     pub organizations: Organizations;
     /// Groups of users of an organization.

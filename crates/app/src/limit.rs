@@ -71,6 +71,8 @@ limits! {
     NewPasswords: "checks of new passwords take too long";
     /// Pictures that are unpacked.
     Pictures: "too many pictures are being unpacked";
+    /// Pictures of other hosts that are fetched.
+    OutsidePictures: "too many pictures of other hosts are being fetched";
     /// Actions of threads.
     Actions: "too many actions of threads are under way";
     /// Imports of addresses.

@@ -4,8 +4,13 @@
 use std::time::Duration;
 
 use crate::quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKeys};
+use crate::{Error, Result};
 
 const MIB: u64 = 1024 * 1024;
+
+/// How often the bytes of a file are in memory while it is unpacked: as they came, and what a
+/// decoder keeps.
+pub(crate) const COPIES: u64 = 2;
 
 /// Pictures that are unpacked at the same time. Each keeps a core busy; one caller gets at most
 /// half of the cores.
@@ -68,7 +73,7 @@ impl Unpacking {
         &self,
         keys: QuotaKeys,
         bytes: u64,
-    ) -> Result<Reservation, QuotaExceeded> {
+    ) -> std::result::Result<Reservation, QuotaExceeded> {
         let picture = self.pictures.acquire_within(keys, 1, self.wait).await?;
         let memory = self.memory.acquire_within(keys, bytes, self.wait).await?;
         Ok(Reservation {
@@ -76,6 +81,20 @@ impl Unpacking {
             _memory: memory,
         })
     }
+}
+
+/// Works on a thread that may block. The permit is held as long as the work takes, also when the
+/// request ends before.
+pub(crate) async fn aside<T: Send + 'static>(
+    permit: impl Send + 'static,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let task = tokio::task::spawn_blocking(move || {
+        let _permit = permit;
+        work()
+    });
+    task.await
+        .map_err(|error| Error::internal(error.to_string()))
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod names;
 pub mod notifications;
 pub mod organizations;
 pub mod paths;
+pub mod pictures;
 pub mod policy;
 pub mod reactions;
 pub mod scopes;

@@ -204,6 +204,7 @@ pub(crate) async fn open_app(
             timeout: Duration::from_secs(settings.action_timeout_seconds.get().into()),
             ..OutboundConfig::default()
         },
+        fetch_pictures: settings.fetch_pictures.0,
         files,
         ..Config::default()
     };

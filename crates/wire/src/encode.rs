@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use eddyline_model::messages::{LastMessage, Message, MessageKind, MessageView, ThreadState};
+use eddyline_model::pictures::PicturePaths;
 use eddyline_model::reactions::{Reaction, Reactions};
 use eddyline_model::sources::ThreadSource;
 use eddyline_model::threads::{ThreadIds, ThreadMark, title_of};
@@ -11,6 +12,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use crate::author::Author;
 use crate::messages::ThreadLastMessage;
 
 /// Where a message is shown.
@@ -26,16 +28,18 @@ pub enum RoomRef<'a> {
 #[derive(Clone, Debug)]
 pub struct Encoder {
     thread_ids: ThreadIds,
+    pictures: PicturePaths,
     classic: bool,
 }
 
 impl Encoder {
-    /// An encoder that makes thread ids with `thread_ids`; `classic` writes the comment tag as old
-    /// clients expect it, without its leading colon.
+    /// An encoder that makes thread ids with `thread_ids` and paths of pictures with `pictures`;
+    /// `classic` writes the comment tag as old clients expect it, without its leading colon.
     #[must_use]
-    pub fn new(thread_ids: ThreadIds, classic: bool) -> Self {
+    pub fn new(thread_ids: ThreadIds, pictures: PicturePaths, classic: bool) -> Self {
         Self {
             thread_ids,
+            pictures,
             classic,
         }
     }
@@ -52,6 +56,12 @@ impl Encoder {
     #[must_use]
     pub fn thread_id(&self, room: RoomId, root: MessageId) -> String {
         self.thread_ids.encode(room, root)
+    }
+
+    /// The paths of pictures.
+    #[must_use]
+    pub fn pictures(&self) -> &PicturePaths {
+        &self.pictures
     }
 
     /// The JSON object of a thread of a room.
@@ -93,6 +103,7 @@ impl Encoder {
     ) {
         let shown = ShownThread {
             id: self.thread_ids.encode(room, state.root),
+            pictures: &self.pictures,
             state,
             last,
         };
@@ -189,8 +200,11 @@ impl Serialize for MessageJson<'_> {
         map.serialize_entry("id", &message.id.0)?;
         map.serialize_entry("event", message.event.as_str())?;
         map.serialize_entry("content", &Content(self.view))?;
-        let inbox = inbox(message);
-        if let Some(inbox) = &inbox {
+        let mut inbox = inbox(message);
+        if let Some(inbox) = &mut inbox {
+            if let Some(author) = &mut inbox.author {
+                author.find_path(&self.encoder.pictures);
+            }
             map.serialize_entry("author", &inbox.author)?;
             map.serialize_entry("title", inbox.title)?;
             map.serialize_entry("body", inbox.body)?;
@@ -228,6 +242,7 @@ impl Serialize for MessageJson<'_> {
         }
         let thread = self.view.thread.as_ref().map(|state| ShownThread {
             id: self.encoder.thread_ids.encode(message.room, state.root),
+            pictures: &self.encoder.pictures,
             state,
             last: None,
         });
@@ -246,11 +261,10 @@ impl<T: std::fmt::Display> Serialize for Text<T> {
     }
 }
 
-/// What an activity or a discussion holds, each part as it was kept.
+/// What an activity or a discussion holds, each part but the author as it was kept.
 #[derive(serde::Deserialize)]
 struct Inbox<'a> {
-    #[serde(borrow)]
-    author: Option<&'a RawValue>,
+    author: Option<Author>,
     #[serde(borrow)]
     title: &'a RawValue,
     #[serde(borrow)]
@@ -329,6 +343,7 @@ impl Serialize for ShownReactions<'_> {
 
 struct ShownThread<'a> {
     id: String,
+    pictures: &'a PicturePaths,
     state: &'a ThreadState,
     /// The last message, where it is shown.
     last: Option<Option<&'a LastMessage>>,
@@ -356,9 +371,10 @@ impl Serialize for ShownThread<'_> {
             map.serialize_entry("actions", &[(); 0])?;
             map.serialize_entry("fields", &[(); 0])?;
         }
+        let source = self.state.source.as_deref();
         map.serialize_entry(
             "source",
-            &self.state.source.as_deref().map(ThreadSourceJson),
+            &source.map(|source| ThreadSourceJson(source, self.pictures)),
         )?;
         map.serialize_entry("activities", &counts.activities)?;
         map.serialize_entry("internal_comments", &counts.internal_comments)?;
@@ -385,13 +401,17 @@ fn last_message(last: &LastMessage) -> ThreadLastMessage {
 }
 
 /// What a thread shows of the source that keeps it.
-struct ThreadSourceJson<'a>(&'a ThreadSource);
+struct ThreadSourceJson<'a>(&'a ThreadSource, &'a PicturePaths);
 
 impl Serialize for ThreadSourceJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
+        let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("id", &self.0.id.0)?;
-        map.serialize_entry("icon", &self.0.icon)?;
+        let icon = &self.0.icon;
+        map.serialize_entry("icon", icon)?;
+        if let Some(path) = icon.as_ref().and_then(|icon| self.1.path(icon)) {
+            map.serialize_entry("icon_path", &path)?;
+        }
         map.serialize_entry("application", &self.0.application)?;
         map.end()
     }
@@ -435,7 +455,8 @@ mod tests {
     }
 
     fn encoder(classic: bool) -> Encoder {
-        Encoder::new(ThreadIds::new(b"key"), classic)
+        let pictures = PicturePaths::new(b"key", "https://chat.example", true);
+        Encoder::new(ThreadIds::new(b"key"), pictures, classic)
     }
 
     #[test]
@@ -528,6 +549,35 @@ mod tests {
         };
         assert_eq!(tags(true), ["influx:2", "todo"]);
         assert!(tags(false).is_empty());
+    }
+
+    #[test]
+    fn pictures_of_integrations_have_paths_of_the_pages() {
+        let avatar = "https://tracker.example/zoe.png";
+        // A path that was kept counts for nothing.
+        let kept = serde_json::json!({
+            "author": {"name": "Zoë", "avatar": avatar, "avatar_path": "/kept"},
+            "title": "x", "body": "", "attachments": [],
+        });
+        let mut view = view(MessageKind::Activity, &kept.to_string(), None);
+        let icon = "https://tracker.example/icon.png";
+        view.thread.as_mut().unwrap().source = Some(std::sync::Arc::new(ThreadSource {
+            id: eddyline_model::SourceId(4),
+            icon: Some(icon.into()),
+            application: "Tracker".into(),
+        }));
+        let encoder = encoder(false);
+        let json = encoder.message(&view, RoomRef::Private);
+        let message: crate::Message = serde_json::from_slice(&json).unwrap();
+        let author = message.author.unwrap();
+        assert_eq!(author.avatar.as_deref(), Some(avatar));
+        assert_eq!(author.avatar_path, encoder.pictures().path(avatar));
+        let source = message.thread.unwrap().source.unwrap();
+        assert_eq!(source["icon"], icon);
+        assert_eq!(
+            source["icon_path"].as_str(),
+            encoder.pictures().path(icon).as_deref()
+        );
     }
 
     #[test]

@@ -112,6 +112,7 @@ pub fn read_author(value: &Value, errors: &mut FieldErrors) -> Option<Author> {
     Some(Author {
         name: author.required_text("name", MAX_SHORT_CHARS),
         avatar,
+        avatar_path: None,
     })
 }
 

@@ -130,7 +130,8 @@ pub struct Thread {
     pub actions: Vec<Value>,
     /// Further facts about the outside item.
     pub fields: Vec<Value>,
-    /// The integration it comes from.
+    /// The integration it comes from: `id`, `icon`, `application`, and `icon_path` for `icon`, as
+    /// `avatar_path` of an author.
     pub source: Option<Value>,
     /// Number of activity messages.
     pub activities: i64,

@@ -63,6 +63,7 @@ impl Messages {
             Author {
                 name: user.name.clone(),
                 avatar: Some(avatar),
+                avatar_path: None,
             }
         });
         if pushed.weight() <= AT_ONCE_BYTES {

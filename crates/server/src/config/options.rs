@@ -223,8 +223,11 @@ options! {
         out_of_band_codes: Switch = value("on"), "SWITCH";
         /// Whether access tokens may stand in addresses, as access_token: on or off
         query_access_tokens: Switch = value("on"), "SWITCH";
-        /// Whether actions of threads and push messages may go to addresses that are not public: of
-        /// this machine, and of private networks: on or off
+        /// Whether pictures of integrations are fetched from other hosts, to be shown on the pages:
+        /// on or off
+        fetch_pictures: Switch = value("on"), "SWITCH";
+        /// Whether actions of threads, push messages and requests for pictures may go to addresses
+        /// that are not public: of this machine, and of private networks: on or off
         allow_private_targets: Switch = value("off"), "SWITCH";
         /// Seconds that an integration may take to do what an action asks of it
         action_timeout_seconds: NonZeroU32 = value("10"), "SECONDS";

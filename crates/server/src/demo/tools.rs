@@ -233,6 +233,7 @@ impl Tools {
             author: Some(Author {
                 name: now.by.unwrap_or(pressed_by).to_owned(),
                 avatar: None,
+                avatar_path: None,
             }),
             title: numbered(now.did, number),
             body: String::new(),

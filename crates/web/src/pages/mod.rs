@@ -11,6 +11,7 @@ mod flows;
 mod invitations;
 mod join;
 mod password;
+mod pictures;
 mod plain;
 mod push;
 mod secret_page;
@@ -68,6 +69,7 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         ("/app", get(flows::list)),
         ("/app/-/api/{*path}", scripts(session_api::api)),
         ("/app/-/stream/{*path}", get(session_api::stream)),
+        ("/app/-/pictures/{picture}", get(pictures::show)),
         ("/app/-/push", post(push::change)),
         (
             "/app/-/service-worker.js",
