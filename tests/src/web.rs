@@ -252,8 +252,10 @@ impl Visitor {
             .write_all(&[head.as_bytes(), b"\r\n", body].concat())
             .await
             .unwrap();
-        let mut answer = String::new();
-        socket.read_to_string(&mut answer).await.unwrap();
+        let mut answer = Vec::new();
+        socket.read_to_end(&mut answer).await.unwrap();
+        // Of a picture the head is all that can be read.
+        let answer = String::from_utf8_lossy(&answer);
         record::note(
             &format!("{head}\r\n{}", String::from_utf8_lossy(body)),
             &answer,

@@ -104,6 +104,16 @@ fn png_of(side: u32, colour: u8, rows: &[u8]) -> Vec<u8> {
     file
 }
 
+/// The same picture, but its head says that it has so many points a side.
+pub(crate) fn png_that_claims(side: u32) -> Vec<u8> {
+    let mut file = png(8);
+    file[16..20].copy_from_slice(&side.to_be_bytes());
+    file[20..24].copy_from_slice(&side.to_be_bytes());
+    let sum = crc32(&file[12..29]);
+    file[29..33].copy_from_slice(&sum.to_be_bytes());
+    file
+}
+
 fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, byte| {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| {

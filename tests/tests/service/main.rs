@@ -38,6 +38,7 @@ mod oauth;
 mod organizations;
 mod pages;
 mod permissions;
+pub(crate) mod pictures;
 mod posting;
 mod presence;
 mod private;

@@ -18,6 +18,8 @@ use tokio::task::JoinHandle;
 pub(crate) enum Answer {
     /// Sends this, and nothing else.
     Text(String),
+    /// Sends this file.
+    File(Vec<u8>),
     /// Says nothing and keeps the connection, until it is let go ([`Receiver::let_go`]).
     Silence,
 }
@@ -159,6 +161,10 @@ impl Shared {
         self.requests.send_modify(|requests| requests.push(request));
         match answer {
             Answer::Text(text) => socket.write_all(text.as_bytes()).await,
+            Answer::File(file) => {
+                socket.write_all(b"HTTP/1.1 200 OK\r\n\r\n").await?;
+                socket.write_all(&file).await
+            }
             Answer::Silence => {
                 let mut let_go = self.let_go.subscribe();
                 let _ = let_go.wait_for(|gone| *gone).await;

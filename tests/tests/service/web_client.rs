@@ -18,6 +18,7 @@ mod notices;
 mod notifications;
 mod outside;
 mod panes;
+mod pictures;
 mod reading;
 mod reset;
 mod scrolling;

@@ -27,16 +27,17 @@ export function emptyRow() {
   return find('#row').content.querySelector('article').cloneNode(true);
 }
 
-/** The name of the application that posted a message without an author. */
+/** The application that posted a message without an author. */
 function sourceOf({ event, thread }) {
-  return ['activity', 'discussion', 'mail'].includes(event) ? thread?.source?.application : null;
+  return ['activity', 'discussion', 'mail'].includes(event) ? thread?.source : null;
 }
 
-/** Whose message it is: a name, and a picture if there is one. */
+/** Whose message it is: a name, and the picture of a user, or the path of one of an integration. */
 export function authorOf(message) {
-  if (message.author) return { name: message.author.name };
+  if (message.author) return { name: message.author.name, outside: message.author.avatar_path };
   if (message.external_user_name) return { name: message.external_user_name };
-  if (message.user === '0') return { name: sourceOf(message) ?? 'Eddyline' };
+  const source = sourceOf(message);
+  if (message.user === '0') return { name: source?.application ?? 'Eddyline', outside: source?.icon_path };
   return person(message.user) ?? { name: t('both.former'), isUnknown: true };
 }
 
@@ -80,12 +81,19 @@ export function fill(row, message, prefix) {
   fillMore(row, message);
 }
 
-function fillFace(place, { name, avatar }) {
+function fillFace(place, { name, avatar, outside }) {
   place.replaceChildren();
   place.removeAttribute('data-letter');
-  if (avatar) place.append(make('img', { src: avatar, alt: '', width: 36, height: 36 }));
+  const size = { alt: '', width: 36, height: 36 };
+  if (avatar) place.append(make('img', { ...size, src: avatar }));
   else place.dataset.letter = [...name][0] ?? '';
+  if (outside) place.append(make('img', { ...size, loading: 'lazy', src: root + outside }));
 }
+
+// The picture of an integration may be missing. The initial stands behind it.
+const OUTSIDE = '.face[data-letter] img';
+document.addEventListener('error', ({ target }) => target.matches?.(OUTSIDE) && target.remove(), true);
+for (const picture of findAll(OUTSIDE)) if (picture.complete && !picture.naturalWidth) picture.remove();
 
 /** The plain text of a message. */
 function plain(message) {

@@ -40,6 +40,8 @@ pub(super) struct PageMessage {
 /// A thread.
 pub(super) struct PageThread {
     pub(super) id: String,
+    /// Where the picture of its application is shown.
+    pub(super) icon: Option<String>,
     pub(super) state: ThreadState,
 }
 
@@ -94,7 +96,7 @@ impl PageMessage {
             }
             MessageKind::Activity | MessageKind::Discussion => {
                 if let Ok(inbox) = serde_json::from_str(&message.content) {
-                    shown.take(inbox);
+                    shown.take(inbox, app);
                 }
             }
             _ => {
@@ -105,7 +107,10 @@ impl PageMessage {
         shown
     }
 
-    fn take(&mut self, inbox: Inbox) {
+    fn take(&mut self, mut inbox: Inbox, app: &App) {
+        if let Some(author) = &mut inbox.author {
+            author.find_path(app.encoder().pictures());
+        }
         self.author = inbox.author;
         self.title = inbox.title;
         self.body = inbox.body;
@@ -116,8 +121,13 @@ impl PageMessage {
 impl PageThread {
     /// A thread of a room.
     pub(super) fn of(state: ThreadState, room: RoomId, app: &App) -> Self {
+        let icon = state.source.as_ref().and_then(|source| {
+            let address = source.icon.as_ref()?;
+            app.encoder().pictures().path(address)
+        });
         Self {
             id: app.encoder().thread_id(room, state.root),
+            icon,
             state,
         }
     }

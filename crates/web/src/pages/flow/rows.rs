@@ -92,7 +92,11 @@ pub(super) struct Row {
     pub(super) prefix: &'static str,
     pub(super) user: String,
     pub(super) name: String,
+    /// The picture of a user.
     pub(super) avatar: Option<String>,
+    /// The picture of an integration's author or application. It may be missing at its host, so the
+    /// initial stands behind it.
+    pub(super) outside: Option<String>,
     pub(super) sent: i64,
     pub(super) time: String,
     pub(super) clock: String,
@@ -217,6 +221,7 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
         (None, None) => person.map(|person| format!("{}72", person.avatar)),
         _ => None,
     };
+    let outside = outside_picture(&message, avatar.is_some());
     let search = context.search();
     let mention = format!(":user:{}", context.me);
     // A mention of a group has the tag of the group, and this one for each of its users.
@@ -267,6 +272,7 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
         uuid: message.uuid.unwrap_or_default(),
         name: author,
         avatar,
+        outside,
         ..Row::default()
     }
 }
@@ -318,12 +324,25 @@ pub(super) fn author_name(message: &PageMessage, people: &UsersById, t: &Texts) 
 
 /// The name of the application that posted a message without an author.
 fn source_name(message: &PageMessage) -> Option<&str> {
-    let source = message.thread.as_ref()?.source();
+    source_thread(message)?.source()
+}
+
+/// The thread of a message that an application posted.
+fn source_thread(message: &PageMessage) -> Option<&PageThread> {
     let is_posted = matches!(
         message.event,
         MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail
     );
-    source.filter(|_| is_posted)
+    message.thread.as_ref().filter(|_| is_posted)
+}
+
+/// The picture of the author, or without an author that of the application. `row.js` does the same.
+fn outside_picture(message: &PageMessage, is_of_user: bool) -> Option<String> {
+    match (&message.author, &message.external_user_name) {
+        (Some(author), _) => author.avatar_path.clone(),
+        (None, None) if !is_of_user && message.user == 0 => source_thread(message)?.icon.clone(),
+        (None, _) => None,
+    }
 }
 
 impl RowContext<'_> {
