@@ -292,15 +292,24 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(person).collect())
     }
 
-    /// Those who have left a room, ordered by user.
+    /// Those who have left a room, ordered by user, with the names that they had then.
     pub fn list_former(c: &mut Connection, room: RoomId) -> Result<Vec<User>> {
         let rows = former_members::table
             .inner_join(users::table.on(users::id.eq(former_members::user_id)))
             .filter(former_members::room_id.eq(room.0))
             .order(former_members::user_id)
-            .select(UserRow::as_select())
-            .load(c)?;
-        Ok(rows.into_iter().map(to_user).collect())
+            .select((
+                UserRow::as_select(),
+                former_members::name,
+                former_members::nick,
+            ))
+            .load::<(UserRow, String, String)>(c)?;
+        let as_they_left = |(row, name, nick)| User {
+            name,
+            nick,
+            ..to_user(row)
+        };
+        Ok(rows.into_iter().map(as_they_left).collect())
     }
 
     /// The messages of others after the user's marker, the earliest first, at most `limit` of them.
@@ -538,14 +547,20 @@ impl Members<'_, Tx<'_>> {
     }
 
     /// Takes a user out of a room. Where the user was in it, [`list_former`](Members::list_former)
-    /// has the user from now on.
+    /// has the user from now on, under the present names.
     pub fn delete(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
         let deleted = diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
         if deleted > 0 {
+            let (name, nick) = users::table
+                .find(user.0)
+                .select((users::name, users::nick))
+                .get_result::<(String, String)>(c)?;
             diesel::insert_into(former_members::table)
                 .values((
                     former_members::room_id.eq(room.0),
                     former_members::user_id.eq(user.0),
+                    former_members::name.eq(name),
+                    former_members::nick.eq(nick),
                 ))
                 .on_conflict_do_nothing()
                 .execute(c)?;

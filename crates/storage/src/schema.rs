@@ -325,7 +325,7 @@ diesel::table! {
     }
 }
 diesel::table! {
-    former_members (room_id, user_id) { room_id -> BigInt, user_id -> BigInt, }
+    former_members (room_id, user_id) { room_id -> BigInt, user_id -> BigInt, name -> Text, nick -> Text, }
 }
 diesel::table! {
     messages (room_id, id) {

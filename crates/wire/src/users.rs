@@ -55,9 +55,9 @@ impl User {
 pub struct FormerUser {
     /// Number.
     pub id: i64,
-    /// Short name.
+    /// Short name, as it was then.
     pub nick: String,
-    /// Full name.
+    /// Full name, as it was then.
     pub name: String,
     /// URL of the picture.
     pub avatar: String,

@@ -316,6 +316,12 @@ async fn those_who_have_left_are_listed_until_they_return(tenant: Tenant) {
     let avatar = tenant.ben.get("/user").await["avatar"].take();
     let expected = json!({"id": tenant.ben.id, "nick": "ben", "name": "ben", "avatar": avatar});
     assert_eq!(left, &expected);
+    // What they are called since is not for those who stayed.
+    let renamed = json!({"name": "Benjamin", "nick": "benjamin"});
+    let me = format!("/users/{}", tenant.ben.id);
+    tenant.ben.does(Method::PUT, &me, &renamed).await;
+    assert_eq!(tenant.ben.get("/user").await["name"], "Benjamin");
+    assert_eq!(tenant.ada.get(&former).await, list);
     // Who has left does not see who else has.
     assert_eq!(
         status(&tenant.ben, Method::GET, &former, json!({})).await,

@@ -33,6 +33,8 @@ async fn authors_who_had_left_before_they_were_kept_are_known(home: Arc<Home>) {
     }
     let leave = move |tx: &mut Tx<'_>| tx.members().delete(main, bob);
     world.store.write(leave).await.expect("bob leaves");
+    let present = world.read(move |reader| reader.users().find(bob)).await;
+    let names = present.map(|user| (user.name, user.nick)).expect("bob");
     world.store.close().await;
     undo_at(&home, "20261127000002");
     let world = World {
@@ -42,8 +44,11 @@ async fn authors_who_had_left_before_they_were_kept_are_known(home: Arc<Home>) {
     let former = world
         .read(move |reader| reader.members().list_former(main))
         .await;
-    let former: Vec<UserId> = former.iter().map(|user| user.id).collect();
-    assert_eq!(former, [bob]);
+    let former: Vec<_> = former
+        .iter()
+        .map(|user| (user.id, user.name.as_str(), user.nick.as_str()))
+        .collect();
+    assert_eq!(former, [(bob, names.0.as_str(), names.1.as_str())]);
 }
 
 async fn words_that_a_killed_process_did_not_index_are_found(home: Arc<Home>) {
