@@ -25,6 +25,7 @@ use tokio_rustls::TlsConnector;
 
 pub use crate::error::Error;
 pub use crate::guard::is_public;
+pub use crate::target::is_private_host;
 use crate::target::{Lookup, Target};
 
 /// The bounds of every request.

@@ -13,6 +13,7 @@ use url::{Host, Url};
 
 use crate::Config;
 use crate::error::Error;
+use crate::guard::is_public;
 
 /// The longest address that is read.
 const MAX_URL: usize = 8 * 1024;
@@ -141,6 +142,17 @@ impl Target {
             }
         };
         Ok(Some(name))
+    }
+}
+
+/// Whether it is known without any look-up that a host is not public: an address that is not
+/// ([`is_public`]), or a name of this machine.
+#[must_use]
+pub fn is_private_host(host: &Host<&str>) -> bool {
+    match host {
+        Host::Ipv4(address) => !is_public((*address).into()),
+        Host::Ipv6(address) => !is_public((*address).into()),
+        Host::Domain(name) => is_localhost(name),
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::receiver::{Answer, Receiver, Request, status, with_headers};
 
+on_both_databases![an_endpoint_that_is_not_public_is_refused];
 on_both_databases![&["--allow-private-targets"];
     a_user_is_notified_of_what_was_chosen,
     nothing_is_pushed_in_quiet_hours,
@@ -272,6 +273,31 @@ async fn a_user_has_twenty_browsers_that_take_messages(server: Server) {
     }
     assert!(!is_subscribed(&mut stage.ben).await);
     assert!(is_subscribed(&mut last.unwrap()).await);
+}
+
+async fn an_endpoint_that_is_not_public_is_refused(server: Server) {
+    let acme = server.acme();
+    let mut ben = server.signed_in(&acme.ben.email, PASSWORD).await;
+    for endpoint in [
+        "https://127.0.0.1/push",
+        "https://2130706433/push",
+        "https://169.254.169.254/push",
+        "https://10.0.0.1:8443/push",
+        "https://[::1]/push",
+        "https://[::ffff:10.0.0.1]/push",
+        "https://localhost/push",
+        "https://push.localhost./push",
+    ] {
+        let fields = [
+            ("do", "subscribe"),
+            ("endpoint", endpoint),
+            ("p256dh", P256DH),
+            ("auth", AUTH),
+        ];
+        let refused = ben.post("/app/-/push", &fields).await;
+        refused.says(400, "Endpoint leads to an address that is not public");
+    }
+    subscribe(&mut ben, "https://push.example/ben").await;
 }
 
 async fn what_is_no_subscription_is_refused(server: Server) {

@@ -3,6 +3,7 @@
 
 use eddyline_auth::TokenHash;
 use eddyline_model::UserId;
+use eddyline_outbound::is_private_host;
 use eddyline_storage::{PushSubscription, Result as StoreResult, Tx};
 use eddyline_webpush::{BrowserKeys, InvalidKeys};
 use url::Url;
@@ -86,13 +87,17 @@ impl Notifications {
             true => &["https", "http"],
             false => &["https"],
         };
-        let is_usable = Url::parse(new.endpoint)
-            .is_ok_and(|url| schemes.contains(&url.scheme()) && url.host().is_some());
-        if !is_usable {
+        let url = Url::parse(new.endpoint).ok();
+        let url = url.filter(|url| schemes.contains(&url.scheme()));
+        let Some(host) = url.as_ref().and_then(Url::host) else {
             return Err(wrong(
                 "endpoint",
                 "is not the https address of a push service",
             ));
+        };
+        if !self.core.config().outbound.allow_private && is_private_host(&host) {
+            // Nothing would ever be sent there.
+            return Err(wrong("endpoint", "leads to an address that is not public"));
         }
         BrowserKeys::parse(new.p256dh, new.auth).map_err(|error| match error {
             InvalidKeys::Public => wrong("p256dh", "is not a public key"),
