@@ -56,7 +56,7 @@ const PICTURES: [Picture; 6] = [
         name: "inbox-narrow-dark",
         theme: "dark",
         size: (360, 740),
-        script: "document.querySelector('.both [data-to=inbox]').click()",
+        script: "document.querySelector('.both [href$=\"/inbox\"]').click()",
         shows: "#inbox li",
     },
     Picture {

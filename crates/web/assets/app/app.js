@@ -337,7 +337,7 @@ async function copyAddress(row) {
 
 if (flow) {
   addCommands({
-    [t('script.chat.inbox')]: () => panes.go(root + main.dataset.path),
+    [t('script.chat.inbox')]: () => panes.go(`${root}${main.dataset.path}/inbox`),
     [t('script.chat.threads')]: () => panes.go(`${root}${main.dataset.path}/threads`),
     [t('script.chat.files')]: () => panes.go(`${root}${main.dataset.path}/files`),
     [t('script.chat.people')]: () => panes.go(`${root}${main.dataset.path}/people`),
@@ -792,9 +792,19 @@ function focusFirst() {
 
 // Moving between panes.
 
+/** The addresses of the chat, and of the inbox beside it. */
+const home = new URL(root + main.dataset.path, location.href).href;
+const inbox = `${home}/inbox`;
+
+/** Whether the page has room for one pane. */
+const isNarrow = () => findAll('.both').some((tabs) => tabs.checkVisibility());
+
 /** The address of the list that is shown, to which a thread over it closes. */
 let listAddress =
-  find('#inbox')?.dataset.list === 'inbox' ? new URL(root + main.dataset.path, location.href).href : location.href;
+  shownThread || (find('#inbox')?.dataset.list === 'inbox' && !location.href.startsWith(inbox)) ? home : location.href;
+
+/** The address to which an open thread closes. */
+let closesTo = listAddress;
 
 /** Whether the list has changed since it was loaded, in a way that the page does not show. */
 let isListStale = false;
@@ -807,9 +817,10 @@ function takePane(page, pane) {
   const events = missed ?? [];
   missed = null;
   const wasOpen = shownThread?.thread;
-  // What is not shown cannot be scrolled to. On narrow screens a link can name the pane.
-  const to = pane === 'list' && panes.followed?.dataset.to;
-  document.body.dataset.pane = to || page.body.dataset.pane;
+  // On narrow screens a thread may have been opened from the chat, whatever list is below it.
+  if (!wasOpen) closesTo = isNarrow() && document.body.dataset.pane === 'chat' ? home : listAddress;
+  // What is not shown cannot be scrolled to.
+  document.body.dataset.pane = page.body.dataset.pane;
   if (pane === 'list') takeList(page, wasOpen);
   if (pane === 'thread' && !wasOpen) opener = panes.followed;
   takeThread(page);
@@ -819,9 +830,8 @@ function takePane(page, pane) {
     chat.showPlace();
     outbox.resume();
   }
-  find('.talk .both').replaceChildren(...find('.talk .both', page).childNodes);
-  if (to) markPane(to);
-  for (const link of findAll('.thread .back, .thread .leave')) link.href = listAddress;
+  for (const link of findAll('.thread .leave')) link.href = closesTo;
+  for (const link of findAll('.thread .back')) link.href = listAddress === home ? inbox : listAddress;
   replay(events);
   correctTimes();
   showNewer(false);
@@ -858,30 +868,31 @@ function focusPane(pane, wasOpen) {
   }
 }
 
-/** On narrow screens one pane shows at a time. @returns {boolean} whether the page has the pane */
-function showPane(to) {
-  if (shownThread || (to === 'inbox' && find('#inbox').dataset.list !== 'inbox')) return false;
+/**
+ * Shows the chat, or the list beside it, where the page has what an address asks for. On narrow screens
+ * one of them shows at a time.
+ * @returns {boolean} whether the page has it
+ */
+function showPane(address) {
+  const isChat = address === home;
+  const hasInbox = [home, inbox].includes(listAddress);
+  const isList = !isListStale && (address === listAddress || (address === inbox && hasInbox));
+  if (shownThread || !(isChat ? hasInbox || isNarrow() : isList)) return false;
+  if (hasInbox) listAddress = address;
+  const to = isChat ? 'chat' : 'inbox';
+  if (document.body.dataset.pane === to) return true;
   document.body.dataset.pane = to;
-  markPane(to);
+  findAll('.both [aria-current]').find((tab) => tab.checkVisibility())?.focus();
+  markRead();
   return true;
 }
 
-function markPane(to) {
-  for (const link of findAll('.both a')) {
-    if (link.dataset.to === to) link.setAttribute('aria-current', 'true');
-    else link.removeAttribute('aria-current');
-  }
-}
-
-main.addEventListener('click', (event) => {
-  const { to } = event.target.closest('.both [data-to]')?.dataset ?? {};
-  if (to && showPane(to)) event.preventDefault();
-});
 const panes =
   flow &&
   new Panes({
     // Files that wait in the pane of a thread go with it. The browser asks before it leaves them.
     isBusy: () => composers.slice(1).some(({ tray }) => tray && !tray.isEmpty),
+    show: showPane,
     begin: () => (missed ??= []),
     end: () => (missed = null),
     take: takePane,

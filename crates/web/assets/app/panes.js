@@ -3,7 +3,7 @@
 import { isOfAnother, load, root } from './api.js';
 import { find, pageOf } from './dom.js';
 
-const LISTS = ['', 'threads', 'files', 'people', 'search'];
+const LISTS = ['', 'inbox', 'threads', 'files', 'people', 'search'];
 const main = find('#main');
 const home = root + main.dataset.path;
 const addressOf = ({ pathname, search }) => pathname + search;
@@ -21,8 +21,8 @@ function paneOf(address) {
 
 export class Panes {
   /**
-   * @param {{isBusy: () => boolean, begin: () => void, end: () => void, take: (page: Document, pane: string) => void}} view
-   *   `begin` is called before a page is asked for, `take` shows what it brings, `end` is called when
+   * @param {{isBusy: () => boolean, show: (address: string) => boolean, begin: () => void, end: () => void, take: (page: Document, pane: string) => void}} view
+   *   `show` shows what the page has already, and says whether it did; `begin` is called before a page is asked for, `take` shows what it brings, `end` is called when
    *   nothing is to be shown
    */
   constructor(view) {
@@ -36,13 +36,9 @@ export class Panes {
     document.addEventListener('submit', (event) => this.submitted(event));
     addEventListener('popstate', () => {
       this.followed = null;
-      if (addressOf(location) !== this.shown) {
-        this.load(location.href);
-      } else {
-        // What was asked for is not wanted any more.
-        this.turn += 1;
-        this.view.end();
-      }
+      // What was asked for is not wanted any more.
+      if (addressOf(location) === this.shown) this.drop();
+      else if (!this.turnTo(location.href)) this.load(location.href);
     });
   }
 
@@ -67,12 +63,28 @@ export class Panes {
     this.go(address.href);
   }
 
-  go(address, link = null) {
+  go(to, link = null) {
     this.followed = link;
-    const isShown = address === location.href;
-    this.load(address, () => {
-      if (!isShown) history.pushState(null, '', address);
-    });
+    const address = new URL(to, location.href).href;
+    const enter = () => {
+      if (address !== location.href) history.pushState(null, '', address);
+    };
+    if (!this.turnTo(address, enter)) this.load(address, enter);
+  }
+
+  /** Shows an address of what the page has already. @returns {boolean} whether it has it */
+  turnTo(address, enter = () => {}) {
+    if (!this.view.show(address)) return false;
+    enter();
+    this.shown = addressOf(new URL(address, location.href));
+    this.drop();
+    return true;
+  }
+
+  /** A page that was asked for is not shown when it comes. */
+  drop() {
+    this.turn += 1;
+    this.view.end();
   }
 
   /** Shows an address; `enter` makes it the page's. */

@@ -85,7 +85,8 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
             get(flow::private_message),
         ),
         ("/app/-/private/{user}/on/{day}", get(flow::private_on)),
-        ("/app/{organization}/{flow}", get(flow::inbox)),
+        ("/app/{organization}/{flow}", get(flow::chat)),
+        ("/app/{organization}/{flow}/inbox", get(flow::inbox)),
         ("/app/{organization}/{flow}/threads", get(flow::threads)),
         ("/app/{organization}/{flow}/files", get(flow::files)),
         ("/app/{organization}/{flow}/people", get(flow::people)),
@@ -178,10 +179,6 @@ fn pages() -> Vec<(&'static str, MethodRouter<Site>)> {
         (
             "/app/{organization}/{flow}/settings/sources/new",
             get(settings::sources::ask).post(settings::sources::make),
-        ),
-        (
-            "/app/{organization}/{flow}/inbox",
-            get(settings::sources::moved),
         ),
         ("/account", get(account::show).post(account::change)),
         (

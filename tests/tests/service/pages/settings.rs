@@ -7,7 +7,6 @@ use url::form_urlencoded::Serializer;
 
 on_shared_servers![
     each_page_is_for_those_who_may_see_its_subject,
-    the_older_address_of_the_sources_leads_on,
     name_and_description_are_changed_by_those_who_configure_the_flow,
     what_cannot_be_a_name_or_a_description_is_told_at_the_field,
     a_flow_is_joined_and_left_on_its_pages,
@@ -174,12 +173,6 @@ async fn each_page_is_for_those_who_may_see_its_subject(tenant: Tenant) {
         let next = format!("/sign-in?next={}", path.replace('/', "%2F"));
         assert_eq!(visitor.get(&path).await.sent_on(), next);
     }
-}
-
-async fn the_older_address_of_the_sources_leads_on(tenant: Tenant) {
-    let mut ben = signed_in(&tenant, &tenant.ben).await;
-    let sent = ben.get(&format!("/app/{}/inbox", tenant.main)).await;
-    assert_eq!(sent.sent_on(), path(&tenant, "/sources"));
 }
 
 async fn name_and_description_are_changed_by_those_who_configure_the_flow(tenant: Tenant) {

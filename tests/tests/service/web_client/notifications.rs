@@ -152,7 +152,7 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
         open_flow(&browser, &server, "");
         sees(&browser, "Said before");
         // Redirects of the client keep what was seen.
-        browser.open(&format!("{}/app/{MAIN}/inbox", server.base_url()));
+        browser.open(&format!("{}/app/{MAIN}/", server.base_url()));
         open_flow(&browser, &server, "");
         browser.wait_for(
             "caches.open('eddyline-pages').then((cache) => cache.keys())

@@ -18,6 +18,7 @@ on_both_databases![
     files_have_a_list,
     a_search_stays_beside_what_it_found,
     a_phone_shows_the_list_that_was_asked_for,
+    on_a_phone_back_leads_to_the_list_that_a_thread_was_opened_from,
     a_private_conversation_hears_of_a_new_flow,
 ];
 
@@ -398,9 +399,9 @@ async fn a_phone_shows_the_list_that_was_asked_for(server: Server) {
         for (pane, list) in [
             ("/threads", "threads"),
             ("/people", "people"),
-            ("/main", "inbox"),
+            ("/inbox", "inbox"),
         ] {
-            let tab = format!(".both a[href$='{pane}']:not([data-to='chat'])");
+            let tab = format!(".both a[href$='{pane}']");
             let visible = format!(
                 "[...document.querySelectorAll({})].find((tab) => tab.checkVisibility()).click()",
                 Value::from(tab)
@@ -414,7 +415,7 @@ async fn a_phone_shows_the_list_that_was_asked_for(server: Server) {
         browser.wait_for("document.body.dataset.drawer !== undefined");
         browser.press_keys(ESCAPE);
         browser.execute(
-            "[...document.querySelectorAll('.both [data-to=\"chat\"]')].find((tab) => tab.checkVisibility()).click()",
+            "[...document.querySelectorAll('.both a[href$=\"/main\"]')].find((tab) => tab.checkVisibility()).click()",
         );
         is_shown("#chat article .mark");
         click(&browser, "#chat article .mark");
@@ -422,6 +423,71 @@ async fn a_phone_shows_the_list_that_was_asked_for(server: Server) {
         click(&browser, ".thread .back");
         is_shown("#inbox");
         is_same(&browser);
+    });
+}
+
+/// Follows the tab of a narrow page to the pane whose address ends so.
+fn go_to(browser: &Browser, pane: &str) {
+    let tabs = format!(".both a[href$='{pane}']");
+    browser.execute(&format!(
+        "[...document.querySelectorAll({})].find((tab) => tab.checkVisibility()).click()",
+        Value::from(tabs)
+    ));
+}
+
+/// Waits until one pane of a narrow page is shown, and the address is that of this path.
+fn shows_only(browser: &Browser, pane: &str, path: &str) {
+    browser.wait_for(&format!(
+        "[...document.querySelectorAll('main > section')].filter((each) => each.checkVisibility())
+             .map(({{ classList }}) => classList[0]).join() === '{pane}'
+         && location.pathname === '/app/{MAIN}{path}'"
+    ));
+}
+
+async fn on_a_phone_back_leads_to_the_list_that_a_thread_was_opened_from(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    source.push(&activity("1", "opened")).await;
+    let question = ben.say(MAIN, "Lunch?").await;
+    answer(&ben, &question, "At noon").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(400, 800);
+        open(&browser, &server, &ada);
+        mark(&browser);
+        shows_only(&browser, "talk", "");
+        for list in ["/inbox", "/threads"] {
+            go_to(&browser, list);
+            shows_only(&browser, "list", list);
+            click(&browser, "#inbox .rows a");
+            browser.wait_for("document.querySelector('#thread')?.checkVisibility()");
+            browser.execute("history.back()");
+            shows_only(&browser, "list", list);
+            click(&browser, "#inbox .rows a");
+            browser.wait_for("document.querySelector('#thread')?.checkVisibility()");
+            click(&browser, ".thread .back");
+            shows_only(&browser, "list", list);
+            go_to(&browser, "/main");
+            shows_only(&browser, "talk", "");
+            browser.execute("history.back()");
+            shows_only(&browser, "list", list);
+            go_to(&browser, "/main");
+            shows_only(&browser, "talk", "");
+        }
+        // A thread that the chat has opened closes to the chat, whatever list was shown before.
+        click(&browser, "#chat article:last-child .mark");
+        browser.wait_for("document.querySelector('#thread')?.checkVisibility()");
+        click(&browser, ".thread .leave");
+        shows_only(&browser, "talk", "");
+        is_same(&browser);
+        // The inbox is a page of its own.
+        open_flow(&browser, &server, "/inbox");
+        shows_only(&browser, "list", "/inbox");
+        shows(&browser, "#inbox[data-list='inbox'] .rows");
+        assert_eq!(complaints(&browser), [""; 0]);
     });
 }
 

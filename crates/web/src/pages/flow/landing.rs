@@ -123,7 +123,7 @@ pub(in crate::pages) async fn message(
         return Ok(see_other(&path));
     }
     let names = FlowNames(organization, flow);
-    show(visit, names, Wanted::Inbox, Some(Landing::Message(id))).await
+    show(visit, names, Wanted::Chat, Some(Landing::Message(id))).await
 }
 
 pub(in crate::pages) async fn on(
@@ -132,7 +132,7 @@ pub(in crate::pages) async fn on(
 ) -> Result<Response, PageError> {
     let at = day(&visit, &text)?;
     let names = FlowNames(organization, flow);
-    show(visit, names, Wanted::Inbox, Some(Landing::Day(at))).await
+    show(visit, names, Wanted::Chat, Some(Landing::Day(at))).await
 }
 
 /// Leads from the form with a date to the page of that day.

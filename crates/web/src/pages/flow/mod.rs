@@ -96,6 +96,8 @@ struct FlowTemplate<'a> {
     everybody: &'a UsersById,
     list: List<'a>,
     thread: Option<ThreadPane>,
+    /// What a narrow page shows, which has room for one pane.
+    pane: &'static str,
     /// The message up to which the reader has read.
     read: i64,
     /// The number of the last message, of whatever kind.
@@ -181,15 +183,6 @@ impl FlowTemplate<'_> {
         let phrase = &self.t.composer.write_to;
         phrase.with("name", &self.flow.name).to_string()
     }
-
-    /// What the narrow page shows first.
-    fn narrow(&self) -> &'static str {
-        match (&self.thread, &self.list) {
-            (Some(_), _) => "thread",
-            (None, List::Inbox(_)) => "chat",
-            (None, _) => "inbox",
-        }
-    }
 }
 
 /// The id of a thread behind the names of a flow.
@@ -203,6 +196,10 @@ impl FromRequestParts<Site> for ThreadSegment {
         path.map(|Path((_, _, thread))| Self(thread))
             .map_err(|_| PageError::not_found())
     }
+}
+
+pub(super) async fn chat(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
+    show(visit, names, Wanted::Chat, None).await
 }
 
 pub(super) async fn inbox(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
@@ -235,8 +232,10 @@ pub(super) async fn thread(
     show(visit, names, Wanted::Thread(thread, at), None).await
 }
 
-/// What a request wants beside the chat.
+/// What a request wants of a flow: its chat, or what stands beside it.
 enum Wanted {
+    /// The chat, beside which the inbox stands.
+    Chat,
     Inbox,
     Threads,
     Files,
@@ -250,9 +249,18 @@ impl Wanted {
     /// The threads that stand beside the chat.
     fn threads(&self) -> Option<ThreadSelection> {
         match self {
-            Self::Inbox | Self::Thread(..) => Some(ThreadSelection::Inbox),
+            Self::Chat | Self::Inbox | Self::Thread(..) => Some(ThreadSelection::Inbox),
             Self::Threads => Some(ThreadSelection::Chat),
             Self::People | Self::Search | Self::Files => None,
+        }
+    }
+
+    /// What a narrow page shows, which has room for one pane.
+    fn pane(&self) -> &'static str {
+        match self {
+            Self::Chat => "chat",
+            Self::Thread(..) => "thread",
+            Self::Inbox | Self::Threads | Self::Files | Self::People | Self::Search => "inbox",
         }
     }
 }
@@ -311,11 +319,12 @@ async fn show(
         more,
         newer,
     } = Stretch::of(page.messages, page.is_around, &chat, app);
+    let pane = wanted.pane();
     let list = match wanted {
         Wanted::People => List::People(current(&everybody)),
         Wanted::Search => List::Search(Search::of(&visit, &chat, &context).await?),
-        Wanted::Inbox | Wanted::Thread(..) => {
-            List::Inbox(ThreadList::of(page.threads, &room, "", app, &context))
+        Wanted::Chat | Wanted::Inbox | Wanted::Thread(..) => {
+            List::Inbox(ThreadList::of(page.threads, &room, "/inbox", app, &context))
         }
         Wanted::Threads => List::Threads(ThreadList::of(
             page.threads,
@@ -348,6 +357,7 @@ async fn show(
         path,
         list,
         thread,
+        pane,
         more,
         newer,
         hint: visit.is_hinted(),

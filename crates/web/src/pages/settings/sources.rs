@@ -166,13 +166,6 @@ async fn new_page(
     .await
 }
 
-/// Sends readers of an older address on.
-pub(in crate::pages) async fn moved(visit: Visit) -> Result<Response, PageError> {
-    let flow = visit.path().strip_suffix("/inbox");
-    let flow = flow.ok_or_else(PageError::not_found)?;
-    Ok(see_other(&Subject::Sources.path(flow)))
-}
-
 pub(in crate::pages) async fn remove(
     names: FlowNames,
     sent: Submission,
