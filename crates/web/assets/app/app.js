@@ -18,6 +18,7 @@ import { pickEmoji } from './picker.js';
 import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
 import { editStatus, showStatus } from './status.js';
+import { isSure } from './sure.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
@@ -150,7 +151,9 @@ async function startEdit(row) {
 }
 
 async function deleteMessage(row) {
-  if (!confirm(t('script.chat.confirm_delete'))) return;
+  if (!(await isSure(find('.text', row).textContent.trim()))) return;
+  // The tools of the message, which may have had the focus, go with its text.
+  row.focus();
   try {
     await call('DELETE', `/${room}/messages/${row.dataset.id}`);
   } catch (error) {

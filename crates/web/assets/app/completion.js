@@ -8,6 +8,10 @@ import { t } from './texts.js';
 
 /** What may be completed: a sign at the beginning of a word, and what follows up to the caret. */
 const BEGUN = /(?:^|[\s(])([@#:])([\p{L}\p{N}_+.-]*)$/u;
+/** The name of an emoji in full, with a colon on both sides, at the beginning of a word. */
+const NAMED = /(?:^|[\s(]):([a-z0-9_+-]+):$/i;
+/** What a key does to a text. Undoing it must not do it again, and what is pasted stays. */
+const TYPED = ['insertText', 'insertCompositionText'];
 const MOST = 8;
 /** The fewest letters after the sign. A colon alone is a colon, and `# ` is text. */
 const FEWEST = { '@': 0, '#': 1, ':': 2 };
@@ -20,7 +24,12 @@ export class Completion {
     this.choices = new Choices(field, list, (option) => this.take(option));
     /** How often the list was asked for: a late answer is of no use. */
     this.asked = 0;
-    field.addEventListener('input', () => this.update());
+    field.addEventListener('input', (event) => {
+      this.update();
+      if (TYPED.includes(event.inputType) && !event.isComposing) void this.spell();
+      // Browsers select the name that undoing brings back. The next letter would replace it.
+      if (event.inputType === 'historyUndo') field.setSelectionRange(field.selectionEnd, field.selectionEnd);
+    });
     field.addEventListener('blur', () => this.close());
     field.addEventListener('click', () => this.close());
   }
@@ -88,9 +97,30 @@ export class Completion {
     const begun = this.begun();
     this.close();
     if (!begun || !option) return;
-    this.field.setRangeText(`${option.dataset.value} `, begun.from, begun.to, 'end');
+    this.put(`${option.dataset.value} `, begun.from, begun.to);
+  }
+
+  /** Puts an emoji in the place of its name that has just been typed, with a colon on both sides. */
+  async spell() {
+    const { selectionStart: caret, value } = this.field;
+    const before = value.slice(0, caret);
+    const name = NAMED.exec(before)?.[1].toLowerCase();
+    // Code stays as it is.
+    if (!name || before.split('```').length % 2 === 0) return;
+    const found = (await emoji()).find(({ names }) => names.includes(name));
+    if (found && this.field.value === value && this.field.selectionStart === caret) {
+      this.put(found.text, caret - name.length - 2, caret);
+    }
+  }
+
+  /** Puts a text in the place of a part, so that the browser can undo it where it knows how. */
+  put(text, from, to) {
+    const { field } = this;
+    field.setSelectionRange(from, to);
+    if (document.activeElement === field && document.execCommand('insertText', false, text)) return;
+    field.setRangeText(text, from, to, 'end');
     // The draft is kept by this event.
-    this.field.dispatchEvent(new Event('input', { bubbles: true }));
+    field.dispatchEvent(new Event('input', { bubbles: true }));
   }
 
   /** Writes a sign at the caret, and offers what may follow it. */

@@ -27,7 +27,7 @@ let offlineTimer = 0;
 export function openStream(heard, changed) {
   const stream = connect(heard, (state) => {
     showConnection(state);
-    changed(state);
+    if (!(state === 'signed-out' && 'leaving' in self)) changed(state);
   });
   let seenAt = Date.now();
   const seen = () => {

@@ -112,6 +112,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ),
     ("row.js", include_str!("../../assets/app/row.js")),
     ("stream.js", include_str!("../../assets/app/stream.js")),
+    ("sure.js", include_str!("../../assets/app/sure.js")),
     ("switcher.js", include_str!("../../assets/app/switcher.js")),
     (
         "tab-order.js",

@@ -168,6 +168,8 @@ texts! {
 
     /// The dialogs of the client.
     Dialogs {
+        delete_text: String,
+        delete_message: String,
         close: String,
         jump: String,
         found: String,

@@ -410,7 +410,7 @@ async fn an_inactive_organization_only_takes_rights_back(tenant: Tenant) {
         assert_eq!(page.status, 200, "{rest}: {}", page.text);
         // The one that signs out.
         assert_eq!(
-            page.text.matches("<form").count(),
+            page.text.matches("<form method=\"post\"").count(),
             1,
             "{rest}: {}",
             page.text

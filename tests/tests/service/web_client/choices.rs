@@ -159,6 +159,13 @@ async fn signing_out_drops_drafts(server: Server) {
         open(&browser, &server, &ada);
         browser.type_keys("#composer textarea", "for my eyes only");
         assert_eq!(browser.execute(drafts), 1);
+        // They stay where the server refuses.
+        browser.execute("document.querySelector('.home-menu [name=csrf]').value = 'other'");
+        browser.execute("document.querySelector('.home-menu').open = true");
+        browser.press("Sign out");
+        browser.wait_for("location.pathname === '/sign-out'");
+        assert_eq!(browser.execute(drafts), 1);
+        open_flow(&browser, &server, "");
         browser.execute("document.querySelector('.home-menu').open = true");
         browser.press("Sign out");
         browser.wait_for("location.pathname === '/sign-in'");

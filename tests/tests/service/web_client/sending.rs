@@ -217,9 +217,10 @@ async fn the_last_message_is_edited_and_deleted(server: Server) {
         one.type_keys(WRITE, ESCAPE);
         one.wait_for(&format!("document.querySelector('{WRITE}').value === ''"));
 
-        one.execute("confirm = () => true; document.querySelector('#chat article').focus()");
+        one.execute("document.querySelector('#chat article').focus()");
         shows(&one, "[data-do=delete]");
         one.execute("document.querySelector('[data-do=delete]').click()");
+        super::click(&one, "#delete[open] [value='delete']");
         sees(&other, "Deleted");
         sees(&one, "Deleted");
     });

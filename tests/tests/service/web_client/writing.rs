@@ -193,6 +193,20 @@ async fn names_tags_and_emoji_are_completed_by_the_keyboard(server: Server) {
             browser.type_keys(WRITE, ENTER);
             sees(&browser, none.trim_end());
         }
+        // A name that is typed in full becomes its emoji, which the browser undoes.
+        let written = |text: &str| {
+            browser.wait_for(&format!(
+                "document.querySelector('{WRITE}').value === '{text}'"
+            ));
+        };
+        browser.type_keys(WRITE, "Bye :wave:");
+        written("Bye 👋");
+        browser.type_keys(WRITE, &format!("{CONTROL}z{RELEASE}"));
+        written("Bye :wave:");
+        browser.type_keys(WRITE, " :nosuchname: `:wave:` 👋");
+        written("Bye :wave: :nosuchname: `:wave:` 👋");
+        browser.type_keys(WRITE, ENTER);
+        sees(&browser, "Bye :wave: :nosuchname: :wave: 👋");
         // The picker writes at the caret.
         browser.execute("document.querySelector('#composer [data-do=emoji]').click()");
         shows(&browser, "#picker[open] [role=option]");
