@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use eddyline_markup::chat;
+use eddyline_markup::{chat, chat_text, text};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 /// How many times as long as its text HTML may be, and how many bytes longer in any case. Longer
@@ -12,16 +13,25 @@ use serde_json::value::RawValue;
 const GROWTH: usize = 3;
 const SPARE_BYTES: usize = 4096;
 
-/// An encoded message or edit with `html` as last member: its text with light markdown, made safe.
-/// Messages that have no such text stay as they are, as do those whose HTML would be longer than
-/// three times the text and 4 KiB.
+/// An encoded message or edit with `html` as last member: its text with light markdown, made
+/// safe. Messages that have no such text have none, nor have those whose HTML would be longer than
+/// three times the text and 4 KiB. A message of a thread whose title has light markdown has
+/// `thread_title` before it.
 pub(crate) fn add_html(object: &[u8]) -> Vec<u8> {
-    html_of(object)
-        .and_then(|html| serde_json::to_vec(&html).ok())
-        .map_or_else(
-            || object.to_vec(),
-            |html| [&object[..object.len() - 1], b",\"html\":", &html, b"}"].concat(),
-        )
+    let Ok(said) = serde_json::from_slice::<Said<'_>>(object) else {
+        return object.to_vec();
+    };
+    let title = said.thread.as_ref().and_then(TitleJson::plain);
+    let added = [("thread_title", title), ("html", said.html())];
+    let mut json = object.to_vec();
+    for (name, value) in added {
+        let Some(value) = value.and_then(|value| serde_json::to_vec(&value).ok()) else {
+            continue;
+        };
+        json.pop();
+        json.extend([b",\"", name.as_bytes(), b"\":", &value, b"}"].concat());
+    }
+    json
 }
 
 /// The same for each message of an encoded list.
@@ -43,6 +53,24 @@ struct Said<'a> {
     event: Cow<'a, str>,
     #[serde(borrow)]
     content: &'a RawValue,
+    #[serde(borrow)]
+    thread: Option<TitleJson<'a>>,
+}
+
+/// What a thread says of its title.
+#[derive(Deserialize)]
+struct TitleJson<'a> {
+    #[serde(borrow)]
+    title: Cow<'a, str>,
+    source: Option<IgnoredAny>,
+}
+
+impl TitleJson<'_> {
+    /// The title without light markdown, if it has some. That of an outside item has none.
+    fn plain(&self) -> Option<String> {
+        let title = Some(text(&self.title)).filter(|_| self.source.is_none())?;
+        Some(chat_text(&title)).filter(|plain| *plain != title)
+    }
 }
 
 /// The content of a comment or an edit.
@@ -52,14 +80,16 @@ struct Inside<'a> {
     text: Cow<'a, str>,
 }
 
-fn html_of(object: &[u8]) -> Option<String> {
-    let Said { event, content } = serde_json::from_slice(object).ok()?;
-    let text: Cow<'_, str> = match &*event {
-        "message" | "status" => serde_json::from_str(content.get()).ok()?,
-        "comment" | "message-edit" => serde_json::from_str::<Inside<'_>>(content.get()).ok()?.text,
-        _ => return None,
-    };
-    html_of_text(&text)
+impl Said<'_> {
+    fn html(&self) -> Option<String> {
+        let content = self.content.get();
+        let text: Cow<'_, str> = match &*self.event {
+            "message" | "status" => serde_json::from_str(content).ok()?,
+            "comment" | "message-edit" => serde_json::from_str::<Inside<'_>>(content).ok()?.text,
+            _ => return None,
+        };
+        html_of_text(&text)
+    }
 }
 
 /// The text of a message, comment or status as HTML. `None` where it would be too long.
@@ -103,6 +133,26 @@ mod tests {
         ] {
             assert_eq!(with_html(&object), object);
         }
+    }
+
+    #[test]
+    fn a_title_with_markdown_is_there_without_it() {
+        let title = |title: &str, source: Value| {
+            let thread = json!({"title": title, "source": source});
+            let object = json!({"event": "file", "content": {}, "thread": thread});
+            with_html(&object)["thread_title"].clone()
+        };
+        let none = || Value::Null;
+        assert_eq!(title("**Lunch** &lt; `tea`", none()), "Lunch < tea");
+        assert_eq!(title("Lunch &lt; tea", none()), none());
+        assert_eq!(title("**kept**", json!({"id": 1})), none());
+        let both =
+            json!({"event": "message", "content": "a", "thread": {"title": "*b*", "source": null}});
+        let shown = with_html(&both);
+        assert_eq!(
+            (&shown["html"], &shown["thread_title"]),
+            (&json!("a"), &json!("b"))
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! was judged.
 //!
 //! [`chat`] has nothing to do with these layers: what it reads is no HTML, and it writes no text
-//! that it has not escaped.
+//! that it has not escaped. [`chat_text`] gives the words of the same text.
 //!
 //! The crate knows no other crate of ours, and nothing of threads or attachments: a look-up of
 //! `cid:` references is handed in.
@@ -29,7 +29,7 @@ use std::sync::LazyLock;
 
 use ammonia::{Builder, Url, UrlRelative};
 
-pub use crate::chat::chat;
+pub use crate::chat::{chat, chat_text};
 use crate::elements::{ELEMENTS, Kept};
 use crate::tidy::tidy;
 

@@ -65,6 +65,10 @@ pub struct Message {
     /// be longer than three times the text and 4 KiB.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub html: Option<String>,
+    /// The title of its thread as plain text, where HTML was asked for and the title of a thread that
+    /// mirrors no outside item has light markdown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread_title: Option<String>,
 }
 
 /// A file that came with a message.

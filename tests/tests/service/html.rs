@@ -50,8 +50,11 @@ async fn a_stream_of_events_has_html_where_it_is_asked_for(tenant: Tenant) {
     let id = tenant.ada.say(&tenant.main, "a `b`").await["id"]
         .as_i64()
         .unwrap();
-    assert_eq!(with.json().await["html"], "a <code>b</code>");
-    assert!(without.json().await["html"].is_null());
+    let (shown, plain) = (with.json().await, without.json().await);
+    assert_eq!(shown["html"], "a <code>b</code>");
+    assert_eq!(shown["thread_title"], "a b");
+    assert!(plain["html"].is_null());
+    assert!(plain["thread_title"].is_null());
 
     let flow = flow(&tenant);
     let edit = eddyline_client::requests::EditMessage {

@@ -156,8 +156,12 @@ fn author(reader: &mut Reader<'_>, message: &Message) -> StoreResult<String> {
 
 fn excerpt(message: &Message) -> String {
     let text = reference(message.event, &message.content);
+    let text = match message.event.has_text() {
+        true => eddyline_markup::chat_text(&text),
+        false => text.into_owned(),
+    };
     match text.char_indices().nth(MAX_TEXT) {
         Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.into_owned(),
+        None => text,
     }
 }

@@ -13,6 +13,7 @@ mod delimiters;
 mod highlight;
 mod languages;
 mod line;
+mod plain;
 #[cfg(test)]
 mod tests;
 mod words;
@@ -21,6 +22,7 @@ use std::borrow::Cow;
 
 use self::highlight::write_highlighted;
 use self::line::write_line;
+pub use self::plain::chat_text;
 
 /// What begins and ends a block of code.
 const FENCE: &str = "```";

@@ -418,7 +418,7 @@ function noteThread(message) {
   putThread(thread, message);
   if (message.id < newest) return;
   for (const feed of feeds) {
-    for (const row of feed.threads.get(thread.id) ?? []) fillThread(row, thread);
+    for (const row of feed.threads.get(thread.id) ?? []) fillThread(row, message);
   }
   if (shownThread?.thread !== thread.id) return;
   const { title, status, fields, body, actions } = thread;
@@ -500,8 +500,8 @@ let burstTimer = 0;
 
 /** Says who wrote what, or only how many messages came when many did. */
 function announce(message) {
-  const text = typeof message.content === 'string' ? message.content : '';
-  burst.push(`${authorOf(message).name}: ${text || textOf(message.html ?? message.title ?? '')}`);
+  const text = message.html ? textOf(message.html) : message.content;
+  burst.push(`${authorOf(message).name}: ${(typeof text === 'string' && text) || textOf(message.title ?? '')}`);
   clearTimeout(burstTimer);
   burstTimer = setTimeout(() => {
     say(burst.length > 3 ? t('script.chat.new_messages', { n: burst.length }) : burst.join('. '));
@@ -580,8 +580,8 @@ async function threadSoon(root) {
   const { thread } = find(`article[data-root="${root}"]`, main).dataset;
   await new Promise((resolve) => setTimeout(resolve, Math.random() * SPREAD));
   try {
-    const state = await call('GET', `/${room}/threads/${thread}`);
-    for (const feed of feeds) for (const row of feed.threads.get(thread) ?? []) fillThread(row, state);
+    const [message] = await call('GET', `/${room}/threads/${thread}/messages?limit=1&html=1`);
+    for (const feed of feeds) for (const row of feed.threads.get(thread) ?? []) fillThread(row, message);
     if (shownThread?.thread === thread) refresh(['thread-chip', 'thread-head']);
   } catch {
     // The thread is gone, or the server is away.

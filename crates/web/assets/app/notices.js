@@ -3,7 +3,7 @@
 
 import { call, root } from './api.js';
 import { tabOf } from './counts.js';
-import { find, kept } from './dom.js';
+import { find, kept, textOf } from './dom.js';
 import { known } from './people.js';
 import { authorOf, isHit } from './row.js';
 import { t } from './texts.js';
@@ -171,7 +171,8 @@ function isRepeated({ flow, user, id }) {
 
 function bodyOf(message) {
   if (!self.notifyText) return message.event === 'file' ? t('script.notice.sent_file') : t('script.notice.new_message');
-  const text = typeof message.content === 'string' ? message.content : message.content.file_name;
+  const { html, content } = message;
+  const text = html ? textOf(html) : (content.file_name ?? content.text ?? content);
   return [...(text ?? '')].slice(0, MOST_LETTERS).join('');
 }
 

@@ -77,7 +77,7 @@ export function fill(row, message, prefix) {
   for (const link of findAll('.when, .side-time', row)) link.href = path;
   fillFace(find('.face', row), author);
   fillText(row, message);
-  fillThread(row, message.thread);
+  fillThread(row, message);
   fillMore(row, message);
 }
 
@@ -162,8 +162,12 @@ export function dress(place) {
   }
 }
 
-/** Shows the thread of a message in its row. */
-export function fillThread(row, thread) {
+/** What the thread of a message is called. */
+export const titleOf = ({ thread, thread_title: plain }) => plain ?? textOf(thread.title);
+
+/** Shows the thread of a message in a row of the same thread. */
+export function fillThread(row, message) {
+  const { thread } = message;
   if (!thread) return;
   const path = `${root}${find('#main').dataset.path}/threads/${thread.id}`;
   row.dataset.thread = thread.id;
@@ -172,7 +176,7 @@ export function fillThread(row, thread) {
   if (thread.source) row.dataset.mirrors = '';
   const mark = find('.mark', row);
   const about = find('.about', row);
-  const title = thread.initial_message === Number(row.dataset.id) ? '' : textOf(thread.title);
+  const title = thread.initial_message === Number(row.dataset.id) ? '' : titleOf(message);
   mark.href = path;
   mark.setAttribute('aria-label', title ? t('both.thread_of', { title }) : t('both.thread'));
   find('.shape', mark).dataset.shape = thread.mark >> 3;

@@ -2,7 +2,7 @@
 
 import { load, root } from './api.js';
 import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
-import { authorOf, chip } from './row.js';
+import { authorOf, chip, titleOf } from './row.js';
 import { t } from './texts.js';
 import { shortTime } from './times.js';
 
@@ -34,10 +34,11 @@ function lineOf(message) {
     const line = text.split('\n').find((each) => each.trim() !== '')?.trim() ?? '';
     return [...line].slice(0, MOST_LETTERS).join('');
   };
-  const readable = (source) => textOf((source ?? '').replace(/<(?:\/(?:p|div|li|h\d|tr|blockquote)|br)\b/g, '\n$&'));
+  const readable = (source) => textOf((source ?? '').replace(/<(?:\/(?:p|div|li|h\d|tr)|\/?(?:blockquote|pre)|br)\b/g, '\n$&'));
   const said = typeof content === 'string' ? content : (content?.text ?? content?.file_name ?? content?.subject);
   const [html, other] = event === 'discussion' ? [body, title] : [title, body];
-  const text = first(said ?? (first(readable(html)) || readable(other)));
+  const shown = message.html ? readable(message.html) : said;
+  const text = first(shown ?? (first(readable(html)) || readable(other)));
   const isNamed = message.user !== '0' || message.author || message.external_user_name;
   if (!text || !isNamed) return text;
   const { name } = authorOf(message);
@@ -152,7 +153,7 @@ function partsOf(thread, message) {
   }
   from.append(...chip(thread.status));
   const line = lineOf(message);
-  const title = textOf(thread.title);
+  const title = titleOf(message);
   const shownTitle = title || make('span', { className: 'gone', textContent: t('both.deleted') });
   return [
     shape,

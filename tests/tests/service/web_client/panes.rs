@@ -14,6 +14,7 @@ on_both_databases![
     what_is_said_while_a_thread_is_loaded_is_in_it,
     the_inbox_tells_what_is_new_and_what_was_said_last,
     threads_that_people_began_have_a_list,
+    titles_and_lines_are_plain_text,
     the_inbox_goes_on_with_older_threads,
     files_have_a_list,
     a_search_stays_beside_what_it_found,
@@ -240,6 +241,51 @@ async fn threads_that_people_began_have_a_list(server: Server) {
         open_flow(&browser, &server, "/threads");
         assert_eq!(browser.count("#inbox .rows li"), 1);
         waits_for_text(&browser, "#inbox .rows .title", "Lunch?");
+    });
+}
+
+async fn titles_and_lines_are_plain_text(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let question = ben
+        .say(
+            MAIN,
+            "**Lunch** at `noon`? [menu](https://example.org/menu)",
+        )
+        .await;
+    answer(&ben, &question, "*Yes*, ~~no~~").await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/threads");
+        waits_for_text(&browser, "#inbox .rows .title", "Lunch at noon? menu");
+        waits_for_text(&browser, "#inbox .rows .last", "ben: Yes, no");
+        click(&browser, "#inbox .rows a");
+        waits_for_text(&browser, "#thread-title", "Lunch at noon? menu");
+    });
+    ben.say(MAIN, "Something else").await;
+    answer(&ben, &question, "**Or** one").await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(&browser, "#inbox .rows .last", "ben: Or one");
+        waits_for_text(
+            &browser,
+            "#chat article:last-child .about span",
+            "Lunch at noon? menu",
+        );
+        waits_for_text(&browser, "#inbox .rows .title", "Lunch at noon? menu");
+    });
+    let path = format!("/flows/{MAIN}/messages/{}", question["id"]);
+    ben.does(Method::PUT, &path, &json!({"content": "_Tea_?"}))
+        .await;
+    tokio::task::block_in_place(|| {
+        waits_for_text(&browser, "#chat article:last-child .about span", "Tea?");
+        waits_for_text(&browser, "#thread-title", "Tea?");
+        browser.open(&format!("{}/app/{MAIN}/search?q=or", server.base_url()));
+        super::ready(&browser);
+        waits_for_text(&browser, ".found .excerpt", "Or one");
+        assert_eq!(complaints(&browser), [""; 0]);
     });
 }
 

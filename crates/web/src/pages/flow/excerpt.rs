@@ -1,5 +1,6 @@
 //! Stretches of messages as lists of what was found show them, with the words that were looked for.
 
+use eddyline_markup::chat_text;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::search::hits;
 
@@ -26,7 +27,7 @@ pub(super) fn excerpt(message: &PageMessage, words: &[String]) -> Vec<Piece> {
 /// What can be read in a message.
 fn text_of(message: &PageMessage) -> String {
     if let Some(text) = &message.text {
-        return text.clone();
+        return chat_text(text);
     }
     if message.event == MessageKind::File {
         let name = message.attachments.first().map(|file| &file.file_name);

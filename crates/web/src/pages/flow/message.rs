@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_app::{App, Room, html_of_text};
+use eddyline_markup::{chat_text, text};
 use eddyline_model::items::{Item, Status};
 use eddyline_model::messages::{MessageKind, MessageView, ThreadState};
 use eddyline_model::reactions::Reactions;
@@ -140,11 +141,11 @@ impl PageThread {
         ThreadMark::of(&self.id).number()
     }
 
-    /// What it is called; HTML.
+    /// What it is called, as plain text.
     pub(super) fn title(&self) -> String {
         match self.item() {
-            Some(item) => item.title.clone(),
-            None => title_of(&self.state.root_text),
+            Some(item) => text(&item.title),
+            None => chat_text(&text(&title_of(&self.state.root_text))),
         }
     }
 

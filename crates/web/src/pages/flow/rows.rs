@@ -193,7 +193,7 @@ impl RowThread {
         Self {
             id: thread.id.clone(),
             path: format!("{flow}/threads/{}", thread.id),
-            title: eddyline_markup::text(&thread.title()),
+            title: thread.title(),
             hue: thread.mark() & 7,
             shape: thread.mark() >> 3,
             status: thread.status().and_then(Chip::of),

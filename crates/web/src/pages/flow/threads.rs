@@ -188,6 +188,10 @@ fn last_line(last: &LastMessage, context: &RowContext<'_>) -> String {
     if last.text.is_empty() {
         return String::new();
     }
+    let text = match last.event.has_text() {
+        true => eddyline_markup::chat_text(&last.text),
+        false => last.text.clone(),
+    };
     let person = || context.people.get(&last.user?.0);
     let name = match &last.author_name {
         Some(name) => Some(name),
@@ -200,11 +204,8 @@ fn last_line(last: &LastMessage, context: &RowContext<'_>) -> String {
                 true => &context.t.both.last_act,
                 false => &context.t.both.last_line,
             };
-            phrase
-                .with("name", name)
-                .with("text", &last.text)
-                .to_string()
+            phrase.with("name", name).with("text", &text).to_string()
         }
-        None => last.text.clone(),
+        None => text,
     }
 }
