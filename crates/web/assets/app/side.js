@@ -3,7 +3,7 @@
 
 import { isOfAnother, load } from './api.js';
 import { countChange, countMentions, countNews, noteRead } from './counts.js';
-import { find, pageOf } from './dom.js';
+import { find, findAll, pageOf } from './dom.js';
 import './frame.js';
 import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
@@ -33,6 +33,7 @@ function heard(event) {
       notePresence(event.content, event.flow, false);
       break;
     case 'read':
+      showRead(event.content);
       if (!noteRead(event.content)) refreshSoon();
       break;
     case 'reset':
@@ -52,6 +53,15 @@ function heard(event) {
 
 /** Whether the list of mentions has a message with this number. */
 const isListed = (id) => find(`#mentions-list :is([href$="#m${id}"], [href$="#t${id}"])`) !== null;
+
+/** Shows which mentions the reader has read in a flow, on this page or elsewhere. */
+function showRead({ flow, message }) {
+  for (const item of findAll('#mentions-list .unread')) {
+    if (item.dataset.flow !== flow || Number(item.dataset.message) > message) continue;
+    item.classList.remove('unread');
+    find('.quietly', item).remove();
+  }
+}
 
 function refreshSoon() {
   timer ||= setTimeout(refresh, Math.random() * SPREAD);

@@ -250,6 +250,7 @@ texts! {
 
     /// Searches, and lists of what was found.
     Finding {
+        whole_words: String,
         words: String,
         by: String,
         since: String,

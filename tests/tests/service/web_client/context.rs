@@ -450,6 +450,8 @@ async fn all_rooms_are_searched_and_mentions_are_listed(server: Server) {
         shows(&browser, "#mentions .count:not([hidden])");
         assert_eq!(text_of(&browser, "#mentions .num"), "1");
         browser.open(&format!("{}/app/-/search", server.base_url()));
+        shows(&browser, "[name=q]:focus");
+        assert!(browser.text().contains("Whole words are found"));
         browser.fill_label("Words", "kettle");
         browser.press("Search");
         shows(&browser, ".found mark");

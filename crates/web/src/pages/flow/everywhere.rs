@@ -7,7 +7,7 @@ use axum::response::Response;
 use eddyline_app::{Actor, ErrorKind, Room, RoomsMessages};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageCursor;
-use eddyline_wire::RoomRef;
+use eddyline_wire::{Flow, RoomRef};
 
 use super::found::{FOUND, FoundContext, FoundList, FoundRow, Question};
 use super::message::PageMessage;
@@ -115,7 +115,7 @@ async fn rows(
     let messages: Vec<(Room, PageMessage)> = list.messages.into_iter().map(shown).collect();
     let me = actor.user()?.user.id;
     let flows = visit.app().flows().all(actor).await?;
-    let flows: HashMap<&str, (String, &str)> = flows
+    let flows: HashMap<&str, (String, &Flow)> = flows
         .iter()
         .map(|flow| {
             let (organization, name) = (
@@ -123,7 +123,7 @@ async fn rows(
                 &flow.parameterized_name,
             );
             let path = format!("/app/{organization}/{name}");
-            (flow.id.as_str(), (path, flow.name.as_str()))
+            (flow.id.as_str(), (path, flow))
         })
         .collect();
     let mut people = UsersById::new();
@@ -139,14 +139,17 @@ async fn rows(
         words,
     };
     let rows = messages.iter().filter_map(|(room, message)| {
-        let (path, place) = match room.reference() {
+        Some(match room.reference() {
             RoomRef::Flow(flow) => {
-                let (path, name) = flows.get(flow.0.as_str())?;
-                (path.clone(), (*name).to_owned())
+                let (path, flow) = flows.get(flow.0.as_str())?;
+                let row = FoundRow::of(message, path, Some(flow.name.clone()), &context);
+                row.read_up_to(&flow.id, flow.read.unwrap_or(i64::MAX))
             }
-            RoomRef::Private => of_conversation(message, me, &people, visit.texts())?,
-        };
-        Some(FoundRow::of(message, &path, Some(place), &context))
+            RoomRef::Private => {
+                let (path, place) = of_conversation(message, me, &people, visit.texts())?;
+                FoundRow::of(message, &path, Some(place), &context)
+            }
+        })
     });
     let rows = rows.collect();
     let further = list.next.map(|place| further(&place.to_string()));

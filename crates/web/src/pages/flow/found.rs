@@ -135,6 +135,11 @@ pub(super) struct FoundRow {
     /// The day, or the time of today.
     pub(super) when: String,
     pub(super) pieces: Vec<Piece>,
+    /// The number of the message, and the flow of a list of what the reader is to read.
+    pub(super) id: i64,
+    pub(super) flow: String,
+    /// Whether the reader has not read it.
+    pub(super) unread: bool,
 }
 
 /// A list of what was found.
@@ -173,6 +178,18 @@ impl FoundRow {
                 .short(today, visit.texts())
                 .unwrap_or_else(|| zone.clock(sent)),
             pieces: excerpt(message, context.words),
+            id: message.id,
+            flow: String::new(),
+            unread: false,
+        }
+    }
+
+    /// The row in a flow that the reader has read up to a message.
+    pub(super) fn read_up_to(self, flow: &str, read: i64) -> Self {
+        Self {
+            flow: flow.to_owned(),
+            unread: self.id > read,
+            ..self
         }
     }
 }
