@@ -141,12 +141,12 @@ async fn create(ctx: RequestContext, request: UnparsedParams<CreateInvitation>) 
 async fn import(ctx: RequestContext, request: UnparsedParams<ImportInvitations>) -> Answer {
     let room = ctx.flow(FlowAction::Invite).await?;
     let ImportInvitations { list, message } = request.read()?;
-    let imported = ctx
+    let invited = ctx
         .app()
         .invitations()
         .import(ctx.actor(), &room, &list, words(message))
         .await?;
-    json(StatusCode::OK, &imported)
+    json(StatusCode::OK, &invited.addresses)
 }
 
 async fn accept(ctx: RequestContext, request: UnparsedParams<AcceptInvitation>) -> Answer {

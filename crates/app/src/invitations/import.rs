@@ -36,6 +36,10 @@ const MAX_ITEMS: usize = 10_000;
 const PORTION: usize = 200;
 /// How many imports are under way, in the process and for one organization.
 const IMPORTS: Quota = Quota::new(32, 2, 2);
+/// Why an address is refused whose user is blocked from the flow.
+pub const BLOCKED_ADDRESS: &str = "is blocked from the flow";
+/// Why an address is refused whose user is in the flow.
+pub const PRESENT_ADDRESS: &str = "is already in the flow";
 /// How many addresses the flow is told of by name.
 const TOLD: usize = 50;
 
@@ -72,6 +76,8 @@ struct Import {
 /// What became of the entries, each of which is in one place, in the order of the list.
 #[derive(Default)]
 struct Outcome {
+    /// How many of the invitations got no mail, since the last one was sent just now.
+    unmailed: usize,
     invitations: Vec<Invitation>,
     /// The addresses of new invitations.
     new: Vec<String>,
@@ -90,6 +96,7 @@ impl Outcome {
     }
 
     fn extend(&mut self, more: Self) {
+        self.unmailed += more.unmailed;
         self.invitations.extend(more.invitations);
         self.new.extend(more.new);
         self.added.extend(more.added);
@@ -97,6 +104,15 @@ impl Outcome {
         self.erroneous.extend(more.erroneous);
         self.exceeded = self.exceeded.or(more.exceeded);
     }
+}
+
+/// What came of a list of addresses that were invited.
+#[derive(Debug)]
+pub struct InvitedList {
+    /// What became of each.
+    pub addresses: ImportedInvitations,
+    /// How many of the invitations were pending and got no mail: the last one was sent just now.
+    pub unmailed: usize,
 }
 
 impl Invitations {
@@ -120,7 +136,7 @@ impl Invitations {
         room: &Arc<FlowRoom>,
         list: &str,
         message: Option<String>,
-    ) -> Result<ImportedInvitations> {
+    ) -> Result<InvitedList> {
         let list = read(list)?;
         let permit = self
             .imports
@@ -143,7 +159,7 @@ impl Invitations {
 }
 
 impl Import {
-    async fn run(self, list: Vec<ImportItem>) -> Result<ImportedInvitations> {
+    async fn run(self, list: Vec<ImportItem>) -> Result<InvitedList> {
         let mut done = Outcome::default();
         let (mut last, mut failed) = (None, None);
         for portion in list.chunks(PORTION) {
@@ -173,14 +189,17 @@ impl Import {
             Some(exceeded) if done.invitations.is_empty() && done.added.is_empty() => {
                 Err(Error::from(exceeded))
             }
-            _ => Ok(ImportedInvitations {
-                invitations: done
-                    .invitations
-                    .iter()
-                    .map(|i| self.inviting.show(&self.room, i))
-                    .collect(),
-                added_users: done.added,
-                erroneous_emails: done.erroneous,
+            _ => Ok(InvitedList {
+                addresses: ImportedInvitations {
+                    invitations: done
+                        .invitations
+                        .iter()
+                        .map(|i| self.inviting.show(&self.room, i))
+                        .collect(),
+                    added_users: done.added,
+                    erroneous_emails: done.erroneous,
+                },
+                unmailed: done.unmailed,
             }),
         }
     }
@@ -229,6 +248,7 @@ impl Import {
                     .collect();
                 outcome.nicks = add.into_iter().map(|user| user.nick).collect();
                 (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
+                outcome.unmailed = sent.unmailed;
                 Ok(outcome)
             },
         );
@@ -319,13 +339,9 @@ fn sort(tx: &mut Tx<'_>, room: &FlowRoom, list: &[ImportItem]) -> StoreResult<So
         let member = owner.as_ref().and_then(|owner| room.member(owner.user.id));
         match (member, owner) {
             (Some(member), _) if member.blocked => {
-                sorted
-                    .outcome
-                    .refuse(email.as_str(), "is blocked from the flow");
+                sorted.outcome.refuse(email.as_str(), BLOCKED_ADDRESS);
             }
-            (Some(_), _) => sorted
-                .outcome
-                .refuse(email.as_str(), "is already in the flow"),
+            (Some(_), _) => sorted.outcome.refuse(email.as_str(), PRESENT_ADDRESS),
             (None, Some(owner)) if owner.belongs => sorted.add.push(owner.user),
             (None, _) => sorted.invite.push(email.clone()),
         }

@@ -9,6 +9,8 @@ pub(crate) mod end;
 mod import;
 mod send;
 
+pub use self::import::{BLOCKED_ADDRESS, InvitedList, PRESENT_ADDRESS};
+
 use crate::core::Core;
 use crate::mailer::Mail;
 use crate::rooms::Rooms;

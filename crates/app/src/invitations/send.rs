@@ -68,6 +68,8 @@ pub(super) struct Sent {
     pub(super) invitations: Vec<Invitation>,
     /// The addresses of the new ones.
     pub(super) new: Vec<String>,
+    /// How many got no mail, since the last one was sent just now.
+    pub(super) unmailed: usize,
     pub(super) refused: Vec<(Email, InvitationRefusal)>,
 }
 
@@ -114,8 +116,10 @@ impl<'a> Sending<'a> {
                     sent.new.push(email.to_string());
                     sent.invitations.extend(made.next());
                 }
-                AddressOutcome::Again(invitation) | AddressOutcome::Waiting(invitation) => {
+                AddressOutcome::Again(invitation) => sent.invitations.push(invitation),
+                AddressOutcome::Waiting(invitation) => {
                     sent.invitations.push(invitation);
+                    sent.unmailed += 1;
                 }
                 AddressOutcome::Refused(refusal) => sent.refused.push(((*email).clone(), refusal)),
             }

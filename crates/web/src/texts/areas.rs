@@ -670,6 +670,10 @@ texts! {
 
     /// Inviting people by mail.
     Inviting {
+        blocked: String,
+        in_flow: String,
+        invited_before: String,
+        some_invited_before: String,
         lead: Phrase,
         invite: String,
         addresses: String,

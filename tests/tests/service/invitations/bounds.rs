@@ -13,6 +13,7 @@ const IMPORT: &str = "/flows/acme/main/invitations/import";
 on_both_databases![
     the_same_invitation_is_mailed_once_in_a_pause,
     an_import_within_the_pause_mails_nobody_twice,
+    the_page_says_who_was_invited_before_and_got_no_second_mail,
     pending_invitations_are_listed_in_pages,
     an_import_of_several_portions_is_told_once_in_the_order_of_the_list,
 ];
@@ -115,6 +116,34 @@ async fn an_import_within_the_pause_mails_nobody_twice(server: Server) {
     for address in &list {
         assert_eq!(server.letters_to(address).len(), 1, "{address}");
     }
+}
+
+async fn the_page_says_who_was_invited_before_and_got_no_second_mail(server: Server) {
+    let Acme { ada, .. } = server.acme();
+    let page = "/app/acme/main/settings/invitations";
+    let mut visitor = server.signed_in(&ada.email, PASSWORD).await;
+    for (list, done, text) in [
+        (
+            "gus@guests.example",
+            "sent",
+            "The invitations are on their way.",
+        ),
+        ("gus@guests.example", "pending", "They are invited already."),
+        (
+            "gus@guests.example, ida@guests.example",
+            "some-pending",
+            "Some of these addresses had been invited",
+        ),
+    ] {
+        visitor.get(page).await;
+        let sent = visitor
+            .post(page, &[("do", "invite"), ("list", list)])
+            .await;
+        assert_eq!(sent.sent_on(), format!("{page}?done={done}"));
+        visitor.get(sent.sent_on()).await.says(200, text);
+    }
+    server.letter("ida@guests.example", 1).await;
+    assert_eq!(server.letters_to("gus@guests.example").len(), 1);
 }
 
 async fn pending_invitations_are_listed_in_pages(server: Server) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Error, FlowRoom};
+use eddyline_app::{BLOCKED_ADDRESS, Error, FlowRoom, PRESENT_ADDRESS};
 use eddyline_model::InvitationId;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::requests::ImportInvitations;
@@ -52,6 +52,8 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
         "sent" => Some(t.sent.as_str()),
         "added" => Some(t.added.as_str()),
         "both" => Some(t.both.as_str()),
+        "pending" => Some(t.invited_before.as_str()),
+        "some-pending" => Some(t.some_invited_before.as_str()),
         "withdrawn" => Some(t.withdrawn.as_str()),
         _ => None,
     };
@@ -141,8 +143,8 @@ async fn invite(names: &FlowNames, sent: &Submission) -> Result<Response, PageEr
         }
         Err(error) => Err(error),
     };
-    let imported = match outcome {
-        Ok(imported) => imported,
+    let (imported, unmailed) = match outcome {
+        Ok(invited) => (invited.addresses, invited.unmailed),
         Err(error) => {
             let form = inviting(visit, &room, sent.get("list"), message).with_error(error)?;
             return shown(visit, &room, form, None).await;
@@ -152,7 +154,7 @@ async fn invite(names: &FlowNames, sent: &Submission) -> Result<Response, PageEr
         let here = Subject::Invitations.path(&path_of_room(&room));
         return Ok(see_other(&format!(
             "{here}?done={}",
-            what_was_done(&imported)
+            what_was_done(&imported, unmailed)
         )));
     }
     // What is left to do stays in the form.
@@ -164,12 +166,14 @@ async fn invite(names: &FlowNames, sent: &Submission) -> Result<Response, PageEr
     shown(visit, &room, form, done).await
 }
 
-fn what_was_done(imported: &ImportedInvitations) -> &'static str {
+fn what_was_done(imported: &ImportedInvitations, unmailed: usize) -> &'static str {
     match (
         imported.invitations.is_empty(),
         imported.added_users.is_empty(),
     ) {
         (true, _) => "added",
+        (false, true) if unmailed == imported.invitations.len() => "pending",
+        (false, _) if unmailed > 0 => "some-pending",
         (false, true) => "sent",
         (false, false) => "both",
     }
@@ -182,12 +186,12 @@ fn refused(imported: &ImportedInvitations) -> impl Iterator<Item = (&str, &str)>
 }
 
 /// What to say beside the field about the entries that were refused.
-fn told(imported: &ImportedInvitations, t: &Texts) -> Error {
+fn told(imported: &ImportedInvitations, t: &'static Texts) -> Error {
     let mut texts: Vec<String> = refused(imported)
         .take(TOLD)
         .map(|(text, why)| {
             let refused = t.inviting.refused.with("text", text);
-            refused.with("why", why).to_string()
+            refused.with("why", in_words(why, t)).to_string()
         })
         .collect();
     let rest = refused(imported).count().saturating_sub(TOLD);
@@ -195,6 +199,15 @@ fn told(imported: &ImportedInvitations, t: &Texts) -> Error {
         texts.push(t.count(&t.inviting.more_refused, rest).to_string());
     }
     Error::invalid_fields([("list".to_owned(), texts)].into())
+}
+
+/// Why an address was refused, in the language of the page where it has words for it.
+fn in_words<'a>(why: &'a str, t: &'static Texts) -> &'a str {
+    match why {
+        BLOCKED_ADDRESS => &t.inviting.blocked,
+        PRESENT_ADDRESS => &t.inviting.in_flow,
+        why => why,
+    }
 }
 
 async fn withdraw(names: &FlowNames, sent: &Submission) -> Result<Response, PageError> {
