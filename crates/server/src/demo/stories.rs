@@ -25,6 +25,8 @@ pub(super) struct StoryState {
     pub(super) buttons: &'static [(&'static str, usize)],
     /// The state that follows by itself; without one the story is over.
     pub(super) next: Option<usize>,
+    /// Whether the story goes on only when the visitor presses a button.
+    pub(super) waits: bool,
     /// What is said about it in the thread.
     pub(super) remark: Option<(Persona, &'static str)>,
 }
@@ -110,12 +112,21 @@ impl StoryState {
             status,
             buttons: &[],
             next,
+            waits: false,
             remark: None,
         }
     }
 
     const fn offers(self, buttons: &'static [(&'static str, usize)]) -> Self {
         Self { buttons, ..self }
+    }
+
+    /// The story goes on only when the visitor presses a button.
+    const fn waiting(self) -> Self {
+        Self {
+            waits: true,
+            ..self
+        }
     }
 
     const fn remarked(self, by: Persona, text: &'static str) -> Self {
@@ -322,9 +333,10 @@ const PULL_REQUESTS: &[Story] = &[
                 "Grace Hopper",
                 "pushed two commits",
                 ("In review", Color::Blue),
-                Some(3),
+                None,
             )
             .offers(REVIEW_BUTTONS)
+            .waiting()
             .remarked(
                 Grace,
                 "Never below 50 ms now, and there is a test for both ends.",
@@ -540,15 +552,16 @@ const RELEASES: &[Story] = &[Story {
             "Hedy Lamarr",
             "ticked “Pictures renewed”",
             ("8 of 9 done", Color::Blue),
-            Some(6),
+            None,
         )
-        .offers(&[("Approve", 4), ("Hold back", 7)])
+        .offers(&[("Approve", 4), ("Hold back", 6)])
+        .waiting()
         .remarked(
             Grace,
             "@Ada only your approval is left. The button is in this thread.",
         ),
         pressed("approved it", ("Approved", Color::Green), Some(5))
-            .offers(&[("Hold back", 7)])
+            .offers(&[("Hold back", 6)])
             .remarked(Grace, "Thank you! The roll-out begins in a few minutes."),
         by(
             "Grace Hopper",
@@ -556,22 +569,10 @@ const RELEASES: &[Story] = &[Story {
             ("Released", Color::Purple),
             None,
         ),
-        by(
-            "Grace Hopper",
-            "asked once more for the approval",
-            ("8 of 9 done", Color::Blue),
-            Some(8),
-        )
-        .offers(&[("Approve", 4), ("Hold back", 7)]),
-        pressed("held it back", ("On hold", Color::Orange), Some(8))
+        pressed("held it back", ("On hold", Color::Orange), None)
             .offers(&[("Approve", 4)])
+            .waiting()
             .remarked(Grace, "All right. What is missing?"),
-        by(
-            "Katherine Johnson",
-            "approved it",
-            ("Approved", Color::Green),
-            Some(5),
-        ),
     ],
 }];
 
@@ -686,3 +687,37 @@ const QUESTIONS: &[Story] = &[
         ],
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The states that a story goes through by itself.
+    fn by_itself(story: &'static Story) -> Vec<&'static StoryState> {
+        let follow = |state: &&'static StoryState| state.next.map(|next| &story.states[next]);
+        std::iter::successors(story.states.first(), follow).collect()
+    }
+
+    #[test]
+    fn what_is_left_to_the_visitor_waits_for_the_visitor() {
+        for story in [&RELEASES[0], &PULL_REQUESTS[0]] {
+            let last = by_itself(story).pop().unwrap();
+            assert!(last.waits, "{}", story.title);
+            let approves = |(name, _): &(&str, usize)| *name == "Approve";
+            assert!(last.buttons.iter().any(approves), "{}", story.title);
+        }
+    }
+
+    #[test]
+    fn a_state_that_waits_offers_a_way_on() {
+        let stories = SERIES.iter().flat_map(|series| series.stories);
+        for state in stories.flat_map(|story| story.states) {
+            let goes_on = state.next.is_some();
+            assert!(
+                !state.waits || (!goes_on && !state.buttons.is_empty()),
+                "{}",
+                state.did
+            );
+        }
+    }
+}

@@ -162,14 +162,18 @@ impl Tools {
         Ok(())
     }
 
-    /// Lets the next thing happen in a series. After the last state of an item another item begins.
+    /// Lets the next thing happen in a series, unless that waits for the visitor. After the last state
+    /// of an item another item begins.
     pub(super) async fn step(&mut self, at: usize) -> Result<Option<Remark>, Error> {
         let series = &SERIES[at];
         let present = &mut self.present[at];
-        let next = match present.state {
-            None => Some(0),
-            Some(state) => series.stories[present.story].states[state].next,
-        };
+        let now = present
+            .state
+            .map(|state| &series.stories[present.story].states[state]);
+        if now.is_some_and(|now| now.waits) {
+            return Ok(None);
+        }
+        let next = now.map_or(Some(0), |now| now.next);
         let state = next.unwrap_or_else(|| {
             present.story = (present.story + 1) % series.stories.len();
             present.number += 1;
