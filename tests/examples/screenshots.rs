@@ -89,6 +89,7 @@ fn main() -> io::Result<()> {
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images"),
         PathBuf::from,
     );
+    fs::create_dir_all(&folder)?;
     let (_demonstration, link) = demonstrate()?;
     let browser = Browser::start().ok_or_else(|| io::Error::other("there is no browser"))?;
     browser.open(&link);

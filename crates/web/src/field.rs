@@ -25,6 +25,8 @@ pub(crate) struct FormField {
     hint: &'static str,
     readonly: bool,
     optional: bool,
+    /// Whether it has the focus when the page opens.
+    focused: bool,
     problems: Vec<String>,
 }
 
@@ -103,6 +105,7 @@ impl FormField {
             hint: "",
             readonly: false,
             optional: false,
+            focused: false,
             problems: Vec::new(),
         }
     }
@@ -119,6 +122,12 @@ impl FormField {
 
     pub(crate) fn readonly(mut self) -> Self {
         self.readonly = true;
+        self
+    }
+
+    /// Gives it the focus when the page opens, unless something is wrong with the form.
+    pub(crate) fn focused(mut self) -> Self {
+        self.focused = true;
         self
     }
 
@@ -242,6 +251,11 @@ impl FormView {
     /// Whether the form is sent in parts.
     fn has_file(&self) -> bool {
         self.fields.iter().any(|field| field.kind == "file")
+    }
+
+    /// The id of something beside the fields of this form, which no other form of the page has.
+    pub(crate) fn id_of(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
     }
 
     fn id(&self, field: &FormField) -> String {

@@ -100,7 +100,7 @@ export class Composer {
     this.editing = null;
     this.thread = thread;
     this.text.value = kept.get(this.key) ?? '';
-    this.showTo({ hue, shape, text: t('script.composer.in_thread', { title }) });
+    this.showTo({ hue, shape, text: t('script.composer.in_thread', { title }), hint: t('script.composer.escape') });
     this.text.placeholder = t('script.composer.reply');
     this.text.focus();
   }
@@ -110,12 +110,12 @@ export class Composer {
     this.keep();
     this.editing = id;
     this.text.value = text;
-    this.showTo({ text: t('script.composer.edit') });
+    this.showTo({ text: t('script.composer.edit'), hint: t('script.composer.escape_edit') });
     this.text.focus();
     this.text.setSelectionRange(text.length, text.length);
   }
 
-  showTo({ hue, shape, text }) {
+  showTo({ hue, shape, text, hint }) {
     if (!this.to) return;
     this.to.hidden = false;
     const mark = find('.shape', this.to);
@@ -123,6 +123,7 @@ export class Composer {
     this.to.dataset.hue = hue ?? '';
     mark.dataset.shape = shape ?? '';
     find('.t', this.to).textContent = text;
+    find('small', this.to).textContent = hint;
   }
 
   /** Leaves the thread or the edit. */

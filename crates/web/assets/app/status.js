@@ -36,5 +36,8 @@ export function editStatus(button, room, failed) {
 /** Shows the status that a message sets. A message under another name sets none. */
 export function showStatus({ user, content, external_user_name: otherName }) {
   const place = otherName ? null : placeOf(user);
-  if (place) place.textContent = content;
+  if (!place) return;
+  place.textContent = content;
+  const button = find('[data-do="status"]', place.parentElement);
+  if (button) button.textContent = content ? t('both.change_status') : t('both.set_status');
 }

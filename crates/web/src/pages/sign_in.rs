@@ -121,7 +121,7 @@ fn form(visit: &Visit, next: &str, email: &str) -> FormView {
     visit
         .form("/sign-in", &t.sign_in.title)
         .hidden("next", next)
-        .field(FormField::email(t).value(email))
+        .field(FormField::email(t).value(email).focused())
         .field(FormField::password(
             "password",
             &t.field.password,

@@ -85,6 +85,8 @@ texts! {
 
     /// What the pages and the script both say.
     Both {
+        change_status: String,
+        set_status: String,
         edited: String,
         deleted: String,
         former: String,
@@ -240,7 +242,6 @@ texts! {
         sources: String,
         to_date: String,
         go: String,
-        set_status: String,
         to_inbox: String,
         close_thread: String,
         open: String,

@@ -296,7 +296,7 @@ async fn an_identity_provider_is_connected_replaced_and_disconnected(tenant: Ten
         .await;
     let page = ada.get(&here).await;
     page.says(200, "<dt>People it manages</dt>\n<dd>1</dd>");
-    page.says(200, ", or within an hour of it</dd>");
+    page.says(200, ", or up to an hour later</dd>");
     let again = ada.post(&here, &[]).await;
     again.says(409, "An identity provider is let in already.");
 

@@ -38,6 +38,8 @@ async fn chosen_colours_are_those_of_every_page(server: Server) {
         let chooses = |colours: &str| {
             browser.open(&format!("{}/account", server.base_url()));
             ready(&browser);
+            browser.press("Appearance");
+            shows(&browser, "#appearance-title:target");
             browser.choose("Colours", colours);
             browser.press("Save colours");
         };
@@ -170,5 +172,6 @@ async fn signing_out_drops_drafts(server: Server) {
         browser.press("Sign out");
         browser.wait_for("location.pathname === '/sign-in'");
         assert_eq!(browser.execute(drafts), 0);
+        shows(&browser, "[name=email]:focus");
     });
 }

@@ -81,6 +81,9 @@ async fn single_keys_answer_change_and_delete_the_message_with_the_focus(server:
         focus(&browser, "Lunch?");
         browser.press_keys("r");
         shows(&browser, "#composer .to:not([hidden])");
+        let hint =
+            browser.execute("return document.querySelector('#composer .to small').textContent");
+        assert_eq!(hint, "Esc leaves the thread");
         is_written(&browser, "");
         browser.press_keys(&format!("At noon{ENTER}"));
         sees(&browser, "At noon");

@@ -350,7 +350,7 @@ async fn a_status_is_set_and_shown_beside_the_name(server: Server) {
             sees(browser, "In the workshop");
         }
         // Escape leaves it as it was, and the focus comes back.
-        one.press("Set your status");
+        one.press("Change your status");
         one.press_keys(&format!("Gone{ESCAPE}"));
         one.wait_for("document.activeElement.dataset.do === 'status'");
         assert_eq!(texts(&other), ["In the workshop"]);
