@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::response::Response;
-use eddyline_app::{Download, Limit, QuotaKey, Variant};
+use eddyline_app::{Credential, Download, Limit, QuotaKey, Variant};
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::{Media, One};
@@ -28,6 +28,8 @@ use crate::response::with_header;
 
 /// What is downloaded is for its reader alone.
 const PRIVATE: HeaderValue = HeaderValue::from_static("private, no-store");
+/// For a day, by the browser that asked.
+const KEPT: &str = "private, max-age=86400";
 /// A page that somebody uploaded may do nothing where it is opened.
 const POLICY: HeaderValue = HeaderValue::from_static("sandbox; default-src 'none'");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -102,8 +104,18 @@ async fn link_to_file(ctx: RequestContext) -> Answer {
     link_to(&ctx, Variant::File).await
 }
 
+/// A page shows the same pictures again and again: browsers with a session get them at once, and may
+/// keep them.
 async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
-    link_to(&ctx, Variant::Thumbnail).await
+    if !matches!(ctx.actor().credential(), Some(Credential::Session(_))) {
+        return link_to(&ctx, Variant::Thumbnail).await;
+    }
+    let files = ctx.app().files();
+    let found = files
+        .find(ctx.actor(), ctx.segment("file"), Variant::Thumbnail)
+        .await?;
+    let response = content(&ctx, &found).await?;
+    Ok(with_header(response, CACHE_CONTROL, KEPT))
 }
 
 async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
@@ -121,14 +133,19 @@ async fn link_to(ctx: &RequestContext, variant: Variant) -> Answer {
 async fn download(ctx: RequestContext<Anybody>) -> Answer {
     let found = ctx.app().files().download(ctx.segment("link")).await?;
     ctx.mark_authenticated(found.owner);
+    content(&ctx, &found).await
+}
+
+/// What is asked for of a file.
+async fn content<A>(ctx: &RequestContext<A>, found: &Download) -> Answer {
     if lists(&ctx.headers, &found.tag) {
         return Ok(dressed(
             Response::new(Body::empty()),
-            &found,
+            found,
             StatusCode::NOT_MODIFIED,
         ));
     }
-    let range = match wanted(&ctx.headers, &found) {
+    let range = match wanted(&ctx.headers, found) {
         Wanted::All => None,
         Wanted::Part(range) => Some(range),
         Wanted::Nothing => {
@@ -150,12 +167,12 @@ async fn download(ctx: RequestContext<Anybody>) -> Answer {
         .and(QuotaKey::network(ctx.client_address()));
     let permit = ctx.shared.downloads.acquire(keys, 1);
     let permit = permit.map_err(|exceeded| exceeded.of(Limit::Downloads))?;
-    let content = ctx.app().files().read(&found, range.clone()).await?;
+    let content = ctx.app().files().read(found, range.clone()).await?;
     // It is held as long as the content is.
     let content = content.inspect(move |_| {
         let _held = &permit;
     });
-    let mut response = dressed(Response::new(Body::from_stream(content)), &found, status);
+    let mut response = dressed(Response::new(Body::from_stream(content)), found, status);
     response
         .headers_mut()
         .insert(CONTENT_LENGTH, HeaderValue::from(length));

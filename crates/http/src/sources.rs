@@ -18,6 +18,7 @@ use crate::handler::UnparsedParams;
 const ALL: &str = "/flows/{organization}/{flow}/sources";
 const ONE: &str = "/flows/{organization}/{flow}/sources/{source}";
 const OWN: &str = "/sources";
+const APPLICATIONS: &str = "/flows/{organization}/{flow}/applications";
 
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let changes = |path, id, summary| {
@@ -64,6 +65,18 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .answers(204, "It is gone", None),
         Endpoint::new(
             Method::GET,
+            APPLICATIONS,
+            "listFlowApplications",
+            "The applications that can be set up for a flow",
+            applications,
+        )
+        .answers(
+            200,
+            "Those that say where they are set up",
+            Some(Many("SetupApplication")),
+        ),
+        Endpoint::new(
+            Method::GET,
             OWN,
             "listSources",
             "All sources you can see; with a flow token, its own",
@@ -103,6 +116,12 @@ async fn list(ctx: RequestContext) -> Answer {
         StatusCode::OK,
         &ctx.app().sources().list_of_flow(&room).await?,
     )
+}
+
+async fn applications(ctx: RequestContext) -> Answer {
+    let room = ctx.flow(FlowAction::ManageSources).await?;
+    let found = ctx.app().oauth().set_up_in(ctx.actor(), &room).await?;
+    json(StatusCode::OK, &found)
 }
 
 async fn visible(ctx: RequestContext) -> Answer {

@@ -201,6 +201,12 @@ pub(crate) fn of_schema(name: &str) -> Option<Value> {
             "added_users": [flow_user()],
             "erroneous_emails": [{"nonsense": "is not an address"}],
         }),
+        "SetupApplication" => json!({
+            "id": 4,
+            "name": "Tracker",
+            "icon_url": null,
+            "setup_url": "https://bot.example/setup?flow=a176c7c7",
+        }),
         "FlowNotifications" => json!({"level": "account"}),
         "UserNotifications" => json!({
             "level": "mentions",
@@ -416,6 +422,7 @@ fn source() -> Value {
         "creator": 17,
         "created_at": "2026-01-31T08:00:00.000Z",
         "updated_at": "2026-01-31T08:00:00.000Z",
+        "threads_updated_at": "2026-01-31T08:05:00.000Z",
     })
 }
 

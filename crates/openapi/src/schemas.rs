@@ -4,8 +4,8 @@ use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowNotifications, FlowUser, FormerUser, Group,
     ImportedInvitations, IntegrationError, Invitation, Link, Message, Organization,
     OrganizationSummary, OrganizationUser, Participant, PictureSize, PrivateActivity,
-    PrivateConversation, Source, SourceApplication, Thread, ThreadLastMessage, Thumbnail, User,
-    UserNotifications,
+    PrivateConversation, SetupApplication, Source, SourceApplication, Thread, ThreadLastMessage,
+    Thumbnail, User, UserNotifications,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -89,6 +89,7 @@ fn of_people() -> Map<String, Value> {
     members(json!({
         "FlowUser": FlowUser::schema(),
         "FlowNotifications": FlowNotifications::schema(),
+        "SetupApplication": SetupApplication::schema(),
         "FormerUser": FormerUser::schema(),
         "UserNotifications": UserNotifications::schema(),
         "Organization": Organization::schema(),

@@ -41,5 +41,5 @@ pub use organizations::{
 pub use private::{Participant, PrivateActivity, PrivateConversation};
 pub use reading::{FieldErrors, NUMBER_TOO_LARGE, check_url, is_unseen, text_of_number};
 pub use request::{OneOf, Parameters, Request};
-pub use sources::{Source, SourceApplication};
+pub use sources::{SetupApplication, Source, SourceApplication};
 pub use users::{FormerUser, User, avatar_url};

@@ -31,6 +31,22 @@ pub struct Source {
     pub created_at: String,
     /// When it last changed, ISO 8601.
     pub updated_at: String,
+    /// When one of its threads changed last, ISO 8601; null while it has none.
+    #[serde(default)]
+    pub threads_updated_at: Option<String>,
+}
+
+/// An application that can be set up for a flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SetupApplication {
+    /// Number.
+    pub id: i64,
+    /// Name.
+    pub name: String,
+    /// Its picture.
+    pub icon_url: Option<String>,
+    /// The page of the application where it is set up for this flow.
+    pub setup_url: String,
 }
 
 /// The application of a source.

@@ -1,8 +1,12 @@
 //! The API and the stream for the scripts of pages, by the session of the browser.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use eddyline_client::Method;
 use eddyline_tests::{CSRF, Page, Raw, SESSION, Tenant, Visitor, on_shared_servers};
 use serde_json::{Value, json};
+
+use crate::files::PIXEL;
 
 on_shared_servers![
     scripts_read_and_write_as_the_user_who_is_signed_in,
@@ -13,6 +17,7 @@ on_shared_servers![
     only_what_takes_credentials_is_reached,
     a_session_allows_what_an_api_token_of_the_user_allows,
     the_stream_ends_with_the_session,
+    a_thumbnail_comes_at_once_and_may_be_kept,
 ];
 
 const PASSWORD: &str = eddyline_tests::PASSWORD;
@@ -73,6 +78,33 @@ async fn scripts_read_and_write_as_the_user_who_is_signed_in(tenant: Tenant) {
         "{}",
         wrong.text
     );
+}
+
+async fn a_thumbnail_comes_at_once_and_may_be_kept(tenant: Tenant) {
+    let picture =
+        json!({"data": STANDARD.encode(PIXEL), "content_type": "image/png", "file_name": "x.png"});
+    let file = json!({"event": "file", "content": picture});
+    let message = tenant.ada.post(&tenant.main, &file).await;
+    let of_api = message["content"]["thumbnail"]["path"].as_str().unwrap();
+    let path = format!("/app/-/api{of_api}");
+    let mut ben = ben(&tenant).await;
+    let small = ben.get(&path).await;
+    assert_eq!(small.status, 200);
+    assert_eq!(small.header("content-type"), "image/png");
+    assert_eq!(small.headers("cache-control"), ["private, max-age=86400"]);
+    let same = format!("If-None-Match: {}", small.header("etag"));
+    let again = ben.send("GET", &path, &[&same], "").await;
+    assert_eq!(again.status, 304);
+    assert_eq!(again.headers("cache-control"), ["private, max-age=86400"]);
+    // The file itself is not kept.
+    let whole = of_api.replace("/thumbnail/", "/");
+    let link = ben.get(&format!("/app/-/api{whole}")).await;
+    assert_eq!(link.status, 302);
+    assert_eq!(link.headers("cache-control"), ["private, no-store"]);
+    // Nor are others led to it.
+    let eve = tenant.user("eve");
+    let mut eve = tenant.server().signed_in(&eve.email, PASSWORD).await;
+    assert_eq!(eve.get(&path).await.status, 403);
 }
 
 async fn a_request_needs_the_token_of_the_page(tenant: Tenant) {

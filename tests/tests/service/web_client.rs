@@ -1,6 +1,7 @@
 //! The page of a flow in real browsers: what people see when they and others write, when the
 //! connection breaks, and when somebody means them harm.
 
+mod away;
 mod choices;
 mod code;
 mod context;

@@ -76,6 +76,17 @@ impl Files {
         ))
     }
 
+    /// A file, for a caller who may read the flow or the private conversation it is in.
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::link`].
+    pub async fn find(&self, actor: &Actor, id: &str, variant: Variant) -> Result<Download> {
+        let file = self.load_file(id).await?;
+        self.admit_reader(actor, file.room).await?;
+        self.found(&file, variant, actor.quota_subject()).await
+    }
+
     /// The origin at which browsers read files, where an object store hands them out.
     ///
     /// # Errors

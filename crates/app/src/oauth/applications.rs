@@ -10,11 +10,14 @@ use eddyline_model::policy::{self, ApplicationAction, OrganizationAction};
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 
+use eddyline_wire::SetupApplication;
+
 use super::end_grants;
 use super::keys::check_key;
 use crate::actor::{Actor, Credential};
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
+use crate::rooms::FlowRoom;
 use crate::{Error, OAuth, Result, sources};
 
 /// How many applications the people of an organization can register. Operators can register more.
@@ -234,6 +237,30 @@ impl OAuth {
             .store()
             .read(move |reader| reader.applications().list_of_organization(organization))
             .await?)
+    }
+
+    /// The applications of the flow's organization that say where they are set up for a flow. The
+    /// caller was admitted to it for
+    /// [`FlowAction::ManageSources`](policy::FlowAction::ManageSources).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::denied`], [`Error::unavailable`].
+    pub async fn set_up_in(&self, actor: &Actor, room: &FlowRoom) -> Result<Vec<SetupApplication>> {
+        let (flow, organization) = (&room.flow, &room.organization);
+        let addresses = &self.core.config().addresses;
+        let url = addresses.flow(organization, flow);
+        let all = self.applications(actor, organization.id).await?.into_iter();
+        let with_links = all.filter_map(|application| {
+            let setup_url = application.setup_link(&flow.id.0, &url)?;
+            Some(SetupApplication {
+                id: application.id.0,
+                name: application.name,
+                icon_url: application.icon_url.map(|uri| uri.as_str().to_owned()),
+                setup_url,
+            })
+        });
+        Ok(with_links.collect())
     }
 
     /// An application of one of the caller's organizations, if the caller may do `action` with it.

@@ -1,12 +1,13 @@
 //! Sources as they are shown.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use eddyline_model::applications::Application;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 use eddyline_model::sources::Source;
-use eddyline_model::{ApplicationId, RoomId};
+use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Source as WireSource, SourceApplication};
 
@@ -26,6 +27,8 @@ pub(super) fn describe(
 pub(super) struct Around {
     applications: HashMap<ApplicationId, Option<Application>>,
     flows: HashMap<RoomId, Option<(Flow, Organization)>>,
+    /// When a thread of each source changed last.
+    threads: HashMap<RoomId, HashMap<SourceId, Timestamp>>,
 }
 
 impl Around {
@@ -66,7 +69,22 @@ impl Around {
             creator: source.creator.map(|id| id.0),
             created_at: source.created_at.to_string(),
             updated_at: source.updated_at.to_string(),
+            threads_updated_at: self
+                .threads(reader, source.room)?
+                .get(&source.id)
+                .map(ToString::to_string),
             flow: flow_id,
+        })
+    }
+
+    fn threads(
+        &mut self,
+        reader: &mut Reader<'_>,
+        room: RoomId,
+    ) -> StoreResult<&HashMap<SourceId, Timestamp>> {
+        Ok(match self.threads.entry(room) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(reader.threads().list_changes_by_source(room)?),
         })
     }
 

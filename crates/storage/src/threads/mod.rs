@@ -263,6 +263,26 @@ impl<C: Access> Threads<'_, C> {
         )
     }
 
+    /// When a thread of each source of a room changed last.
+    pub fn list_changes_by_source(
+        c: &mut Connection,
+        room: RoomId,
+    ) -> Result<HashMap<SourceId, Timestamp>> {
+        let rows = threads::table
+            .filter(threads::room_id.eq(room.0))
+            .filter(threads::source_id.gt(0))
+            .group_by(threads::source_id)
+            .select((
+                threads::source_id.assume_not_null(),
+                diesel::dsl::max(threads::updated_at).assume_not_null(),
+            ))
+            .load::<(i64, i64)>(c)?;
+        let rows = rows.into_iter();
+        Ok(rows
+            .map(|(source, at)| (SourceId(source), Timestamp(at)))
+            .collect())
+    }
+
     /// What threads show of these sources.
     fn sources_shown(c: &mut Connection, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
         let rows = sources::table

@@ -18,6 +18,8 @@ on_shared_servers![
     an_error_message_is_set_and_taken_away_by_an_empty_text,
     name_and_addresses_are_changed,
     a_source_is_configured_where_its_application_says,
+    an_application_is_set_up_for_a_flow_where_it_says,
+    a_source_says_when_its_threads_changed_last,
     what_is_too_long_or_no_address_is_refused,
     a_source_sees_and_changes_itself,
 ];
@@ -215,6 +217,42 @@ async fn a_source_is_configured_where_its_application_says(tenant: Tenant) {
             shown
         );
     }
+}
+
+async fn an_application_is_set_up_for_a_flow_where_it_says(tenant: Tenant) {
+    let path = tenant.path("/applications");
+    let server = tenant.server();
+    server.robot(&tenant.name, &[]);
+    assert_eq!(tenant.ben.get(&path).await, json!([]));
+    let uri = "https://tracker.example/setup";
+    let robot = server.robot(&tenant.name, &["--setup-uri", uri]);
+    let flow = tenant.ben.get(&tenant.path("")).await;
+    let found = tenant.ben.get(&path).await;
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    let id: i64 = robot.id.parse().unwrap();
+    assert_eq!(
+        (&found[0]["id"], &found[0]["name"]),
+        (&json!(id), &json!("Robot"))
+    );
+    let link = found[0]["setup_url"].as_str().unwrap();
+    let begins = format!("{uri}?flow={}&flow_url=", flow["id"].as_str().unwrap());
+    assert!(link.starts_with(&begins), "{link}");
+}
+
+async fn a_source_says_when_its_threads_changed_last(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let other = Source::new(&tenant).await;
+    assert_eq!(source.shown["threads_updated_at"], Json::Null);
+    let mut last = Json::Null;
+    for id in ["1", "2", "1"] {
+        last = source.push(&activity(id, "changed")).await["thread"]["updated_at"].clone();
+    }
+    let shown = async |source: &Source| {
+        let shown = tenant.ben.get(&path(&tenant, source)).await;
+        shown["threads_updated_at"].clone()
+    };
+    assert_eq!(shown(&source).await, last);
+    assert_eq!(shown(&other).await, Json::Null);
 }
 
 async fn what_is_too_long_or_no_address_is_refused(tenant: Tenant) {

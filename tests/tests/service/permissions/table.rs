@@ -133,6 +133,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("PUT /sources", |_| Body::Json(json!({"name": "Same"})), "403 403 403 403 403 403 403 403 403 401"),
     row("DELETE /sources", none, "403 403 403 403 403 403 403 403 403 401"),
     row("GET /flows/{organization}/{flow}/sources", none, MEMBERS),
+    row("GET /flows/{organization}/{flow}/applications", none, MEMBERS),
     // Only applications make sources.
     row("POST /flows/{organization}/{flow}/sources", |_| Body::Json(json!({"name": "New"})), "403 403 403 403 403 403 404 404 403 401"),
     row("GET /flows/{organization}/{flow}/sources/{source}", none, MEMBERS),

@@ -1,12 +1,16 @@
 //! The tabs of flows and private conversations, and the hint of a first visit.
 
-use eddyline_client::Method;
+use eddyline_client::{Json, Method};
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use super::{ENTER, MAIN, complaints, open, open_flow, ready, sees, shows, write};
+use super::{ENTER, MAIN, UP, complaints, open, open_flow, ready, sees, shows, write};
+
+const CONTROL: &str = "\u{e009}";
+const SHIFT: &str = "\u{e008}";
+const RELEASE: &str = "\u{e000}";
 
 on_both_databases![
     a_closed_tab_stays_closed_until_its_flow_is_visited,
@@ -14,7 +18,89 @@ on_both_databases![
     a_closed_conversation_comes_back_with_a_message,
     a_conversation_that_is_begun_stays_in_the_list,
     a_first_visit_says_what_a_flow_is,
+    tabs_stand_in_the_order_the_reader_gives_them,
 ];
+
+async fn tabs_stand_in_the_order_the_reader_gives_them(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    for name in ["side", "third"] {
+        server.flow("acme", name, &[&ada]);
+    }
+    for with in [&ada, &ben] {
+        let hello = json!({"event": "message", "content": "hello"});
+        let path = format!("/private/{}/messages", with.id);
+        ada.does(Method::POST, &path, &hello).await;
+    }
+    let keep = async |first: &str, places: [i64; 3]| {
+        let patience = Patience::until("the order is kept");
+        loop {
+            let flows = ada.get("/flows").await;
+            let flows = flows.as_array().unwrap();
+            let place = |flow: &Json| flow["tab_position"].as_i64().unwrap_or(0);
+            let mut known: Vec<(i64, &str)> = flows
+                .iter()
+                .map(|flow| (place(flow), flow["parameterized_name"].as_str().unwrap()))
+                .collect();
+            known.sort_unstable();
+            if known[0].1 == first && known.iter().map(|(place, _)| *place).eq(places) {
+                return;
+            }
+            patience.goes_on().await;
+        }
+    };
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        let names = |list: &str| {
+            browser.execute(&format!(
+                "return [...document.querySelectorAll('{list} .tab:is([data-flow], [data-private]) .t')]
+                    .map((name) => name.firstChild.textContent)"
+            ))
+        };
+        assert_eq!(names("#tabs"), json!(["main", "side", "third"]));
+        // By keys, and the focus stays.
+        browser.execute("document.querySelector('.tab[data-api=\"acme/third\"]').focus()");
+        let up = format!("{CONTROL}{SHIFT}{UP}{RELEASE}");
+        browser.press_keys(&up);
+        assert_eq!(names("#tabs"), json!(["main", "third", "side"]));
+        browser.press_keys(&up);
+        browser.press_keys(&up);
+        let order = json!(["third", "main", "side"]);
+        assert_eq!(names("#tabs"), order);
+        browser.wait_for("document.activeElement.dataset.api === 'acme/third'");
+        Handle::current().block_on(keep("third", [1, 2, 3]));
+        open_flow(&browser, &server, "");
+        assert_eq!(names("#tabs"), order);
+        // By dragging: to the last place, and back when it is let go elsewhere.
+        let drag = |list: &str, end: &str| {
+            browser.execute(&format!(
+                "const tabs = [...document.querySelectorAll('{list} .tab:is([data-flow], [data-private])')];
+                 const dataTransfer = new DataTransfer();
+                 const send = (tab, kind, clientY = 0) => tab.dispatchEvent(new DragEvent(kind,
+                     {{ dataTransfer, clientY, bubbles: true, cancelable: true }}));
+                 send(tabs[0], 'dragstart');
+                 send(tabs.at(-1), 'dragover', tabs.at(-1).getBoundingClientRect().bottom - 1);
+                 send(tabs[0], '{end}');"
+            ));
+        };
+        drag("#tabs", "dragend");
+        assert_eq!(names("#tabs"), order);
+        drag("#tabs", "drop");
+        assert_eq!(names("#tabs"), json!(["main", "side", "third"]));
+        Handle::current().block_on(keep("main", [1, 2, 3]));
+        let people = names("#conversations");
+        drag("#conversations", "drop");
+        let turned = json!([people[1], people[0]]);
+        assert_eq!(names("#conversations"), turned);
+        browser.wait_for("performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('/tabs')).length === 2");
+        open_flow(&browser, &server, "");
+        assert_eq!(names("#conversations"), turned);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
 
 async fn a_closed_tab_stays_closed_until_its_flow_is_visited(server: Server) {
     let Some(browser) = Browser::start() else {

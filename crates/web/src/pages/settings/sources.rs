@@ -6,7 +6,7 @@ use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Error, FlowRoom};
 use eddyline_model::policy::FlowAction;
-use eddyline_wire::{Flow, Source};
+use eddyline_wire::{Flow, SetupApplication, Source};
 
 use super::ask::Ask;
 use super::{Frame, Subject, describe, find, path_of_room};
@@ -28,8 +28,8 @@ struct Sources {
     frame: Frame,
     /// Each with the form that removes it, where the organization takes changes.
     sources: Vec<(Source, Option<FormView>)>,
-    /// The applications that can be set up for the flow: their names, and where that is done.
-    applications: Vec<(String, String)>,
+    /// The applications that can be set up for the flow.
+    applications: Vec<SetupApplication>,
     /// Where a script posts, and the page that makes a token for it.
     messages: String,
     new: Option<String>,
@@ -57,7 +57,11 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
         t: visit.texts(),
         shell: Shell::beside(&visit).await?,
         sources: sources.collect(),
-        applications: applications(&visit, &room, &flow).await?,
+        applications: visit
+            .app()
+            .oauth()
+            .set_up_in(visit.signed_in()?, &room)
+            .await?,
         messages: messages(&visit),
         new: takes_changes.then(|| format!("{here}/new")),
         frame: Frame {
@@ -71,21 +75,6 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
 /// Where a script posts.
 fn messages(visit: &Visit) -> String {
     format!("{}/messages", visit.app().config().addresses.base)
-}
-
-/// The applications of the flow's organization that say where they are set up.
-async fn applications(
-    visit: &Visit,
-    room: &FlowRoom,
-    flow: &Flow,
-) -> Result<Vec<(String, String)>, PageError> {
-    let (actor, organization) = (visit.signed_in()?, room.organization.id);
-    let all = visit.app().oauth().applications(actor, organization).await;
-    let with_links = all?.into_iter().filter_map(|application| {
-        let link = application.setup_link(&flow.id, &flow.url)?;
-        Some((application.name, link))
-    });
-    Ok(with_links.collect())
 }
 
 /// Asks what the source of a script is called.

@@ -103,6 +103,7 @@ pub(super) const ROWS: &[Row] = &[
     // The flow token of a source says which one it is, and no access token does.
     any("PUT /sources"),
     any("DELETE /sources"),
+    row("GET /flows/{organization}/{flow}/applications", "integration"),
     row("GET /flows/{organization}/{flow}/sources", "integration"),
     Row { by_application: Some(201), ..row("POST /flows/{organization}/{flow}/sources", "integration") },
     row("GET /flows/{organization}/{flow}/sources/{source}", "integration"),
