@@ -296,6 +296,25 @@ impl<C: Access> OrganizationMembers<'_, C> {
         Ok(row.map(|(row, admin)| (to_user(row), admin)))
     }
 
+    /// Those of several users who belong to an organization that this user belongs to as well.
+    pub fn list_with_common(
+        c: &mut Connection,
+        one: UserId,
+        others: &[UserId],
+    ) -> Result<Vec<UserId>> {
+        let own = diesel::alias!(organization_members as own);
+        let organizations = own
+            .filter(own.field(organization_members::user_id).eq(one.0))
+            .select(own.field(organization_members::organization_id));
+        let ids = organization_members::table
+            .filter(organization_members::user_id.eq_any(others.iter().map(|other| other.0)))
+            .filter(organization_members::organization_id.eq_any(organizations))
+            .select(organization_members::user_id)
+            .distinct()
+            .load(c)?;
+        Ok(ids.into_iter().map(UserId).collect())
+    }
+
     /// Whether two users belong to a common organization.
     pub fn have_common(c: &mut Connection, one: UserId, other: UserId) -> Result<bool> {
         let mine = organization_members::table

@@ -94,6 +94,31 @@ impl Users {
         Ok(User::of(&user, &self.core.config().addresses.base))
     }
 
+    /// Those of these users whom the caller may see, in one read: the caller, and users of an
+    /// organization that the caller belongs to as well. They are ordered by number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::denied`] for flow tokens, [`Error::missing_scope`] when the caller's token covers no
+    /// other user.
+    pub async fn list_known(&self, actor: &Actor, ids: Vec<UserId>) -> Result<Vec<User>> {
+        let own = actor.user()?.user.id;
+        actor.require_any(&[Scope::Flow, Scope::Manage])?;
+        let known = self.core.store().read(move |reader| {
+            let mut known = reader.organization_members().list_with_common(own, &ids)?;
+            if ids.contains(&own) {
+                known.push(own);
+            }
+            reader.users().list(&known)
+        });
+        let base = &self.core.config().addresses.base;
+        Ok(known
+            .await?
+            .iter()
+            .map(|user| User::of(user, base))
+            .collect())
+    }
+
     /// Checks that it is the caller's own account that is to be changed.
     ///
     /// # Errors

@@ -392,6 +392,11 @@ async fn people_who_share_an_organization_know_each_other(home: Arc<Home>) {
             .read(move |reader| reader.organization_members().have_common(ann, stranger))
             .await
     );
+    let known = world.read(move |reader| {
+        let members = &mut reader.organization_members();
+        members.list_with_common(ann, &[bob, stranger])
+    });
+    assert_eq!(known.await, [bob]);
 }
 
 async fn a_flow_is_found_by_id_name_and_token(home: Arc<Home>) {

@@ -1,10 +1,10 @@
 //! The pages over all rooms of the reader: a search, and what mentions them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use askama::Template;
 use axum::response::Response;
-use eddyline_app::{Actor, ErrorKind, Room, RoomsMessages};
+use eddyline_app::{Actor, Room, RoomsMessages};
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageCursor;
 use eddyline_wire::{Flow, RoomRef};
@@ -126,12 +126,7 @@ async fn rows(
             (flow.id.as_str(), (path, flow))
         })
         .collect();
-    let mut people = UsersById::new();
-    for (_, message) in &messages {
-        for id in [Some(message.user), message.to].into_iter().flatten() {
-            add_person(visit, actor, &mut people, id).await?;
-        }
-    }
+    let mut people = known_people(visit, actor, &messages).await?;
     add_former(visit, &mut people, &messages).await?;
     let context = FoundContext {
         visit,
@@ -173,24 +168,20 @@ fn of_conversation(
     Some((format!("/app/-/private/{with}"), name.to_owned()))
 }
 
-/// Adds the user with this id, unless the reader may no longer see this user.
-async fn add_person(
+/// The authors and the recipients of messages, as far as the reader may still see them.
+async fn known_people(
     visit: &Visit,
     actor: &Actor,
-    people: &mut UsersById,
-    id: i64,
-) -> Result<(), PageError> {
-    if id == 0 || people.contains_key(&id) {
-        return Ok(());
-    }
-    match visit.app().users().get(actor, UserId(id)).await {
-        Ok(user) => {
-            people.insert(id, user.into());
-            Ok(())
-        }
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::Denied) => Ok(()),
-        Err(error) => Err(error.into()),
-    }
+    messages: &[(Room, PageMessage)],
+) -> Result<UsersById, PageError> {
+    let of_message = |(_, message): &(Room, PageMessage)| [message.user, message.to.unwrap_or(0)];
+    let ids: BTreeSet<i64> = messages.iter().flat_map(of_message).collect();
+    let ids = ids.into_iter().filter(|id| *id != 0).map(UserId).collect();
+    let known = visit.app().users().list_known(actor, ids).await?;
+    Ok(known
+        .into_iter()
+        .map(|user| (user.id, user.into()))
+        .collect())
 }
 
 /// Adds the authors who have left the flow of their message.
