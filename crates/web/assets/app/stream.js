@@ -33,8 +33,10 @@ export class Connection {
     /** What others see of the reader. */
     this.shows = 'true';
     this.away = 0;
-    /** The name of the open stream. */
+    /** What the open stream shows, as far as the server was told, and its name. */
+    this.told = '';
     this.id = null;
+    this.isTelling = false;
   }
 
   /** Listens to all flows that the reader is in, after this event. */
@@ -46,6 +48,7 @@ export class Connection {
 
   stop() {
     this.isStopped = true;
+    this.id = null;
     clearTimeout(this.timer);
     clearTimeout(this.away);
     this.abort?.abort();
@@ -58,20 +61,32 @@ export class Connection {
     this.show('true');
   }
 
-  /** Has others see the reader like this, without opening the stream anew. */
-  async show(state) {
-    if (state === this.shows) return;
+  /** Has others see the reader like this. */
+  show(state) {
     this.shows = state;
-    if (this.isStopped || !this.id) return;
-    const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': this.token };
-    const body = JSON.stringify({ active: state });
-    try {
-      const answer = await fetch(new URL(`../api/streams/${this.id}`, this.url), { method: 'PUT', headers, body });
-      // Another server has the stream.
-      if (answer.status === 404 && this.abort) this.connect();
-    } catch {
-      // The next connection tells what is shown.
+    void this.tell();
+  }
+
+  /** Tells what is shown, one state after the other, without opening the stream anew. */
+  async tell() {
+    if (this.isTelling) return;
+    this.isTelling = true;
+    while (this.id && this.told !== this.shows) {
+      const { id, shows } = this;
+      const headers = { 'Content-Type': 'application/json', 'X-CSRF-Token': this.token };
+      const body = JSON.stringify({ active: shows });
+      try {
+        const answer = await fetch(new URL(`../api/streams/${id}`, this.url), { method: 'PUT', headers, body });
+        if (id !== this.id) continue;
+        this.told = shows;
+        // Another server has the stream.
+        if (answer.status === 404) this.connect();
+      } catch {
+        // The next connection tells it.
+        break;
+      }
     }
+    this.isTelling = false;
   }
 
   /** Tries at once instead of after a pause. */
@@ -126,11 +141,8 @@ export class Connection {
       this.pause = FIRST_PAUSE;
       this.last = answer.headers.get('Event-Id') ?? this.last;
       this.id = answer.headers.get('Stream-Id');
-      if (shown !== this.shows) {
-        const now = this.shows;
-        this.shows = shown;
-        void this.show(now);
-      }
+      this.told = shown;
+      void this.tell();
       const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
       const parser = new EventParser((data, id) => {
         if (id) this.last = id;

@@ -18,8 +18,8 @@ async function save(list, undo) {
   const order =
     list.id === 'tabs'
       ? { flows: tabs.map(({ flow }) => flow) }
-      : // A conversation that has not begun has no place.
-        { conversations: tabs.filter(({ last }) => last !== '0').map((tab) => Number(tab.private)) };
+      : // A conversation that was not opened yet is none to the server.
+        { conversations: tabs.filter((tab) => !('closed' in tab)).map((tab) => Number(tab.private)) };
   try {
     await call('PUT', '/tabs', order);
   } catch (error) {

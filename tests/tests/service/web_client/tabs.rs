@@ -30,9 +30,8 @@ async fn tabs_stand_in_the_order_the_reader_gives_them(server: Server) {
         server.flow("acme", name, &[&ada]);
     }
     for with in [&ada, &ben] {
-        let hello = json!({"event": "message", "content": "hello"});
-        let path = format!("/private/{}/messages", with.id);
-        ada.does(Method::POST, &path, &hello).await;
+        let path = format!("/private/{}", with.id);
+        ada.does(Method::PUT, &path, &json!({"open": true})).await;
     }
     let keep = async |first: &str, places: [i64; 3]| {
         let patience = Patience::until("the order is kept");
@@ -64,10 +63,10 @@ async fn tabs_stand_in_the_order_the_reader_gives_them(server: Server) {
         // By keys, and the focus stays.
         browser.execute("document.querySelector('.tab[data-api=\"acme/third\"]').focus()");
         let up = format!("{CONTROL}{SHIFT}{UP}{RELEASE}");
-        browser.press_keys(&up);
+        browser.type_keys(":focus", &up);
         assert_eq!(names("#tabs"), json!(["main", "third", "side"]));
-        browser.press_keys(&up);
-        browser.press_keys(&up);
+        browser.type_keys(":focus", &up);
+        browser.type_keys(":focus", &up);
         let order = json!(["third", "main", "side"]);
         assert_eq!(names("#tabs"), order);
         browser.wait_for("document.activeElement.dataset.api === 'acme/third'");
