@@ -440,6 +440,7 @@ impl Feed {
             Control::FlowRemove { room, user } => {
                 cache.invalidate(room);
                 hub.revoke_room(user, room);
+                self.app.presence().unfollow(user, room);
             }
             Control::FlowChange { room } => {
                 cache.invalidate(room);
@@ -450,6 +451,7 @@ impl Feed {
             Control::FlowArchive { room } => {
                 cache.invalidate(room);
                 hub.revoke_room_for_all(room);
+                self.app.presence().unfollow_all(room);
             }
             Control::UserEdit { user } => {
                 callers.invalidate_user(user);

@@ -191,6 +191,7 @@ impl EntryEncoder {
     ) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
+                self.flow_id(reader, room)?;
                 // The flow is described as it is now, which is for those who are still in it.
                 let flow = flow_view::describe_at(
                     reader,
@@ -226,6 +227,8 @@ impl EntryEncoder {
                 })
             }
             Control::FlowChange { room } => {
+                // Known from here on, so that what is told of presence names the flow.
+                self.flow_id(reader, room)?;
                 let flow = reader.flows().find(room)?;
                 flow.map(|flow| {
                     let content = json!({

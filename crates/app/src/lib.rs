@@ -133,7 +133,7 @@ pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetai
 pub use page_frame::PageFrame;
 pub use pictures::{OutsidePicture, Pictures};
 pub(crate) use presence::PresenceTracker;
-pub use presence::StreamKey;
+pub use presence::{PRESENCE_CHANGES, StreamKey};
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
 pub use scim::{Scim, UsersWanted};

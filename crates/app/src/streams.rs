@@ -147,6 +147,9 @@ impl Streams {
             if listen.joined {
                 rooms.extend(self.joined_rooms(actor).await?);
             }
+            // The presence counts each room once.
+            rooms.sort_unstable();
+            rooms.dedup();
             let user = listen.user.then(|| actor.user_id()).flatten();
             let request = SubscribeRequest {
                 filter: SubscriptionFilter::new(rooms.clone(), user),
@@ -165,7 +168,11 @@ impl Streams {
                     let connected = match (actor.user_id(), listen.shows) {
                         (None, _) | (_, PresenceState::Offline) => None,
                         (Some(user), shows) => {
-                            Some(self.presence.connect(user, shows, &rooms, listen.joined))
+                            let shown = self.presence.connect(user, shows, &rooms, listen.joined);
+                            if self.core.hub.rights_mark() != rights {
+                                self.follow_missed(actor, listen, &rooms).await?;
+                            }
+                            Some(shown)
                         }
                     };
                     return Ok((
@@ -188,13 +195,32 @@ impl Streams {
     /// # Errors
     ///
     /// [`Error::not_found`] when this server has no such stream, or it was opened without showing
-    /// its user.
+    /// its user; [`Error::too_many_requests`] for more than
+    /// [`PRESENCE_CHANGES`](crate::PRESENCE_CHANGES) in a minute.
     pub fn show(&self, actor: &Actor, key: StreamKey, shows: PresenceState) -> Result<()> {
         let user = actor.user()?.user.id;
-        match self.presence.show(user, key, shows) {
-            true => Ok(()),
-            false => Err(Error::not_found()),
+        self.presence.show(user, key, shows)
+    }
+
+    /// Shows the caller where the rights changed between the opening of the stream, which follows
+    /// them since, and the presence.
+    async fn follow_missed(
+        &self,
+        actor: &Actor,
+        listen: &StreamRequest,
+        rooms: &[RoomId],
+    ) -> Result<()> {
+        let user = actor.user()?.user.id;
+        let joined = self.joined_rooms(actor).await?;
+        for room in rooms.iter().filter(|room| !joined.contains(room)) {
+            self.presence.unfollow(user, *room);
         }
+        if listen.joined {
+            for room in joined {
+                self.presence.follow(&[user], room);
+            }
+        }
+        Ok(())
     }
 
     /// The rooms of the flows that the caller is in and may read.

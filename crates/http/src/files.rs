@@ -15,7 +15,7 @@ use futures_util::StreamExt as _;
 use http::header::{
     ACCEPT_RANGES, CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE,
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
-    IF_RANGE, LOCATION, RANGE, X_CONTENT_TYPE_OPTIONS,
+    IF_RANGE, LOCATION, RANGE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, StatusCode};
 
@@ -115,6 +115,12 @@ async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
         .find(ctx.actor(), ctx.segment("file"), Variant::Thumbnail)
         .await?;
     let response = content(&ctx, &found).await?;
+    let is_found = response.status().is_success() || response.status() == StatusCode::NOT_MODIFIED;
+    if !is_found {
+        return Ok(response);
+    }
+    // For the next user of the browser it is another answer.
+    let response = with_header(response, VARY, "Cookie");
     Ok(with_header(response, CACHE_CONTROL, KEPT))
 }
 

@@ -1,7 +1,6 @@
 //! What users are notified of on their devices (docs/protocol.md, Notifications).
 
-use eddyline_app::Error;
-use eddyline_model::notifications::{NotificationSettings, QuietHours};
+use eddyline_model::notifications::NotificationChanges;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::{Flow, Profile};
 use eddyline_openapi::DescribeOperation as _;
@@ -67,20 +66,6 @@ async fn get(ctx: RequestContext) -> Answer {
 }
 
 async fn update(ctx: RequestContext, request: UnparsedParams<UpdateNotifications>) -> Answer {
-    let changes = request.read()?;
-    let notifications = ctx.app().notifications();
-    let settings = notifications.settings(ctx.actor()).await?;
-    let settings = changed(settings, changes)?;
-    let answer = UserNotifications::of(&settings);
-    notifications.set_settings(ctx.actor(), settings).await?;
-    json(StatusCode::OK, &answer)
-}
-
-/// The settings with the changes. Quiet hours that begin need all of their parts.
-fn changed(
-    settings: NotificationSettings,
-    changes: UpdateNotifications,
-) -> Result<NotificationSettings, Error> {
     let UpdateNotifications {
         level,
         shows_text,
@@ -88,33 +73,18 @@ fn changed(
         from,
         until,
         zone,
-    } = changes;
-    let present = settings.quiet;
-    let is_quiet = quiet.unwrap_or(present.is_some());
-    let missing = |name| move || Error::invalid(name, "is required with quiet=true");
-    let quiet = if is_quiet {
-        let (old_from, old_until, old_zone) = match present {
-            Some(quiet) => (Some(quiet.from), Some(quiet.until), Some(quiet.zone)),
-            None => (None, None, None),
-        };
-        Some(QuietHours {
-            from: from.or(old_from).ok_or_else(missing("from"))?,
-            until: until.or(old_until).ok_or_else(missing("until"))?,
-            zone: zone.or(old_zone).ok_or_else(missing("zone"))?,
-        })
-    } else if from.is_some() || until.is_some() || zone.is_some() {
-        return Err(Error::invalid(
-            "quiet",
-            "is required with from, until and zone",
-        ));
-    } else {
-        None
-    };
-    Ok(NotificationSettings {
-        level: level.unwrap_or(settings.level),
-        shows_text: shows_text.unwrap_or(settings.shows_text),
+    } = request.read()?;
+    let changes = NotificationChanges {
+        level,
+        shows_text,
         quiet,
-    })
+        from,
+        until,
+        zone,
+    };
+    let notifications = ctx.app().notifications();
+    let settings = notifications.update(ctx.actor(), changes).await?;
+    json(StatusCode::OK, &UserNotifications::of(&settings))
 }
 
 async fn get_of_flow(ctx: RequestContext) -> Answer {

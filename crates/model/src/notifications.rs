@@ -110,6 +110,83 @@ pub struct NotificationSettings {
     pub quiet: Option<QuietHours>,
 }
 
+/// A change of what a user has chosen; what is `None` stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NotificationChanges {
+    /// Of which messages.
+    pub level: Option<NotificationLevel>,
+    /// Whether notifications show what was written.
+    pub shows_text: Option<bool>,
+    /// Whether there are quiet hours.
+    pub quiet: Option<bool>,
+    /// When they begin.
+    pub from: Option<TimeOfDay>,
+    /// When they end.
+    pub until: Option<TimeOfDay>,
+    /// Their time zone.
+    pub zone: Option<String>,
+}
+
+/// A change of quiet hours leaves a part of them open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum IncompleteHours {
+    /// The hours begin, and this part of them is missing.
+    #[error("is required with quiet=true")]
+    Part(&'static str),
+    /// A part is named while there are no hours.
+    #[error("is required with from, until and zone")]
+    Quiet,
+}
+
+impl IncompleteHours {
+    /// The name of the part that is missing.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Part(name) => name,
+            Self::Quiet => "quiet",
+        }
+    }
+}
+
+impl NotificationSettings {
+    /// The settings with a change.
+    ///
+    /// # Errors
+    ///
+    /// [`IncompleteHours`], since quiet hours have all of their parts or none.
+    pub fn with(self, changes: NotificationChanges) -> Result<Self, IncompleteHours> {
+        let NotificationChanges {
+            level,
+            shows_text,
+            quiet,
+            from,
+            until,
+            zone,
+        } = changes;
+        let is_quiet = quiet.unwrap_or(self.quiet.is_some());
+        if !is_quiet && quiet.is_none() && (from.is_some() || until.is_some() || zone.is_some()) {
+            return Err(IncompleteHours::Quiet);
+        }
+        let (old_from, old_until, old_zone) = match self.quiet {
+            Some(old) => (Some(old.from), Some(old.until), Some(old.zone)),
+            None => (None, None, None),
+        };
+        let hours = || {
+            Ok(QuietHours {
+                from: from.or(old_from).ok_or(IncompleteHours::Part("from"))?,
+                until: until.or(old_until).ok_or(IncompleteHours::Part("until"))?,
+                zone: zone.or(old_zone).ok_or(IncompleteHours::Part("zone"))?,
+            })
+        };
+        Ok(Self {
+            level: level.unwrap_or(self.level),
+            shows_text: shows_text.unwrap_or(self.shows_text),
+            quiet: is_quiet.then(hours).transpose()?,
+        })
+    }
+}
+
 /// Hours of each day in which a user is notified of nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuietHours {
@@ -250,6 +327,41 @@ mod tests {
                 "{at}"
             );
         }
+    }
+
+    #[test]
+    fn a_change_leaves_the_rest_and_quiet_hours_have_all_of_their_parts() {
+        let changes = NotificationChanges::default;
+        let hours = || NotificationChanges {
+            quiet: Some(true),
+            from: "22:00".parse().ok(),
+            until: "07:00".parse().ok(),
+            zone: Some("UTC".into()),
+            ..changes()
+        };
+        let none = NotificationSettings::default();
+        let quiet = none.clone().with(hours()).unwrap();
+        assert_eq!(quiet.quiet, Some(self::quiet("22:00", "07:00")));
+        let later = NotificationChanges {
+            level: Some(NotificationLevel::All),
+            until: "06:30".parse().ok(),
+            ..changes()
+        };
+        let changed = quiet.clone().with(later.clone()).unwrap();
+        assert_eq!(changed.quiet, Some(self::quiet("22:00", "06:30")));
+        assert_eq!(changed.level, NotificationLevel::All);
+        assert_eq!(quiet.clone().with(changes()), Ok(quiet.clone()));
+        let loud = NotificationChanges {
+            quiet: Some(false),
+            ..hours()
+        };
+        assert_eq!(quiet.with(loud), Ok(none.clone()));
+        assert_eq!(none.clone().with(later), Err(IncompleteHours::Quiet));
+        let open = NotificationChanges {
+            zone: None,
+            ..hours()
+        };
+        assert_eq!(none.with(open), Err(IncompleteHours::Part("zone")));
     }
 
     #[test]

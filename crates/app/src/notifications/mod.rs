@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
-use eddyline_model::notifications::{NotificationLevel, NotificationSettings};
+use eddyline_model::notifications::{NotificationChanges, NotificationLevel, NotificationSettings};
 use eddyline_model::scopes::Scope;
 use eddyline_model::{FlowId, Timestamp, UserId};
 use eddyline_outbound::Outbound;
@@ -27,7 +27,7 @@ use tokio::sync::Notify;
 use crate::actor::Actor;
 use crate::core::Core;
 use crate::rooms::FlowRoom;
-use crate::{Error, FieldErrors, Result};
+use crate::{Error, Result};
 
 pub(crate) use self::key::server_key;
 pub(crate) use self::subscriptions::session;
@@ -105,21 +105,37 @@ impl Notifications {
     /// for applications without the scope `profile`.
     pub async fn set_settings(&self, actor: &Actor, settings: NotificationSettings) -> Result<()> {
         let user = user_with(actor, Scope::Profile)?;
-        if let Some(quiet) = &settings.quiet
-            && jiff::tz::TimeZone::get(&quiet.zone).is_err()
-        {
-            let text = "is not a time zone such as Europe/Helsinki".to_owned();
-            return Err(Error::invalid_fields(FieldErrors::from([(
-                "zone".to_owned(),
-                vec![text],
-            )])));
-        }
+        check_zone(&settings)?;
         self.core
             .transaction_as(actor, move |tx, _| {
                 Ok(tx.notifications().upsert_settings(user, &settings)?)
             })
             .await?;
         Ok(())
+    }
+
+    /// Changes what the caller has chosen for all flows, and gives it as it is then.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::invalid`] for quiet hours with a part missing and for a time zone that is not known,
+    /// [`Error::denied`] as [`Notifications::set_settings`].
+    pub async fn update(
+        &self,
+        actor: &Actor,
+        changes: NotificationChanges,
+    ) -> Result<NotificationSettings> {
+        let user = user_with(actor, Scope::Profile)?;
+        let write = self.core.transaction_as(actor, move |tx, _| {
+            let settings = tx.notifications().find_settings(user)?.unwrap_or_default();
+            let settings = settings
+                .with(changes.clone())
+                .map_err(|wrong| Error::invalid(wrong.name(), wrong.to_string()))?;
+            check_zone(&settings)?;
+            tx.notifications().upsert_settings(user, &settings)?;
+            Ok(settings)
+        });
+        Ok(write.await?.0)
     }
 
     /// What the caller has chosen for a flow; `None` for what holds for all flows.
@@ -165,7 +181,17 @@ impl Notifications {
     }
 }
 
-/// The user, who chose an application with this scope where one asks.
+/// Checks that the time zone of quiet hours is one.
+fn check_zone(settings: &NotificationSettings) -> Result<()> {
+    let zone = settings.quiet.as_ref().map(|quiet| &quiet.zone);
+    if zone.is_some_and(|zone| jiff::tz::TimeZone::get(zone).is_err()) {
+        let text = "is not a time zone such as Europe/Helsinki";
+        return Err(Error::invalid("zone", text));
+    }
+    Ok(())
+}
+
+/// The user, who authorized an application with this scope where one asks.
 fn user_with(actor: &Actor, scope: Scope) -> Result<UserId> {
     actor.require_any(&[scope])?;
     Ok(actor.user()?.user.id)

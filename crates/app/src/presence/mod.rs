@@ -30,12 +30,13 @@ use tokio_util::sync::CancellationToken;
 use self::elsewhere::Elsewhere;
 use self::outgoing::{Outgoing, PresenceRows};
 use self::room_presence::RoomPresence;
+pub use self::shown::PRESENCE_CHANGES;
 pub use self::shown::StreamKey;
-use self::shown::{ShownStream, ShownStreams};
-use crate::Profile;
+use self::shown::{RecentChanges, ShownStream, ShownStreams};
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
+use crate::{Error, Limit, Profile, Result};
 
 /// How often what is known is written down.
 const FLUSH: Duration = Duration::from_secs(60);
@@ -231,6 +232,7 @@ impl PresenceTracker {
             state: shows,
             rooms: rooms.iter().copied().collect(),
             follows,
+            changes: RecentChanges::default(),
         };
         state.shown.insert(user, key, stream);
         self.change_presence(&mut state, user, rooms, |presence| {
@@ -247,12 +249,18 @@ impl PresenceTracker {
         }
     }
 
-    /// Changes what an open stream of a user shows. `false` when there is no such stream.
-    pub(crate) fn show(&self, user: UserId, key: StreamKey, shows: PresenceState) -> bool {
+    /// Changes what an open stream of a user shows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] when there is no such stream, [`Error::too_many_requests`].
+    pub(crate) fn show(&self, user: UserId, key: StreamKey, shows: PresenceState) -> Result<()> {
         let mut state = self.online.state();
-        let Some(stream) = state.shown.get_mut(user, key) else {
-            return false;
-        };
+        let stream = state.shown.get_mut(user, key);
+        let stream = stream.ok_or_else(Error::not_found)?;
+        if let Err(seconds) = stream.changes.count(self.core.now()) {
+            return Err(Error::too_many_requests(Limit::Requests, seconds));
+        }
         let before = std::mem::replace(&mut stream.state, shows);
         let rooms: Vec<RoomId> = stream.rooms.iter().copied().collect();
         self.change_presence(&mut state, user, &rooms, |presence| {
@@ -262,7 +270,33 @@ impl PresenceTracker {
         if shows == PresenceState::Active && before != shows {
             self.note_opened_in(user, &rooms);
         }
-        true
+        Ok(())
+    }
+
+    /// Shows a user no more in a flow that the user is out of.
+    pub(crate) fn unfollow(&self, user: UserId, room: RoomId) {
+        let mut state = self.online.state();
+        self.leave(&mut state, user, room);
+    }
+
+    /// Shows nobody in a flow that was archived.
+    pub(crate) fn unfollow_all(&self, room: RoomId) {
+        let mut state = self.online.state();
+        for user in state.shown.users_in(room) {
+            self.leave(&mut state, user, room);
+        }
+    }
+
+    fn leave(&self, state: &mut State, user: UserId, room: RoomId) {
+        let left = state.shown.leave(user, room);
+        for shows in &left {
+            self.change_presence(state, user, &[room], |presence| {
+                presence.disconnect(user, *shows)
+            });
+        }
+        if !left.is_empty() {
+            self.note_leaving(state, user, &[room]);
+        }
     }
 
     /// Shows users in a flow that they came into, by the streams that follow them.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
-use std::num::ParseIntError;
 use std::str::FromStr;
 
-use eddyline_model::{RoomId, UserId};
+use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_streaming::presence::PresenceState;
+
+use super::MINUTE_MILLIS;
 
 /// Names an open stream to its user, who may change by it what the stream shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,11 +25,21 @@ impl fmt::Display for StreamKey {
     }
 }
 
-impl FromStr for StreamKey {
-    type Err = ParseIntError;
+/// The text is the name of no stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("is the name of no stream")]
+pub struct InvalidStreamKey;
 
-    fn from_str(text: &str) -> Result<Self, ParseIntError> {
-        u64::from_str_radix(text, 16).map(Self)
+impl FromStr for StreamKey {
+    type Err = InvalidStreamKey;
+
+    /// Reads what [`Display`](fmt::Display) writes, and no other spelling of the number.
+    fn from_str(text: &str) -> Result<Self, InvalidStreamKey> {
+        let number = u64::from_str_radix(text, 16).map_err(|_| InvalidStreamKey)?;
+        let key = Self(number);
+        (key.to_string() == text)
+            .then_some(key)
+            .ok_or(InvalidStreamKey)
     }
 }
 
@@ -45,6 +56,37 @@ pub(super) struct ShownStream {
     pub(super) rooms: BTreeSet<RoomId>,
     /// Whether it shows the user in each flow that the user comes into.
     pub(super) follows: bool,
+    pub(super) changes: RecentChanges,
+}
+
+/// How often the user of a stream may change within a minute what it shows: each change is told to
+/// all flows of the stream.
+pub const PRESENCE_CHANGES: u32 = 30;
+
+/// The changes of the minute.
+#[derive(Debug, Default)]
+pub(super) struct RecentChanges {
+    since: Timestamp,
+    count: u32,
+}
+
+impl RecentChanges {
+    /// Counts a change, or says in how many seconds there may be another.
+    pub(super) fn count(&mut self, now: Timestamp) -> Result<(), u64> {
+        let passed = now.0.saturating_sub(self.since.0);
+        if !(0..MINUTE_MILLIS).contains(&passed) {
+            *self = Self {
+                since: now,
+                count: 0,
+            };
+        }
+        if self.count >= PRESENCE_CHANGES {
+            let left = MINUTE_MILLIS - passed;
+            return Err(u64::try_from(left / 1000 + 1).unwrap_or(60));
+        }
+        self.count += 1;
+        Ok(())
+    }
 }
 
 impl ShownStreams {
@@ -63,6 +105,25 @@ impl ShownStreams {
 
     pub(super) fn get_mut(&mut self, user: UserId, key: StreamKey) -> Option<&mut ShownStream> {
         self.of_users.get_mut(&user)?.get_mut(&key)
+    }
+
+    /// The users whom a stream shows in a room.
+    pub(super) fn users_in(&self, room: RoomId) -> Vec<UserId> {
+        let of_users = self.of_users.iter();
+        let shown = of_users.filter(|(_, streams)| {
+            let mut streams = streams.values();
+            streams.any(|stream| stream.rooms.contains(&room))
+        });
+        shown.map(|(user, _)| *user).collect()
+    }
+
+    /// Takes a room away from the streams of a user, and gives what those show that had it.
+    pub(super) fn leave(&mut self, user: UserId, room: RoomId) -> Vec<PresenceState> {
+        let streams = self.of_users.get_mut(&user).into_iter();
+        let streams = streams.flat_map(BTreeMap::values_mut);
+        streams
+            .filter_map(|stream| stream.rooms.remove(&room).then_some(stream.state))
+            .collect()
     }
 
     /// Adds a room to the streams that follow a user, and gives what those show that did not have it.

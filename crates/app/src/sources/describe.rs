@@ -1,19 +1,18 @@
 //! Sources as they are shown.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use eddyline_model::applications::Application;
 use eddyline_model::flows::Flow;
 use eddyline_model::organizations::Organization;
 use eddyline_model::sources::Source;
-use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp};
+use eddyline_model::{ApplicationId, RoomId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Source as WireSource, SourceApplication};
 
 use crate::addresses::Addresses;
 
-/// A source as it is shown.
+/// A source as it is shown, without when its threads changed last.
 pub(super) fn describe(
     reader: &mut Reader<'_>,
     addresses: &Addresses,
@@ -27,8 +26,6 @@ pub(super) fn describe(
 pub(super) struct Around {
     applications: HashMap<ApplicationId, Option<Application>>,
     flows: HashMap<RoomId, Option<(Flow, Organization)>>,
-    /// When a thread of each source changed last.
-    threads: HashMap<RoomId, HashMap<SourceId, Timestamp>>,
 }
 
 impl Around {
@@ -69,22 +66,8 @@ impl Around {
             creator: source.creator.map(|id| id.0),
             created_at: source.created_at.to_string(),
             updated_at: source.updated_at.to_string(),
-            threads_updated_at: self
-                .threads(reader, source.room)?
-                .get(&source.id)
-                .map(ToString::to_string),
+            threads_updated_at: None,
             flow: flow_id,
-        })
-    }
-
-    fn threads(
-        &mut self,
-        reader: &mut Reader<'_>,
-        room: RoomId,
-    ) -> StoreResult<&HashMap<SourceId, Timestamp>> {
-        Ok(match self.threads.entry(room) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => place.insert(reader.threads().list_changes_by_source(room)?),
         })
     }
 

@@ -1,12 +1,14 @@
 //! Sources: what ties an application to a flow (specification, sections 2 and 4, Sources).
 
+use std::collections::HashMap;
+
 use crate::core::Core;
 use crate::rooms::Rooms;
 use eddyline_auth::Secret;
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
-use eddyline_model::{ApplicationId, RoomId, SourceId, UserId};
+use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
 use eddyline_storage::{NewSourceRow, Result as StoreResult, Tx};
 use eddyline_wire::{Source as WireSource, is_unseen};
 use serde_json::json;
@@ -81,6 +83,14 @@ impl SourceChanges {
             )),
             _ => Ok(()),
         }
+    }
+}
+
+/// The source as it is shown, with when one of its threads changed last.
+fn changed(source: WireSource, at: Option<Timestamp>) -> WireSource {
+    WireSource {
+        threads_updated_at: at.map(|at| at.to_string()),
+        ..source
     }
 }
 
@@ -266,10 +276,15 @@ impl Sources {
         let found = self.core.store().read(move |reader| {
             let sources = reader.sources().list_of_rooms(&rooms)?;
             let mut around = Around::default();
-            sources
-                .iter()
-                .map(|source| around.describe(reader, &addresses, source))
-                .collect()
+            let mut changes = HashMap::new();
+            for room in rooms {
+                changes.extend(reader.threads().list_changes_by_source(room)?);
+            }
+            let describe = |source: &Source| {
+                let shown = around.describe(reader, &addresses, source)?;
+                Ok(changed(shown, changes.get(&source.id).copied()))
+            };
+            sources.iter().map(describe).collect()
         });
         Ok(found.await?)
     }
@@ -286,7 +301,9 @@ impl Sources {
             .store()
             .read(move |reader| match reader.sources().find(id)? {
                 Some(source) if source.room == room && source.removed_at.is_none() => {
-                    describe(reader, &addresses, &source).map(Some)
+                    let change = reader.threads().find_change_of_source(room, id)?;
+                    let shown = describe(reader, &addresses, &source)?;
+                    Ok(Some(changed(shown, change)))
                 }
                 _ => Ok(None),
             });
@@ -320,7 +337,7 @@ impl Sources {
     ) -> Result<WireSource> {
         changes.check()?;
         let addresses = self.core.config().addresses.clone();
-        self.with_source(actor, room, id, move |tx, _, mut source| {
+        let updated = self.with_source(actor, room, id, move |tx, _, mut source| {
             let before = source.clone();
             changes.apply(&mut source);
             if source != before {
@@ -333,8 +350,15 @@ impl Sources {
                 tx.record_event(Control::FlowTokens { room });
             }
             describe(tx, &addresses, &source)
-        })
-        .await
+        });
+        let updated = updated.await?;
+        // Read afterwards, since all threads of the source are looked at and other writes wait for
+        // this one.
+        let read = self
+            .core
+            .store()
+            .read(move |reader| reader.threads().find_change_of_source(room, id));
+        Ok(changed(updated, read.await?))
     }
 
     /// Removes a source. Requests with its token are answered with 410 from now on.

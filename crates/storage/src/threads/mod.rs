@@ -283,6 +283,20 @@ impl<C: Access> Threads<'_, C> {
             .collect())
     }
 
+    /// When a thread of a source changed last.
+    pub fn find_change_of_source(
+        c: &mut Connection,
+        room: RoomId,
+        source: SourceId,
+    ) -> Result<Option<Timestamp>> {
+        let last: Option<i64> = threads::table
+            .filter(threads::room_id.eq(room.0))
+            .filter(threads::source_id.eq(source.0))
+            .select(diesel::dsl::max(threads::updated_at))
+            .get_result(c)?;
+        Ok(last.map(Timestamp))
+    }
+
     /// What threads show of these sources.
     fn sources_shown(c: &mut Connection, ids: &[i64]) -> Result<HashMap<i64, Arc<ThreadSource>>> {
         let rows = sources::table

@@ -151,7 +151,9 @@ async function startEdit(row) {
 }
 
 async function deleteMessage(row) {
-  if (!(await isSure(find('.text', row).textContent.trim()))) return;
+  const text = find('.text', row).textContent.trim();
+  const file = text ? null : find('.file .name, .shot', row);
+  if (!(await isSure(file?.dataset.name ?? file?.textContent ?? text, file !== null))) return;
   // The tools of the message, which may have had the focus, go with its text.
   row.focus();
   try {

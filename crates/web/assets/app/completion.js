@@ -105,8 +105,10 @@ export class Completion {
     const { selectionStart: caret, value } = this.field;
     const before = value.slice(0, caret);
     const name = NAMED.exec(before)?.[1].toLowerCase();
-    // Code stays as it is.
-    if (!name || before.split('```').length % 2 === 0) return;
+    // Code stays as it is: between fences, in an indented line, and between backticks of a line.
+    const line = before.slice(before.lastIndexOf('\n') + 1);
+    const isCode = before.split('```').length % 2 === 0 || /^(\t| {4})/.test(line) || line.split('`').length % 2 === 0;
+    if (!name || isCode) return;
     const found = (await emoji()).find(({ names }) => names.includes(name));
     if (found && this.field.value === value && this.field.selectionStart === caret) {
       this.put(found.text, caret - name.length - 2, caret);

@@ -51,8 +51,8 @@ function connect(heard, changed) {
     const connection = new Connection(new URL(`${root}/app/-/stream/flows`, location.href).href, heard, changed);
     return {
       join: ({ last, token }) => {
+        if (!connection.token) connection.seen();
         connection.token = token;
-        connection.seen();
         connection.start(connection.last || last);
       },
       wake: () => connection.wake(),

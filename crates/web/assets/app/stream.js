@@ -78,9 +78,14 @@ export class Connection {
       try {
         const answer = await fetch(new URL(`../api/streams/${id}`, this.url), { method: 'PUT', headers, body });
         if (id !== this.id) continue;
-        this.told = shows;
+        if (answer.ok) {
+          this.told = shows;
+          continue;
+        }
         // Another server has the stream.
         if (answer.status === 404) this.connect();
+        // The next sign of the reader tells it again.
+        break;
       } catch {
         // The next connection tells it.
         break;

@@ -13,12 +13,18 @@ dialog.addEventListener('close', () => {
   if (!dialog.open) answer(isWanted());
 });
 
-/** @param {string} text what the message says @returns {Promise<boolean>} whether the reader wants it */
-export function isSure(text) {
+/**
+ * @param {string} text what the message says, or the name of its file
+ * @param {boolean} isFile whether it is a file, which goes without a trace
+ * @returns {Promise<boolean>} whether the reader wants it
+ */
+export function isSure(text, isFile) {
   answer(isWanted());
   const quote = find('blockquote', dialog);
   quote.textContent = text;
   quote.hidden = text === '';
+  find('#delete-text').hidden = isFile;
+  find('#delete-file').hidden = !isFile;
   dialog.returnValue = '';
   dialog.showModal();
   return new Promise((resolve) => (answer = resolve));

@@ -55,7 +55,10 @@ function seek() {
     const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
     if (!dialog.open || field.value.trim() !== letters) return;
     found = { letters, threads };
+    const marked = choices.marked?.to;
     list();
+    // The reader may have gone on to another one meanwhile.
+    choices.mark(choices.options.find(({ to }) => to !== undefined && to === marked) ?? choices.options[0]);
   }, PAUSE);
 }
 
@@ -135,6 +138,7 @@ function optionOf({ text, to, run, sign, hue, about }, letters) {
   if (about) option.append(make('span', { className: 'sub end', textContent: about }));
   if (hue !== undefined) option.dataset.hue = hue;
   option.setAttribute('role', 'option');
+  option.to = to;
   option.run = run ?? (() => location.assign(root + to));
   return option;
 }

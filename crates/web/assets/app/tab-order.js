@@ -12,20 +12,36 @@ let dragged = null;
 
 const itemOf = (element) => element.closest?.(ROOMS)?.closest('li') ?? null;
 
-/** Sends the order of a list. When that fails, the list is as it was. */
-async function save(list, undo) {
+/** The orders that are to be sent, by the ids of their lists. @type {Map<string, {order: object, was: object}>} */
+const waiting = new Map();
+const sending = new Set();
+
+/** What the server is told of the order of a list. */
+function orderOf(list) {
   const tabs = findAll(ROOMS, list).map(({ dataset }) => dataset);
-  const order =
-    list.id === 'tabs'
-      ? { flows: tabs.map(({ flow }) => flow) }
-      : // A conversation that was not opened yet is none to the server.
-        { conversations: tabs.filter((tab) => !('closed' in tab)).map((tab) => Number(tab.private)) };
-  try {
-    await call('PUT', '/tabs', order);
-  } catch (error) {
-    undo();
-    notify(error.message);
+  return list.id === 'tabs'
+    ? { flows: tabs.map(({ flow }) => flow) }
+    : // A conversation that was not opened yet is none to the server.
+      { conversations: tabs.filter((tab) => !('closed' in tab)).map((tab) => Number(tab.private)) };
+}
+
+/** Sends the order of a list, one after the other. When that fails, the last tab goes back. */
+async function save(was) {
+  const { id } = was.list;
+  waiting.set(id, { order: orderOf(was.list), was });
+  if (sending.has(id)) return;
+  sending.add(id);
+  for (let next = waiting.get(id); next; next = waiting.get(id)) {
+    waiting.delete(id);
+    try {
+      await call('PUT', '/tabs', next.order);
+    } catch (error) {
+      if (waiting.has(id)) continue;
+      putBack(next.was);
+      notify(error.message);
+    }
   }
+  sending.delete(id);
 }
 
 side.addEventListener('dragstart', (event) => {
@@ -34,9 +50,12 @@ side.addEventListener('dragstart', (event) => {
   dragged = { item, list: item.parentElement, next: item.nextElementSibling };
   event.dataTransfer.effectAllowed = 'move';
   item.classList.add('dragged');
+  // A list that is made anew has another item, and hears nothing of this one.
+  event.target.addEventListener('dragend', end, { once: true });
 });
 
 side.addEventListener('dragover', (event) => {
+  if (dragged && !dragged.item.isConnected) end();
   const over = itemOf(event.target);
   if (!dragged || !over || over.parentElement !== dragged.list) return;
   event.preventDefault();
@@ -50,14 +69,9 @@ side.addEventListener('drop', (event) => {
   if (!dragged) return;
   event.preventDefault();
   const was = dragged;
-  if (was.item.nextElementSibling !== was.next) void save(was.list, () => putBack(was));
-  end();
-});
-
-// Let go elsewhere, the tab goes back.
-side.addEventListener('dragend', () => {
-  if (dragged) putBack(dragged);
-  end();
+  dragged = null;
+  was.item.classList.remove('dragged');
+  if (was.item.isConnected && was.item.nextElementSibling !== was.next) void save(was);
 });
 
 /** The list may have been made anew meanwhile. */
@@ -65,8 +79,11 @@ function putBack({ item, list, next }) {
   if (item.parentElement === list) list.insertBefore(item, next?.parentElement === list ? next : null);
 }
 
+/** A tab that is dropped elsewhere goes back. */
 function end() {
-  dragged?.item.classList.remove('dragged');
+  if (!dragged) return;
+  putBack(dragged);
+  dragged.item.classList.remove('dragged');
   dragged = null;
 }
 
@@ -84,5 +101,5 @@ side.addEventListener('keydown', (event) => {
   if (event.key === 'ArrowUp') beside.before(item);
   else beside.after(item);
   event.target.focus();
-  void save(list, () => putBack(was));
+  void save(was);
 });

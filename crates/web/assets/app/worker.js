@@ -37,9 +37,10 @@ function heard(event, id) {
 
 /** A tab wants what happened after its page was made. */
 function join(port, { last, token }) {
+  // Pages ask again by themselves, which is no sign of the reader.
+  if (!ports.has(port)) connection.seen();
   ports.add(port);
   connection.token = token;
-  connection.seen();
   const isStopped = connection.isStopped;
   if (!isStopped && state !== 'refused') {
     replay(port, last);

@@ -171,6 +171,7 @@ texts! {
     /// The dialogs of the client.
     Dialogs {
         delete_text: String,
+        delete_file_text: String,
         delete_message: String,
         close: String,
         jump: String,

@@ -10,6 +10,8 @@ on_both_databases![
     a_stream_that_goes_on_has_what_was_said_in_a_flow_joined_meanwhile,
     who_joins_a_flow_is_seen_there_at_once,
     an_open_stream_shows_what_its_user_says,
+    a_flow_that_is_named_twice_counts_once,
+    a_stream_takes_thirty_changes_in_a_minute,
 ];
 
 const MAIN: &str = "acme/main";
@@ -107,8 +109,42 @@ async fn who_joins_a_flow_is_seen_there_at_once(server: Server) {
     let stream = Listener::open(&ben.client, &joined().active("true")).await;
     join(&ben).await;
     assert_eq!(next_state(&mut of_side).await, "active");
+    // Who leaves is seen there no more, and again after coming back.
+    let place = format!("/flows/acme/side/users/{}", ben.id);
+    ben.does(Method::DELETE, &place, &json!({})).await;
+    assert_eq!(next_state(&mut of_side).await, "offline");
+    join(&ben).await;
+    assert_eq!(next_state(&mut of_side).await, "active");
     drop(stream);
     assert_eq!(next_state(&mut of_side).await, "offline");
+}
+
+async fn a_flow_that_is_named_twice_counts_once(server: Server) {
+    let Acme { ada, ben } = server.acme();
+    let mut of_main = Listener::open(&ada.client, &asks(MAIN)).await;
+    let id = ben.get("/flows/acme/main").await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let twice = joined().flow(MAIN).flow(&id).active("true");
+    let stream = Listener::open(&ben.client, &twice).await;
+    assert_eq!(next_state(&mut of_main).await, "active");
+    drop(stream);
+    assert_eq!(next_state(&mut of_main).await, "offline");
+}
+
+async fn a_stream_takes_thirty_changes_in_a_minute(server: Server) {
+    let Acme { ben, .. } = server.acme();
+    let stream = Listener::open(&ben.client, &joined().active("true")).await;
+    let path = format!("/streams/{}", stream.header("stream-id").unwrap());
+    let change = json!({"active": "idle"});
+    for _ in 0..30 {
+        ben.does(Method::PUT, &path, &change).await;
+    }
+    let refused = ben.send(Method::PUT, &path, &change).await;
+    assert_eq!(refused.status.as_u16(), 429);
+    let seconds = refused.header("retry-after").unwrap().parse::<u64>();
+    assert!((1..=60).contains(&seconds.unwrap()));
 }
 
 async fn an_open_stream_shows_what_its_user_says(server: Server) {
@@ -131,9 +167,10 @@ async fn an_open_stream_shows_what_its_user_says(server: Server) {
         assert_eq!(next_state(&mut of_main).await, seen);
     }
     assert_eq!(show(&ben, &id, "asleep").await, 400);
-    // The stream of another user is not there, nor is one that shows its user not at all.
+    // The stream of another user is not there, nor is a name in another spelling.
     assert_eq!(show(&ada, &id, "idle").await, 404);
     assert_eq!(show(&ben, "0000000000000001", "idle").await, 404);
+    assert_eq!(show(&ben, &format!("+{id}"), "idle").await, 404);
     assert_eq!(show(&ben, "none", "idle").await, 404);
     let quiet = Listener::open(&ben.client, &joined()).await;
     assert_eq!(quiet.header("stream-id"), None);

@@ -133,12 +133,14 @@ async fn rows(
         people: &people,
         words,
     };
+    let unread = format!(":unread:{me}");
     let rows = messages.iter().filter_map(|(room, message)| {
         Some(match room.reference() {
             RoomRef::Flow(flow) => {
                 let (path, flow) = flows.get(flow.0.as_str())?;
                 let row = FoundRow::of(message, path, Some(flow.name.clone()), &context);
-                row.read_up_to(&flow.id, flow.read.unwrap_or(i64::MAX))
+                let is_tagged = message.tags.contains(&unread);
+                row.read_up_to(&flow.id, flow.read.unwrap_or(i64::MAX), is_tagged)
             }
             RoomRef::Private => {
                 let (path, place) = of_conversation(message, me, &people, visit.texts())?;

@@ -184,11 +184,12 @@ impl FoundRow {
         }
     }
 
-    /// The row in a flow that the reader has read up to a message.
-    pub(super) fn read_up_to(self, flow: &str, read: i64) -> Self {
+    /// The row in a flow that the reader has read up to a message. Mentions that the reader has dealt
+    /// with one by one have no tag `:unread:` of the reader any more.
+    pub(super) fn read_up_to(self, flow: &str, read: i64, is_tagged: bool) -> Self {
         Self {
             flow: flow.to_owned(),
-            unread: self.id > read,
+            unread: is_tagged && self.id > read,
             ..self
         }
     }
