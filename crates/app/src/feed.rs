@@ -377,10 +377,14 @@ impl Feed {
                 if let Some(entry) = entry {
                     found.entries.insert(item.id.seq, entry);
                 }
-                if let Control::FlowChange { room } = control {
-                    let members = readers_of(reader, *room)?;
-                    found.members.insert(item.id.seq, members);
-                }
+                let members = match *control {
+                    Control::FlowAdd { room, user } if is_open(reader, room)? => vec![user],
+                    Control::FlowChange { room } if is_open(reader, room)? => {
+                        readers_of(reader, room)?
+                    }
+                    _ => continue,
+                };
+                found.members.insert(item.id.seq, members);
             }
             StoreResult::Ok(found)
         });
@@ -433,9 +437,11 @@ impl Feed {
         let (cache, hub) = (&self.app.rooms().cache, &self.app.core().hub);
         let callers = &self.app.authentication().callers;
         match *control {
-            Control::FlowAdd { room, user } => {
+            Control::FlowAdd { room, .. } => {
                 cache.invalidate(room);
-                self.add_room(&[user], room);
+                if let Some(members) = found.members.get(&item.id.seq) {
+                    self.add_room(members, room);
+                }
             }
             Control::FlowRemove { room, user } => {
                 cache.invalidate(room);
@@ -488,15 +494,19 @@ impl Feed {
 struct LookedUp {
     /// The entries of controls.
     entries: HashMap<Seq, Entry>,
-    /// The users who may read the flows that changed: an archived flow may have come back.
+    /// Who may listen to a flow from now on: those who came into it, and all of its members where it
+    /// changed, since an archived flow may have come back.
     members: HashMap<Seq, Vec<UserId>>,
 }
 
-/// The members of a flow who may read it; none while it is archived.
+/// Whether there is a flow that is not archived.
+fn is_open(reader: &mut Reader<'_>, room: RoomId) -> StoreResult<bool> {
+    let flow = reader.flows().find(room)?;
+    Ok(flow.is_some_and(|flow| !flow.disabled))
+}
+
+/// The members of a flow who may read it unless it is archived.
 fn readers_of(reader: &mut Reader<'_>, room: RoomId) -> StoreResult<Vec<UserId>> {
-    if reader.flows().find(room)?.is_none_or(|flow| flow.disabled) {
-        return Ok(Vec::new());
-    }
     let members = reader.members().list_of_room(room)?.into_iter();
     let allowed = members.filter(|(membership, _)| !membership.blocked);
     Ok(allowed.map(|(membership, _)| membership.user).collect())

@@ -31,6 +31,8 @@ const REDIRECTS: usize = 3;
 const FETCHES: Quota = Quota::new(16, 12, 6);
 /// How long a request waits for its turn before it is refused.
 const WAIT: Duration = Duration::from_secs(5);
+/// How long a request waits for a picture that another request fetches.
+const LONGEST: Duration = Duration::from_secs(12);
 /// The largest side of a copy, in pixels.
 const SIDE: u32 = 96;
 /// How long a copy is handed out before its picture is fetched again: a day.
@@ -129,18 +131,21 @@ impl Pictures {
     }
 
     async fn load(&self, address: String, keys: QuotaKeys, now: Timestamp) -> Result<Known> {
-        self.known.remove_if(&address, |known| known.until <= now);
-        let fetch = self.fetch(&address, keys);
-        self.known.get_or_insert_async(&address, fetch).await
-    }
-
-    async fn fetch(&self, address: &str, keys: QuotaKeys) -> Result<Known> {
+        // Who waits for what another request fetches counts, too: no request of one caller waits for
+        // the turn of another caller's.
         let permit = self
             .fetches
             .acquire_within(keys, 1, WAIT)
             .await
             .map_err(|exceeded| exceeded.of(Limit::OutsidePictures))?;
-        let permit = Arc::new(permit);
+        self.known.remove_if(&address, |known| known.until <= now);
+        let fetch = self.fetch(&address, keys, Arc::new(permit));
+        let known = self.known.get_or_insert_async(&address, fetch);
+        let late = |_| Error::unavailable("the picture did not come in time");
+        timeout(LONGEST, known).await.map_err(late)?
+    }
+
+    async fn fetch(&self, address: &str, keys: QuotaKeys, permit: Arc<Permit>) -> Result<Known> {
         let file = timeout(TIME, self.download(address, &permit)).await;
         let copy = match file.ok().flatten() {
             Some(file) => self.copy(file, keys).await?,

@@ -119,8 +119,9 @@ async fn link_to_thumbnail(ctx: RequestContext) -> Answer {
     if !is_found {
         return Ok(response);
     }
-    // For the next user of the browser it is another answer.
-    let response = with_header(response, VARY, "Cookie");
+    // For the next user of the browser, and for another site, it is another answer.
+    let response = with_header(response, VARY, "Cookie, Sec-Fetch-Site");
+    let response = with_header(response, RESOURCE_POLICY, "same-origin");
     Ok(with_header(response, CACHE_CONTROL, KEPT))
 }
 

@@ -165,8 +165,7 @@ pub fn title_of(text: &str) -> String {
 fn plain_title_of(text: &str) -> &str {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
-    let end = line.char_indices().nth(MAX_TITLE_CHARS);
-    end.map_or(line, |(end, _)| &line[..end])
+    title_start(line)
 }
 
 /// Which threads a list shows.
@@ -196,7 +195,8 @@ pub struct ThreadQuery {
     pub before: Option<MessageId>,
     /// Whether threads without an answer, or without messages, are shown.
     pub empty: bool,
-    /// Only those whose title has a word that begins with each of these, which are as
+    /// Only those whose title, within its first 200 characters, has a word that begins with each of
+    /// these, which are as
     /// [`search::query`] makes them. An empty list finds nothing.
     pub search: Option<Vec<String>>,
     /// Only those whose outside item has this status, in any case.
@@ -223,12 +223,18 @@ impl ThreadQuery {
             status.is_some_and(|status| status.value.to_lowercase() == wanted.to_lowercase())
         };
         let has_words = |wanted: &Vec<String>| {
-            let title = search::tokens(&plain_title(thread));
+            let title = search::tokens(title_start(&plain_title(thread)));
             let is_there = |word: &String| title.iter().any(|token| token.starts_with(word));
             !wanted.is_empty() && wanted.iter().all(is_there)
         };
         self.status.as_ref().is_none_or(has_status) && self.search.as_ref().is_none_or(has_words)
     }
+}
+
+/// What a search looks at of a title. Those of outside items may be longer, and thousands are read.
+fn title_start(title: &str) -> &str {
+    let end = title.char_indices().nth(MAX_TITLE_CHARS);
+    end.map_or(title, |(end, _)| &title[..end])
 }
 
 /// The title of a thread as plain text: what can be read in that of the outside item, or the first

@@ -224,6 +224,8 @@ impl Audience {
 pub struct SubscriptionFilter {
     rooms: Box<[RoomId]>,
     user: Option<UserId>,
+    /// After which entry each room is listened to that was added later.
+    since: Box<[(RoomId, Seq)]>,
 }
 
 impl SubscriptionFilter {
@@ -233,6 +235,7 @@ impl SubscriptionFilter {
         Self {
             rooms: sorted(rooms).into(),
             user,
+            since: Box::default(),
         }
     }
 
@@ -262,6 +265,29 @@ impl SubscriptionFilter {
             || users.iter().any(|user| Some(*user) == self.user)
     }
 
+    /// Whether an entry passes: it is for the filter, and not from before its room was added.
+    pub(crate) fn admits_entry(&self, entry: &Entry) -> bool {
+        if self.since.is_empty() {
+            return self.admits(entry.audience());
+        }
+        let (rooms, users) = entry.audience().parts();
+        let passes = |topic| entry.seq() > self.since(topic);
+        rooms
+            .iter()
+            .any(|room| self.has_room(*room) && passes(Topic::Room(*room)))
+            || users.iter().any(|user| Some(*user) == self.user)
+    }
+
+    /// After which entry a topic is listened to; 0 for one that was listened to from the beginning.
+    pub(crate) fn since(&self, topic: Topic) -> Seq {
+        let of_room = |room| self.since.iter().find(|(added, _)| *added == room);
+        let found = match topic {
+            Topic::Room(room) => of_room(room),
+            Topic::User(_) => None,
+        };
+        found.map_or(Seq(0), |(_, since)| *since)
+    }
+
     pub(crate) fn has_room(&self, room: RoomId) -> bool {
         self.rooms.binary_search(&room).is_ok()
     }
@@ -270,12 +296,22 @@ impl SubscriptionFilter {
         Self {
             rooms: self.rooms.iter().copied().filter(|r| *r != room).collect(),
             user: self.user,
+            since: self.since_without(room).collect(),
         }
     }
 
-    pub(crate) fn with_room(&self, room: RoomId) -> Self {
+    /// The filter with a room of which only entries after `since` pass.
+    pub(crate) fn with_room(&self, room: RoomId, since: Seq) -> Self {
         let rooms = self.rooms.iter().copied().chain([room]);
-        Self::new(rooms.collect(), self.user)
+        Self {
+            since: self.since_without(room).chain([(room, since)]).collect(),
+            ..Self::new(rooms.collect(), self.user)
+        }
+    }
+
+    fn since_without(&self, room: RoomId) -> impl Iterator<Item = (RoomId, Seq)> {
+        let since = self.since.iter().copied();
+        since.filter(move |(added, _)| *added != room)
     }
 
     pub(crate) fn topics(&self) -> impl Iterator<Item = Topic> {

@@ -10,7 +10,7 @@ use crate::catchup::{Log, LogUnavailable, PageCache};
 use crate::entry::{Entry, SubscriptionFilter};
 use crate::framing::StreamFormat;
 use crate::listeners::{Call, Listener, Listeners, Signal};
-use crate::rights::{OpenedWith, RightsMark};
+use crate::rights::{Additions, OpenedWith, RightsMark};
 use crate::ring::Ring;
 use crate::shared::{HubConfig, Position, Shared, State};
 use crate::subscription::{Opening, Subscription};
@@ -88,7 +88,8 @@ impl Hub {
             ring: Ring::new(config.ring_entries, config.ring_bytes),
             transients: Transients::default(),
             listeners: Listeners::default(),
-            rights_changes: 0,
+            losses: 0,
+            additions: Additions::default(),
             closed: false,
         };
         let pages = PageCache::new(log, config.page_entries);
@@ -247,7 +248,7 @@ impl Hub {
         if state.closed {
             return Err(SubscribeError::Closed);
         }
-        if request.rights.0 != state.rights_changes {
+        if state.has_changed(&request) {
             return Err(SubscribeError::RightsChanged);
         }
         let head = state.ring.head();

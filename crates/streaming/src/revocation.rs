@@ -7,7 +7,7 @@ use std::sync::Arc;
 use eddyline_model::{RoomId, UserId};
 
 use crate::entry::Topic;
-use crate::hub::Hub;
+use crate::hub::{Hub, SubscribeRequest};
 use crate::listeners::{Call, Listener, ListenerId, Signal};
 use crate::rights::{CredentialKey, OpenedWith, RightsMark};
 use crate::shared::State;
@@ -16,7 +16,11 @@ impl Hub {
     /// The present moment; to be taken before a caller's rights are looked up.
     #[must_use]
     pub fn rights_mark(&self) -> RightsMark {
-        RightsMark(self.shared.state().rights_changes)
+        let state = self.shared.state();
+        RightsMark {
+            losses: state.losses,
+            additions: state.additions.count(),
+        }
     }
 
     /// `user` lost `room`: his streams go on without it, and end when nothing is left of them.
@@ -51,11 +55,11 @@ impl Hub {
     }
 
     /// Users came into `room`: their streams that follow them go on with it. To be called before
-    /// what follows in the room is published. A stream that lags behind may tell what came just
-    /// before it, too.
+    /// what follows in the room is published. What came into the room before is not told, also where
+    /// a stream lags behind.
     pub fn add_room(&self, users: &[UserId], room: RoomId) {
         let mut state = self.shared.state_mut();
-        state.rights_changes += 1;
+        state.additions.note(users);
         for user in users {
             for id in state.listeners.followers(*user) {
                 state.widen(id, room);
@@ -96,7 +100,7 @@ impl Hub {
     fn revoke(&self, act: impl FnOnce(&mut State) -> Vec<Arc<Signal>>) {
         let affected = {
             let mut state = self.shared.state_mut();
-            state.rights_changes += 1;
+            state.losses += 1;
             act(&mut state)
         };
         for signal in affected {
@@ -114,6 +118,14 @@ impl Listener {
 }
 
 impl State {
+    /// Whether rights that matter to a new stream changed since they were checked. Who comes into a
+    /// room matters to the streams that follow the user only.
+    pub(crate) fn has_changed(&self, request: &SubscribeRequest) -> bool {
+        let came = |user| self.additions.has_since(request.rights.additions, user);
+        request.rights.losses != self.losses
+            || (request.follows && request.caller.is_some_and(came))
+    }
+
     fn end(&mut self, which: impl Fn(&Listener) -> bool) -> Vec<Arc<Signal>> {
         let ids: Vec<_> = self
             .listeners
@@ -129,7 +141,7 @@ impl State {
             return;
         };
         if !listener.filter.has_room(room) {
-            let wider = listener.filter.with_room(room);
+            let wider = listener.filter.with_room(room, self.ring.head().seq);
             self.listeners.widen(id, wider, Topic::Room(room));
             self.ring.add_listener_of(Topic::Room(room));
         }

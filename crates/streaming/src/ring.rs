@@ -190,11 +190,15 @@ impl Ring {
     ) -> RingRead {
         let mut evicted = cursor;
         let mut tails = BinaryHeap::new();
-        for record in filter.topics().filter_map(|topic| self.topics.get(&topic)) {
-            evicted = evicted.max(record.evicted);
-            let start = record
-                .entries
-                .partition_point(|entry| entry.seq() <= cursor);
+        for topic in filter.topics() {
+            let Some(record) = self.topics.get(&topic) else {
+                continue;
+            };
+            let after = cursor.max(filter.since(topic));
+            if record.evicted > after {
+                evicted = evicted.max(record.evicted);
+            }
+            let start = record.entries.partition_point(|entry| entry.seq() <= after);
             tails.extend(Tail::new(record.entries.range(start..)));
         }
         if evicted > cursor {

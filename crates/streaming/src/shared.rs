@@ -8,6 +8,7 @@ use eddyline_model::{Seq, UserId};
 use crate::catchup::PageCache;
 use crate::entry::{Entry, SubscriptionFilter};
 use crate::listeners::{ListenerId, Listeners, Signal};
+use crate::rights::Additions;
 use crate::ring::{Ring, RingRead};
 use crate::transient::{TransientKind, Transients};
 use crate::wakes::Wakes;
@@ -57,8 +58,10 @@ pub(crate) struct State {
     pub(crate) ring: Ring,
     pub(crate) transients: Transients,
     pub(crate) listeners: Listeners,
-    /// Counts the changes of rights.
-    pub(crate) rights_changes: u64,
+    /// Counts the losses of rights.
+    pub(crate) losses: u64,
+    /// The latest users who came into rooms.
+    pub(crate) additions: Additions,
     pub(crate) closed: bool,
 }
 

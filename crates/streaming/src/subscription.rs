@@ -249,7 +249,7 @@ impl Subscription {
             .partition_point(|entry| entry.seq() <= self.position.cursor);
         for entry in page.entries[start..]
             .iter()
-            .filter(|entry| filter.admits(entry.audience()))
+            .filter(|entry| filter.admits_entry(entry))
         {
             if bytes >= self.shared.write_bytes()
                 && let Some(last) = entries.last()

@@ -131,7 +131,7 @@ pub struct ThreadPage {
 impl<C: Access> Threads<'_, C> {
     /// The threads of a flow that a query asks for, those that changed last first, of about so many
     /// bytes at most. A query by words or by status may not find what comes behind the
-    /// [`LOOKED_AT`] threads it reads: the page then is not full, and says where to go on.
+    /// 2,000 threads it reads: the page then is not full, and says where to go on.
     ///
     /// # Errors
     ///

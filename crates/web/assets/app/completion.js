@@ -151,7 +151,10 @@ function option(value, word, text, { before, after } = {}) {
 }
 
 function people(word) {
-  const known = findAll('#people li[data-nick]:not([data-blocked])').map(({ dataset }) => dataset);
+  const all = findAll('#people li[data-nick]:not([data-blocked])').map(({ dataset }) => dataset);
+  // Few mention themselves.
+  const { nick: own } = document.body.dataset;
+  const known = [...all.filter(({ nick }) => nick !== own), ...all.filter(({ nick }) => nick === own)];
   const everyone = find('#main').dataset.flow ? [{ name: t('script.composer.everyone'), nick: 'everyone' }] : [];
   const found = rank(word, [...known, ...everyone], ({ nick, name }) => [nick, name]).slice(0, MOST);
   return found.map(({ nick, name, avatar }) => {

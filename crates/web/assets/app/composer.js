@@ -6,6 +6,9 @@ import { pickEmoji } from './picker.js';
 import { t } from './texts.js';
 import { Tray } from './tray.js';
 
+/** The server refuses longer ones. */
+const MOST_LETTERS = 8096;
+
 export class Composer {
   /**
    * @param {HTMLFormElement} form
@@ -80,6 +83,12 @@ export class Composer {
     const hasText = text.trim() !== '';
     if (this.editing !== null) {
       if (hasText) this.saveEdit(text);
+      return;
+    }
+    const letters = [...text].length;
+    if (letters > MOST_LETTERS) {
+      // It stays where it can be shortened.
+      this.handlers.notify(t('script.composer.too_long', { most: MOST_LETTERS, n: letters }));
       return;
     }
     if (hasText) this.handlers.send(text, this.thread);

@@ -664,6 +664,8 @@ texts! {
         blocked: String,
         blocked_lead: String,
         block: String,
+        blocking: Phrase,
+        blocking_text: String,
         unblock: String,
         was_added: String,
         was_blocked: String,
@@ -732,6 +734,8 @@ texts! {
         open: String,
         configure: String,
         configure_one: Phrase,
+        removal: Phrase,
+        removal_text: String,
         remove: String,
         removed: String,
     }

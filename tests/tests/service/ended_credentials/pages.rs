@@ -197,7 +197,7 @@ const FORMS: &[Form] = &[
     form(
         "/app/{organization}/{flow}/settings/members",
         "/app/{organization}/main/settings/members",
-        &[("do", "block"), ("user", "{ben}")],
+        &[("do", "block"), ("user", "{ben}"), ("sure", "1")],
     ),
     form(
         "/app/{organization}/{flow}/settings/invitations",
@@ -217,7 +217,7 @@ const FORMS: &[Form] = &[
     form(
         "/app/{organization}/{flow}/settings/sources",
         "/app/{organization}/main/settings/sources",
-        &[("source", "{source}")],
+        &[("source", "{source}"), ("sure", "1")],
     ),
     form(
         "/app/{organization}/{flow}/settings/sources/new",

@@ -417,7 +417,7 @@ async fn members_are_blocked_and_come_back(tenant: Tenant) {
     let here = path(&tenant, "/members");
     let bert = tenant.member("bert");
     let (bert_id, ada_id) = (bert.id.to_string(), tenant.ada.id.to_string());
-    let block = [("do", "block"), ("user", bert_id.as_str())];
+    let block = [("do", "block"), ("user", bert_id.as_str()), ("sure", "1")];
     let mut outsiders = Outsiders::of(&tenant).await;
     outsiders.are_refused(&here, &block).await;
 
@@ -429,7 +429,7 @@ async fn members_are_blocked_and_come_back(tenant: Tenant) {
         "no other can be blocked by a member"
     );
     assert_eq!(page.text.matches("name=\"user\"").count(), 1);
-    let ada = [("do", "block"), ("user", ada_id.as_str())];
+    let ada = [("do", "block"), ("user", ada_id.as_str()), ("sure", "1")];
     ben.post(&here, &ada)
         .await
         .says(403, "You can’t open this page");
@@ -440,6 +440,11 @@ async fn members_are_blocked_and_come_back(tenant: Tenant) {
     }
     let unknown = [("do", "block"), ("user", "999999999")];
     ben.post(&here, &unknown).await.says(404, "Page not found");
+    // The page asks first.
+    let asked = ben.post(&here, &block[..2]).await;
+    asked.says(200, "Block bert from main?");
+    asked.is_named_throughout(&here);
+    assert!(people(&tenant).await.contains(&("bert".to_owned(), false)));
 
     let sent = ben.post(&here, &block).await;
     assert_eq!(sent.sent_on(), format!("{here}?done=blocked"));
@@ -662,7 +667,7 @@ async fn a_source_is_removed_on_its_page(tenant: Tenant) {
         "<Builds>",
     ];
     let source = tenant.server().admin(&line)["id"].to_string();
-    let fields = [("source", source.as_str())];
+    let fields = [("source", source.as_str()), ("sure", "1")];
     let mut outsiders = Outsiders::of(&tenant).await;
     outsiders.are_refused(&here, &fields).await;
     let mut ben = signed_in(&tenant, &tenant.ben).await;
@@ -673,6 +678,10 @@ async fn a_source_is_removed_on_its_page(tenant: Tenant) {
     ben.post(&here, &[("source", "x")])
         .await
         .says(400, "We couldn’t read this form");
+    // The page asks first.
+    let asked = ben.post(&here, &fields[..1]).await;
+    asked.says(200, "Remove &#60;Builds&#62; from main?");
+    asked.is_named_throughout(&here);
     let sent = ben.post(&here, &fields).await;
     assert_eq!(sent.sent_on(), format!("{here}?done=removed"));
     let page = ben.get(sent.sent_on()).await;
@@ -733,7 +742,8 @@ async fn a_script_posts_with_a_token_that_a_page_makes(tenant: Tenant) {
     assert_eq!(thread["source"]["application"], "<Weather>");
     // It ends with its source.
     let source = thread["source"]["id"].to_string();
-    ben.post(&sources, &[("source", source.as_str())]).await;
+    let fields = [("source", source.as_str()), ("sure", "1")];
+    ben.post(&sources, &fields).await;
     assert_eq!(post().await.status, 410);
 }
 

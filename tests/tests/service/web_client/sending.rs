@@ -167,9 +167,15 @@ async fn a_refused_message_stays_until_it_is_dropped(server: Server) {
     let Acme { ada, .. } = server.acme();
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
-        browser.execute(&format!(
-            "document.querySelector('{WRITE}').value = 'x'.repeat(9000)"
-        ));
+        // A text that is too long stays where it can be shortened.
+        let long = "document.querySelector('#composer textarea').value";
+        browser.execute(&format!("{long} = 'x'.repeat(8097)"));
+        browser.type_keys(WRITE, ENTER);
+        browser.wait_for("document.body.textContent.includes('8096 characters. Yours has 8097.')");
+        assert_eq!(browser.execute(&format!("return {long}.length")), 8097);
+        assert_eq!(browser.count("#chat article"), 0);
+        // What is not to be seen is nothing to the server.
+        browser.execute(&format!("{long} = '\\u200b'"));
         browser.type_keys(WRITE, ENTER);
         shows(&browser, "article.lost .state");
         let state = browser.execute("return document.querySelector('.state').textContent");
@@ -177,7 +183,7 @@ async fn a_refused_message_stays_until_it_is_dropped(server: Server) {
             state
                 .as_str()
                 .unwrap()
-                .starts_with("Not sent: content is too long"),
+                .starts_with("Not sent: content can't be blank"),
             "{state}"
         );
         open_flow(&browser, &server, "");

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Actor, Error, FlowRoom};
+use eddyline_model::UserId;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_wire::requests::AddFlowUser;
 use eddyline_wire::{Flow, FlowUser, User};
 use http::StatusCode;
 
+use super::ask::Ask;
 use super::{Frame, Subject, describe, find, may, path_of, path_of_room};
 use crate::answer::see_other;
 use crate::error::PageError;
@@ -254,6 +256,9 @@ async fn set_blocked(
         .get("user")
         .parse()
         .map_err(|_| PageError::unreadable())?;
+    if blocked && sent.get("sure") != "1" {
+        return ask_to_block(visit, &room, user).await;
+    }
     visit
         .app()
         .flows()
@@ -268,4 +273,28 @@ async fn set_blocked(
 
 fn done(room: &FlowRoom, what: &str) -> String {
     format!("{}?done={what}", Subject::Members.path(&path_of_room(room)))
+}
+
+/// Asks first, since the person is out of the flow at once.
+async fn ask_to_block(visit: &Visit, room: &FlowRoom, user: UserId) -> Result<Response, PageError> {
+    let user = visit.app().users().get(visit.signed_in()?, user).await?;
+    let flow = describe(visit, room).await?;
+    let t = &visit.texts().members;
+    let here = Subject::Members.path(&path_of(&flow));
+    let form = visit.form(&here, &t.block);
+    let heading = t.blocking.with("name", &user.name);
+    let heading = heading.with("flow", &flow.name).to_string();
+    Ask {
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
+        frame: Frame::new(visit, &flow, Subject::Members).headed(heading),
+        text: t.blocking_text.clone(),
+        form: form
+            .hidden("do", "block")
+            .hidden("user", &user.id.to_string())
+            .hidden("sure", "1"),
+        back: here,
+    }
+    .answer(visit)
+    .await
 }

@@ -5,6 +5,7 @@
 use askama::Template;
 use axum::response::Response;
 use eddyline_app::{Error, FlowRoom};
+use eddyline_model::SourceId;
 use eddyline_model::policy::FlowAction;
 use eddyline_wire::{Flow, SetupApplication, Source};
 
@@ -166,6 +167,9 @@ pub(in crate::pages) async fn remove(
         .parse()
         .map_err(|_| PageError::unreadable())?;
     let room = find(visit, &names, FlowAction::ManageSources).await?;
+    if sent.get("sure") != "1" {
+        return ask_to_remove(visit, &room, source).await;
+    }
     visit
         .app()
         .sources()
@@ -173,4 +177,31 @@ pub(in crate::pages) async fn remove(
         .await?;
     let here = Subject::Sources.path(&path_of_room(&room));
     Ok(see_other(&format!("{here}?done=removed")))
+}
+
+/// Asks first, since any member may remove a source, and nothing brings it back.
+async fn ask_to_remove(
+    visit: &Visit,
+    room: &FlowRoom,
+    source: SourceId,
+) -> Result<Response, PageError> {
+    let source = visit.app().sources().get(room, source).await?;
+    let flow = describe(visit, room).await?;
+    let t = &visit.texts().sources;
+    let here = Subject::Sources.path(&path_of_room(room));
+    let form = visit.form(&here, &t.remove);
+    let heading = t.removal.with("name", &source.name);
+    let heading = heading.with("flow", &flow.name).to_string();
+    Ask {
+        t: visit.texts(),
+        shell: Shell::beside(visit).await?,
+        frame: Frame::new(visit, &flow, Subject::Sources).headed(heading),
+        text: t.removal_text.clone(),
+        form: form
+            .hidden("source", &source.id.to_string())
+            .hidden("sure", "1"),
+        back: here,
+    }
+    .answer(visit)
+    .await
 }

@@ -70,7 +70,10 @@ async fn a_person_is_added_blocked_and_let_back_in(tenant: Tenant) {
     then(
         &browser,
         "The person is blocked from the flow.",
-        |browser| browser.press("Block: eve @eve"),
+        |browser| {
+            browser.press("Block: eve @eve");
+            browser.press("Block");
+        },
     );
     assert_eq!(status(&eve, &messages).await, 403);
     then(&browser, "The person is in the flow again.", |browser| {

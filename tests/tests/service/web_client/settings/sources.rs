@@ -45,6 +45,7 @@ async fn a_script_posts_with_a_token_that_was_made_on_the_page(tenant: Tenant) {
     visit(&browser, &tenant, &tenant.ben, &sources(&tenant));
     then(&browser, "Source removed.", |browser| {
         browser.press("Remove: Weather");
+        browser.press("Remove");
     });
     assert_eq!(status(&script, Method::POST, "/messages", &high).await, 410);
 }
