@@ -89,6 +89,8 @@ const ROOTS: &[Root] = &[
     api("scim"),
     api("search"),
     api("sources"),
+    api("streams"),
+    api("tabs"),
     api("user"),
     api("users"),
     page("account"),

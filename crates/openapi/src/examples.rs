@@ -34,6 +34,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("updateNotifications" | "updateFlowNotifications", "level") => json!("all"),
         ("updateNotifications", "from") => json!("22:00"),
         ("updateNotifications", "until") => json!("07:00"),
+        ("streamFlows", "flows") => json!("joined"),
         ("streamFlows", "filter") => json!("acme/main,acme/design"),
         ("listFlows" | "listAllFlows", "after") | ("findFlow", "id") => json!(FLOW_ID),
         ("downloadFile", "link") => json!("4f1c9a7e"),
