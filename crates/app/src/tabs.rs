@@ -46,7 +46,7 @@ impl App {
         }
         let write = self.core().transaction_as(actor, move |tx, _| {
             for (kind, order) in &changes {
-                tx.members().order_tabs(user, *kind, order)?;
+                tx.members().set_tab_order(user, *kind, order)?;
             }
             Ok(())
         });

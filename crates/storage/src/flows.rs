@@ -578,7 +578,7 @@ impl Members<'_, Tx<'_>> {
 
     /// Has the tabs of these rooms stand in this order, and those of the user's other rooms of the
     /// kind behind them.
-    pub fn order_tabs(
+    pub fn set_tab_order(
         c: &mut Connection,
         user: UserId,
         kind: TabKind,

@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use super::{chat, with_plain_breaks};
 
-/// What light markdown is written with. Indented lines are code.
-const SIGNS: [char; 8] = ['*', '_', '~', '`', '>', '[', '\t', '\u{20}'];
+/// What light markdown is written with.
+const SIGNS: [char; 6] = ['*', '_', '~', '`', '>', '['];
+/// Lines that begin with these are code.
+const INDENTS: [char; 2] = ['\t', ' '];
 /// What [`chat`] writes around blocks, which begin and end a line.
 const BLOCKS: [&str; 2] = ["pre", "blockquote"];
 
@@ -13,7 +15,8 @@ const BLOCKS: [&str; 2] = ["pre", "blockquote"];
 /// [`chat`] knows. Of a link only its text is left. The result is no HTML.
 #[must_use]
 pub fn chat_text(text: &str) -> String {
-    let is_plain = |text: &str| !text.contains(SIGNS);
+    let is_plain =
+        |text: &str| !text.contains(SIGNS) && !text.lines().any(|line| line.starts_with(INDENTS));
     match with_plain_breaks(text) {
         text if is_plain(&text) => text.into_owned(),
         text => words_of(&chat(&text)),
