@@ -92,7 +92,6 @@ async fn every_page_is_hardened_and_fit_for_screen_readers(tenant: Tenant) {
         &format!("/app/{}/settings/sources", tenant.main),
         &format!("/app/{}/settings/sources/new", tenant.main),
         &format!("/app/{}/settings/flows/new", tenant.name),
-        &format!("/app/{}/inbox", tenant.main),
         &format!("/app/{}/settings", tenant.name),
         &format!("/app/{}/settings/applications", tenant.name),
         &format!("/app/{}/settings/identity-provider", tenant.name),

@@ -341,7 +341,9 @@ async fn filled(tenant: &Tenant, template: &str, message: &Json) -> String {
     );
     path = path
         .replace("{thread}", message["thread_id"].as_str().unwrap())
-        .replace("{size}", "64");
+        .replace("{size}", "64")
+        // It need not be there: what is shown is looked at first.
+        .replace("{stream}", "0123456789abcdef");
     let path = path
         .replace("{message}", "1")
         .replace("{emoji}", "%F0%9F%91%8D")

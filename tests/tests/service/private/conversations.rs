@@ -120,6 +120,7 @@ async fn a_conversation_has_every_field_of_the_specification(tenant: Tenant) {
         "url": format!("{}/private/{}", tenant.server().base_url(), tenant.ada.id),
         "name": "ada",
         "open": true,
+        "tab_position": null,
         "read": 0,
         "last_message_id": 2,
         "activity": {"inbox": false, "mentions": 2, "chat": true},

@@ -279,6 +279,9 @@ fn done(room: &FlowRoom, what: &str) -> String {
 async fn ask_to_block(visit: &Visit, room: &FlowRoom, user: UserId) -> Result<Response, PageError> {
     let user = visit.app().users().get(visit.signed_in()?, user).await?;
     let flow = describe(visit, room).await?;
+    if !flow.organization.active {
+        return Err(Error::denied().into());
+    }
     let t = &visit.texts().members;
     let here = Subject::Members.path(&path_of(&flow));
     let form = visit.form(&here, &t.block);

@@ -187,6 +187,9 @@ async fn ask_to_remove(
 ) -> Result<Response, PageError> {
     let source = visit.app().sources().get(room, source).await?;
     let flow = describe(visit, room).await?;
+    if !flow.organization.active {
+        return Err(Error::denied().into());
+    }
     let t = &visit.texts().sources;
     let here = Subject::Sources.path(&path_of_room(room));
     let form = visit.form(&here, &t.remove);
