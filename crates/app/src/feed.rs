@@ -349,7 +349,7 @@ impl Feed {
         }
     }
 
-    /// Has the streams of users go on with a flow that they came into, where they follow them.
+    /// Adds a flow to those streams of these users that follow their user into flows.
     fn add_room(&self, users: &[UserId], room: RoomId) {
         self.app.core().hub.add_room(users, room);
         self.app.presence().follow(users, room);

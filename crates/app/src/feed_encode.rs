@@ -191,6 +191,7 @@ impl EntryEncoder {
     ) -> StoreResult<Option<Entry>> {
         let told = match *control {
             Control::FlowAdd { room, user } => {
+                // The encoder learns the flow's id here, so that presence events name the flow.
                 self.flow_id(reader, room)?;
                 // The flow is described as it is now, which is for those who are still in it.
                 let flow = flow_view::describe_at(
@@ -227,7 +228,7 @@ impl EntryEncoder {
                 })
             }
             Control::FlowChange { room } => {
-                // Known from here on, so that what is told of presence names the flow.
+                // The encoder learns the flow's id here, so that presence events name the flow.
                 self.flow_id(reader, room)?;
                 let flow = reader.flows().find(room)?;
                 flow.map(|flow| {

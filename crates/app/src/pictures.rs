@@ -1,5 +1,5 @@
-//! Pictures of integrations: of the authors whom they name, and of their applications. They lie on
-//! other hosts. The server fetches them for the pages, so that no browser asks those hosts, and
+//! Pictures that integrations name: of authors, and of the applications themselves. They are stored
+//! on other hosts. The server fetches them for the pages, so that no browser asks those hosts, and
 //! hands out small copies that it made itself.
 
 use std::sync::Arc;
@@ -131,8 +131,8 @@ impl Pictures {
     }
 
     async fn load(&self, address: String, keys: QuotaKeys, now: Timestamp) -> Result<Known> {
-        // Who waits for what another request fetches counts, too: no request of one caller waits for
-        // the turn of another caller's.
+        // A request that waits for a fetch of another request holds a permit, too. Without one it
+        // would wait for the permit of the other caller.
         let permit = self
             .fetches
             .acquire_within(keys, 1, WAIT)
@@ -141,7 +141,7 @@ impl Pictures {
         self.known.remove_if(&address, |known| known.until <= now);
         let fetch = self.fetch(&address, keys, Arc::new(permit));
         let known = self.known.get_or_insert_async(&address, fetch);
-        let late = |_| Error::unavailable("the picture did not come in time");
+        let late = |_| Error::unavailable("fetching the picture took too long");
         timeout(LONGEST, known).await.map_err(late)?
     }
 

@@ -202,8 +202,8 @@ impl Streams {
         self.presence.show(user, key, shows)
     }
 
-    /// Shows the caller where the rights changed between the opening of the stream, which follows
-    /// them since, and the presence.
+    /// Applies to the presence what changed between the subscription, which follows the caller since
+    /// then, and the start of the presence.
     async fn follow_missed(
         &self,
         actor: &Actor,

@@ -26,7 +26,7 @@ impl App {
     /// # Errors
     ///
     /// [`Error::not_found`] or [`Error::denied`] for a flow that the caller is not in and for a
-    /// user with whom the caller has no conversation; [`Error::invalid`] for an order of nothing;
+    /// user with whom the caller has no conversation; [`Error::invalid`] for an order with neither list;
     /// [`Error::unavailable`].
     pub async fn order_tabs(&self, actor: &Actor, order: &TabOrder) -> Result<()> {
         let user = actor.user()?.user.id;

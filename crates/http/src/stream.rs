@@ -93,7 +93,7 @@ async fn open(
 }
 
 /// Changes what an open stream shows of the caller, without opening it anew.
-pub(crate) async fn show(ctx: RequestContext, request: UnparsedParams<ShowPresence>) -> Answer {
+async fn show(ctx: RequestContext, request: UnparsedParams<ShowPresence>) -> Answer {
     let ShowPresence { active } = request.read()?;
     let key = ctx
         .segment("stream")

@@ -220,7 +220,11 @@ impl ThreadQuery {
         let has_status = |wanted: &String| {
             let item = thread.item.as_ref();
             let status = item.and_then(|item| item.status.as_ref());
-            status.is_some_and(|status| status.value.to_lowercase() == wanted.to_lowercase())
+            status.is_some_and(|status| {
+                let (value, wanted) = (status.value.chars(), wanted.chars());
+                let lower = char::to_lowercase;
+                value.flat_map(lower).eq(wanted.flat_map(lower))
+            })
         };
         let has_words = |wanted: &Vec<String>| {
             let title = search::tokens(title_start(&plain_title(thread)));

@@ -1,5 +1,5 @@
-//! Taking rights away and giving them. A loss acts when it is told, not when a listener's position
-//! gets there: what was not written yet, is not written any more.
+//! Changes of rights. A revocation takes effect at once, not when a listener's position reaches it:
+//! the hub no longer writes what it has not written yet.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ impl Hub {
         });
     }
 
-    /// Users came into `room`: their streams that follow them go on with it. To be called before
-    /// what follows in the room is published. What came into the room before is not told, also where
-    /// a stream lags behind.
+    /// Users joined `room`: the hub adds it to their streams that follow them. To be called before the
+    /// next entries of the room are published. A stream that lags behind does not deliver earlier
+    /// entries of the room.
     pub fn add_room(&self, users: &[UserId], room: RoomId) {
         let mut state = self.shared.state_mut();
         state.additions.note(users);

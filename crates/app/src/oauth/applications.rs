@@ -9,7 +9,6 @@ use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, ApplicationAction, OrganizationAction};
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
-
 use eddyline_wire::SetupApplication;
 
 use super::end_grants;

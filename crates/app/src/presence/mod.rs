@@ -273,13 +273,13 @@ impl PresenceTracker {
         Ok(())
     }
 
-    /// Shows a user no more in a flow that the user is out of.
+    /// Removes a flow from the streams that show a user in it, after the user left the flow.
     pub(crate) fn unfollow(&self, user: UserId, room: RoomId) {
         let mut state = self.online.state();
         self.leave(&mut state, user, room);
     }
 
-    /// Shows nobody in a flow that was archived.
+    /// Removes an archived flow from all streams that show their users in it.
     pub(crate) fn unfollow_all(&self, room: RoomId) {
         let mut state = self.online.state();
         for user in state.shown.users_in(room) {
@@ -299,7 +299,8 @@ impl PresenceTracker {
         }
     }
 
-    /// Shows users in a flow that they came into, by the streams that follow them.
+    /// Shows users in a flow that they joined, by those of their streams that follow them into
+    /// flows.
     pub(crate) fn follow(&self, users: &[UserId], room: RoomId) {
         let mut state = self.online.state();
         for user in users {

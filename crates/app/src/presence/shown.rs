@@ -59,8 +59,8 @@ pub(super) struct ShownStream {
     pub(super) changes: RecentChanges,
 }
 
-/// How often the user of a stream may change within a minute what it shows: each change is told to
-/// all flows of the stream.
+/// The most changes of presence that one stream takes in a minute. Each change sends an event to all
+/// flows of the stream.
 pub const PRESENCE_CHANGES: u32 = 30;
 
 /// The changes of the minute.
@@ -107,7 +107,7 @@ impl ShownStreams {
         self.of_users.get_mut(&user)?.get_mut(&key)
     }
 
-    /// The users whom a stream shows in a room.
+    /// The users who have a stream that shows them in a room.
     pub(super) fn users_in(&self, room: RoomId) -> Vec<UserId> {
         let of_users = self.of_users.iter();
         let shown = of_users.filter(|(_, streams)| {

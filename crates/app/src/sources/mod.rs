@@ -87,7 +87,7 @@ impl SourceChanges {
 }
 
 /// The source as it is shown, with when one of its threads changed last.
-fn changed(source: WireSource, at: Option<Timestamp>) -> WireSource {
+fn with_last_change(source: WireSource, at: Option<Timestamp>) -> WireSource {
     WireSource {
         threads_updated_at: at.map(|at| at.to_string()),
         ..source
@@ -282,7 +282,7 @@ impl Sources {
             }
             let describe = |source: &Source| {
                 let shown = around.describe(reader, &addresses, source)?;
-                Ok(changed(shown, changes.get(&source.id).copied()))
+                Ok(with_last_change(shown, changes.get(&source.id).copied()))
             };
             sources.iter().map(describe).collect()
         });
@@ -303,7 +303,7 @@ impl Sources {
                 Some(source) if source.room == room && source.removed_at.is_none() => {
                     let change = reader.threads().find_change_of_source(room, id)?;
                     let shown = describe(reader, &addresses, &source)?;
-                    Ok(Some(changed(shown, change)))
+                    Ok(Some(with_last_change(shown, change)))
                 }
                 _ => Ok(None),
             });
@@ -352,13 +352,13 @@ impl Sources {
             describe(tx, &addresses, &source)
         });
         let updated = updated.await?;
-        // Read afterwards, since all threads of the source are looked at and other writes wait for
-        // this one.
+        // This query reads all threads of the source. Inside of the transaction it would block other
+        // writes.
         let read = self
             .core
             .store()
             .read(move |reader| reader.threads().find_change_of_source(room, id));
-        Ok(changed(updated, read.await?))
+        Ok(with_last_change(updated, read.await?))
     }
 
     /// Removes a source. Requests with its token are answered with 410 from now on.

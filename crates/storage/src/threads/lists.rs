@@ -19,7 +19,7 @@ use crate::{Error, Result};
 
 /// How many threads a query by words or by status reads at most, so that one request cannot read all
 /// of a flow with a million.
-pub(crate) const LOOKED_AT: i64 = 2_000;
+const LOOKED_AT: i64 = 2_000;
 /// How many of them it reads at once.
 const PART: i64 = 200;
 /// How many bytes of items it reads at once.

@@ -21,7 +21,7 @@ fn a_stream_that_follows_goes_on_with_the_rooms_its_caller_comes_into() {
     let world = World::new(small());
     let mut stream = following(&world, &[1]);
     let mut other = world.listen(SubscriptionFilter::new(vec![RoomId(1)], Some(ADA)), None);
-    // Not read before the stream follows into the room, and not told afterwards.
+    // An entry from before the join, which the stream has not read yet, is not delivered.
     world.tell(room(2));
     world.hub.add_room(&[ADA], RoomId(2));
     // Again, which changes nothing.
