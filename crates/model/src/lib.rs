@@ -13,6 +13,7 @@ pub mod ids;
 pub mod invitations;
 pub mod items;
 pub mod log;
+mod mac;
 pub mod mail;
 pub mod messages;
 pub mod names;

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use ring::hmac;
 
+use crate::mac::is_same_mac;
 use crate::messages::ThreadState;
 use crate::{ApplicationId, MessageId, RoomId, Timestamp, search};
 
@@ -72,7 +73,8 @@ impl ThreadIds {
         let [version, r0, r1, r2, r3, m0, m1, m2, m3] = head;
         let room = RoomId(i64::from(u32::from_be_bytes([r0, r1, r2, r3])));
         let root = MessageId(i64::from(u32::from_be_bytes([m0, m1, m2, m3])));
-        let genuine = version == VERSION && same(self.encode(room, root).as_bytes(), id.as_bytes());
+        let genuine =
+            version == VERSION && is_same_mac(self.encode(room, root).as_bytes(), id.as_bytes());
         genuine.then_some((room, root))
     }
 
@@ -135,11 +137,6 @@ fn sextet(character: u8) -> Option<u8> {
         b'_' => Some(63),
         _ => None,
     }
-}
-
-// Compared in constant time, since the tail is a MAC.
-fn same(a: &[u8], b: &[u8]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).fold(0, |diff, (x, y)| diff | (x ^ y)) == 0
 }
 
 /// The title of a chat thread: the first line of the message that began it, at most 200

@@ -152,7 +152,7 @@ function option(value, word, text, { before, after } = {}) {
 
 function people(word) {
   const all = findAll('#people li[data-nick]:not([data-blocked])').map(({ dataset }) => dataset);
-  // Few mention themselves.
+  // The reader comes last: few people mention themselves.
   const { nick: own } = document.body.dataset;
   const known = [...all.filter(({ nick }) => nick !== own), ...all.filter(({ nick }) => nick === own)];
   const everyone = find('#main').dataset.flow ? [{ name: t('script.composer.everyone'), nick: 'everyone' }] : [];

@@ -6,7 +6,7 @@ import { pickEmoji } from './picker.js';
 import { t } from './texts.js';
 import { Tray } from './tray.js';
 
-/** The server refuses longer ones. */
+/** The longest text of a message, in characters. The server refuses longer ones. */
 const MOST_LETTERS = 8096;
 
 export class Composer {
@@ -87,7 +87,7 @@ export class Composer {
     }
     const letters = [...text].length;
     if (letters > MOST_LETTERS) {
-      // It stays where it can be shortened.
+      // The text stays in the field, so that the reader can shorten it.
       this.handlers.notify(t('script.composer.too_long', { most: MOST_LETTERS, n: letters }));
       return;
     }

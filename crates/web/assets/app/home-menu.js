@@ -25,7 +25,7 @@ find('form[action$="/sign-out"]', menu).addEventListener('submit', async (event)
   event.preventDefault();
   const form = event.target;
   const self = document.body.dataset;
-  // The page that the stream has learned this from must not be loaded anew before the drafts are gone.
+  // The stream ends with the session, too. The page must not reload for it before the drafts are gone.
   self.leaving = '';
   try {
     const answer = await fetch(form.action, { method: 'POST', body: new URLSearchParams(new FormData(form)), redirect: 'manual' });

@@ -22,7 +22,8 @@ function paneOf(address) {
 export class Panes {
   /**
    * @param {{isBusy: () => boolean, show: (address: string) => boolean, begin: () => void, end: () => void, take: (page: Document, pane: string) => void}} view
-   *   `show` shows what the page has already, and says whether it did; `begin` is called before a page is asked for, `take` shows what it brings, `end` is called when
+   *   `show` shows an address that the page has already, and tells whether it did; `begin` runs before a
+   *   request for a page, `take` shows the parts of the page that came, `end` runs after both
    *   nothing is to be shown
    */
   constructor(view) {

@@ -67,7 +67,7 @@ export class Connection {
     void this.tell();
   }
 
-  /** Tells what is shown, one state after the other, without opening the stream anew. */
+  /** Sends what is shown to the server, one state after the other, and keeps the stream open. */
   async tell() {
     if (this.isTelling) return;
     this.isTelling = true;
@@ -84,10 +84,10 @@ export class Connection {
         }
         // Another server has the stream.
         if (answer.status === 404) this.connect();
-        // The next sign of the reader tells it again.
+        // The next sign of the reader sends it again.
         break;
       } catch {
-        // The next connection tells it.
+        // The next connection sends it.
         break;
       }
     }
@@ -137,7 +137,7 @@ export class Connection {
         return 0;
       }
       if (answer.status === 403 || answer.status === 404) {
-        // The token is an old one: the page knows better.
+        // The token is an old one. The page asks for a new one.
         this.changed('refused');
         return FIRST_WAIT;
       }

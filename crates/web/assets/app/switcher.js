@@ -43,7 +43,7 @@ async function load() {
   if (dialog.open) list();
 }
 
-/** Has the server search all threads of the flow, since the page knows those that changed last. */
+/** Searches all threads of the flow on the server: the page knows only those that changed last. */
 function seek() {
   clearTimeout(timer);
   const letters = field.value.trim();
@@ -51,7 +51,7 @@ function seek() {
   if (letters.length < 2 || !room.startsWith('flows/')) return;
   timer = setTimeout(async () => {
     const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST });
-    // Without an answer there are those that the page knows.
+    // If the request fails, the list shows the threads that the page knows.
     const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
     if (!dialog.open || field.value.trim() !== letters) return;
     found = { letters, threads };

@@ -50,7 +50,7 @@ side.addEventListener('dragstart', (event) => {
   dragged = { item, list: item.parentElement, next: item.nextElementSibling };
   event.dataTransfer.effectAllowed = 'move';
   item.classList.add('dragged');
-  // A list that is made anew has another item, and hears nothing of this one.
+  // The list may be made anew during the drag. The event of a removed link does not reach it.
   event.target.addEventListener('dragend', end, { once: true });
 });
 
