@@ -100,6 +100,7 @@ async fn a_new_address_is_what_one_signs_in_with(tenant: Tenant) {
         |browser| {
             browser.press(&tenant.name);
             browser.press("Sign out");
+            browser.wait_for("location.pathname === '/sign-in'");
             browser.open(&format!("{}/sign-in", tenant.server().base_url()));
             signs_in(browser, &tenant.ben.email, PASSWORD);
         },
