@@ -481,9 +481,10 @@ impl Feed {
             Control::OrganizationChange => cache.invalidate_all(),
             Control::GroupChange { organization } => cache.invalidate_groups(organization),
             Control::FlowTokens { room } => callers.invalidate_flow_tokens(room),
-            Control::UserJoin { .. } | Control::UserBlock { .. } | Control::Read { .. } => {
-                return false;
-            }
+            Control::UserJoin { .. }
+            | Control::UserBlock { .. }
+            | Control::Read { .. }
+            | Control::ThreadRead { .. } => return false,
         }
         true
     }

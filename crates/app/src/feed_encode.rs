@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody, LogItem};
 use eddyline_model::messages::MessageView;
+use eddyline_model::reading::ReadMarker;
 use eddyline_model::{EventId, FlowId, MessageId, RoomId, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_streaming::{Amendment, Audience, Entry};
@@ -263,14 +264,14 @@ impl EntryEncoder {
             Control::Read {
                 room,
                 user,
+                marker,
                 message,
             } => self
-                .read_content(reader, room, user, message)?
-                .map(|content| {
-                    let object =
-                        json!({"event": "read", "user": user.to_string(), "content": content});
-                    (Audience::User(user), object)
-                }),
+                .read_content(reader, (room, user), marker, message)?
+                .map(|content| (Audience::User(user), read_event(user, &content))),
+            Control::ThreadRead { room, user, root } => self
+                .thread_read_content(reader, (room, user), root)?
+                .map(|content| (Audience::User(user), read_event(user, &content))),
             Control::Revoked { .. }
             | Control::CredentialEnd { .. }
             | Control::GrantEnd { .. }
@@ -287,12 +288,16 @@ impl EntryEncoder {
     fn read_content(
         &self,
         reader: &mut Reader<'_>,
-        room: RoomId,
-        user: UserId,
+        (room, user): (RoomId, UserId),
+        marker: Option<ReadMarker>,
         message: MessageId,
     ) -> StoreResult<Option<Value>> {
         if let Some(flow) = self.flow_id(reader, room)? {
-            return Ok(Some(json!({"flow": flow.0, "message": message.0})));
+            let mut content = json!({"flow": flow.0, "message": message.0});
+            if let Some(marker) = marker {
+                content["marker"] = marker.as_str().into();
+            }
+            return Ok(Some(content));
         }
         let users = reader.rooms().find_private_users(room)?;
         Ok(users.map(|(one, other)| {
@@ -300,6 +305,32 @@ impl EntryEncoder {
             json!({"to": to.to_string(), "message": message.0})
         }))
     }
+
+    /// Up to where somebody has read a thread by now.
+    fn thread_read_content(
+        &self,
+        reader: &mut Reader<'_>,
+        (room, user): (RoomId, UserId),
+        root: MessageId,
+    ) -> StoreResult<Option<Value>> {
+        let (Some(flow), Some(membership)) = (
+            self.flow_id(reader, room)?,
+            reader.members().find(room, user)?,
+        ) else {
+            return Ok(None);
+        };
+        let markers = reader.members().list_thread_markers(room, user, &[root])?;
+        let read = markers.get(&root).copied();
+        let message = read.unwrap_or(membership.inbox_read_up_to);
+        let thread = self.encoder.thread_id(room, root);
+        Ok(Some(
+            json!({"flow": flow.0, "thread_id": thread, "message": message.0}),
+        ))
+    }
+}
+
+fn read_event(user: UserId, content: &Value) -> Value {
+    json!({"event": "read", "user": user.to_string(), "content": content})
 }
 
 /// Tells a user of a flow they are in now. Only streams of credentials that may manage members get

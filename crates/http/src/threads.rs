@@ -7,6 +7,7 @@ use eddyline_model::threads::{ThreadPlace, ThreadQuery, ThreadSelection};
 use eddyline_openapi::DescribeOperation as _;
 use eddyline_openapi::Shape::{Empty, Many, One};
 use eddyline_openapi::response_headers::NEXT;
+use eddyline_wire::ThreadNews;
 use eddyline_wire::requests::{DEFAULT_LIST, ListThreads, TriggerAction};
 use http::header::LINK;
 use http::{Method, StatusCode};
@@ -131,23 +132,29 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         status: request.status.clone().filter(|status| !status.is_empty()),
         limit: request.limit.unwrap_or(DEFAULT_LIST),
         last_message: request.last_message.unwrap_or_default(),
+        reader: ctx.actor().user_id(),
     };
-    let with_last = query.last_message;
+    let (with_last, has_reader) = (query.last_message, query.reader.is_some());
     expect_response_bytes(LIST_BYTES)?;
     let ThreadPage {
         threads,
         next,
         last_messages,
+        unread,
     } = ctx
         .app()
         .threads()
         .list(&room, wanted(&request), query)
         .await?;
+    let news = ThreadNews {
+        last: &last_messages,
+        unread: has_reader.then_some(&unread),
+    };
     let answer = encoded(
         StatusCode::OK,
         ctx.app()
             .encoder()
-            .threads(room.id(), &threads, with_last.then_some(&last_messages)),
+            .threads(room.id(), &threads, with_last.then_some(news)),
     );
     match next {
         Some(place) => Ok(with_header(

@@ -98,17 +98,6 @@ impl MessageKind {
         )
     }
 
-    /// The kinds that count as unread until the user has read them. Actions, such as joining a flow,
-    /// and changes of messages do not count.
-    pub const UNREAD: [Self; 6] = [
-        Self::Message,
-        Self::Comment,
-        Self::File,
-        Self::Activity,
-        Self::Discussion,
-        Self::Mail,
-    ];
-
     /// Whether content is plain text rather than a JSON document.
     #[must_use]
     pub fn has_text(self) -> bool {

@@ -105,8 +105,10 @@ pub struct FlowMembership {
     pub last_activity: Timestamp,
     /// When the user was last connected.
     pub last_ping: Timestamp,
-    /// The message up to which the user has read.
+    /// The message up to which the user has read the chat.
     pub read_up_to: MessageId,
+    /// The message up to which the user has read the inbox.
+    pub inbox_read_up_to: MessageId,
     /// The place of its tab among those that the user has ordered.
     pub tab_position: Option<i32>,
 }

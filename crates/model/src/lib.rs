@@ -23,6 +23,7 @@ pub mod paths;
 pub mod pictures;
 pub mod policy;
 pub mod reactions;
+pub mod reading;
 pub mod scopes;
 pub mod search;
 pub mod sources;

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::messages::MessageView;
+use crate::reading::ReadMarker;
 use crate::{CredentialId, GrantId, MessageId, OrganizationId, RoomId, UserId};
 
 /// A position in the log. Positions count up by one with every committed entry, in commit order.
@@ -153,8 +154,19 @@ pub enum Control {
         room: RoomId,
         /// The reader.
         user: UserId,
+        /// Which marker moved; `None` for both, and in a private conversation.
+        marker: Option<ReadMarker>,
         /// The last message read.
         message: MessageId,
+    },
+    /// The user has read further in a thread. How far is looked up when it is told.
+    ThreadRead {
+        /// The flow's room.
+        room: RoomId,
+        /// The reader.
+        user: UserId,
+        /// What began the thread.
+        root: MessageId,
     },
 }
 

@@ -9,7 +9,7 @@ use ring::hmac;
 
 use crate::mac::is_same_mac;
 use crate::messages::ThreadState;
-use crate::{ApplicationId, MessageId, RoomId, Timestamp, search};
+use crate::{ApplicationId, MessageId, RoomId, Timestamp, UserId, search};
 
 const VERSION: u8 = 1;
 const MAC_BYTES: usize = 11;
@@ -202,6 +202,8 @@ pub struct ThreadQuery {
     pub limit: i64,
     /// Whether the last message of each is shown.
     pub last_message: bool,
+    /// For whom it says, together with the last messages, which threads are unread.
+    pub reader: Option<UserId>,
 }
 
 impl ThreadQuery {

@@ -272,6 +272,7 @@ fn flow() -> Value {
         "unread": 2,
         "first_unread": 4710,
         "read": 4709,
+        "inbox": {"read": 4690, "unread": 1, "first_unread": 4702},
         "open": true,
         "tab_position": 1,
         "joined": true,

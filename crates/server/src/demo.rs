@@ -230,6 +230,6 @@ async fn mark_read(company: &Company, last: Option<SentLine>) -> Result<(), Erro
     let read = MessageAction::Read.in_flow();
     let room = app.rooms().find_named(ada, &last.spot.flow, read).await?;
     app.messages()
-        .mark_read(ada, &room.into(), last.message)
+        .mark_read(ada, &room.into(), None, last.message)
         .await
 }

@@ -1,9 +1,7 @@
 //! Flows, their members and their tokens.
 
-use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership, FlowPerson};
-use eddyline_model::messages::MessageKind;
 use eddyline_model::users::User;
 use eddyline_model::{FlowId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
@@ -11,8 +9,7 @@ use eddyline_portable::portable;
 use crate::areas::{Flows, Members, OrganizationMembers, Rooms};
 use crate::reader::Access;
 use crate::schema::{
-    flows, former_members, mentions, mentions_seen, messages, organization_members, room_members,
-    rooms, users,
+    flows, former_members, organization_members, room_members, rooms, thread_markers, users,
 };
 use crate::transaction::Tx;
 use crate::users::{UserRow, to_user};
@@ -59,6 +56,7 @@ struct MemberRow {
     last_ping: i64,
     read_up_to: i64,
     tab_position: Option<i32>,
+    inbox_read_up_to: i64,
 }
 
 fn mode_code(mode: AccessMode) -> i16 {
@@ -102,6 +100,7 @@ fn membership(row: MemberRow) -> FlowMembership {
         last_activity: Timestamp(row.last_activity),
         last_ping: Timestamp(row.last_ping),
         read_up_to: MessageId(row.read_up_to),
+        inbox_read_up_to: MessageId(row.inbox_read_up_to),
         tab_position: row.tab_position,
     }
 }
@@ -311,66 +310,6 @@ impl<C: Access> Members<'_, C> {
         };
         Ok(rows.into_iter().map(as_they_left).collect())
     }
-
-    /// The messages of others after the user's marker, the earliest first, at most `limit` of them.
-    /// Deleted ones are left out.
-    pub fn list_unread(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        read_up_to: MessageId,
-        limit: i64,
-    ) -> Result<Vec<MessageId>> {
-        let is_by_another = messages::user_id.is_null().or(messages::user_id.ne(user.0));
-        let is_kept = messages::content
-            .ne("")
-            .or(messages::event.gt(MessageKind::Comment.code()));
-        let ids = messages::table
-            .filter(messages::room_id.eq(room.0))
-            .filter(messages::id.gt(read_up_to.0))
-            .filter(messages::event.eq_any(MessageKind::UNREAD.map(MessageKind::code)))
-            .filter(is_by_another)
-            .filter(is_kept)
-            .order(messages::id)
-            .limit(limit)
-            .select(messages::id)
-            .load(c)?;
-        Ok(ids.into_iter().map(MessageId).collect())
-    }
-
-    /// How many messages after the user's marker mention them.
-    pub fn count_unread_mentions(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        read_up_to: MessageId,
-    ) -> Result<i64> {
-        let own = diesel::alias!(mentions as own);
-        let mine = own
-            .filter(own.field(mentions::room_id).eq(room.0))
-            .filter(own.field(mentions::user_id).eq(user.0));
-        let personal: i64 = mine
-            .filter(own.field(mentions::message_id).gt(read_up_to.0))
-            .count()
-            .get_result(c)?;
-        let seen = mentions_seen::table
-            .filter(mentions_seen::room_id.eq(room.0))
-            .filter(mentions_seen::user_id.eq(user.0));
-        let everyone: i64 = mentions::table
-            .filter(mentions::room_id.eq(room.0))
-            .filter(mentions::user_id.eq(0))
-            .filter(mentions::sender_id.ne(user.0))
-            .filter(mentions::message_id.gt(read_up_to.0))
-            .filter(not(exists(mine.filter(
-                own.field(mentions::message_id).eq(mentions::message_id),
-            ))))
-            .filter(not(exists(
-                seen.filter(mentions_seen::message_id.eq(mentions::message_id)),
-            )))
-            .count()
-            .get_result(c)?;
-        Ok(personal + everyone)
-    }
 }
 
 #[portable]
@@ -423,7 +362,7 @@ impl Members<'_, Tx<'_>> {
     /// As any query.
     pub fn set_blocked(&mut self, room: RoomId, user: UserId, blocked: bool) -> Result<()> {
         if !blocked && let Some(last) = Rooms(self.0).find_last_message_id(room)? {
-            self.set_read(room, user, last)?;
+            self.set_read(room, user, None, last)?;
         }
         self.write_blocked(room, user, blocked)
     }
@@ -532,6 +471,7 @@ impl Members<'_, Tx<'_>> {
                         room_members::last_activity.eq(now.0),
                         room_members::last_ping.eq(0),
                         room_members::read_up_to.eq(read),
+                        room_members::inbox_read_up_to.eq(read),
                     )
                 })
                 .collect();
@@ -550,6 +490,10 @@ impl Members<'_, Tx<'_>> {
     /// has the user from now on, under the present names.
     pub fn delete(c: &mut Connection, room: RoomId, user: UserId) -> Result<()> {
         let deleted = diesel::delete(room_members::table.find((room.0, user.0))).execute(c)?;
+        let markers = thread_markers::table
+            .filter(thread_markers::room_id.eq(room.0))
+            .filter(thread_markers::user_id.eq(user.0));
+        diesel::delete(markers).execute(c)?;
         if deleted > 0 {
             let (name, nick) = users::table
                 .find(user.0)
@@ -621,23 +565,6 @@ impl Members<'_, Tx<'_>> {
             .set(room_members::blocked.eq(blocked))
             .execute(c)?;
         Ok(())
-    }
-
-    /// Moves a user's marker of what is read forward; it never goes back. Tells whether it moved.
-    pub fn set_read(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        message: MessageId,
-    ) -> Result<bool> {
-        let moved = diesel::update(
-            room_members::table
-                .find((room.0, user.0))
-                .filter(room_members::read_up_to.lt(message.0)),
-        )
-        .set(room_members::read_up_to.eq(message.0))
-        .execute(c)?;
-        Ok(moved > 0)
     }
 
     /// Notes when users were last connected and last did something.

@@ -77,6 +77,7 @@ mod pushes;
 mod reactions;
 mod reader;
 mod readers;
+mod reading;
 mod reads;
 mod recovery;
 mod removed_members;

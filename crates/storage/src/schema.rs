@@ -322,6 +322,15 @@ diesel::table! {
         last_ping -> BigInt,
         read_up_to -> BigInt,
         tab_position -> Nullable<Integer>,
+        inbox_read_up_to -> BigInt,
+    }
+}
+diesel::table! {
+    thread_markers (room_id, user_id, root_id) {
+        room_id -> BigInt,
+        user_id -> BigInt,
+        root_id -> BigInt,
+        read_up_to -> BigInt,
     }
 }
 diesel::table! {
@@ -504,4 +513,5 @@ diesel::allow_tables_to_appear_in_same_query!(
     pushes,
     threads,
     thread_items,
+    thread_markers,
 );

@@ -1,6 +1,6 @@
 //! The one encoder of a message: from what the store holds to what goes over the wire.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use eddyline_model::messages::{LastMessage, Message, MessageKind, MessageView, ThreadState};
 use eddyline_model::pictures::PicturePaths;
@@ -72,14 +72,13 @@ impl Encoder {
         json
     }
 
-    /// A JSON array of threads of a room; with their last messages where those are given, by what
-    /// began each thread.
+    /// A JSON array of threads of a room; with what is new in them where that is given.
     #[must_use]
     pub fn threads(
         &self,
         room: RoomId,
         states: &[ThreadState],
-        last: Option<&BTreeMap<MessageId, LastMessage>>,
+        news: Option<ThreadNews<'_>>,
     ) -> Vec<u8> {
         let mut json = Vec::with_capacity(2 + states.len() * 1024);
         json.push(b'[');
@@ -87,8 +86,11 @@ impl Encoder {
             if i > 0 {
                 json.push(b',');
             }
-            let last = last.map(|last| last.get(&state.root));
-            self.write_thread(&mut json, room, state, last);
+            let news = news.map(|news| ShownNews {
+                last: news.last.get(&state.root),
+                unread: news.unread.map(|unread| unread.contains(&state.root)),
+            });
+            self.write_thread(&mut json, room, state, news);
         }
         json.push(b']');
         json
@@ -99,13 +101,13 @@ impl Encoder {
         json: &mut Vec<u8>,
         room: RoomId,
         state: &ThreadState,
-        last: Option<Option<&LastMessage>>,
+        news: Option<ShownNews<'_>>,
     ) {
         let shown = ShownThread {
             id: self.thread_ids.encode(room, state.root),
             pictures: &self.pictures,
             state,
-            last,
+            news,
         };
         serde_json::to_writer(json, &shown)
             .expect("writing to memory does not fail, and no map has other keys than text");
@@ -244,7 +246,7 @@ impl Serialize for MessageJson<'_> {
             id: self.encoder.thread_ids.encode(message.room, state.root),
             pictures: &self.encoder.pictures,
             state,
-            last: None,
+            news: None,
         });
         map.serialize_entry("thread_id", &thread.as_ref().map(|thread| &thread.id))?;
         map.serialize_entry("thread", &thread)?;
@@ -341,12 +343,27 @@ impl Serialize for ShownReactions<'_> {
     }
 }
 
+/// What is new in the threads of a list, each thread under what began it.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadNews<'a> {
+    /// The last message of each.
+    pub last: &'a BTreeMap<MessageId, LastMessage>,
+    /// Those that the reader of the list has not read; `None` for a reader who is no user.
+    pub unread: Option<&'a BTreeSet<MessageId>>,
+}
+
+/// What is new in one thread.
+struct ShownNews<'a> {
+    last: Option<&'a LastMessage>,
+    unread: Option<bool>,
+}
+
 struct ShownThread<'a> {
     id: String,
     pictures: &'a PicturePaths,
     state: &'a ThreadState,
-    /// The last message, where it is shown.
-    last: Option<Option<&'a LastMessage>>,
+    /// Where it is shown.
+    news: Option<ShownNews<'a>>,
 }
 
 impl Serialize for ShownThread<'_> {
@@ -382,8 +399,11 @@ impl Serialize for ShownThread<'_> {
         map.serialize_entry("initial_message", &self.state.root.0)?;
         map.serialize_entry("updated_at", &Text(counts.updated_at))?;
         map.serialize_entry("created_at", &Text(counts.created_at))?;
-        if let Some(last) = self.last {
-            map.serialize_entry("last_message", &last.map(last_message))?;
+        if let Some(news) = &self.news {
+            map.serialize_entry("last_message", &news.last.map(last_message))?;
+            if let Some(unread) = news.unread {
+                map.serialize_entry("unread", &unread)?;
+            }
         }
         map.end()
     }

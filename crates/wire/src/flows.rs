@@ -27,15 +27,20 @@ pub struct Flow {
     pub organization: OrganizationSummary,
     /// Unread messages that mention the caller.
     pub unread_mentions: i64,
-    /// The message up to which the caller has read; null when the caller is not in the flow.
+    /// The message up to which the caller has read the chat; null when the caller is not in the
+    /// flow.
     #[serde(default)]
     pub read: Option<i64>,
-    /// How many messages of others came after that, deleted ones left out; 100 stands for more.
+    /// How many chat messages of others came after that, deleted ones left out; 100 stands for more.
     #[serde(default)]
     pub unread: i64,
     /// The first of them.
     #[serde(default)]
     pub first_unread: Option<i64>,
+    /// The same of the inbox.
+    #[serde(default)]
+    #[schema(inline)]
+    pub inbox: FlowInbox,
     /// Whether the caller's clients show a tab for it.
     pub open: bool,
     /// The place of its tab among those that the caller has ordered; null for one that stands behind
@@ -66,6 +71,18 @@ pub struct Flow {
     /// Its people; in lists only when asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub users: Option<Vec<FlowUser>>,
+}
+
+/// What the caller has read of the inbox of a flow, and what not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct FlowInbox {
+    /// The message up to which the caller has read it; null when the caller is not in the flow.
+    pub read: Option<i64>,
+    /// How many messages of others the inbox got after that, those left out that were read with
+    /// their thread; 100 stands for more.
+    pub unread: i64,
+    /// The first of them.
+    pub first_unread: Option<i64>,
 }
 
 /// A resource of a flow.

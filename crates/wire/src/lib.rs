@@ -27,9 +27,9 @@ mod users;
 
 pub use author::Author;
 pub use disposition::disposition;
-pub use encode::{Encoder, RoomRef};
+pub use encode::{Encoder, RoomRef, ThreadNews};
 pub use errors::{ErrorBody, IntegrationError};
-pub use flows::{Flow, FlowUser, Link, UserPresence};
+pub use flows::{Flow, FlowInbox, FlowUser, Link, UserPresence};
 pub use groups::Group;
 pub use invitations::{ImportedInvitations, Invitation};
 pub use items::{InboxContent, read_author, read_item};

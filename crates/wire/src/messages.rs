@@ -152,6 +152,9 @@ pub struct Thread {
     /// Its last message, in lists that were asked for it. Null when all messages are gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_message: Option<ThreadLastMessage>,
+    /// Whether the caller has something to read in it, in the same lists; absent for flow tokens.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<bool>,
 }
 
 /// The last message of a thread, in one line.

@@ -23,8 +23,8 @@ pub use self::invitations::{
 };
 pub use self::messages::{
     ChatContent, CommentEvent, CommentParent, DEFAULT_LIST, EditMessage, InboxEntry, ListMentions,
-    ListMessages, MarkRead, PostEvent, PostOptions, PostThread, SearchEverywhere, TagMode, ToFlow,
-    wrong_search,
+    ListMessages, MarkFlowRead, MarkRead, PostEvent, PostOptions, PostThread, SearchEverywhere,
+    TagMode, ToFlow, wrong_search,
 };
 pub use self::notifications::{FlowLevel, UpdateFlowNotifications, UpdateNotifications};
 pub use self::organizations::{

@@ -4,6 +4,8 @@ use eddyline_client::{Credentials, Json, Method, RawResponse, StreamRequest};
 use eddyline_tests::{Caller, Listener, Tenant, on_shared_servers};
 use serde_json::{Value, json};
 
+use crate::integrations::{Source, activity};
+
 on_shared_servers![
     a_flow_is_read_up_to_a_message,
     a_private_conversation_is_read_up_to_a_message,
@@ -18,6 +20,9 @@ on_shared_servers![
     everyone_reads_for_themselves,
     who_takes_off_their_own_mark_has_read,
     only_members_mark_a_flow_as_read,
+    chat_and_inbox_are_read_apart,
+    a_thread_is_read_on_its_own,
+    reading_a_part_is_told_as_such,
 ];
 
 async fn read(caller: &Caller, place: &str, message: impl Into<Json>) -> RawResponse {
@@ -426,4 +431,122 @@ async fn only_members_mark_a_flow_as_read(tenant: Tenant) {
         .request(Method::PUT, &tenant.path("/read"))
         .json(&json!({"message": 1}));
     assert_eq!(request.send().await.unwrap().status, 403);
+}
+
+/// What is unread in the chat and in the inbox: how many messages, and the first.
+async fn unread_parts(tenant: &Tenant) -> [Value; 2] {
+    let flow = tenant.ada.get(&tenant.path("")).await;
+    let of = |part: &Value| json!([part["unread"], part["first_unread"]]);
+    [of(&flow), of(&flow["inbox"])]
+}
+
+async fn chat_and_inbox_are_read_apart(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    let first = tenant.ben.say(&tenant.main, "one").await;
+    source.push(&activity("7", "Ticket")).await;
+    let last = tenant.ben.say(&tenant.main, "three").await;
+    let first = first["id"].clone();
+    let item = unread_parts(&tenant).await[1][1].clone();
+    assert_eq!(
+        unread_parts(&tenant).await,
+        [json!([2, first]), json!([1, item])]
+    );
+    let place = tenant.path("/read");
+    let reads = async |marker: &str| {
+        let body = json!({"message": last["id"], "marker": marker});
+        tenant.ada.send(Method::PUT, &place, &body).await
+    };
+    assert_eq!(reads("chat").await.status, 200);
+    assert_eq!(
+        unread_parts(&tenant).await,
+        [json!([0, null]), json!([1, item])]
+    );
+    let flow = tenant.ada.get(&tenant.path("")).await;
+    assert_eq!(flow["read"], last["id"]);
+    assert!(flow["inbox"]["read"].as_i64() < last["id"].as_i64());
+    assert_eq!(reads("inbox").await.status, 200);
+    assert_eq!(
+        unread_parts(&tenant).await,
+        [json!([0, null]), json!([0, null])]
+    );
+    let refused = reads("both").await;
+    assert_eq!(refused.status, 400);
+    assert!(
+        refused.json()["errors"]["marker"].is_array(),
+        "{}",
+        refused.text()
+    );
+}
+
+async fn a_thread_is_read_on_its_own(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    for ticket in ["7", "8"] {
+        source.push(&activity(ticket, "Ticket")).await;
+    }
+    let path = tenant.path("/threads?application=inbox&last_message=1");
+    let unread = async || {
+        let threads = tenant.ada.get(&path).await;
+        let each = threads.as_array().unwrap().iter();
+        each.map(|thread| thread["unread"].clone())
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(unread().await, [true, true]);
+    let threads = tenant.ada.get(&path).await;
+    let (newer, older) = (&threads[0], &threads[1]);
+    let mut counts = Vec::new();
+    for thread in [newer, older] {
+        let place = tenant.path(&format!("/threads/{}/read", thread["id"].as_str().unwrap()));
+        let body = json!({"message": thread["last_message"]["id"]});
+        let flow = tenant.ada.send(Method::PUT, &place, &body).await.json();
+        assert_eq!(flow["id"], tenant.ada.get(&tenant.path("")).await["id"]);
+        counts.push((flow["inbox"]["unread"].clone(), unread().await));
+    }
+    assert_eq!(
+        counts,
+        [
+            (json!(1), vec![json!(false), json!(true)]),
+            (json!(0), vec![json!(false), json!(false)])
+        ]
+    );
+    let flow = tenant.ada.get(&tenant.path("")).await;
+    assert_eq!(flow["inbox"]["read"], newer["last_message"]["id"]);
+    let missing = tenant.path("/threads/AAAAAAAAAAAAAAAAAAAAAAAAAAA/read");
+    let known = tenant.path(&format!("/threads/{}/read", newer["id"].as_str().unwrap()));
+    for (place, message, refusal) in [(missing, 1, 404), (known, 1_000_000, 400)] {
+        let body = json!({"message": message});
+        let answer = tenant.ada.send(Method::PUT, &place, &body).await;
+        assert_eq!(answer.status, refusal, "{place}");
+    }
+}
+
+async fn reading_a_part_is_told_as_such(tenant: Tenant) {
+    let source = Source::new(&tenant).await;
+    source.push(&activity("7", "Ticket")).await;
+    let path = tenant.path("/threads?application=inbox&last_message=1");
+    let thread = tenant.ada.get(&path).await[0].take();
+    let flow = tenant.ada.get(&tenant.path("")).await["id"].clone();
+    let last = thread["last_message"]["id"].clone();
+    let mut stream = Listener::open(&tenant.ada.client, &StreamRequest::new().user()).await;
+    for marker in ["chat", "inbox"] {
+        let body = json!({"message": last, "marker": marker});
+        tenant
+            .ada
+            .does(Method::PUT, &tenant.path("/read"), &body)
+            .await;
+        assert_eq!(
+            stream.event("read").await["content"],
+            json!({"flow": flow, "message": last, "marker": marker})
+        );
+    }
+    source.push(&activity("7", "Ticket")).await;
+    let last = tenant.ada.get(&path).await[0]["last_message"]["id"].clone();
+    let place = tenant.path(&format!("/threads/{}/read", thread["id"].as_str().unwrap()));
+    tenant
+        .ada
+        .does(Method::PUT, &place, &json!({"message": last}))
+        .await;
+    assert_eq!(
+        stream.event("read").await["content"],
+        json!({"flow": flow, "thread_id": thread["id"], "message": last})
+    );
 }

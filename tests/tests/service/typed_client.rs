@@ -459,6 +459,8 @@ async fn events_of_a_stream_have_types(tenant: Tenant) {
         edit,
         Event::Read {
             message: message.id,
+            marker: None,
+            thread: None,
         },
     ] {
         assert!(heard.contains(&event), "{event:?} in {heard:?}");

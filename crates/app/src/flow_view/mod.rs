@@ -7,7 +7,7 @@ use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
 use eddyline_model::{RoomId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
-use eddyline_wire::{Flow as WireFlow, FlowUser, OrganizationSummary};
+use eddyline_wire::{Flow as WireFlow, FlowInbox, FlowUser, OrganizationSummary};
 
 pub(crate) use self::links::CredentialScopes;
 use self::links::links;
@@ -62,6 +62,25 @@ impl View<'_> {
         self.may(FlowAction::See) && (self.joined() || open_to_all || self.flow.disabled)
     }
 
+    /// What the user has read of the inbox.
+    fn inbox(&self, reader: &mut Reader<'_>) -> StoreResult<FlowInbox> {
+        let Some(place) = self.place else {
+            return Ok(FlowInbox::default());
+        };
+        let (room, read) = (self.flow.room, place.inbox_read_up_to);
+        let unread = match read.0 < self.flow.last_message_id {
+            true => reader
+                .members()
+                .list_unread_inbox(room, self.user, read, MOST_UNREAD)?,
+            false => Vec::new(),
+        };
+        Ok(FlowInbox {
+            read: Some(read.0),
+            unread: i64::try_from(unread.len()).unwrap_or(MOST_UNREAD),
+            first_unread: unread.first().map(|id| id.0),
+        })
+    }
+
     pub(crate) fn describe(
         &self,
         reader: &mut Reader<'_>,
@@ -71,7 +90,7 @@ impl View<'_> {
         let unread = match self.place {
             Some(place) if place.read_up_to.0 < flow.last_message_id => reader
                 .members()
-                .list_unread(flow.room, self.user, place.read_up_to, MOST_UNREAD)?,
+                .list_unread_chat(flow.room, self.user, place.read_up_to, MOST_UNREAD)?,
             _ => Vec::new(),
         };
         let unread_mentions = match self.place {
@@ -93,6 +112,7 @@ impl View<'_> {
             unread: i64::try_from(unread.len()).unwrap_or(MOST_UNREAD),
             first_unread: unread.first().map(|id| id.0),
             read: self.place.map(|place| place.read_up_to.0),
+            inbox: self.inbox(reader)?,
             open: self.joined() && self.place.is_some_and(|place| place.open),
             tab_position: self.place.and_then(|place| place.tab_position),
             joined: self.joined(),

@@ -385,6 +385,7 @@ fn added(room: &FlowRoom, user: &User, now: Timestamp, base: &str) -> FlowUser {
         last_activity: now,
         last_ping: Timestamp(0),
         read_up_to: MessageId(room.flow.last_message_id),
+        inbox_read_up_to: MessageId(room.flow.last_message_id),
     };
     FlowUser::of(&membership, user, base)
 }

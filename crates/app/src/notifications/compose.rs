@@ -96,7 +96,8 @@ fn target(
     user: UserId,
 ) -> StoreResult<Option<PushTarget>> {
     let membership = reader.members().find(message.room, user)?;
-    let is_unread = |known: &FlowMembership| !known.blocked && known.read_up_to < message.id;
+    let is_unread =
+        |known: &FlowMembership| !known.blocked && known.has_unread(message.event, message.id);
     if message.to.is_some() {
         let is_read = membership.is_some_and(|known| !is_unread(&known));
         return match is_read {

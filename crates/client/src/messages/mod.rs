@@ -4,8 +4,9 @@ mod everywhere;
 mod query;
 
 use eddyline_model::MessageId;
-use eddyline_wire::requests::{EditMessage, MarkRead};
-use eddyline_wire::{Author, Message};
+use eddyline_model::reading::ReadMarker;
+use eddyline_wire::requests::{EditMessage, MarkFlowRead, MarkRead};
+use eddyline_wire::{Author, Flow, Message};
 use http::{Method, StatusCode};
 use serde::Serialize;
 
@@ -280,6 +281,35 @@ impl<R> RoomClient<R> {
 }
 
 impl FlowClient {
+    /// Notes that the caller has read the chat, or the inbox, through this message. The other one
+    /// stays as it is.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn mark_read_of(&self, marker: ReadMarker, message: i64) -> Result<(), Error> {
+        self.request(Method::PUT, "/read")
+            .json_of(&MarkFlowRead {
+                message: MessageId(message),
+                marker: Some(marker),
+            })
+            .done()
+            .await
+    }
+
+    /// Notes that the caller has read a thread through this message. The flow says what is unread
+    /// then.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn mark_thread_read(&self, id: &str, message: i64) -> Result<Flow, Error> {
+        self.request(Method::PUT, &format!("/threads/{}/read", encode(id)))
+            .json_of(&MarkRead {
+                message: MessageId(message),
+            })
+            .call()
+            .await
+    }
+
     /// Posts a message into a thread.
     ///
     /// # Errors

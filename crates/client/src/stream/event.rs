@@ -63,6 +63,10 @@ pub enum Event {
     Read {
         /// The message.
         message: i64,
+        /// `chat` or `inbox` where only that was read.
+        marker: Option<String>,
+        /// The id of the thread where only that was read.
+        thread: Option<String>,
     },
     /// The caller has come into a flow.
     FlowAdd(Box<Flow>),
@@ -136,6 +140,12 @@ impl StreamEvent {
             message: i64,
         }
         #[derive(Deserialize)]
+        struct ReadUpTo {
+            message: i64,
+            marker: Option<String>,
+            thread_id: Option<String>,
+        }
+        #[derive(Deserialize)]
         struct Gone {
             id: String,
         }
@@ -176,9 +186,18 @@ impl StreamEvent {
             "message-delete" => Event::MessageDelete {
                 message: self.content::<Of>()?.message,
             },
-            "read" => Event::Read {
-                message: self.content::<Of>()?.message,
-            },
+            "read" => {
+                let ReadUpTo {
+                    message,
+                    marker,
+                    thread_id: thread,
+                } = self.content()?;
+                Event::Read {
+                    message,
+                    marker,
+                    thread,
+                }
+            }
             "flow-add" => Event::FlowAdd(Box::new(self.content()?)),
             "flow-remove" => Event::FlowRemove {
                 id: self.content::<Gone>()?.id,

@@ -3,6 +3,7 @@
 use diesel::prelude::*;
 use eddyline_model::log::{Control, EventId, LogBody, Seq};
 use eddyline_model::messages::Message;
+use eddyline_model::reading::ReadMarker;
 use eddyline_model::{CredentialId, GrantId, MessageId, OrganizationId, RoomId, Timestamp, UserId};
 
 use crate::rows::NewLogRow;
@@ -25,6 +26,9 @@ const ORGANIZATION_CHANGE: i16 = 12;
 const CREDENTIAL_END: i16 = 13;
 const GRANT_END: i16 = 14;
 const GROUP_CHANGE: i16 = 15;
+const READ_CHAT: i16 = 16;
+const READ_INBOX: i16 = 17;
+const READ_THREAD: i16 = 18;
 
 #[derive(Clone, Copy, Queryable, Selectable)]
 #[diesel(table_name = event_log)]
@@ -89,8 +93,19 @@ pub(crate) fn new_row(body: &LogBody, now: Timestamp) -> Option<NewLogRow> {
             Control::Read {
                 room,
                 user,
+                marker,
                 message,
-            } => row(READ, Some(room), Some(message), Some(user)),
+            } => {
+                let kind = match marker {
+                    None => READ,
+                    Some(ReadMarker::Chat) => READ_CHAT,
+                    Some(ReadMarker::Inbox) => READ_INBOX,
+                };
+                row(kind, Some(room), Some(message), Some(user))
+            }
+            Control::ThreadRead { room, user, root } => {
+                row(READ_THREAD, Some(room), Some(root), Some(user))
+            }
         },
     })
 }
@@ -137,10 +152,20 @@ pub(super) fn control(row: &Row) -> Result<Control> {
         (GROUP_CHANGE, _, _) => Control::GroupChange {
             organization: OrganizationId(row.message_id.ok_or(broken)?),
         },
-        (READ, Some(room), Some(user)) => Control::Read {
+        (READ | READ_CHAT | READ_INBOX, Some(room), Some(user)) => Control::Read {
             room,
             user,
+            marker: match row.kind {
+                READ_CHAT => Some(ReadMarker::Chat),
+                READ_INBOX => Some(ReadMarker::Inbox),
+                _ => None,
+            },
             message: MessageId(row.message_id.ok_or(broken)?),
+        },
+        (READ_THREAD, Some(room), Some(user)) => Control::ThreadRead {
+            room,
+            user,
+            root: MessageId(row.message_id.ok_or(broken)?),
         },
         _ => return Err(broken),
     })

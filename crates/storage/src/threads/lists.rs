@@ -1,6 +1,6 @@
 //! Lists of threads: those with a row, and those that nobody answered.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use diesel::prelude::*;
@@ -10,7 +10,7 @@ use eddyline_model::{MessageId, RoomId, Timestamp};
 use eddyline_portable::portable;
 
 use super::{CHAT, INBOX, ThreadRecord};
-use crate::areas::Threads;
+use crate::areas::{Members, Threads};
 use crate::page_budget::PageBudget;
 use crate::reader::Access;
 use crate::rows::ThreadRow;
@@ -126,6 +126,8 @@ pub struct ThreadPage {
     /// Where the query asks for it, the last message of each thread, by what began the thread.
     /// Threads whose messages are all gone have none.
     pub last_messages: BTreeMap<MessageId, LastMessage>,
+    /// The threads, by what began them, that the reader of the query has not read.
+    pub unread: BTreeSet<MessageId>,
 }
 
 impl<C: Access> Threads<'_, C> {
@@ -145,6 +147,10 @@ impl<C: Access> Threads<'_, C> {
         if query.last_message {
             let roots: Vec<MessageId> = page.threads.iter().map(|thread| thread.root).collect();
             page.last_messages = self.list_last(room, &roots)?;
+            if let Some(user) = query.reader {
+                page.unread =
+                    Members(&mut *self.0).list_unread_threads(room, user, &page.last_messages)?;
+            }
         }
         Ok(page)
     }
@@ -199,6 +205,7 @@ impl<C: Access> Threads<'_, C> {
             next: found.last().filter(|_| more).map(end),
             threads: self.states(room, found)?,
             last_messages: BTreeMap::new(),
+            unread: BTreeSet::new(),
         })
     }
 

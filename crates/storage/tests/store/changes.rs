@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use eddyline_model::log::{Control, LogBody};
 use eddyline_model::messages::{Draft, Mentions, Message, MessageQuery, Notice, Placement};
+use eddyline_model::reading::ReadMarker;
 use eddyline_model::tags::TagChanges;
 use eddyline_model::{CredentialId, GrantId, MessageId, Seq, Timestamp, UserId, search};
 use eddyline_storage::{Abort, Error};
@@ -672,7 +673,25 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
         Control::Read {
             room,
             user: bob,
+            marker: None,
             message: MessageId(7),
+        },
+        Control::Read {
+            room,
+            user: bob,
+            marker: Some(ReadMarker::Chat),
+            message: MessageId(8),
+        },
+        Control::Read {
+            room,
+            user: bob,
+            marker: Some(ReadMarker::Inbox),
+            message: MessageId(9),
+        },
+        Control::ThreadRead {
+            room,
+            user: bob,
+            root: MessageId(2),
         },
     ];
     let controls = told.clone();
@@ -693,7 +712,7 @@ async fn a_write_tells_the_log_in_order(home: Arc<Home>) {
     assert_eq!(log.last().map(|item| item.id), last);
     assert_eq!(
         log.iter().map(|item| item.id.seq.0).collect::<Vec<_>>(),
-        (1..=16).collect::<Vec<_>>()
+        (1..=19).collect::<Vec<_>>()
     );
     for (item, control) in log.iter().zip(told) {
         assert_eq!(item.body, LogBody::Control(control));

@@ -105,6 +105,7 @@ async fn busy(home: &Home) -> (World, Vec<RoomId>, Vec<LogItem>) {
                         5 => Control::Read {
                             room,
                             user,
+                            marker: None,
                             message: MessageId(1),
                         },
                         6 => Control::UserJoin { room, user },
@@ -203,7 +204,8 @@ fn wants(filter: &LogFilter, rooms: &[RoomId], item: &LogItem) -> bool {
             | Control::FlowRemove { room, user }
             | Control::UserJoin { room, user }
             | Control::UserBlock { room, user }
-            | Control::Read { room, user, .. } => (Some(room), Some(user)),
+            | Control::Read { room, user, .. }
+            | Control::ThreadRead { room, user, .. } => (Some(room), Some(user)),
         },
     };
     room.is_some_and(|room| filter.rooms.contains(&room)) || (user.is_some() && user == filter.user)

@@ -36,6 +36,7 @@ mod queue;
 mod random;
 mod reach;
 mod reactions;
+mod reading;
 mod rooms_list;
 mod schema;
 mod sharing;

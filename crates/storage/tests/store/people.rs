@@ -605,7 +605,7 @@ async fn the_read_marker_never_goes_back(home: Arc<Home>) {
     for (to, moves) in [(5, true), (3, false), (5, false), (6, true)] {
         let (moved, _) = world
             .store
-            .write(move |tx| tx.members().set_read(room, ann, MessageId(to)))
+            .write(move |tx| tx.members().set_read(room, ann, None, MessageId(to)))
             .await
             .expect("the marker");
         assert_eq!(moved, moves, "to {to}");

@@ -334,6 +334,7 @@ fn ask_for_roots(reader: &mut Reader<'_>) -> Result<()> {
         status: None,
         limit: 30,
         last_message: false,
+        reader: None,
     };
     reader.threads().list(RoomId(1), &query, 1 << 20).map(drop)
 }
@@ -345,7 +346,7 @@ fn ask_for_last(reader: &mut Reader<'_>) -> Result<()> {
 
 fn ask_for_unread(reader: &mut Reader<'_>) -> Result<()> {
     let mut members = reader.members();
-    let unread = members.list_unread(RoomId(1), UserId(1), MessageId(5_000), 100);
+    let unread = members.list_unread_chat(RoomId(1), UserId(1), MessageId(5_000), 100);
     unread.map(drop)
 }
 

@@ -145,7 +145,7 @@ async fn unread_are_the_messages_of_the_other_after_the_marker(home: Arc<Home>) 
 
     let moved = world
         .store
-        .write(move |tx| tx.members().set_read(room, ann, MessageId(1)))
+        .write(move |tx| tx.members().set_read(room, ann, None, MessageId(1)))
         .await
         .expect("a mark")
         .0;

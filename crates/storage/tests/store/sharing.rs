@@ -80,6 +80,7 @@ async fn several_writers_lose_nothing_and_leave_no_gaps(home: Arc<Home>) {
                     let read = Control::Read {
                         room,
                         user: world.ann,
+                        marker: None,
                         message: view.message.id,
                     };
                     let tell = move |tx: &mut Tx<'_>| {

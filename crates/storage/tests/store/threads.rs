@@ -29,7 +29,7 @@ on_every_database!(
     a_removed_message_is_counted_no_more,
 );
 
-fn thread_owner(source: i64, application: i64) -> ThreadOwner {
+pub(crate) fn thread_owner(source: i64, application: i64) -> ThreadOwner {
     ThreadOwner {
         source: Some(SourceId(source)),
         application: Some(ApplicationId(application)),
@@ -49,7 +49,7 @@ fn item(title: &str) -> Arc<Item> {
 }
 
 /// An activity in the thread that the thread owner knows by this id.
-fn activity(
+pub(crate) fn activity(
     world: &World,
     thread_owner: ThreadOwner,
     external_id: &str,
@@ -264,7 +264,7 @@ async fn chat_finds_mirrors_and_begins_none(home: Arc<Home>) {
     assert_eq!(world.post(said("8")).await.outcome, AppendOutcome::NoParent);
 }
 
-const ALL: ThreadQuery = ThreadQuery {
+pub(crate) const ALL: ThreadQuery = ThreadQuery {
     threads: ThreadSelection::All,
     since: None,
     until: None,
@@ -274,6 +274,7 @@ const ALL: ThreadQuery = ThreadQuery {
     status: None,
     limit: 100,
     last_message: false,
+    reader: None,
 };
 
 async fn roots(world: &World, query: ThreadQuery) -> Vec<i64> {

@@ -2,7 +2,7 @@
 
 import { call, isOfAnother, load, root } from './api.js';
 import { Composer } from './composer.js';
-import { countChange, countMentions, countNews, noteRead, showWaiting } from './counts.js';
+import { countChange, countMentions, countNews, noteInbox, noteRead, showInboxCount, showWaiting } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
@@ -22,7 +22,7 @@ import { isSure } from './sure.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
-import { addedThreads, extend, listsMessage, linkTo, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
+import { addedThreads, extend, linkTo, listOf, listsMessage, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
 import { clock, shortTime } from './times.js';
 import { notify } from './toast.js';
 
@@ -66,10 +66,11 @@ function put(message) {
   if (message.event === 'file' && isNew && listsFiles()) refreshSoon(['inbox']);
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
-  markRead();
   // A message that the reader does not see is counted, as in the other flows.
-  if (message.id <= read) return;
   if (!countNews(message)) refresh(LISTS);
+  markRead();
+  markThreadRead();
+  if (message.id <= read) return;
   if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, read);
 }
 
@@ -208,6 +209,7 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.do === 'status') editStatus(button, room, notify);
   else if (button?.dataset.emoji) toggleReaction(row, room, button.dataset.emoji, notify);
   else if (button?.dataset.do === 'copy') copyCode(button);
+  else if (button?.dataset.do === 'read-inbox') readInbox();
   else if (button?.classList.contains('unfold')) unfold(row);
   else if (button?.dataset.action) act(button);
   else if (button?.classList.contains('newer')) goToNewest();
@@ -396,6 +398,7 @@ function openThread() {
   shownThread = new Feed(find('#thread'), room);
   feeds.push(shownThread);
   composers.push(new Composer(find('#reply'), room, handlers));
+  shownThread.scroll.addEventListener('scroll', markThreadRead);
 }
 
 /** Shows the thread of another page in place of the one that is open; without one there closes it. */
@@ -438,11 +441,40 @@ function markRead() {
   setTabStop();
   // A pane that is not shown has no height.
   if (!isLooking() || !chat.isAtEnd || chat.scroll.clientHeight === 0) return;
-  const isInboxShown = find('#inbox .rows')?.clientHeight > 0;
-  const last = isInboxShown ? Math.max(newest, chat.last) : chat.last;
+  const last = Math.max(newest, chat.last);
   if (last <= read) return;
   read = last;
   tellRead(last);
+}
+
+/** Up to which message the server has been told that the reader has read each thread. @type {Map<string, number>} */
+const toldThreads = new Map();
+
+/** Tells the server that the reader has seen the newest message of the open thread. */
+async function markThreadRead() {
+  if (!shownThread || !isLooking() || !shownThread.isAtEnd || shownThread.scroll.clientHeight === 0) return;
+  const { thread, last } = shownThread;
+  const told = toldThreads.get(thread) ?? 0;
+  if (last <= told) return;
+  toldThreads.set(thread, last);
+  try {
+    if (!noteInbox(await call('PUT', `/${room}/threads/${thread}/read`, { message: last }))) refreshSoon(TABS);
+  } catch {
+    // The reader's next look tells it.
+    toldThreads.set(thread, told);
+  }
+}
+
+/** Marks all of the inbox as read. */
+async function readInbox() {
+  try {
+    await call('PUT', `/${room}/read`, { message: newest, marker: 'inbox' });
+    markThreadsRead(newest);
+    if (!noteRead({ flow, message: newest, marker: 'inbox' })) refreshSoon(TABS);
+    find('[data-only=""]', main).focus();
+  } catch (error) {
+    notify(error.message);
+  }
 }
 
 /** What the server has not been told, since it was away. */
@@ -451,7 +483,7 @@ let untold = 0;
 /** Tells the server up to which message the reader has read. */
 function tellRead(last) {
   untold = 0;
-  call('PUT', `/${room}/read`, { message: last }).catch(() => (untold = last));
+  call('PUT', `/${room}/read`, { message: last, ...(flow && { marker: 'chat' }) }).catch(() => (untold = last));
 }
 
 function showNewer(isNew) {
@@ -473,7 +505,10 @@ chat.scroll.addEventListener('scroll', () => {
   showNewer(false);
   markRead();
 });
-for (const name of ['focus', 'visibilitychange']) addEventListener(name, markRead);
+for (const name of ['focus', 'visibilitychange']) {
+  addEventListener(name, markRead);
+  addEventListener(name, markThreadRead);
+}
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') chat.dropUnreadLine();
 });
@@ -487,12 +522,17 @@ function isHere(event) {
   return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
 }
 
-function readElsewhere({ flow: id, to, message }) {
+function readElsewhere(content) {
+  const { flow: id, to, message, marker, thread_id: thread } = content;
   const isOfPage = id ? id === flow : to === other;
+  if (isOfPage && thread) {
+    if (message <= (toldThreads.get(thread) ?? 0)) return;
+    markThreadsRead(message, thread);
+  } else if (isOfPage && marker !== 'chat') markThreadsRead(message);
   // What this page itself has marked stays unread here until the reader opens it.
-  if (isOfPage && message > read) markThreadsRead(message);
-  if (isOfPage) read = Math.max(read, message);
-  if (!noteRead({ flow: id, to, message })) refreshSoon(TABS);
+  else if (isOfPage && message > read && listOf().dataset.list === 'threads') markThreadsRead(message);
+  if (isOfPage && !thread && marker !== 'inbox') read = Math.max(read, message);
+  if (!noteRead(content)) refreshSoon(TABS);
 }
 
 // What screen readers are told.
@@ -731,7 +771,6 @@ async function rebuild() {
     if (feed.hasNewer) feed.showPlace();
   }
   if (place && !focused.isConnected) find(place)?.focus({ preventScroll: true });
-  if (Number(now.dataset.read) > read) markThreadsRead(Number(now.dataset.read));
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
@@ -740,8 +779,10 @@ async function rebuild() {
   outbox.resume();
   correctTimes();
   countMentions();
+  showInboxCount();
   showNewer(false);
   markRead();
+  markThreadRead();
 }
 
 /** The page as the server makes it now, however long that takes. */
@@ -841,6 +882,7 @@ function takePane(page, pane) {
   correctTimes();
   showNewer(false);
   markRead();
+  markThreadRead();
   focusPane(pane, wasOpen);
 }
 
@@ -914,6 +956,7 @@ sendWaiting(room);
 for (const feed of feeds) feed.showPlace();
 showNewer(false);
 markRead();
+markThreadRead();
 showWaiting();
 focusFirst();
 document.documentElement.dataset.ready = '';

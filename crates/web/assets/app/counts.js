@@ -8,8 +8,9 @@ const self = document.body.dataset;
 const pageTitle = document.title;
 /** The most unread messages that are counted, by the server too. */
 const MOST_UNREAD = 100;
-/** The kinds that count as unread (`MessageKind::UNREAD`). */
-const UNREAD = ['message', 'comment', 'file', 'activity', 'discussion', 'mail'];
+/** The kinds that are unread in the chat, and in the inbox (`ReadMarker::kinds`). */
+const CHAT = ['message', 'comment', 'file'];
+const INBOX = ['activity', 'discussion', 'mail'];
 
 /** The tab of a flow by its id, or of the conversation with a user. */
 export function tabOf({ flow, to }) {
@@ -21,10 +22,18 @@ export function tabOf({ flow, to }) {
 export function countMessage(tab, message, isMention) {
   if (message.id <= Number(tab.dataset.last)) return;
   tab.dataset.last = message.id;
-  if (!UNREAD.includes(message.event) || message.id <= Number(tab.dataset.read)) return;
-  tab.dataset.unread = Math.min(Number(tab.dataset.unread) + 1, MOST_UNREAD);
-  if (isMention) tab.dataset.mentions = Number(tab.dataset.mentions) + 1;
+  const isOfInbox = INBOX.includes(message.event);
+  if (!isOfInbox && !CHAT.includes(message.event)) return;
+  if (isOfInbox) addTo(tab, 'inbox', MOST_UNREAD);
+  if (message.id > Number(tab.dataset.read)) {
+    if (!isOfInbox) addTo(tab, 'unread', MOST_UNREAD);
+    if (isMention) addTo(tab, 'mentions', Infinity);
+  }
   showCounts(tab);
+}
+
+function addTo(tab, name, most) {
+  tab.dataset[name] = Math.min(Number(tab.dataset[name]) + 1, most);
 }
 
 /**
@@ -64,10 +73,33 @@ export function countChange(event) {
   return !tab || event.content.message <= Number(tab.dataset.read) || tab.dataset.unread === '0';
 }
 
-/** The reader has read somewhere. @returns {boolean} whether the numbers are right */
-export function noteRead({ flow, to, message }) {
+/**
+ * The reader has read the chat of a flow, its inbox or both, or a thread.
+ * @returns {boolean} whether the numbers are right
+ */
+export function noteRead({ flow, to, message, marker, thread_id: thread }) {
   const tab = tabOf({ flow, to });
-  return !tab || countRead(tab, message);
+  if (!tab) return true;
+  const isChatRight = Boolean(thread) || marker === 'inbox' || countRead(tab, message);
+  const isInboxRight = marker === 'chat' || countInboxRead(tab, message, thread);
+  return isChatRight && isInboxRight;
+}
+
+function countInboxRead(tab, message, thread) {
+  if (!tab.dataset.flow || tab.dataset.inbox === '0') return true;
+  if (thread || message < Number(tab.dataset.last)) return false;
+  tab.dataset.inbox = 0;
+  showCounts(tab);
+  return true;
+}
+
+/** Shows what the server says is unread in the inbox, unless it does not know the last message yet. */
+export function noteInbox(flow) {
+  const tab = tabOf({ flow: flow.id });
+  if (!tab || flow.last_message_id < Number(tab.dataset.last)) return false;
+  tab.dataset.inbox = flow.inbox.unread;
+  showCounts(tab);
+  return true;
 }
 
 /** Shows what a tab counts: the mentions, or else what is unread. */
@@ -78,8 +110,25 @@ function showCounts(tab) {
   count.hidden = unread === 0 && mentions === 0;
   count.classList.toggle('hot', mentions > 0);
   count.classList.toggle('new', mentions === 0);
-  find('.num', count).textContent = mentions || (unread < MOST_UNREAD ? unread : `${MOST_UNREAD - 1}+`);
+  find('.num', count).textContent = mentions || upToMost(unread);
+  if (tab.dataset.flow) find('.ring', tab).hidden = tab.dataset.inbox === '0';
+  if (tab.getAttribute('aria-current') === 'page') showInboxCount();
   countMentions();
+}
+
+const upToMost = (count) => (count < MOST_UNREAD ? count : `${MOST_UNREAD - 1}+`);
+
+/** Shows in the panes of a flow how much is unread in its inbox. */
+export function showInboxCount() {
+  const tab = find('.tab[data-flow][aria-current="page"]');
+  if (!tab) return;
+  const unread = Number(tab.dataset.inbox);
+  for (const count of findAll('.of-inbox')) {
+    count.hidden = unread === 0;
+    find('.num', count).textContent = upToMost(unread);
+  }
+  const all = find('[data-do="read-inbox"]');
+  if (all) all.hidden = unread === 0;
 }
 
 function sumOf(selector) {

@@ -14,7 +14,7 @@ const INBOX = ['activity', 'discussion', 'mail'];
 const self = document.body.dataset;
 
 /** The list beside the chat. Private conversations have none. */
-const listOf = () => find('#inbox') ?? make('div');
+export const listOf = () => find('#inbox') ?? make('div');
 const linksOf = (list) => findAll('.rows a', list);
 const pathOf = (thread) => `${root}${find('#main').dataset.path}/threads/${thread}`;
 
@@ -175,10 +175,11 @@ export function markShown(thread) {
   }
 }
 
-/** Another page of the reader's has shown messages up to this one. */
-export function markThreadsRead(message) {
+/** The reader has read all threads of the list, or one, up to a message. */
+export function markThreadsRead(message, thread) {
   for (const item of findAll('.rows .unread', listOf())) {
-    if (Number(item.dataset.last) <= message) item.classList.remove('unread');
+    const isMeant = !thread || addressOf(item) === pathOf(thread);
+    if (isMeant && Number(item.dataset.last) <= message) item.classList.remove('unread');
   }
 }
 
@@ -189,9 +190,12 @@ export const listsMessage = (message) =>
 /** The link to a thread in the list. */
 export const linkTo = (thread) => linksOf(listOf()).find((link) => link.getAttribute('href') === pathOf(thread));
 
-/** The threads that are unread, so that they stay so when the list is made anew. */
+/**
+ * The threads of the chat that are unread, so that they stay so when the list is made anew: the chat
+ * beside it may have been read. Of the inbox the server knows which are.
+ */
 export function unreadThreads() {
-  const unread = findAll('.rows .unread a', listOf()).map((link) => link.getAttribute('href'));
+  const unread = findAll('#inbox[data-list="threads"] .rows .unread a', find('#main')).map((link) => link.getAttribute('href'));
   return () => {
     for (const link of linksOf(listOf())) {
       if (unread.includes(link.getAttribute('href'))) link.closest('li').classList.add('unread');

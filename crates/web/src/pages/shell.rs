@@ -102,12 +102,14 @@ pub(in crate::pages) struct Tab {
 pub(in crate::pages) struct Counts {
     /// The number of the last message in the room; the others include everything up to it.
     pub(in crate::pages) last: i64,
-    /// The message up to which the reader has read.
+    /// The message up to which the reader has read the chat.
     pub(in crate::pages) read: i64,
-    /// How many messages came after it, at most 100.
+    /// How many chat messages came after it, at most 100.
     pub(in crate::pages) unread: i64,
     /// How many of them mention the reader. Each of a private conversation does.
     pub(in crate::pages) mentions: i64,
+    /// How many messages of the inbox are unread, at most 100.
+    pub(in crate::pages) inbox: i64,
 }
 
 impl Counts {
@@ -338,6 +340,7 @@ impl Tab {
                 read: flow.read.unwrap_or_default(),
                 unread: flow.unread,
                 mentions: flow.unread_mentions,
+                inbox: flow.inbox.unread,
             },
             notify: None,
         }
@@ -391,6 +394,7 @@ impl PrivateTab {
                 read: conversation.read,
                 unread,
                 mentions: unread,
+                inbox: 0,
             },
             presence: None,
         })
@@ -409,6 +413,7 @@ impl PrivateTab {
                 read: 0,
                 unread: 0,
                 mentions: 0,
+                inbox: 0,
             },
             presence: None,
         }

@@ -7,6 +7,7 @@ use eddyline_model::messages::{
     MAX_CONTENT_CHARS, MAX_EXTERNAL_NAME_CHARS, MAX_UUID_CHARS, MessageCursor, MessageKind, Sort,
 };
 use eddyline_model::names::check_external_name;
+use eddyline_model::reading::ReadMarker;
 use eddyline_model::tags::MAX_TAGS;
 use eddyline_model::{MessageId, search};
 
@@ -272,5 +273,19 @@ request! {
     pub struct MarkRead {
         /// The last message read; an earlier one changes nothing.
         message: MessageId = id::<MessageId>(),
+    }
+}
+
+request! {
+    /// Up to where messages of a flow were read.
+    #[derive(Clone, Debug, PartialEq, Eq)]
+    pub struct MarkFlowRead {
+        /// The last message read; an earlier one changes nothing.
+        message: MessageId = id::<MessageId>(),
+        /// chat or inbox moves that marker only.
+        marker: Option<ReadMarker> = choice(&[
+            ("chat", ReadMarker::Chat),
+            ("inbox", ReadMarker::Inbox),
+        ]),
     }
 }

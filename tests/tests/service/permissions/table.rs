@@ -122,6 +122,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", chat, WHO_POSTS),
     row("GET /flows/{organization}/{flow}/threads", none, MEMBERS),
     row("GET /flows/{organization}/{flow}/threads/{thread}", none, MEMBERS),
+    row("PUT /flows/{organization}/{flow}/threads/{thread}/read", |_| Body::Json(json!({"message": 1})), MEMBERS),
 
     // The token in the path says who asks, and nothing else does.
     row("POST /messages/chat/{token}", |_| Body::Json(json!({"content": "hello", "external_user_name": "x"})), EVERYBODY),

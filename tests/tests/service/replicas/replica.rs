@@ -137,6 +137,9 @@ impl<'p> Replica<'p> {
 
     fn read(&mut self, content: &Json) {
         let message = content["message"].as_i64().unwrap();
+        if content["marker"] == "inbox" || content["thread_id"].is_string() {
+            return;
+        }
         if let Some(flow) = content["flow"].as_str() {
             self.flows_read.insert(flow.to_owned(), message);
         } else {

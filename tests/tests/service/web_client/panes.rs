@@ -197,7 +197,19 @@ async fn the_inbox_tells_what_is_new_and_what_was_said_last(server: Server) {
     tokio::task::block_in_place(|| {
         waits_for_text(&browser, "#inbox .rows li:first-child .last", "ben: Thanks");
         assert_eq!(browser.count("#inbox .rows li.unread"), 1);
-        // The next visit knows what was read.
+        // The next visit knows what was read: the chat, and the thread that was opened.
+        open_flow(&browser, &server, "");
+        assert_eq!(browser.count("#inbox .rows li"), 2);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+        waits_for_text(&browser, ".list .tabs .of-inbox .num", "2");
+        click(&browser, "[data-do='read-inbox']");
+        browser.wait_for("!document.querySelector('#inbox .rows li.unread')");
+        shows(&browser, ".list .tabs .of-inbox[hidden]");
+        assert_eq!(browser.count("[data-do='read-inbox']:not([hidden])"), 0);
+    });
+    let flow = ada.get(&format!("/flows/{MAIN}")).await;
+    assert_eq!(flow["inbox"]["unread"], 0);
+    tokio::task::block_in_place(|| {
         open_flow(&browser, &server, "");
         assert_eq!(browser.count("#inbox .rows li"), 2);
         assert_eq!(browser.count("#inbox .rows li.unread"), 0);

@@ -5,6 +5,8 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Caller, Patience, Server, on_both_databases};
 use serde_json::{Value as Json, json};
 
+use crate::integrations::{Source, activity};
+
 use super::{MAIN, click, open, open_flow, sees, shows, texts};
 
 on_both_databases![
@@ -14,6 +16,7 @@ on_both_databases![
     what_comes_while_the_reader_is_away_stands_below_a_line,
     a_private_conversation_has_a_line_above_the_unread,
     a_group_is_mentioned,
+    an_inbox_is_read_apart_from_its_chat,
 ];
 
 const SIDE: &str = ".tab[data-api='acme/side']";
@@ -211,5 +214,84 @@ async fn a_group_is_mentioned(server: Server) {
     tokio::task::block_in_place(|| {
         sees(&browser, "@crew after");
         assert_eq!(browser.count("#chat article.hit"), 2);
+    });
+}
+
+/// Waits until the panes of the flow show so many unread messages of the inbox.
+fn unread_in_inbox(browser: &Browser, count: usize) {
+    browser.wait_for(&format!(
+        "(() => {{
+             const place = document.querySelector('.list .tabs .of-inbox');
+             return (place.hidden ? 0 : Number(place.querySelector('.num').textContent)) === {count};
+         }})()"
+    ));
+}
+
+async fn an_inbox_is_read_apart_from_its_chat(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let robot = server.robot("acme", &[]);
+    let here = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    let there = Source::of(&robot, &ada, "acme/side", "Ledger").await;
+    let first = here.push(&activity("1", "opened")).await;
+    here.push(&activity("2", "opened")).await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1700, 900);
+        open(&browser, &server, &ada);
+        unread_in_inbox(&browser, 2);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 2);
+        assert_eq!(browser.count(&format!("{SIDE} .ring[hidden]")), 1);
+    });
+    // The chat is read as it comes.
+    let said = ben.say(MAIN, "hello").await;
+    let path = format!("/flows/{MAIN}");
+    let patience = Patience::until("the chat is marked read");
+    while ada.get(&path).await["read"].as_i64() < said["id"].as_i64() {
+        patience.goes_on().await;
+    }
+    there.push(&activity("1", "opened")).await;
+    here.push(&activity("2", "closed")).await;
+    tokio::task::block_in_place(|| {
+        unread_in_inbox(&browser, 3);
+        // The tab of the other flow counts chat, and a ring stands for its inbox.
+        shows(
+            &browser,
+            &format!("{SIDE}:not(.unread) .ring:not([hidden])"),
+        );
+        counts(&browser, "", "new");
+        // What is opened is read.
+        click(&browser, "#inbox .rows li:first-child a");
+        unread_in_inbox(&browser, 1);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 1);
+    });
+    // What comes in an open thread is read, too.
+    here.push(&activity("2", "opened again")).await;
+    let patience = Patience::until("the thread is marked read");
+    while ada.get(&path).await["inbox"]["unread"] != 1 {
+        patience.goes_on().await;
+    }
+    // Another device reads the other thread.
+    let thread = first["thread_id"].as_str().unwrap();
+    let marker = json!({"message": first["id"]});
+    ada.does(
+        Method::PUT,
+        &format!("{path}/threads/{thread}/read"),
+        &marker,
+    )
+    .await;
+    let side = ada.get("/flows/acme/side").await;
+    let marker = json!({"message": side["last_message_id"], "marker": "inbox"});
+    ada.does(Method::PUT, "/flows/acme/side/read", &marker)
+        .await;
+    tokio::task::block_in_place(|| {
+        unread_in_inbox(&browser, 0);
+        browser.wait_for("!document.querySelector('#inbox .rows li.unread')");
+        shows(&browser, &format!("{SIDE} .ring[hidden]"));
+        open_flow(&browser, &server, "");
+        unread_in_inbox(&browser, 0);
+        assert_eq!(browser.count("#inbox .rows li.unread"), 0);
     });
 }

@@ -94,7 +94,7 @@ async fn try_everything(world: &World, actor: &Actor) -> Vec<(&'static str, Opti
         (
             "read",
             app.messages()
-                .mark_read(actor, &room.clone().into(), MessageId(1))
+                .mark_read(actor, &room.clone().into(), None, MessageId(1))
                 .await
                 .err(),
         ),

@@ -6,7 +6,7 @@ use eddyline_app::{App, FlowRoom, ThreadPage};
 use eddyline_model::items::{self, Item};
 use eddyline_model::messages::{LastMessage, MessageKind, ThreadState};
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
-use eddyline_model::{MessageId, Timestamp, UserId};
+use eddyline_model::{MessageId, Timestamp};
 
 use super::message::PageThread;
 use super::rows::{RowContext, RowThread};
@@ -19,7 +19,7 @@ const THREADS: i64 = 30;
 /// A thread in a list.
 pub(super) struct ThreadRow {
     pub(super) thread: RowThread,
-    /// Whether the last message is news to the reader.
+    /// Whether the reader has something to read in it.
     pub(super) unread: bool,
     /// The number of its last message, or 0 when all are gone.
     pub(super) last_id: i64,
@@ -74,6 +74,7 @@ impl ThreadList {
             status: None,
             limit: THREADS,
             last_message: true,
+            reader: visit.signed_in().ok().and_then(|actor| actor.user_id()),
         }
     }
 
@@ -89,10 +90,10 @@ impl ThreadList {
             let before = app.encoder().thread_id(room.id(), last.root);
             format!("?until={}&before={before}", last.updated_at.0)
         });
-        let last = &page.last_messages;
+        let (last, unread) = (&page.last_messages, &page.unread);
         let row = |state: ThreadState| {
-            let last = last.get(&state.root);
-            ThreadRow::of(&PageThread::of(state, room.id(), app), last, context)
+            let news = (last.get(&state.root), unread.contains(&state.root));
+            ThreadRow::of(&PageThread::of(state, room.id(), app), news, context)
         };
         Self {
             rows: page.threads.into_iter().map(row).collect(),
@@ -114,7 +115,11 @@ fn behind(visit: &Visit, room: &FlowRoom) -> (Option<Timestamp>, Option<MessageI
 }
 
 impl ThreadRow {
-    fn of(thread: &PageThread, last: Option<&LastMessage>, context: &RowContext<'_>) -> Self {
+    fn of(
+        thread: &PageThread,
+        (last, unread): (Option<&LastMessage>, bool),
+        context: &RowContext<'_>,
+    ) -> Self {
         let counts = &thread.state.counts;
         let (talks, updated) = (
             counts.internal_comments + counts.external_comments,
@@ -122,13 +127,9 @@ impl ThreadRow {
         );
         let today = context.zone.day(context.now);
         let day = context.zone.day(updated).short(today, context.t);
-        let own = UserId(context.me);
-        let is_news = |last: &LastMessage| {
-            last.user != Some(own) && context.read.is_some_and(|read| last.id.0 > read)
-        };
         Self {
             thread: RowThread::of(thread, context.flow),
-            unread: last.is_some_and(is_news),
+            unread,
             last_id: last.map_or(0, |last| last.id.0),
             last: last.map_or_else(String::new, |last| last_line(last, context)),
             source: thread.source().unwrap_or_default().to_owned(),

@@ -95,6 +95,7 @@ pub(super) const ROWS: &[Row] = &[
     row("POST /flows/{organization}/{flow}/threads/{thread}/messages", "flow"),
     row("GET /flows/{organization}/{flow}/threads", "flow"),
     row("GET /flows/{organization}/{flow}/threads/{thread}", "flow"),
+    row("PUT /flows/{organization}/{flow}/threads/{thread}/read", "flow"),
     public("POST /messages/chat/{token}"),
     public("POST /messages/team_inbox/{token}"),
     public("POST /messages/influx/{token}"),
