@@ -1,4 +1,5 @@
-//! A real browser without a window, for tests of pages: Chromium, driven by chromedriver.
+//! A real browser without a window, for tests of pages: Chromium, driven by chromedriver. Where its
+//! headless shell is installed that is taken: the same engine without what surrounds a page.
 //!
 //! It reaches this machine only: whatever a page asks of another host fails, and is in
 //! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed
