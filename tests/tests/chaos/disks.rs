@@ -58,21 +58,21 @@ fn postgres_in_german() -> Option<(FaultyDisk, Server)> {
 mod a_full_disk_is_told_and_posting_goes_on_when_there_is_room {
     #[test]
     fn sqlite() {
-        crate::alone(|| {
+        crate::in_turn(|| {
             super::sqlite().map(|(disk, server)| super::full("full disk, Sqlite", disk, server))
         });
     }
 
     #[test]
     fn postgres() {
-        crate::alone(|| {
+        crate::in_turn(|| {
             super::postgres().map(|(disk, server)| super::full("full disk, Postgres", disk, server))
         });
     }
 
     #[test]
     fn postgres_in_german() {
-        crate::alone(|| {
+        crate::in_turn(|| {
             super::postgres_in_german()
                 .map(|(disk, server)| super::full("full disk, Postgres in German", disk, server))
         });
@@ -126,7 +126,7 @@ async fn judge_after_a_restart(run: Run, server: &mut Server, rounds: usize) {
 
 #[test]
 fn a_small_file_system_runs_full_and_posting_goes_on_when_there_is_room() {
-    crate::alone(|| SmallDisk::mount(40 << 20).map(small_file_system));
+    crate::in_turn(|| SmallDisk::mount(40 << 20).map(small_file_system));
 }
 
 async fn small_file_system(disk: SmallDisk) {
@@ -162,14 +162,14 @@ async fn small_file_system(disk: SmallDisk) {
 mod a_slow_disk_delays_answers_and_loses_nothing {
     #[test]
     fn sqlite() {
-        crate::alone(|| {
+        crate::in_turn(|| {
             super::sqlite().map(|(disk, server)| super::slow("slow disk, Sqlite", disk, server))
         });
     }
 
     #[test]
     fn postgres() {
-        crate::alone(|| {
+        crate::in_turn(|| {
             super::postgres().map(|(disk, server)| super::slow("slow disk, Postgres", disk, server))
         });
     }

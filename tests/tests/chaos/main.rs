@@ -48,17 +48,19 @@ fn on<F: Future<Output = ()>>(
     name: &str,
     test: impl FnOnce(Server, String) -> F,
 ) {
-    alone(|| {
+    in_turn(|| {
         let server = Server::start(backend)?;
         Some(test(server, format!("{name}, {backend:?}")))
     });
 }
 
-/// Runs a test while no other of this process runs: they load the machine, and some measure it.
-/// What it needs is made then, too; `None` when it is not to be had.
-fn alone<F: Future<Output = ()>>(test: impl FnOnce() -> Option<F>) {
+/// Runs a test; in a long run while no other of this process runs: they load the machine, and some
+/// measure it. Short runs measure nothing that the others change, and wait most of the time. What
+/// the test needs is made then, too; `None` when it is not to be had.
+fn in_turn<F: Future<Output = ()>>(test: impl FnOnce() -> Option<F>) {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let turn = || TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = plan().is_long().then(turn);
     let limit = plan().limit();
     let Some(test) = test() else { return };
     Builder::new_multi_thread()

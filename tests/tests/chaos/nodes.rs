@@ -7,7 +7,7 @@ use tokio::task::block_in_place;
 
 #[test]
 fn either_of_two_servers_dies_and_everybody_goes_on_at_the_other() {
-    crate::alone(|| {
+    crate::in_turn(|| {
         let one = Server::start(Backend::Postgres)?;
         let other = one.another_node("node-2", &[]);
         Some(either_dies(one, other))

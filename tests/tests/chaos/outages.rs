@@ -20,7 +20,7 @@ fn cast() -> Cast {
 
 #[test]
 fn nothing_answered_is_lost_while_postgresql_is_stopped_and_started() {
-    crate::alone(|| Cluster::own(&[]).map(stopped_and_started));
+    crate::in_turn(|| Cluster::own(&[]).map(stopped_and_started));
 }
 
 async fn stopped_and_started(cluster: Cluster) {
@@ -53,7 +53,7 @@ async fn stopped_and_started(cluster: Cluster) {
 
 #[test]
 fn nothing_answered_is_lost_while_postgresql_ends_its_sessions() {
-    crate::alone(|| Server::start(Backend::Postgres).map(sessions_ended));
+    crate::in_turn(|| Server::start(Backend::Postgres).map(sessions_ended));
 }
 
 /// Ends every other session of the database.
@@ -79,7 +79,7 @@ async fn sessions_ended(server: Server) {
 
 #[test]
 fn nothing_answered_is_lost_or_doubled_while_the_cable_to_postgresql_is_cut() {
-    crate::alone(|| postgres::database().map(cable_cut));
+    crate::in_turn(|| postgres::database().map(cable_cut));
 }
 
 /// How long a commit and the answer to it are on their way.
