@@ -1,5 +1,5 @@
 //! A real browser without a window, for tests of pages: Chromium, driven by chromedriver. Where its
-//! headless shell is installed that is taken: the same engine without what surrounds a page.
+//! headless shell is installed, most tests take that: the same engine without what surrounds a page.
 //!
 //! It reaches this machine only: whatever a page asks of another host fails, and is in
 //! [`Browser::log`]. Where the two programs are not installed, tests that need them are passed
@@ -70,12 +70,13 @@ impl Browser {
         Self::start_with(true)
     }
 
-    /// Starts a new browser, for tests that depend on ids which Chromium counts from 0 in each profile.
+    /// Starts a new browser that is not the headless shell, for tests of notifications of the system,
+    /// which the shell has not, and of ids which Chromium counts from 0 in each profile.
     ///
     /// # Panics
     /// As [`Browser::start`].
-    pub fn start_unused() -> Option<Self> {
-        Some(Self::launch(&programs()?, true))
+    pub fn start_whole() -> Option<Self> {
+        Some(Self::launch(&programs(Programs::find_whole)?, true))
     }
 
     /// Starts a browser that runs no scripts of pages, or gives `None` when there is none.
@@ -88,7 +89,7 @@ impl Browser {
     }
 
     fn start_with(javascript: bool) -> Option<Self> {
-        let programs = programs()?;
+        let programs = programs(Programs::find)?;
         let idle = idle::take(javascript).map(|driver| Self {
             driver: Some(driver),
             javascript,
@@ -402,8 +403,8 @@ impl Drop for Browser {
 }
 
 /// The programs, unless tests shall be passed over.
-fn programs() -> Option<Programs> {
-    let found = Programs::find();
+fn programs(find: fn() -> Option<Programs>) -> Option<Programs> {
+    let found = find();
     if found.is_none() {
         let required = env::var("EDDYLINE_TEST_REQUIRE")
             .is_ok_and(|list| list.split(',').any(|name| name.trim() == "browser"));

@@ -33,15 +33,18 @@ pub(super) struct Programs {
 }
 
 impl Programs {
+    /// The headless shell, where there is one: the engine without the rest of the browser takes
+    /// half of the processor time.
     pub(super) fn find() -> Option<Self> {
+        let shell = on_path(&["chromium-headless-shell"]).zip(on_path(&["chromedriver"]));
+        let shell = shell.map(|(browser, driver)| Self { driver, browser });
+        shell.or_else(Self::find_whole)
+    }
+
+    /// The browser with all that it has, such as notifications of the system.
+    pub(super) fn find_whole() -> Option<Self> {
         let driver = on_path(&["chromedriver"])?;
-        let browser = on_path(&[
-            // The engine without the rest of the browser, for half of the processor time.
-            "chromium-headless-shell",
-            "chromium",
-            "chromium-browser",
-            "google-chrome",
-        ])?;
+        let browser = on_path(&["chromium", "chromium-browser", "google-chrome"])?;
         Some(Self { driver, browser })
     }
 }
@@ -335,7 +338,7 @@ mod tests {
 
     #[test]
     fn nothing_of_a_browser_stays_behind() {
-        let Some(programs) = super::super::programs() else {
+        let Some(programs) = super::super::programs(Programs::find) else {
             return;
         };
         let driver = Driver::start(&programs, true).expect("it starts");

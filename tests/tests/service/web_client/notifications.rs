@@ -71,7 +71,7 @@ async fn pushed(browser: &Browser, pushes: &Receiver) -> String {
 
 async fn a_push_message_is_shown_when_no_page_is_open(server: Server) {
     // WebDriver does not report the id of a service worker's registration. In a new profile it is 0.
-    let Some(browser) = Browser::start_unused() else {
+    let Some(browser) = Browser::start_whole() else {
         return;
     };
     let pushes = Receiver::start().await;
