@@ -21,6 +21,7 @@ mod outside;
 mod panes;
 mod pictures;
 mod reading;
+mod refusals;
 mod reset;
 mod scrolling;
 mod sending;

@@ -1,6 +1,7 @@
 // Requests to the API, by the session of the browser.
 
 import { pageOf } from './dom.js';
+import { reasonOf } from './refusal.js';
 import { t } from './texts.js';
 
 /** How many letters of a request may outlive the page. Browsers allow 64 KiB of all together. */
@@ -20,7 +21,7 @@ export class Refused extends Error {
    * @param {number} wait seconds, if the server names them
    */
   constructor(status, body, wait) {
-    super(reason(body));
+    super(reasonOf(status, body, wait));
     this.status = status;
     this.body = body;
     this.wait = wait;
@@ -145,11 +146,4 @@ function parsed(text) {
   } catch {
     return null;
   }
-}
-
-/** What is wrong, in words. */
-function reason(json) {
-  const fields = Object.entries(json?.errors ?? {});
-  if (fields.length === 0) return json?.message ?? t('script.api.unexpected');
-  return fields.map(([name, texts]) => `${name} ${texts.join(' and ')}`).join('; ');
 }

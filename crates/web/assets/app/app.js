@@ -87,7 +87,7 @@ async function goToNewest(feed = chat) {
   try {
     await feed.goToNewest();
   } catch (error) {
-    notify(error.message);
+    notify(t('script.api.failed', { reason: error.message }));
   }
   showNewer(false);
   markRead();
@@ -147,7 +147,7 @@ async function startEdit(row) {
     const composer = composers.find(({ own }) => own && row.closest('#thread')) ?? composers[0];
     if (text) composer.edit(message.id, text);
   } catch (error) {
-    notify(error.message);
+    notify(t('script.api.failed', { reason: error.message }));
   }
 }
 

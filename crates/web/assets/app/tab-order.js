@@ -2,6 +2,7 @@
 
 import { call } from './api.js';
 import { find, findAll } from './dom.js';
+import { t } from './texts.js';
 import { notify } from './toast.js';
 
 const LISTS = '#tabs, #conversations';
@@ -38,7 +39,7 @@ async function save(was) {
     } catch (error) {
       if (waiting.has(id)) continue;
       putBack(next.was);
-      notify(error.message);
+      notify(t('script.api.failed', { reason: error.message }));
     }
   }
   sending.delete(id);

@@ -4,6 +4,7 @@ import { call, root } from './api.js';
 import { countMentions } from './counts.js';
 import { find, findAll } from './dom.js';
 import './tab-order.js';
+import { t } from './texts.js';
 import { notify } from './toast.js';
 
 /** The path of the API for what a tab shows. */
@@ -24,7 +25,7 @@ async function close(pressed) {
     await markRead(pressed);
     await call('PUT', roomOf(pressed), { open: false });
   } catch (error) {
-    notify(error.message);
+    notify(t('script.api.failed', { reason: error.message }));
     return;
   }
   // The list may have been made anew meanwhile.

@@ -110,6 +110,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
         "reactions.js",
         include_str!("../../assets/app/reactions.js"),
     ),
+    ("refusal.js", include_str!("../../assets/app/refusal.js")),
     ("row.js", include_str!("../../assets/app/row.js")),
     ("stream.js", include_str!("../../assets/app/stream.js")),
     ("sure.js", include_str!("../../assets/app/sure.js")),

@@ -183,7 +183,7 @@ async fn a_refused_message_stays_until_it_is_dropped(server: Server) {
             state
                 .as_str()
                 .unwrap()
-                .starts_with("Not sent: content is too long"),
+                .starts_with("Not sent: the text is longer than 8096 characters"),
             "{state}"
         );
         open_flow(&browser, &server, "");
