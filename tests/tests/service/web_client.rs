@@ -5,6 +5,7 @@ mod away;
 mod choices;
 mod code;
 mod context;
+mod covers;
 mod fit;
 mod former;
 mod german;

@@ -1,6 +1,7 @@
 // The keys of the page. Single letters work outside of fields, and can be switched off: some people
 // steer by voice, and what they say would press them.
 
+import { showDialog } from './covers.js';
 import { find, kept } from './dom.js';
 
 const SETTING = 'eddyline-letters';
@@ -13,7 +14,7 @@ dialog.addEventListener('click', (event) => {
 });
 
 export function showKeys() {
-  dialog.showModal();
+  showDialog(dialog);
 }
 
 /** The name of a key with those held down, as `Alt+Shift+ArrowDown`; Ctrl stands for Cmd, too. */

@@ -1,5 +1,6 @@
 // A picture on its own, and from it to the others of the list.
 
+import { showDialog } from './covers.js';
 import { find, findAll } from './dom.js';
 import { t } from './texts.js';
 
@@ -13,7 +14,7 @@ export function openPicture(link) {
   shots = findAll('a.shot', link.closest('.feed'));
   at = shots.indexOf(link);
   show();
-  dialog.showModal();
+  showDialog(dialog);
 }
 
 function show() {

@@ -3,6 +3,7 @@
 
 import { call, root } from './api.js';
 import { tabOf } from './counts.js';
+import { showDialog } from './covers.js';
 import { find, kept, textOf } from './dom.js';
 import { known } from './people.js';
 import { authorOf, isHit } from './row.js';
@@ -38,7 +39,7 @@ export function openNotices() {
   tell();
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   find('.more a', dialog).search = new URLSearchParams({ zone: timeZone ?? '' });
-  dialog.showModal();
+  showDialog(dialog);
 }
 
 /** Says how things are. */

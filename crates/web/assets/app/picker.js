@@ -1,6 +1,7 @@
 // Picks an emoji.
 
 import { Choices } from './choices.js';
+import { showDialog } from './covers.js';
 import { emoji } from './emoji.js';
 import { find, make } from './dom.js';
 import { rank } from './rank.js';
@@ -18,7 +19,7 @@ let chosen = () => {};
 export function pickEmoji(then) {
   chosen = then;
   field.value = '';
-  dialog.showModal();
+  showDialog(dialog);
   list();
 }
 

@@ -1,5 +1,6 @@
 // Asks whether a message is to be deleted.
 
+import { showDialog } from './covers.js';
 import { find } from './dom.js';
 
 const dialog = find('#delete');
@@ -26,6 +27,6 @@ export function isSure(text, isFile) {
   find('#delete-text').hidden = isFile;
   find('#delete-file').hidden = !isFile;
   dialog.returnValue = '';
-  dialog.showModal();
+  showDialog(dialog);
   return new Promise((resolve) => (answer = resolve));
 }

@@ -2,6 +2,7 @@
 
 import { call, root } from './api.js';
 import { Choices } from './choices.js';
+import { showDialog, uncoverPage } from './covers.js';
 import { find, findAll, icon, make, textOf } from './dom.js';
 import { inMarks, rank } from './rank.js';
 import { t } from './texts.js';
@@ -29,7 +30,7 @@ export function addCommands(added) {
 export function openSwitcher() {
   if (dialog.open) return;
   field.value = '';
-  dialog.showModal();
+  showDialog(dialog);
   list();
   load();
 }
@@ -143,8 +144,11 @@ function optionOf({ text, to, run, sign, hue, about }, letters) {
   return option;
 }
 
-function go(option) {
+async function go(option) {
+  // Enter pressed twice goes once.
+  if (!dialog.open) return;
   dialog.close();
+  await uncoverPage();
   option?.run();
 }
 

@@ -80,6 +80,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ),
     ("composer.js", include_str!("../../assets/app/composer.js")),
     ("counts.js", include_str!("../../assets/app/counts.js")),
+    ("covers.js", include_str!("../../assets/app/covers.js")),
     ("dom.js", include_str!("../../assets/app/dom.js")),
     ("drawer.js", include_str!("../../assets/app/drawer.js")),
     ("emoji.js", include_str!("../../assets/app/emoji.js")),
