@@ -241,14 +241,21 @@ function unfold(row) {
   row.focus();
 }
 
+/** The threads of which an action is under way. The buttons may be made anew meanwhile. */
+const acting = new Set();
+
 /** Has the server send the request of an action, and says what came of it. */
 async function act(button) {
+  const { thread } = shownThread;
+  if (acting.has(thread)) return;
+  acting.add(thread);
   const told = find('.head .told');
-  if (button.ariaDisabled === 'true') return;
   // A button that is disabled would lose the focus.
   button.ariaDisabled = 'true';
+  // With the focus on another action, Enter pressed once more would trigger that.
+  const hadFocus = button === document.activeElement;
   try {
-    const path = `/${room}/threads/${shownThread.thread}/actions/${button.dataset.action}`;
+    const path = `/${room}/threads/${thread}/actions/${button.dataset.action}`;
     await call('POST', path, { name: button.textContent });
     told.textContent = t('script.chat.action_done', { action: button.textContent });
   } catch (error) {
@@ -258,9 +265,17 @@ async function act(button) {
     const textContent = t('script.chat.sign_in');
     if (href) told.append(' ', make('a', { href, target: '_blank', rel: 'noopener noreferrer', textContent }));
   } finally {
+    acting.delete(thread);
     told.hidden = false;
     button.ariaDisabled = 'false';
+    if (hadFocus && isWaiting(button)) told.focus();
   }
+}
+
+/** Whether the reader has stayed where an action was begun, also when its buttons were made anew. */
+function isWaiting(button) {
+  const places = [document.body, find('.thread h2'), button, sameAction(button)];
+  return places.includes(document.activeElement);
 }
 
 // Arrow keys move in a feed, and Escape leads back.
@@ -703,10 +718,14 @@ function placeOfFocus() {
   if (tab) return `.tab[href="${tab.getAttribute('href')}"]${focused === tab ? '' : ' + .close'}`;
   const inList = focused.closest('#inbox a[href]');
   if (inList) return `#inbox a[href="${CSS.escape(inList.getAttribute('href'))}"]`;
-  if (focused.dataset.action) return `#thread-head [data-action="${focused.dataset.action}"]`;
+  if (focused.dataset.action) return '.thread h2';
   const row = focused.closest('article[data-id]');
   return row && `#${row.parentElement.id} article[data-id="${row.dataset.id}"]`;
 }
+
+/** The button of the same action. At its place may stand another one, which the reader has not chosen. */
+const sameAction = ({ dataset, textContent }) =>
+  dataset.action && findAll('#thread-head [data-action]').find((button) => button.textContent === textContent);
 
 /** Whether the reader is writing in an element: what is made anew would lose the text. */
 function isWrittenIn(element) {
@@ -770,7 +789,7 @@ async function rebuild() {
     feed.index();
     if (feed.hasNewer) feed.showPlace();
   }
-  if (place && !focused.isConnected) find(place)?.focus({ preventScroll: true });
+  if (place && !focused.isConnected) (sameAction(focused) ?? find(place))?.focus({ preventScroll: true });
   read = Math.max(read, Number(now.dataset.read));
   newest = Math.max(newest, Number(now.dataset.last));
   self.csrf = page.body.dataset.csrf;
