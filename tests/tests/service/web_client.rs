@@ -29,6 +29,7 @@ mod sending;
 mod sessions;
 mod settings;
 mod silence;
+mod switcher;
 mod tabs;
 mod unread;
 mod widths;

@@ -56,7 +56,8 @@ function seek() {
     const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
     if (!dialog.open || field.value.trim() !== letters) return;
     found = { letters, threads };
-    const marked = choices.marked?.to;
+    // Where nothing but the search was offered, what is found comes first.
+    const marked = choices.options.length > 1 ? choices.marked?.to : undefined;
     list();
     // The reader may have gone on to another one meanwhile.
     choices.mark(choices.options.find(({ to }) => to !== undefined && to === marked) ?? choices.options[0]);
@@ -98,6 +99,16 @@ function things(letters) {
   ];
 }
 
+/** Leads to the page that searches messages: those of the flow, or outside of one those of all. */
+function searchFor(letters) {
+  const { flow, path } = find('#main').dataset;
+  return {
+    text: t('script.switcher.search_messages', { letters }),
+    to: `${flow ? path : '/app/-'}/search?${new URLSearchParams({ q: letters })}`,
+    sign: icon('search'),
+  };
+}
+
 /** What the page knows before the rest is loaded. */
 function onPage(kind) {
   return findAll(`.tab${kind}`).map((tab) => ({
@@ -117,7 +128,8 @@ function list() {
     return shown.length > 0 ? [group(name, shown, letters)] : [];
   });
   const nothing = make('p', { className: 'group', textContent: t('both.nothing_found') });
-  choices.show(groups.length > 0 ? groups : [nothing]);
+  const search = letters ? [optionOf(searchFor(letters), '')] : [];
+  choices.show([...(groups.length > 0 ? groups : [nothing]), ...search]);
 }
 
 function group(name, shown, letters) {

@@ -237,7 +237,7 @@ async fn the_switcher_leads_to_flows_people_threads_and_commands(server: Server)
             shows(&browser, "#switcher[open]");
             browser.type_keys("#switcher input", letters);
             browser.wait_for(&format!(
-                "document.querySelector('#switcher [aria-selected=true] .t')?.textContent.toLowerCase().includes('{}')",
+                "document.querySelector('#switcher [aria-selected=true] .t mark')?.textContent.toLowerCase() === '{}'",
                 letters.to_lowercase()
             ));
             assert_eq!(browser.audit(), Vec::<String>::new());

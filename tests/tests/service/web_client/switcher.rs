@@ -1,0 +1,79 @@
+//! The switcher: what it offers, and how that is called.
+
+use eddyline_testing::browser::Browser;
+use eddyline_tests::{Acme, Server, on_sqlite};
+use serde_json::json;
+
+use super::{ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
+
+on_sqlite![it_ends_with_a_search_for_what_was_typed];
+
+fn open_switcher(browser: &Browser, letters: &str) {
+    click(browser, ".side [data-do=jump]");
+    shows(browser, "#switcher[open]");
+    browser.type_keys("#switcher input", letters);
+}
+
+/// Waits until the last choice that the selector finds says this.
+fn offers(browser: &Browser, css: &str, text: &str) {
+    browser.wait_for(&format!(
+        "[...document.querySelectorAll('#switcher [role=option]{css} .t')].at(-1)?.textContent === {}",
+        json!(text)
+    ));
+}
+
+async fn it_ends_with_a_search_for_what_was_typed(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "A whale & a dolphin").await;
+    let is_at = |path: &str| browser.wait_for(&format!("location.pathname === '{path}'"));
+    let asks = |words: &str| {
+        browser.wait_for(&format!(
+            "document.querySelector('main [name=q]')?.value === {}",
+            json!(words)
+        ));
+        assert!(browser.text().contains("A whale & a dolphin"));
+    };
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        // Nothing else has such a name.
+        open_switcher(&browser, "dolphin & whale");
+        shows(&browser, "#switcher .group");
+        let label = "Search for \u{201c}dolphin & whale\u{201d} in messages";
+        offers(&browser, "[aria-selected=true]", label);
+        assert_eq!(browser.audit(), [""; 0]);
+        browser.type_keys("#switcher input", ENTER);
+        is_at(&format!("/app/{MAIN}/search"));
+        asks("dolphin & whale");
+
+        // It stands behind all else, one key above the first choice.
+        open_flow(&browser, &server, "");
+        open_switcher(&browser, "a");
+        offers(&browser, "", "Search for \u{201c}a\u{201d} in messages");
+        assert!(browser.count("#switcher [role=option]") > 1);
+        browser.type_keys("#switcher input", UP);
+        offers(
+            &browser,
+            "[aria-selected=true]",
+            "Search for \u{201c}a\u{201d} in messages",
+        );
+
+        // Outside of a flow it searches all messages.
+        browser.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
+        ready(&browser);
+        open_switcher(&browser, "dolphin");
+        offers(
+            &browser,
+            "",
+            "Search for \u{201c}dolphin\u{201d} in messages",
+        );
+        browser.type_keys("#switcher input", UP);
+        browser.type_keys("#switcher input", ENTER);
+        is_at("/app/-/search");
+        asks("dolphin");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
