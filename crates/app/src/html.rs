@@ -22,16 +22,7 @@ pub(crate) fn add_html(object: &[u8]) -> Vec<u8> {
         return object.to_vec();
     };
     let title = said.thread.as_ref().and_then(TitleJson::plain);
-    let added = [("thread_title", title), ("html", said.html())];
-    let mut json = object.to_vec();
-    for (name, value) in added {
-        let Some(value) = value.and_then(|value| serde_json::to_vec(&value).ok()) else {
-            continue;
-        };
-        json.pop();
-        json.extend([b",\"", name.as_bytes(), b"\":", &value, b"}"].concat());
-    }
-    json
+    with_members(object, [("thread_title", title), ("html", said.html())])
 }
 
 /// The same for each message of an encoded list.
@@ -44,6 +35,36 @@ pub(crate) fn add_html_to_list(list: &[u8]) -> Vec<u8> {
         .map(|message| add_html(message.get().as_bytes()));
     let joined = each.collect::<Vec<_>>().join(&b","[..]);
     [b"[", &*joined, b"]"].concat()
+}
+
+/// An encoded list of threads, in which each whose title has light markdown has `plain_title` as last
+/// member.
+#[must_use]
+pub fn add_plain_titles(list: &[u8]) -> Vec<u8> {
+    let Ok(threads) = serde_json::from_slice::<Vec<&RawValue>>(list) else {
+        return list.to_vec();
+    };
+    let each = threads.into_iter().map(|thread| {
+        let thread = thread.get().as_bytes();
+        let title = serde_json::from_slice::<TitleJson<'_>>(thread).ok();
+        let plain = title.as_ref().and_then(TitleJson::plain);
+        with_members(thread, [("plain_title", plain)])
+    });
+    let joined = each.collect::<Vec<_>>().join(&b","[..]);
+    [b"[", &*joined, b"]"].concat()
+}
+
+/// An encoded object with further members of text.
+fn with_members<const N: usize>(object: &[u8], members: [(&str, Option<String>); N]) -> Vec<u8> {
+    let mut json = object.to_vec();
+    for (name, value) in members {
+        let Some(value) = value.and_then(|value| serde_json::to_vec(&value).ok()) else {
+            continue;
+        };
+        json.pop();
+        json.extend([b",\"", name.as_bytes(), b"\":", &value, b"}"].concat());
+    }
+    json
 }
 
 /// What an object says of its text. The rest of it is not decoded.
@@ -180,5 +201,19 @@ mod tests {
             ])
         );
         assert_eq!(add_html_to_list(b"[]"), b"[]");
+    }
+
+    #[test]
+    fn a_list_of_threads_has_titles_without_markdown() {
+        let list = json!([
+            {"id": "a", "title": "**bold** &amp; plain", "source": null},
+            {"id": "b", "title": "plain", "source": null},
+            {"id": "c", "title": "**as it is**", "source": {"id": 1}},
+        ]);
+        let mut expected = list.clone();
+        expected[0]["plain_title"] = json!("bold & plain");
+        let shown = add_plain_titles(list.to_string().as_bytes());
+        assert_eq!(serde_json::from_slice::<Value>(&shown).unwrap(), expected);
+        assert_eq!(add_plain_titles(b"[]"), b"[]");
     }
 }

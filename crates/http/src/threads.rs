@@ -1,6 +1,6 @@
 //! Threads (specification, section 4, Threads), and triggering their actions (section 6).
 
-use eddyline_app::{Error, FlowRoom, LIST_BYTES, ThreadPage, ThreadsOf};
+use eddyline_app::{Error, FlowRoom, LIST_BYTES, ThreadPage, ThreadsOf, add_plain_titles};
 use eddyline_model::policy::FlowAction;
 use eddyline_model::scopes::Scope::Flow;
 use eddyline_model::threads::{ThreadPlace, ThreadQuery, ThreadSelection};
@@ -150,12 +150,15 @@ async fn list(ctx: RequestContext, request: UnparsedParams<ListThreads>) -> Answ
         last: &last_messages,
         unread: has_reader.then_some(&unread),
     };
-    let answer = encoded(
-        StatusCode::OK,
-        ctx.app()
-            .encoder()
-            .threads(room.id(), &threads, with_last.then_some(news)),
-    );
+    let json = ctx
+        .app()
+        .encoder()
+        .threads(room.id(), &threads, with_last.then_some(news));
+    let json = match request.html {
+        Some(true) => add_plain_titles(&json),
+        _ => json,
+    };
+    let answer = encoded(StatusCode::OK, json);
     match next {
         Some(place) => Ok(with_header(
             answer,
@@ -212,6 +215,7 @@ fn next_page(
         ("search", request.search.as_deref().unwrap_or_default()),
         ("status", request.status.as_deref().unwrap_or_default()),
         ("last_message", flag(request.last_message)),
+        ("html", flag(request.html)),
     ];
     let given: Vec<(&str, &str)> = all
         .into_iter()

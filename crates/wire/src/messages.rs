@@ -124,6 +124,10 @@ pub struct Thread {
     pub mark: u8,
     /// Title, in HTML.
     pub title: String,
+    /// The title as plain text, in lists that were asked for it, where it has markdown and belongs
+    /// to no outside item.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plain_title: Option<String>,
     /// Body, in HTML.
     pub body: String,
     /// Address of the outside item it mirrors.

@@ -37,7 +37,7 @@ export function openSwitcher() {
 
 async function load() {
   const { room = '' } = find('#main').dataset;
-  const threads = room.startsWith('flows/') ? call('GET', `/${room}/threads?limit=100`) : [];
+  const threads = room.startsWith('flows/') ? call('GET', `/${room}/threads?limit=100&html=1`) : [];
   const answers = await Promise.allSettled([call('GET', '/flows/all'), call('GET', '/users'), threads]);
   const [flows, people, recent] = answers.map(({ value }) => value ?? []);
   loaded = { flows, people, threads: recent };
@@ -51,7 +51,7 @@ function seek() {
   const { room = '' } = find('#main').dataset;
   if (letters.length < 2 || !room.startsWith('flows/')) return;
   timer = setTimeout(async () => {
-    const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST });
+    const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST, html: 1 });
     // If the request fails, the list shows the threads that the page knows.
     const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
     if (!dialog.open || field.value.trim() !== letters) return;
@@ -82,7 +82,7 @@ function things(letters) {
     const shape = make('span', { className: 'shape' });
     shape.dataset.shape = thread.mark >> 3;
     return {
-      text: textOf(thread.title),
+      text: thread.plain_title ?? textOf(thread.title),
       to: `${path}/threads/${thread.id}`,
       sign: shape,
       hue: thread.mark & 7,

@@ -27,6 +27,8 @@ request! {
         status: Option<String> = text(0..=MAX_SHORT_CHARS),
         /// 1 adds the last message of each thread.
         last_message: Option<bool> = boolean().or(false),
+        /// 1 adds the title as plain text where it has markdown.
+        html: Option<bool> = boolean().or(false),
         /// How many.
         limit: Option<i64> = whole(1..=MAX_LIST).or(DEFAULT_LIST),
     }

@@ -16,6 +16,7 @@ on_shared_servers![
     an_application_shows_its_own_threads,
     threads_that_nobody_answered_are_shown_when_asked,
     a_list_has_the_last_message_of_each_thread_where_asked,
+    a_list_has_titles_without_markdown_where_asked,
     threads_are_found_by_words_of_their_titles_and_by_status,
     a_question_that_cannot_be_read_is_refused,
     a_thread_is_shown_by_its_id,
@@ -203,6 +204,23 @@ async fn threads_that_nobody_answered_are_shown_when_asked(tenant: Tenant) {
     );
     // What the server told of the source belongs to no thread.
     assert_eq!(all.as_array().unwrap().len(), 3);
+}
+
+async fn a_list_has_titles_without_markdown_where_asked(tenant: Tenant) {
+    for text in ["plain", "**Lunch** at `noon`"] {
+        talk(&tenant, text).await;
+    }
+    let titles = |list: &Json| json!([list[0]["title"], list[0]["plain_title"]]);
+    let plain = tenant.ben.get(&tenant.path("/threads?limit=1")).await;
+    assert_eq!(titles(&plain), json!(["**Lunch** at `noon`", null]));
+    let page = get(&tenant.ben, &tenant.path("/threads?limit=1&html=1")).await;
+    let shown = json!(["**Lunch** at `noon`", "Lunch at noon"]);
+    assert_eq!(titles(&page.json()), shown);
+    // The next page has them as well. A title that is plain is not told twice.
+    let next = page.header("link").expect("there is more").to_owned();
+    assert!(next.contains("html=1"), "{next}");
+    let all = tenant.ben.get(&tenant.path("/threads?html=1")).await;
+    assert_eq!(all[1].get("plain_title"), None);
 }
 
 async fn a_list_has_the_last_message_of_each_thread_where_asked(tenant: Tenant) {

@@ -1,11 +1,12 @@
 //! The switcher: what it offers, and how that is called.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_sqlite};
+use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
 use serde_json::json;
 
 use super::{ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
+on_both_databases![titles_of_threads_show_no_markdown];
 on_sqlite![it_ends_with_a_search_for_what_was_typed];
 
 fn open_switcher(browser: &Browser, letters: &str) {
@@ -20,6 +21,37 @@ fn offers(browser: &Browser, css: &str, text: &str) {
         "[...document.querySelectorAll('#switcher [role=option]{css} .t')].at(-1)?.textContent === {}",
         json!(text)
     ));
+}
+
+async fn titles_of_threads_show_no_markdown(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let answered = async |text: &str| {
+        let root = ben.say(MAIN, text).await;
+        let reply =
+            json!({"event": "message", "content": "Where?", "thread_id": root["thread_id"]});
+        ben.post(MAIN, &reply).await;
+    };
+    answered("**Whale** at `pier 3`").await;
+    // It is not answered, so that the page knows it from the search only.
+    ben.say(MAIN, "_Dolphin_ at pier 4").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        browser.set_window_size(1440, 900);
+        for (letters, title) in [
+            ("whale at", "Whale at pier 3"),
+            ("dolphin", "Dolphin at pier 4"),
+        ] {
+            open_flow(&browser, &server, "");
+            open_switcher(&browser, letters);
+            offers(&browser, "[aria-selected=true]", title);
+            browser.type_keys("#switcher input", ENTER);
+            browser.wait_for("location.pathname.includes('/threads/')");
+        }
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
 }
 
 async fn it_ends_with_a_search_for_what_was_typed(server: Server) {
