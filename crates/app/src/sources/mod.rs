@@ -15,6 +15,7 @@ use serde_json::json;
 
 mod describe;
 mod ending;
+mod icons;
 
 use self::describe::{Around, describe};
 pub(crate) use self::ending::{end_all, lock_flows, remove_all, remove_in};

@@ -81,7 +81,8 @@ export function fill(row, message, prefix) {
   fillMore(row, message);
 }
 
-function fillFace(place, { name, avatar, outside }) {
+/** Shows a picture, or else the initial of a name. */
+export function fillFace(place, { name, avatar, outside }) {
   place.replaceChildren();
   place.removeAttribute('data-letter');
   const size = { alt: '', width: 36, height: 36 };
@@ -91,7 +92,7 @@ function fillFace(place, { name, avatar, outside }) {
 }
 
 // The picture of an integration may be missing. The initial stands behind it.
-const OUTSIDE = '.face[data-letter] img';
+const OUTSIDE = '[data-letter] img';
 document.addEventListener('error', ({ target }) => target.matches?.(OUTSIDE) && target.remove(), true);
 for (const picture of findAll(OUTSIDE)) if (picture.complete && !picture.naturalWidth) picture.remove();
 

@@ -2,7 +2,7 @@
 
 import { load, root } from './api.js';
 import { find, findAll, icon, make, pageOf, textOf } from './dom.js';
-import { authorOf, chip, titleOf } from './row.js';
+import { authorOf, chip, fillFace, titleOf } from './row.js';
 import { t } from './texts.js';
 import { shortTime } from './times.js';
 
@@ -141,12 +141,20 @@ export function addedThreads() {
   };
 }
 
+/** The application that keeps a thread, with its picture. */
+function sourceOf({ source }) {
+  if (!source) return [];
+  const sign = make('span', { className: 'source-icon', ariaHidden: 'true' });
+  fillFace(sign, { name: source.application, outside: source.icon_path });
+  return [make('span', { className: 'source' }, sign, source.application)];
+}
+
 /** What stands in a row, as the server renders it (`lists.html`). */
 function partsOf(thread, message) {
   const shape = make('span', { className: 'shape' });
   shape.dataset.shape = thread.mark >> 3;
   const talks = thread.internal_comments + thread.external_comments;
-  const from = make('span', { className: 'from' }, thread.source?.application ?? '');
+  const from = make('span', { className: 'from' }, ...sourceOf(thread));
   if (talks > 0) {
     const words = make('span', { className: 'quietly', textContent: ` ${t('both.talks', { n: talks })}` });
     from.append(make('span', { className: 'talks' }, icon('talk', true), String(talks), words));

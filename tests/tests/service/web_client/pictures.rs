@@ -13,6 +13,7 @@ use crate::receiver::{Answer, Receiver};
 on_both_databases![&["--allow-private-targets"];
     pictures_of_integrations_come_from_the_server,
     a_picture_that_is_missing_leaves_the_initial,
+    lists_and_settings_show_the_pictures_of_applications,
 ];
 
 /// The rows of the thread.
@@ -112,4 +113,74 @@ async fn a_picture_that_is_missing_leaves_the_initial(server: Server) {
     tokio::task::block_in_place(|| {
         shows(&browser, &alone.replace('Z', "Y"));
     });
+}
+
+async fn lists_and_settings_show_the_pictures_of_applications(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let (Acme { ada, .. }, source, host) = source(&server).await;
+    let mut item = discussion(&host.url("/zoe.png"));
+    source.push(&item).await;
+    let sign = "#inbox .rows .from .source-icon[data-letter=R]";
+    // The size of a sign is there before its picture is.
+    let is_loaded = |sign: &str| {
+        format!(
+            "(() => {{
+                const sign = document.querySelector('{sign}');
+                const picture = sign?.querySelector('img');
+                return picture?.naturalWidth > 0 && picture.offsetWidth === sign.offsetWidth;
+            }})()"
+        )
+    };
+    let rows = "return document.querySelector('#inbox .rows .from').outerHTML";
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/inbox");
+        browser.wait_for(&is_loaded(sign));
+        assert_eq!(browser.audit(), [""; 0]);
+    });
+    // The script makes the row anew.
+    item["body"] = json!("Another word");
+    source.push(&item).await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for(
+            "document.querySelector('#inbox .rows .last')?.textContent.includes('Another word')",
+        );
+        browser.wait_for(&is_loaded(sign));
+        let live = browser.execute(rows);
+        open_flow(&browser, &server, "/inbox");
+        browser.wait_for(&is_loaded(sign));
+        let places = |html: &serde_json::Value| {
+            let html = html.as_str().unwrap();
+            let mut parts: Vec<String> = html.split(['<', '>', ' ']).map(str::to_owned).collect();
+            parts.sort_unstable();
+            parts
+        };
+        assert_eq!(places(&browser.execute(rows)), places(&live));
+        open_flow_settings(&browser, &server);
+        browser.wait_for(&is_loaded(".src .source-icon[data-letter=T]"));
+        assert_eq!(browser.audit(), [""; 0]);
+    });
+    assert_eq!(host.asked().len(), 1, "the picture once");
+    // What its host does not have any more leaves the initial.
+    let robot = server.robot("acme", &["--icon", &host.url("/gone.png")]);
+    host.answers(Answer::Text("HTTP/1.1 404 Not Found\r\n\r\n".to_owned()));
+    let bare = Source::of(&robot, &ada, MAIN, "Without").await;
+    bare.push(&discussion(&host.url("/zoe.png"))).await;
+    tokio::task::block_in_place(|| {
+        open_flow_settings(&browser, &server);
+        shows(&browser, ".src .source-icon[data-letter=W]:not(:has(img))");
+        open_flow(&browser, &server, "/inbox");
+        shows(&browser, &format!("{sign}:not(:has(img))"));
+    });
+}
+
+/// Opens the page of the flow's sources.
+fn open_flow_settings(browser: &Browser, server: &Server) {
+    browser.open(&format!(
+        "{}/app/{MAIN}/settings/sources",
+        server.base_url()
+    ));
+    super::ready(browser);
 }

@@ -25,7 +25,10 @@ pub(super) struct ThreadRow {
     pub(super) last_id: i64,
     /// What its last message says.
     pub(super) last: String,
-    pub(super) source: String,
+    /// What its application is called.
+    pub(super) source: Option<String>,
+    /// The path of the picture of its application.
+    pub(super) icon: Option<String>,
     pub(super) talks: usize,
     pub(super) updated: String,
     pub(super) clock: String,
@@ -132,7 +135,8 @@ impl ThreadRow {
             unread,
             last_id: last.map_or(0, |last| last.id.0),
             last: last.map_or_else(String::new, |last| last_line(last, context)),
-            source: thread.source().unwrap_or_default().to_owned(),
+            source: thread.source().map(str::to_owned),
+            icon: thread.icon.clone(),
             talks: usize::try_from(talks).unwrap_or_default(),
             updated: updated.to_string(),
             clock: day.unwrap_or_else(|| context.zone.clock(updated)),

@@ -27,13 +27,21 @@ struct Sources {
     t: &'static Texts,
     shell: Shell,
     frame: Frame,
-    /// Each with the form that removes it, where the organization takes changes.
-    sources: Vec<(Source, Option<FormView>)>,
-    /// The applications that can be set up for the flow.
-    applications: Vec<SetupApplication>,
+    sources: Vec<SourceCard>,
+    /// The applications that can be set up for the flow, each with the path of its picture.
+    applications: Vec<(SetupApplication, Option<String>)>,
     /// Where a script posts, and the page that makes a token for it.
     messages: String,
     new: Option<String>,
+}
+
+/// A source that is connected.
+struct SourceCard {
+    source: Source,
+    /// The path of its picture.
+    icon: Option<String>,
+    /// What removes it, where the organization takes changes.
+    form: Option<FormView>,
 }
 
 pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Response, PageError> {
@@ -42,6 +50,7 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
     let t = &visit.texts().sources;
     let here = Subject::Sources.path(&path_of_room(&room));
     let found = visit.app().sources().list_of_flow(&room).await?;
+    let mut icons = visit.app().sources().icon_paths(&room).await?;
     let sources = found.into_iter().map(|source| {
         let form = flow.organization.active.then(|| {
             visit
@@ -50,7 +59,15 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
                 .about(&source.name)
                 .quiet()
         });
-        (source, form)
+        let icon = icons.remove(&source.id);
+        SourceCard { source, icon, form }
+    });
+    let actor = visit.signed_in()?;
+    let applications = visit.app().oauth().set_up_in(actor, &room).await?;
+    let applications = applications.into_iter().map(|application| {
+        let address = application.icon_url.as_deref();
+        let icon = address.and_then(|address| visit.app().encoder().pictures().path(address));
+        (application, icon)
     });
     let takes_changes = flow.organization.active;
     let done = (visit.query("done") == "removed").then_some(t.removed.as_str());
@@ -58,11 +75,7 @@ pub(in crate::pages) async fn show(visit: Visit, names: FlowNames) -> Result<Res
         t: visit.texts(),
         shell: Shell::beside(&visit).await?,
         sources: sources.collect(),
-        applications: visit
-            .app()
-            .oauth()
-            .set_up_in(visit.signed_in()?, &room)
-            .await?,
+        applications: applications.collect(),
         messages: messages(&visit),
         new: takes_changes.then(|| format!("{here}/new")),
         frame: Frame {
