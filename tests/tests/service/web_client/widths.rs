@@ -6,9 +6,12 @@ use serde_json::json;
 
 use crate::integrations::{Source, update};
 
-use super::{MAIN, complaints, open, open_flow};
+use super::{MAIN, click, complaints, open, open_flow, shows};
 
-on_sqlite![no_page_is_scrolled_sideways_on_the_smallest_and_largest_screens];
+on_sqlite![
+    no_page_is_scrolled_sideways_on_the_smallest_and_largest_screens,
+    zoomed_in_to_400_percent_the_texts_have_room,
+];
 
 async fn no_page_is_scrolled_sideways_on_the_smallest_and_largest_screens(server: Server) {
     let Some(browser) = Browser::start() else {
@@ -64,4 +67,57 @@ fn fits(browser: &Browser, what: &str) {
              .map((pane) => `${pane.id || pane.className}: ${pane.scrollWidth} of ${pane.clientWidth}`)",
     );
     assert_eq!(beyond, json!([]), "{what}");
+}
+
+async fn zoomed_in_to_400_percent_the_texts_have_room(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let root = ben.say(MAIN, "Lunch?").await;
+    let thread = format!("/threads/{}", root["thread_id"].as_str().unwrap());
+    for number in 0..9 {
+        server.flow("acme", &format!("lunch{number}"), &[&ada]);
+    }
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        // What windows of 1280 by 1024 and 1440 by 900 pixels show then.
+        for (width, height) in [(320, 256), (360, 225)] {
+            browser.set_window_size(width, height);
+            for (rest, place) in [
+                ("", "#chat-scroll"),
+                (&*thread, ".thread .scroll"),
+                ("/inbox", "#inbox"),
+            ] {
+                open_flow(&browser, &server, rest);
+                let what = format!("{rest} at {width}");
+                fits(&browser, &what);
+                let share = browser.execute(&format!(
+                    "return document.querySelector('{place}').clientHeight / innerHeight"
+                ));
+                assert!(share.as_f64().unwrap() > 0.4, "{what}: {share}");
+                assert_eq!(browser.audit(), [""; 0], "{what}");
+            }
+            // The link of the page is in view among the others.
+            open_flow(&browser, &server, "/search");
+            let is_seen = browser.execute(
+                "const [link, nav] = ['.list .both [aria-current]', '.list .both']
+                     .map((css) => document.querySelector(css).getBoundingClientRect());
+                 return nav.left <= link.left && link.right <= nav.right",
+            );
+            assert_eq!(is_seen, true, "at {width}");
+            // The last choice of the switcher can be scrolled to.
+            click(&browser, ".side [data-do=jump]");
+            browser.type_keys("#switcher input", "lunch");
+            shows(&browser, "#switcher [role=option]:nth-of-type(5)");
+            browser.type_keys("#switcher input", super::UP);
+            let is_seen = browser.execute(
+                "const [option, dialog] = ['#switcher [aria-selected=true]', '#switcher']
+                     .map((css) => document.querySelector(css).getBoundingClientRect());
+                 return option.bottom <= dialog.bottom && dialog.bottom <= innerHeight",
+            );
+            assert_eq!(is_seen, true, "at {width}");
+        }
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
 }
