@@ -41,7 +41,7 @@ async function load() {
   const answers = await Promise.allSettled([call('GET', '/flows/all'), call('GET', '/users'), threads]);
   const [flows, people, recent] = answers.map(({ value }) => value ?? []);
   loaded = { flows, people, threads: recent };
-  if (dialog.open) list();
+  if (dialog.open) listAgain();
 }
 
 /** Searches all threads of the flow on the server: the page knows only those that changed last. */
@@ -56,11 +56,7 @@ function seek() {
     const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
     if (!dialog.open || field.value.trim() !== letters) return;
     found = { letters, threads };
-    // Where nothing but the search was offered, what is found comes first.
-    const marked = choices.options.length > 1 ? choices.marked?.to : undefined;
-    list();
-    // The reader may have gone on to another one meanwhile.
-    choices.mark(choices.options.find(({ to }) => to !== undefined && to === marked) ?? choices.options[0]);
+    listAgain();
   }, PAUSE);
 }
 
@@ -130,6 +126,13 @@ function list() {
   const nothing = make('p', { className: 'group', textContent: t('both.nothing_found') });
   const search = letters ? [optionOf(searchFor(letters), '')] : [];
   choices.show([...(groups.length > 0 ? groups : [nothing]), ...search]);
+}
+
+/** Lists what is known by now. A choice that the reader has gone on to stays marked. */
+function listAgain() {
+  const marked = choices.marked === choices.options[0] ? undefined : choices.marked?.to;
+  list();
+  choices.mark(choices.options.find(({ to }) => to !== undefined && to === marked) ?? choices.options[0]);
 }
 
 function group(name, shown, letters) {
