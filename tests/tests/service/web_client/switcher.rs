@@ -59,7 +59,10 @@ async fn it_ends_with_a_search_for_what_was_typed(server: Server) {
         return;
     };
     let Acme { ada, ben } = server.acme();
-    ben.say(MAIN, "A whale & a dolphin").await;
+    // No title has these words.
+    let root = ben.say(MAIN, "Lunch?").await;
+    let reply = json!({"event": "message", "content": "A whale & a dolphin", "thread_id": root["thread_id"]});
+    ben.post(MAIN, &reply).await;
     let is_at = |path: &str| browser.wait_for(&format!("location.pathname === '{path}'"));
     let asks = |words: &str| {
         browser.wait_for(&format!(
