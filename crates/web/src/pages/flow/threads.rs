@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use eddyline_app::{App, FlowRoom, ThreadPage};
+use eddyline_app::{Actor, App, FlowRoom, ThreadPage};
 use eddyline_model::items::{self, Item};
 use eddyline_model::messages::{LastMessage, MessageKind, ThreadState};
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
@@ -77,7 +77,7 @@ impl ThreadList {
             status: None,
             limit: THREADS,
             last_message: true,
-            reader: visit.signed_in().ok().and_then(|actor| actor.user_id()),
+            reader: visit.signed_in().ok().and_then(Actor::user_id),
         }
     }
 
