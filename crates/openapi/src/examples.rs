@@ -128,6 +128,7 @@ fn of_text(name: &str) -> Option<&'static str> {
         "description" => "What we ship, and when",
         "email" | "username" | "from_address" | "reply_to" | "userName" => "ada@acme.example",
         "emoji" => "👍",
+        "marker" => "chat",
         "error_message" => "The tracker answers with 401",
         "event" => "message",
         "excludedAttributes" => "emails",
