@@ -147,6 +147,8 @@ fn take(browser: &Browser, origin: &str, picture: &Picture) -> Vec<u8> {
          && [...document.images].every((image) => image.complete)",
         picture.shows
     ));
+    // A link that a script gave the focus to has the ring of the keyboard, which pointers do not show.
+    browser.execute("if (document.activeElement.matches('a')) document.activeElement.blur()");
     browser.execute("return document.fonts.ready.then(() => null)");
     browser.screenshot()
 }
