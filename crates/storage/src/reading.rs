@@ -53,15 +53,15 @@ impl<C: Access> Members<'_, C> {
         Ok(ids.into_iter().map(MessageId).collect())
     }
 
-    /// The messages of the inbox behind a place, the earliest first, each with what began its
-    /// thread, and whether it counts as unread as long as it was not read.
-    fn inbox_behind(
+    /// The messages of one kind behind a place, the earliest first, each with what began its thread,
+    /// and whether it counts as unread as long as it was not read.
+    fn kind_behind(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
         place: MessageId,
+        tag: &str,
     ) -> Result<Vec<(i64, Option<i64>, bool)>> {
-        let kinds = ReadMarker::Inbox.kinds();
         let rows = message_tags::table
             .inner_join(
                 messages::table.on(messages::room_id
@@ -69,7 +69,7 @@ impl<C: Access> Members<'_, C> {
                     .and(messages::id.eq(message_tags::message_id))),
             )
             .filter(message_tags::room_id.eq(room.0))
-            .filter(message_tags::tag.eq_any(kinds.into_iter().filter_map(kind_tag)))
+            .filter(message_tags::tag.eq(tag))
             .filter(message_tags::message_id.gt(place.0))
             .order(message_tags::message_id)
             .limit(INBOX_LOOKED_AT)
@@ -203,6 +203,23 @@ impl<C: Access> Members<'_, C> {
         let mut unread = self.find_inbox_news(room, user, read_up_to)?.unread;
         unread.truncate(usize::try_from(limit).unwrap_or(0));
         Ok(unread)
+    }
+
+    /// As [`Members::kind_behind`], of all kinds of the inbox. Each is one range of an index: asked
+    /// for together, all that stands behind the place would be read and sorted.
+    fn inbox_behind(
+        &mut self,
+        room: RoomId,
+        user: UserId,
+        place: MessageId,
+    ) -> Result<Vec<(i64, Option<i64>, bool)>> {
+        let mut rows = Vec::new();
+        for tag in ReadMarker::Inbox.kinds().into_iter().filter_map(kind_tag) {
+            rows.extend(self.kind_behind(room, user, place, tag)?);
+        }
+        rows.sort_unstable_by_key(|(id, ..)| *id);
+        rows.truncate(usize::try_from(INBOX_LOOKED_AT).unwrap_or(0));
+        Ok(rows)
     }
 
     fn find_inbox_news(
