@@ -306,7 +306,7 @@ impl EntryEncoder {
         }))
     }
 
-    /// Up to where somebody has read a thread by now.
+    /// The message up to which the user has read a thread by now.
     fn thread_read_content(
         &self,
         reader: &mut Reader<'_>,

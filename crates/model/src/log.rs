@@ -159,7 +159,7 @@ pub enum Control {
         /// The last message read.
         message: MessageId,
     },
-    /// The user has read further in a thread. How far is looked up when it is told.
+    /// The user has read further in a thread. The marker itself says up to which message.
     ThreadRead {
         /// The flow's room.
         room: RoomId,

@@ -202,7 +202,7 @@ pub struct ThreadQuery {
     pub limit: i64,
     /// Whether the last message of each is shown.
     pub last_message: bool,
-    /// For whom it says, together with the last messages, which threads are unread.
+    /// The user whose unread threads the answer names. It needs the last messages.
     pub reader: Option<UserId>,
 }
 

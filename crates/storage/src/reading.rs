@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diesel::dsl::{exists, max, not};
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
 use eddyline_model::messages::{LastMessage, MessageKind};
 use eddyline_model::reading::ReadMarker;
@@ -14,54 +14,64 @@ use crate::areas::Members;
 use crate::find::kind_tag;
 use crate::reader::Access;
 use crate::schema::{
-    mentions, mentions_seen, message_tags, messages, room_members, thread_markers, threads,
+    mentions, mentions_seen, message_tags, messages, room_members, thread_markers,
 };
 use crate::transaction::Tx;
 
-/// How many messages of any kind behind the marker of the chat are looked at for unread ones.
+/// How many messages of any kind behind the marker of the chat are looked at for unread ones, and
+/// how many of the newest.
 const CHAT_LOOKED_AT: i64 = 2_000;
-/// How many messages of the inbox behind its marker are looked at. Those of threads that were read
-/// further are among them.
+/// How many messages of the inbox behind its marker are looked at once. The user's own are among
+/// them, and those of threads that were read further.
 const INBOX_LOOKED_AT: i64 = 300;
+/// How often, while all of them are read.
+const INBOX_PARTS: usize = 10;
+
+/// A message of the inbox.
+struct InboxRow {
+    id: MessageId,
+    /// What began its thread.
+    root: MessageId,
+    is_by_another: bool,
+}
 
 #[portable]
 impl<C: Access> Members<'_, C> {
-    /// The chat messages of others after the user's marker, the earliest first, at most `limit` of
-    /// them. Deleted ones are left out, and what comes more than 2,000 messages after the marker.
-    pub fn list_unread_chat(
+    /// The chat messages of others after one message and through another, the earliest first, at
+    /// most `limit` of them. Deleted ones are left out.
+    fn chat_between(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
-        read_up_to: MessageId,
+        after: i64,
+        through: i64,
         limit: i64,
-    ) -> Result<Vec<MessageId>> {
+    ) -> Result<Vec<i64>> {
         let is_by_another = messages::user_id.is_null().or(messages::user_id.ne(user.0));
         let is_kept = messages::content
             .ne("")
             .or(messages::event.gt(MessageKind::Comment.code()));
-        let ids = messages::table
+        Ok(messages::table
             .filter(messages::room_id.eq(room.0))
-            .filter(messages::id.gt(read_up_to.0))
-            .filter(messages::id.le(read_up_to.0 + CHAT_LOOKED_AT))
+            .filter(messages::id.gt(after))
+            .filter(messages::id.le(through))
             .filter(messages::event.eq_any(ReadMarker::Chat.kinds().map(MessageKind::code)))
             .filter(is_by_another)
             .filter(is_kept)
             .order(messages::id)
             .limit(limit)
             .select(messages::id)
-            .load(c)?;
-        Ok(ids.into_iter().map(MessageId).collect())
+            .load(c)?)
     }
 
-    /// The messages of one kind behind a place, the earliest first, each with what began its thread,
-    /// and whether it counts as unread as long as it was not read.
+    /// The messages of one kind behind a place, the earliest first.
     fn kind_behind(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
         place: MessageId,
         tag: &str,
-    ) -> Result<Vec<(i64, Option<i64>, bool)>> {
+    ) -> Result<Vec<InboxRow>> {
         let rows = message_tags::table
             .inner_join(
                 messages::table.on(messages::room_id
@@ -75,8 +85,12 @@ impl<C: Access> Members<'_, C> {
             .limit(INBOX_LOOKED_AT)
             .select((messages::id, messages::thread_root, messages::user_id))
             .load::<(i64, Option<i64>, Option<i64>)>(c)?;
-        let counted = |(id, root, author)| (id, root, author != Some(user.0));
-        Ok(rows.into_iter().map(counted).collect())
+        let row = |(id, root, author): (i64, Option<i64>, Option<i64>)| InboxRow {
+            id: MessageId(id),
+            root: MessageId(root.unwrap_or(id)),
+            is_by_another: author != Some(user.0),
+        };
+        Ok(rows.into_iter().map(row).collect())
     }
 
     /// Up to where the user has read these threads, where that is further than the inbox.
@@ -99,62 +113,48 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(marker).collect())
     }
 
-    /// For each of these threads the last message of another that the inbox got after a place, if
-    /// there is one. What began a thread is left out.
-    fn last_inbox_answers(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        place: MessageId,
-        roots: &[i64],
-    ) -> Result<Vec<(i64, Option<i64>)>> {
-        let last = messages::table
-            .filter(messages::room_id.eq(threads::room_id))
-            .filter(messages::thread_root.eq(threads::root_id.nullable()))
-            .filter(messages::thread_root.ne(messages::id.nullable()))
-            .filter(messages::id.gt(place.0))
-            .filter(messages::event.eq_any(ReadMarker::Inbox.kinds().map(MessageKind::code)))
-            .filter(messages::user_id.is_null().or(messages::user_id.ne(user.0)))
-            .select(max(messages::id))
-            .single_value();
-        Ok(threads::table
-            .filter(threads::room_id.eq(room.0))
-            .filter(threads::root_id.eq_any(roots))
-            .select((threads::root_id, last))
-            .load(c)?)
-    }
-
-    /// Which of these messages the inbox got from another after a place.
-    fn of_inbox(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        place: MessageId,
-        ids: &[i64],
-    ) -> Result<Vec<i64>> {
-        Ok(messages::table
-            .filter(messages::room_id.eq(room.0))
-            .filter(messages::id.eq_any(ids))
-            .filter(messages::id.gt(place.0))
-            .filter(messages::event.eq_any(ReadMarker::Inbox.kinds().map(MessageKind::code)))
-            .filter(messages::user_id.is_null().or(messages::user_id.ne(user.0)))
-            .select(messages::id)
-            .load(c)?)
-    }
-
-    /// How many messages after the user's marker mention them.
+    /// How many messages mention the user that stand behind the marker for their kind, and were not
+    /// read with their thread.
     pub fn count_unread_mentions(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
         read_up_to: MessageId,
+        inbox_read_up_to: MessageId,
     ) -> Result<i64> {
+        let nearest = read_up_to.min(inbox_read_up_to).0;
+        let inbox = || ReadMarker::Inbox.kinds().map(MessageKind::code);
+        let unread = || {
+            let read_with_thread = thread_markers::table
+                .filter(thread_markers::room_id.eq(room.0))
+                .filter(thread_markers::user_id.eq(user.0))
+                .filter(
+                    thread_markers::root_id
+                        .nullable()
+                        .eq(messages::thread_root)
+                        .or(thread_markers::root_id.eq(messages::id)),
+                )
+                .filter(thread_markers::read_up_to.ge(messages::id));
+            let is_behind_chat = messages::event
+                .ne_all(inbox())
+                .and(messages::id.gt(read_up_to.0));
+            let is_behind_inbox = messages::event
+                .eq_any(inbox())
+                .and(messages::id.gt(inbox_read_up_to.0))
+                .and(not(exists(read_with_thread)));
+            messages::table
+                .filter(messages::room_id.eq(room.0))
+                .filter(is_behind_chat.or(is_behind_inbox))
+        };
         let own = diesel::alias!(mentions as own);
         let mine = own
             .filter(own.field(mentions::room_id).eq(room.0))
             .filter(own.field(mentions::user_id).eq(user.0));
         let personal: i64 = mine
-            .filter(own.field(mentions::message_id).gt(read_up_to.0))
+            .filter(own.field(mentions::message_id).gt(nearest))
+            .filter(exists(
+                unread().filter(messages::id.eq(own.field(mentions::message_id))),
+            ))
             .count()
             .get_result(c)?;
         let seen = mentions_seen::table
@@ -164,7 +164,10 @@ impl<C: Access> Members<'_, C> {
             .filter(mentions::room_id.eq(room.0))
             .filter(mentions::user_id.eq(0))
             .filter(mentions::sender_id.ne(user.0))
-            .filter(mentions::message_id.gt(read_up_to.0))
+            .filter(mentions::message_id.gt(nearest))
+            .filter(exists(
+                unread().filter(messages::id.eq(mentions::message_id)),
+            ))
             .filter(not(exists(mine.filter(
                 own.field(mentions::message_id).eq(mentions::message_id),
             ))))
@@ -178,17 +181,42 @@ impl<C: Access> Members<'_, C> {
 }
 
 /// The messages of the inbox behind a member's marker, as far as they were looked at.
+#[derive(Default)]
 struct InboxNews {
-    /// Those that are unread, the earliest first.
-    unread: Vec<MessageId>,
+    /// Those that are unread, the earliest first, each with what began its thread.
+    unread: Vec<(MessageId, MessageId)>,
     /// The last one that was looked at.
     last: Option<MessageId>,
 }
 
 impl<C: Access> Members<'_, C> {
+    /// The chat messages of others after the user's marker, the earliest first, at most `limit` of
+    /// them. Deleted ones are left out. Looks at 2,000 messages behind the marker and at the newest
+    /// 2,000 of the room, whose last number is `last`: between them may be any number of others.
+    ///
+    /// # Errors
+    ///
+    /// As any query.
+    pub fn list_unread_chat(
+        &mut self,
+        room: RoomId,
+        user: UserId,
+        (read_up_to, last): (MessageId, MessageId),
+        limit: i64,
+    ) -> Result<Vec<MessageId>> {
+        let near = read_up_to.0.saturating_add(CHAT_LOOKED_AT);
+        let mut ids = self.chat_between(room, user, read_up_to.0, near, limit)?;
+        let left = limit - i64::try_from(ids.len()).unwrap_or(limit);
+        if left > 0 && near < last.0 {
+            let newest = near.max(last.0 - CHAT_LOOKED_AT);
+            ids.extend(self.chat_between(room, user, newest, last.0, left)?);
+        }
+        Ok(ids.into_iter().map(MessageId).collect())
+    }
+
     /// The messages of others in the inbox that the user has read neither with the inbox nor with
-    /// their thread, the earliest first, at most `limit` of them. Looks at the first 300 messages
-    /// after the marker.
+    /// their thread, the earliest first, at most `limit` of them. Looks at 300 messages at once,
+    /// until some are unread, ten times at most.
     ///
     /// # Errors
     ///
@@ -200,9 +228,9 @@ impl<C: Access> Members<'_, C> {
         read_up_to: MessageId,
         limit: i64,
     ) -> Result<Vec<MessageId>> {
-        let mut unread = self.find_inbox_news(room, user, read_up_to)?.unread;
-        unread.truncate(usize::try_from(limit).unwrap_or(0));
-        Ok(unread)
+        let unread = self.find_inbox_news(room, user, read_up_to)?.unread;
+        let ids = unread.into_iter().map(|(id, _)| id);
+        Ok(ids.take(usize::try_from(limit).unwrap_or(0)).collect())
     }
 
     /// As [`Members::kind_behind`], of all kinds of the inbox. Each is one range of an index: asked
@@ -212,12 +240,12 @@ impl<C: Access> Members<'_, C> {
         room: RoomId,
         user: UserId,
         place: MessageId,
-    ) -> Result<Vec<(i64, Option<i64>, bool)>> {
+    ) -> Result<Vec<InboxRow>> {
         let mut rows = Vec::new();
         for tag in ReadMarker::Inbox.kinds().into_iter().filter_map(kind_tag) {
             rows.extend(self.kind_behind(room, user, place, tag)?);
         }
-        rows.sort_unstable_by_key(|(id, ..)| *id);
+        rows.sort_unstable_by_key(|row: &InboxRow| row.id);
         rows.truncate(usize::try_from(INBOX_LOOKED_AT).unwrap_or(0));
         Ok(rows)
     }
@@ -228,20 +256,26 @@ impl<C: Access> Members<'_, C> {
         user: UserId,
         read_up_to: MessageId,
     ) -> Result<InboxNews> {
-        let rows = self.inbox_behind(room, user, read_up_to)?;
-        let root = |id, root: Option<i64>| MessageId(root.unwrap_or(id));
-        let roots: BTreeSet<MessageId> = rows.iter().map(|(id, of, _)| root(*id, *of)).collect();
-        let roots: Vec<MessageId> = roots.into_iter().collect();
-        let markers = self.list_thread_markers(room, user, &roots)?;
-        let is_unread = |(id, of, is_by_another): &(i64, Option<i64>, bool)| {
-            let read = markers.get(&root(*id, *of));
-            *is_by_another && read.is_none_or(|read| read.0 < *id)
-        };
-        let unread = rows.iter().filter(|row| is_unread(row));
-        Ok(InboxNews {
-            unread: unread.map(|(id, ..)| MessageId(*id)).collect(),
-            last: rows.last().map(|(id, ..)| MessageId(*id)),
-        })
+        let mut news = InboxNews::default();
+        for _ in 0..INBOX_PARTS {
+            let place = news.last.unwrap_or(read_up_to);
+            let rows = self.inbox_behind(room, user, place)?;
+            let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < INBOX_LOOKED_AT);
+            news.last = rows.last().map(|row| row.id).or(news.last);
+            let roots: BTreeSet<MessageId> = rows.iter().map(|row| row.root).collect();
+            let roots: Vec<MessageId> = roots.into_iter().collect();
+            let markers = self.list_thread_markers(room, user, &roots)?;
+            let is_unread = |row: &InboxRow| {
+                let read = markers.get(&row.root);
+                row.is_by_another && read.is_none_or(|read| *read < row.id)
+            };
+            let unread = rows.into_iter().filter(is_unread);
+            news.unread = unread.map(|row| (row.id, row.root)).collect();
+            if is_end || !news.unread.is_empty() {
+                break;
+            }
+        }
+        Ok(news)
     }
 
     /// Which of the threads whose last messages these are have something for the user to read: a
@@ -268,7 +302,7 @@ impl<C: Access> Members<'_, C> {
         let markers = self.list_thread_markers(room, user, &changed)?;
         let marker = |root: &MessageId| markers.get(root).copied().unwrap_or(MessageId(0));
         let mut unread = BTreeSet::new();
-        let mut hidden = Vec::new();
+        let mut others = BTreeSet::new();
         for root in changed {
             let last = &last[&root];
             if last.id <= marker(&root) {
@@ -278,57 +312,40 @@ impl<C: Access> Members<'_, C> {
                 unread.insert(root);
             } else if last.id > membership.inbox_read_up_to {
                 // What the inbox got may stand before the last message.
-                hidden.push(root.0);
+                others.insert(root);
             }
         }
-        if hidden.is_empty() {
-            return Ok(unread);
+        if !others.is_empty() {
+            let news = self.find_inbox_news(room, user, membership.inbox_read_up_to)?;
+            let roots = news.unread.into_iter().map(|(_, root)| root);
+            unread.extend(roots.filter(|root| others.contains(root)));
         }
-        let place = membership.inbox_read_up_to;
-        let answers = self.last_inbox_answers(room, user, place, &hidden)?;
-        let begun = self.of_inbox(room, user, place, &hidden)?;
-        let answers = answers
-            .into_iter()
-            .filter_map(|(root, id)| Some((root, id?)));
-        let all = answers.chain(begun.into_iter().map(|id| (id, id)));
-        let all = all.map(|(root, id)| (MessageId(root), MessageId(id)));
-        unread.extend(
-            all.filter(|(root, id)| *id > marker(root))
-                .map(|(root, _)| root),
-        );
         Ok(unread)
     }
 }
 
 #[portable]
 impl Members<'_, Tx<'_>> {
-    fn move_chat_marker(
+    fn move_marker(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
+        marker: ReadMarker,
         message: MessageId,
     ) -> Result<bool> {
-        let behind = room_members::table
-            .find((room.0, user.0))
-            .filter(room_members::read_up_to.lt(message.0));
-        let moved = diesel::update(behind)
-            .set(room_members::read_up_to.eq(message.0))
-            .execute(c)?;
-        Ok(moved > 0)
-    }
-
-    fn move_inbox_marker(
-        c: &mut Connection,
-        room: RoomId,
-        user: UserId,
-        message: MessageId,
-    ) -> Result<bool> {
-        let behind = room_members::table
-            .find((room.0, user.0))
-            .filter(room_members::inbox_read_up_to.lt(message.0));
-        let moved = diesel::update(behind)
-            .set(room_members::inbox_read_up_to.eq(message.0))
-            .execute(c)?;
+        let member = room_members::table.find((room.0, user.0));
+        let moved = match marker {
+            ReadMarker::Chat => {
+                diesel::update(member.filter(room_members::read_up_to.lt(message.0)))
+                    .set(room_members::read_up_to.eq(message.0))
+                    .execute(c)?
+            }
+            ReadMarker::Inbox => {
+                diesel::update(member.filter(room_members::inbox_read_up_to.lt(message.0)))
+                    .set(room_members::inbox_read_up_to.eq(message.0))
+                    .execute(c)?
+            }
+        };
         Ok(moved > 0)
     }
 
@@ -353,15 +370,7 @@ impl Members<'_, Tx<'_>> {
         root: MessageId,
         message: MessageId,
     ) -> Result<bool> {
-        let marker = thread_markers::table.find((room.0, user.0, root.0));
-        let known = marker
-            .select(thread_markers::read_up_to)
-            .get_result::<i64>(c)
-            .optional()?;
-        if known.is_some_and(|known| known >= message.0) {
-            return Ok(false);
-        }
-        diesel::insert_into(thread_markers::table)
+        let insert = diesel::insert_into(thread_markers::table)
             .values((
                 thread_markers::room_id.eq(room.0),
                 thread_markers::user_id.eq(user.0),
@@ -374,9 +383,10 @@ impl Members<'_, Tx<'_>> {
                 thread_markers::root_id,
             ))
             .do_update()
-            .set(thread_markers::read_up_to.eq(message.0))
-            .execute(c)?;
-        Ok(true)
+            .set(thread_markers::read_up_to.eq(message.0));
+        let forward = thread_markers::read_up_to.lt(message.0);
+        let moved = diesel::query_dsl::methods::FilterDsl::filter(insert, forward).execute(c)?;
+        Ok(moved > 0)
     }
 }
 
@@ -394,8 +404,9 @@ impl Members<'_, Tx<'_>> {
         message: MessageId,
     ) -> Result<bool> {
         let moves = |each| marker.is_none_or(|marker| marker == each);
-        let chat = moves(ReadMarker::Chat) && self.move_chat_marker(room, user, message)?;
-        let inbox = moves(ReadMarker::Inbox) && self.move_inbox_marker(room, user, message)?;
+        let (chat, inbox) = (ReadMarker::Chat, ReadMarker::Inbox);
+        let chat = moves(chat) && self.move_marker(room, user, chat, message)?;
+        let inbox = moves(inbox) && self.move_marker(room, user, inbox, message)?;
         if inbox {
             self.delete_overtaken(room, user)?;
         }
@@ -426,10 +437,10 @@ impl Members<'_, Tx<'_>> {
         }
         let news = self.find_inbox_news(room, user, place)?;
         let end = match (news.unread.first(), news.last) {
-            (Some(first), _) => MessageId(first.0 - 1),
+            (Some((first, _)), _) => MessageId(first.0 - 1),
             (None, last) => last.unwrap_or(place),
         };
-        if self.move_inbox_marker(room, user, end)? {
+        if self.move_marker(room, user, ReadMarker::Inbox, end)? {
             self.delete_overtaken(room, user)?;
         }
         Ok(true)

@@ -12,6 +12,7 @@ on_both_databases![&["--allow-private-targets"];
     a_user_is_notified_of_what_was_chosen,
     nothing_is_pushed_in_quiet_hours,
     what_is_gone_or_not_to_be_read_any_more_is_not_pushed,
+    what_was_read_with_its_thread_is_not_pushed,
     a_push_service_that_is_busy_is_asked_again,
     a_browser_takes_messages_until_its_session_ends,
     a_user_has_twenty_browsers_that_take_messages,
@@ -204,6 +205,32 @@ async fn what_is_gone_or_not_to_be_read_any_more_is_not_pushed(server: Server) {
     let blocked = json!({"disabled": true});
     stage.acme.ada.does(Method::PUT, &user, &blocked).await;
     stage.ada_says("@everyone but Ben").await;
+    assert_eq!(stage.pushed_before_a_private_one(0).await.len(), 0);
+}
+
+async fn what_was_read_with_its_thread_is_not_pushed(server: Server) {
+    let stage = Stage::set(server).await;
+    let (ada, ben) = (&stage.acme.ada, &stage.acme.ben);
+    // The marker of the chat stays before this one.
+    let question = ada.say(MAIN, "Lunch?").await;
+    stage.pushes.answers(Answer::Text(with_headers(
+        "503 Service Unavailable",
+        "Retry-After: 1\r\n",
+    )));
+    let thread = question["thread_id"]
+        .as_str()
+        .expect("each message has one");
+    let thread = format!("/flows/{MAIN}/threads/{thread}");
+    let text = json!({"event": "message", "content": "@ben?"});
+    let path = format!("{thread}/messages");
+    ada.does(Method::POST, &path, &text).await;
+    let mention = ada.get(&format!("{path}?limit=1")).await[0].take();
+    stage.pushes.is_asked(1).await;
+    let read = json!({"message": mention["id"]});
+    ben.does(Method::PUT, &format!("{thread}/read"), &read)
+        .await;
+    stage.pushes.answers(Answer::Text(status("201 Created")));
+    stage.pushes.asked();
     assert_eq!(stage.pushed_before_a_private_one(0).await.len(), 0);
 }
 

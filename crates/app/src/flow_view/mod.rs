@@ -5,7 +5,7 @@ mod links;
 use eddyline_model::flows::{AccessMode, Flow, FlowMembership};
 use eddyline_model::organizations::{Organization, OrganizationRole};
 use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
-use eddyline_model::{RoomId, Timestamp, UserId};
+use eddyline_model::{MessageId, RoomId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_wire::{Flow as WireFlow, FlowInbox, FlowUser, OrganizationSummary};
 
@@ -88,17 +88,23 @@ impl View<'_> {
     ) -> StoreResult<WireFlow> {
         let (flow, organization) = (self.flow, self.organization);
         let unread = match self.place {
-            Some(place) if place.read_up_to.0 < flow.last_message_id => reader
-                .members()
-                .list_unread_chat(flow.room, self.user, place.read_up_to, MOST_UNREAD)?,
+            Some(place) if place.read_up_to.0 < flow.last_message_id => {
+                reader.members().list_unread_chat(
+                    flow.room,
+                    self.user,
+                    (place.read_up_to, MessageId(flow.last_message_id)),
+                    MOST_UNREAD,
+                )?
+            }
             _ => Vec::new(),
         };
         let unread_mentions = match self.place {
-            Some(place) => {
-                reader
-                    .members()
-                    .count_unread_mentions(flow.room, self.user, place.read_up_to)?
-            }
+            Some(place) => reader.members().count_unread_mentions(
+                flow.room,
+                self.user,
+                place.read_up_to,
+                place.inbox_read_up_to,
+            )?,
             None => 0,
         };
         Ok(WireFlow {

@@ -105,10 +105,23 @@ fn target(
             false => private_target(reader, message, user),
         };
     }
-    match membership.filter(is_unread) {
-        Some(_) => flow_target(reader, message.room, message),
-        None => Ok(None),
+    if membership.filter(is_unread).is_none() || was_read_with_thread(reader, message, user)? {
+        return Ok(None);
     }
+    flow_target(reader, message.room, message)
+}
+
+/// Whether a user has read the thread of a message up to it.
+fn was_read_with_thread(
+    reader: &mut Reader<'_>,
+    message: &Message,
+    user: UserId,
+) -> StoreResult<bool> {
+    let root = message.thread_root.unwrap_or(message.id);
+    let markers = reader
+        .members()
+        .list_thread_markers(message.room, user, &[root])?;
+    Ok(markers.get(&root).is_some_and(|read| *read >= message.id))
 }
 
 fn private_target(

@@ -284,9 +284,12 @@ async fn a_deleted_message_is_gone_but_its_place_in_the_log_stays(home: Arc<Home
     }
     assert_eq!(
         world
-            .read(move |reader| reader
-                .members()
-                .count_unread_mentions(room, bob, MessageId(0)))
+            .read(move |reader| reader.members().count_unread_mentions(
+                room,
+                bob,
+                MessageId(0),
+                MessageId(0)
+            ))
             .await,
         0
     );
@@ -458,7 +461,7 @@ async fn mentions_are_counted_after_the_read_marker(home: Arc<Home>) {
         world.read(move |reader| {
             reader
                 .members()
-                .count_unread_mentions(room, user, MessageId(after))
+                .count_unread_mentions(room, user, MessageId(after), MessageId(after))
         })
     };
     assert_eq!(
@@ -507,7 +510,7 @@ async fn a_mention_dealt_with_is_read(home: Arc<Home>) {
             .read(move |reader| {
                 reader
                     .members()
-                    .count_unread_mentions(room, bob, MessageId(0))
+                    .count_unread_mentions(room, bob, MessageId(0), MessageId(0))
             })
             .await;
         assert_eq!(count, left.len() as i64, "after {id}");

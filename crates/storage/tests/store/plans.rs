@@ -346,7 +346,12 @@ fn ask_for_last(reader: &mut Reader<'_>) -> Result<()> {
 
 fn ask_for_unread(reader: &mut Reader<'_>) -> Result<()> {
     let mut members = reader.members();
-    let unread = members.list_unread_chat(RoomId(1), UserId(1), MessageId(5_000), 100);
+    let unread = members.list_unread_chat(
+        RoomId(1),
+        UserId(1),
+        (MessageId(5_000), MessageId(10_000)),
+        100,
+    );
     unread.map(drop)
 }
 

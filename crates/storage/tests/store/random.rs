@@ -341,7 +341,9 @@ impl History {
                     let count = self
                         .world
                         .read(move |reader| {
-                            reader.members().count_unread_mentions(room, user, after)
+                            reader
+                                .members()
+                                .count_unread_mentions(room, user, after, after)
                         })
                         .await;
                     assert_eq!(

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use eddyline_model::MessageId;
-use eddyline_model::messages::Draft;
+use eddyline_model::messages::{Author, Draft};
 use eddyline_model::reading::ReadMarker;
 use eddyline_model::threads::ThreadQuery;
 
 use crate::home::{Home, on_every_database};
 use crate::threads::{ALL, activity, thread_owner};
-use crate::world::{World, chat, comment};
+use crate::world::{World, chat, comment, mentioning};
 
 on_every_database!(
     chat_and_inbox_have_markers_of_their_own,
@@ -18,6 +18,9 @@ on_every_database!(
     a_thread_with_something_unread_before_its_end_is_unread,
     who_leaves_forgets_what_they_read,
     so_many_messages_behind_a_marker_are_looked_at,
+    chat_is_found_behind_many_messages_of_the_inbox,
+    an_inbox_of_ones_own_messages_hides_nothing,
+    a_mention_in_the_inbox_is_read_with_the_inbox_or_its_thread,
 );
 
 /// What the inbox of a test gets: an activity in the thread that is called `ticket` outside.
@@ -31,9 +34,10 @@ async fn unread(world: &World) -> (Vec<i64>, Vec<i64>) {
     let ids = |found: Vec<MessageId>| found.into_iter().map(|id| id.0).collect();
     let found = world.read(move |reader| {
         let place = reader.members().find(room, bob)?.expect("bob is in");
+        let last = reader.rooms().find_last_message_id(room)?.expect("a room");
         let chat = reader
             .members()
-            .list_unread_chat(room, bob, place.read_up_to, 100)?;
+            .list_unread_chat(room, bob, (place.read_up_to, last), 100)?;
         let inbox = reader
             .members()
             .list_unread_inbox(room, bob, place.inbox_read_up_to, 100)?;
@@ -201,4 +205,67 @@ async fn so_many_messages_behind_a_marker_are_looked_at(home: Arc<Home>) {
         [301],
         "the marker has moved along, so that this one is looked at"
     );
+}
+
+async fn chat_is_found_behind_many_messages_of_the_inbox(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    for _ in 0..2_100 {
+        world.say(ticket(&world, "7")).await;
+    }
+    world
+        .say(chat(world.main, world.ann, "are you there?"))
+        .await;
+    assert_eq!(unread(&world).await.0, [2_101]);
+}
+
+async fn an_inbox_of_ones_own_messages_hides_nothing(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let by_bob = |draft: Draft| Draft {
+        author: Author::user(world.bob),
+        ..draft
+    };
+    for _ in 0..310 {
+        world.say(by_bob(ticket(&world, "7"))).await;
+    }
+    world.say(ticket(&world, "7")).await;
+    assert_eq!(unread(&world).await.1, [311]);
+}
+
+async fn a_mention_in_the_inbox_is_read_with_the_inbox_or_its_thread(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let bob = world.bob;
+    for number in ["7", "8", "9"] {
+        world
+            .say(mentioning(&[bob], false, ticket(&world, number)))
+            .await;
+    }
+    world
+        .say(mentioning(
+            &[bob],
+            false,
+            chat(world.main, world.ann, "bob"),
+        ))
+        .await;
+    let mentions = async || {
+        let room = world.main;
+        let found = world.read(move |reader| {
+            let place = reader.members().find(room, bob)?.expect("bob is in");
+            reader.members().count_unread_mentions(
+                room,
+                bob,
+                place.read_up_to,
+                place.inbox_read_up_to,
+            )
+        });
+        found.await
+    };
+    assert_eq!(mentions().await, 4);
+    read(&world, Some(ReadMarker::Chat), 4).await;
+    assert_eq!(mentions().await, 3, "those of the inbox");
+    read_thread(&world, 2, 2).await;
+    assert_eq!(mentions().await, 2);
+    read(&world, Some(ReadMarker::Inbox), 1).await;
+    assert_eq!(mentions().await, 1);
+    read(&world, None, 4).await;
+    assert_eq!(mentions().await, 0);
 }

@@ -2,7 +2,7 @@
 
 import { call, isOfAnother, load, root } from './api.js';
 import { Composer } from './composer.js';
-import { countChange, countMentions, countNews, noteInbox, noteRead, showInboxCount, showWaiting } from './counts.js';
+import { countChange, countMentions, countNews, noteFlow, noteRead, showInboxCount, showWaiting } from './counts.js';
 import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
 import { Feed } from './feed.js';
 import { open } from './frame.js';
@@ -464,6 +464,8 @@ function markRead() {
 
 /** Up to which message the server has been told that the reader has read each thread. @type {Map<string, number>} */
 const toldThreads = new Map();
+/** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
+let readTurn = 0;
 
 /** Tells the server that the reader has seen the newest message of the open thread. */
 async function markThreadRead() {
@@ -472,8 +474,11 @@ async function markThreadRead() {
   const told = toldThreads.get(thread) ?? 0;
   if (last <= told) return;
   toldThreads.set(thread, last);
+  readTurn += 1;
+  const turn = readTurn;
   try {
-    if (!noteInbox(await call('PUT', `/${room}/threads/${thread}/read`, { message: last }))) refreshSoon(TABS);
+    const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
+    if (turn === readTurn && !noteFlow(answer)) refreshSoon(TABS);
   } catch {
     // The reader's next look tells it.
     toldThreads.set(thread, told);
@@ -482,13 +487,15 @@ async function markThreadRead() {
 
 /** Marks all of the inbox as read. */
 async function readInbox() {
+  // More may come until the server has answered.
+  const message = newest;
   try {
-    await call('PUT', `/${room}/read`, { message: newest, marker: 'inbox' });
-    markThreadsRead(newest);
-    if (!noteRead({ flow, message: newest, marker: 'inbox' })) refreshSoon(TABS);
+    await call('PUT', `/${room}/read`, { message, marker: 'inbox' });
+    markThreadsRead(message);
+    if (!noteRead({ flow, message, marker: 'inbox' })) refreshSoon(TABS);
     find('[data-only=""]', main).focus();
   } catch (error) {
-    notify(error.message);
+    notify(t('script.api.failed', { reason: error.message }));
   }
 }
 
@@ -543,11 +550,19 @@ function readElsewhere(content) {
   if (isOfPage && thread) {
     if (message <= (toldThreads.get(thread) ?? 0)) return;
     markThreadsRead(message, thread);
-  } else if (isOfPage && marker !== 'chat') markThreadsRead(message);
-  // What this page itself has marked stays unread here until the reader opens it.
-  else if (isOfPage && message > read && listOf().dataset.list === 'threads') markThreadsRead(message);
+  } else if (isOfPage) showListRead(message, marker);
   if (isOfPage && !thread && marker !== 'inbox') read = Math.max(read, message);
   if (!noteRead(content)) refreshSoon(TABS);
+}
+
+/** Shows in the list beside the chat what was read of the chat, of the inbox, or of both. */
+function showListRead(message, marker) {
+  const { list } = listOf().dataset;
+  // What this page itself has marked stays unread here until the reader opens it.
+  if (marker === 'chat' && message <= read) return;
+  if (!marker || marker === { inbox: 'inbox', threads: 'chat' }[list]) markThreadsRead(message);
+  // A thread of the inbox is unread by an answer in the chat, too.
+  else if (list === 'inbox') refreshSoon(['inbox']);
 }
 
 // What screen readers are told.

@@ -24,11 +24,9 @@ export function countMessage(tab, message, isMention) {
   tab.dataset.last = message.id;
   const isOfInbox = INBOX.includes(message.event);
   if (!isOfInbox && !CHAT.includes(message.event)) return;
-  if (isOfInbox) addTo(tab, 'inbox', MOST_UNREAD);
-  if (message.id > Number(tab.dataset.read)) {
-    if (!isOfInbox) addTo(tab, 'unread', MOST_UNREAD);
-    if (isMention) addTo(tab, 'mentions', Infinity);
-  }
+  if (!isOfInbox && message.id <= Number(tab.dataset.read)) return;
+  addTo(tab, isOfInbox ? 'inbox' : 'unread', MOST_UNREAD);
+  if (isMention) addTo(tab, 'mentions', Infinity);
   showCounts(tab);
 }
 
@@ -43,11 +41,26 @@ function addTo(tab, name, most) {
 function countRead(tab, message) {
   if (message <= Number(tab.dataset.read)) return true;
   tab.dataset.read = message;
-  if (tab.dataset.unread === '0') return true;
+  if (!countsChat(tab)) return true;
   if (message < Number(tab.dataset.last)) return false;
-  [tab.dataset.unread, tab.dataset.mentions] = [0, 0];
+  tab.dataset.unread = 0;
+  return countNoMentions(tab);
+}
+
+/** Whether a tab counts messages or mentions. */
+const countsChat = ({ dataset }) => dataset.unread !== '0' || dataset.mentions !== '0';
+/** Whether a tab counts messages of an inbox. */
+const countsInbox = ({ dataset }) => (dataset.inbox ?? '0') !== '0';
+
+/**
+ * Counts no mentions any more after all of the chat, or of the inbox, was read.
+ * @returns {boolean} whether that is right: mentions may stand in the other one
+ */
+function countNoMentions(tab) {
+  const isRight = tab.dataset.mentions === '0' || (tab.dataset.unread === '0' && !countsInbox(tab));
+  if (isRight) tab.dataset.mentions = 0;
   showCounts(tab);
-  return true;
+  return isRight;
 }
 
 /**
@@ -70,7 +83,10 @@ export function countNews(message) {
  */
 export function countChange(event) {
   const tab = tabOf(event.to ? { to: event.user === self.me ? event.to : event.user } : event);
-  return !tab || event.content.message <= Number(tab.dataset.read) || tab.dataset.unread === '0';
+  if (!tab) return true;
+  const isChatRight = event.content.message <= Number(tab.dataset.read) || tab.dataset.unread === '0';
+  // What is in an inbox may be deleted, and does not change otherwise.
+  return isChatRight && (event.event !== 'message-delete' || !countsInbox(tab));
 }
 
 /**
@@ -86,18 +102,24 @@ export function noteRead({ flow, to, message, marker, thread_id: thread }) {
 }
 
 function countInboxRead(tab, message, thread) {
-  if (!tab.dataset.flow || tab.dataset.inbox === '0') return true;
+  if (!countsInbox(tab)) return true;
   if (thread || message < Number(tab.dataset.last)) return false;
   tab.dataset.inbox = 0;
-  showCounts(tab);
-  return true;
+  return countNoMentions(tab);
 }
 
-/** Shows what the server says is unread in the inbox, unless it does not know the last message yet. */
-export function noteInbox(flow) {
+/**
+ * Shows what the server says is unread in a flow.
+ * @returns {boolean} whether it could: the page may have heard of later messages, or of reading
+ */
+export function noteFlow(flow) {
   const tab = tabOf({ flow: flow.id });
-  if (!tab || flow.last_message_id < Number(tab.dataset.last)) return false;
-  tab.dataset.inbox = flow.inbox.unread;
+  if (!tab) return true;
+  const { dataset } = tab;
+  const last = flow.last_message_id ?? 0;
+  if (last < Number(dataset.last) || flow.read < Number(dataset.read)) return false;
+  Object.assign(dataset, { last, read: flow.read, unread: flow.unread });
+  Object.assign(dataset, { mentions: flow.unread_mentions, inbox: flow.inbox.unread });
   showCounts(tab);
   return true;
 }

@@ -33,8 +33,7 @@ function heard(event) {
       notePresence(event.content, event.flow, false);
       break;
     case 'read':
-      showRead(event.content);
-      if (!noteRead(event.content)) refreshSoon();
+      if (!showRead(event.content) || !noteRead(event.content)) refreshSoon();
       break;
     case 'reset':
     case 'flow-add':
@@ -54,13 +53,20 @@ function heard(event) {
 /** Whether the list of mentions has a message with this number. */
 const isListed = (id) => find(`#mentions-list :is([href$="#m${id}"], [href$="#t${id}"])`) !== null;
 
-/** Shows which mentions the reader has read in a flow, on this page or elsewhere. */
-function showRead({ flow, message }) {
-  for (const item of findAll('#mentions-list .unread')) {
-    if (item.dataset.flow !== flow || Number(item.dataset.message) > message) continue;
+/**
+ * Shows which mentions the reader has read in a flow, on this page or elsewhere.
+ * @returns {boolean} whether the list is right: which messages are of a thread only the server knows
+ */
+function showRead({ flow, message, marker, thread_id: thread }) {
+  const unread = findAll('#mentions-list .unread').filter((item) => item.dataset.flow === flow);
+  if (thread) return unread.length === 0;
+  for (const item of unread) {
+    const isMeant = !marker || item.dataset.marker === marker;
+    if (!isMeant || Number(item.dataset.message) > message) continue;
     item.classList.remove('unread');
     find('.quietly', item).remove();
   }
+  return true;
 }
 
 function refreshSoon() {

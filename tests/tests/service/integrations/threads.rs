@@ -216,7 +216,7 @@ async fn a_list_has_titles_without_markdown_where_asked(tenant: Tenant) {
     let page = get(&tenant.ben, &tenant.path("/threads?limit=1&html=1")).await;
     let shown = json!(["**Lunch** at `noon`", "Lunch at noon"]);
     assert_eq!(titles(&page.json()), shown);
-    // The next page has them as well. A title that is plain is not told twice.
+    // The link to the next page asks for plain titles, too. A title without markdown has none.
     let next = page.header("link").expect("there is more").to_owned();
     assert!(next.contains("html=1"), "{next}");
     let all = tenant.ben.get(&tenant.path("/threads?html=1")).await;

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::integrations::{Source, activity};
 
-use super::{MAIN, click, open, open_flow, sees, shows, texts};
+use super::{MAIN, click, complaints, open, open_flow, sees, shows, texts};
 
 on_both_databases![
     a_tab_counts_messages_and_nothing_else,
@@ -17,6 +17,10 @@ on_both_databases![
     a_private_conversation_has_a_line_above_the_unread,
     a_group_is_mentioned,
     an_inbox_is_read_apart_from_its_chat,
+    what_comes_while_the_inbox_is_marked_as_read_stays_unread,
+    a_message_that_leaves_the_inbox_is_counted_no_more,
+    reading_the_chat_elsewhere_leaves_the_inbox_unread,
+    a_mention_in_the_inbox_is_counted_until_it_is_read,
 ];
 
 const SIDE: &str = ".tab[data-api='acme/side']";
@@ -294,4 +298,147 @@ async fn an_inbox_is_read_apart_from_its_chat(server: Server) {
         unread_in_inbox(&browser, 0);
         assert_eq!(browser.count("#inbox .rows li.unread"), 0);
     });
+}
+
+/// A source that posts into the inbox of the flow, which Ada sees beside the chat.
+async fn inbox_of(server: &Server, ada: &Caller) -> Source {
+    let robot = server.robot("acme", &[]);
+    Source::of(&robot, ada, MAIN, "Ledger").await
+}
+
+async fn what_comes_while_the_inbox_is_marked_as_read_stays_unread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    let source = inbox_of(&server, &ada).await;
+    source.push(&activity("1", "opened")).await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1700, 900);
+        open(&browser, &server, &ada);
+        unread_in_inbox(&browser, 1);
+        // The answer is on its way until the test lets it come.
+        browser.execute(
+            "const real = window.fetch;
+             window.fetch = async (address, options) => {
+                 const answer = await real(address, options);
+                 if (options?.method !== 'PUT' || !String(options.body).includes('inbox')) return answer;
+                 await new Promise((resolve) => { window.letCome = resolve; });
+                 return answer;
+             }",
+        );
+        click(&browser, "[data-do='read-inbox']");
+        browser.wait_for("window.letCome !== undefined");
+    });
+    source.push(&activity("2", "opened")).await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for("document.querySelectorAll('#inbox .rows li').length === 2");
+        browser.execute("window.letCome()");
+        unread_in_inbox(&browser, 1);
+        browser.wait_for("document.querySelectorAll('#inbox .rows li.unread').length === 1");
+        shows(&browser, "#inbox .rows li:first-child.unread");
+        shows(&browser, "[data-do='read-inbox']:not([hidden])");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_message_that_leaves_the_inbox_is_counted_no_more(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let source = inbox_of(&server, &ada).await;
+    let first = source.push(&activity("1", "opened")).await;
+    source.push(&activity("2", "opened")).await;
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1700, 900);
+        open(&browser, &server, &ada);
+        unread_in_inbox(&browser, 2);
+    });
+    let path = format!("/flows/{MAIN}/messages/{}", first["id"]);
+    ben.does(Method::DELETE, &path, &json!({})).await;
+    tokio::task::block_in_place(|| unread_in_inbox(&browser, 1));
+}
+
+async fn reading_the_chat_elsewhere_leaves_the_inbox_unread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let source = inbox_of(&server, &ada).await;
+    tokio::task::block_in_place(|| {
+        // Too narrow for the chat beside the list, so that the page itself reads nothing.
+        browser.set_window_size(500, 900);
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, "/threads");
+    });
+    let question = ben.say(MAIN, "Lunch?").await;
+    let thread = question["thread_id"].as_str().unwrap();
+    let path = format!("/flows/{MAIN}/threads/{thread}/messages");
+    let said = json!({"event": "message", "content": "At noon"});
+    ben.does(Method::POST, &path, &said).await;
+    let last = source.push(&activity("1", "opened")).await;
+    let reads = async |marker: &str| {
+        let body = json!({"message": last["id"], "marker": marker});
+        ada.does(Method::PUT, &format!("/flows/{MAIN}/read"), &body)
+            .await;
+    };
+    tokio::task::block_in_place(|| shows(&browser, "#inbox .rows li.unread"));
+    reads("inbox").await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for(&format!(
+            "document.querySelector(\".tab[data-api='{MAIN}']\").dataset.inbox === '0'"
+        ));
+        shows(&browser, "#inbox .rows li.unread");
+    });
+    reads("chat").await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for("!document.querySelector('#inbox .rows li.unread')");
+    });
+    source.push(&activity("1", "closed")).await;
+    let said = ben.say(MAIN, "done").await;
+    tokio::task::block_in_place(|| {
+        open_flow(&browser, &server, "/inbox");
+        shows(&browser, "#inbox .rows li.unread");
+    });
+    let body = json!({"message": said["id"], "marker": "chat"});
+    ada.does(Method::PUT, &format!("/flows/{MAIN}/read"), &body)
+        .await;
+    tokio::task::block_in_place(|| {
+        browser.wait_for(&format!(
+            "document.querySelector(\".tab[data-api='{MAIN}']\").dataset.unread === '0'"
+        ));
+        shows(&browser, "#inbox .rows li.unread");
+    });
+}
+
+async fn a_mention_in_the_inbox_is_counted_until_it_is_read(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, "acme/side", "Ledger").await;
+    tokio::task::block_in_place(|| open(&browser, &server, &ada));
+    let mut mention = activity("1", "opened");
+    mention["tags"] = json!(["@ada"]);
+    let mention = source.push(&mention).await;
+    tokio::task::block_in_place(|| counts(&browser, "1", "hot"));
+    let reads = async |marker: &str| {
+        let body = json!({"message": mention["id"], "marker": marker});
+        ada.does(Method::PUT, "/flows/acme/side/read", &body).await;
+    };
+    reads("chat").await;
+    assert_eq!(ada.get("/flows/acme/side").await["unread_mentions"], 1);
+    tokio::task::block_in_place(|| {
+        browser.wait_for(&format!(
+            "document.querySelector(\"{SIDE}\").dataset.read === '{}'",
+            mention["id"]
+        ));
+        counts(&browser, "1", "hot");
+    });
+    reads("inbox").await;
+    tokio::task::block_in_place(|| counts(&browser, "", "new"));
+    assert_eq!(ada.get("/flows/acme/side").await["unread_mentions"], 0);
 }

@@ -140,7 +140,7 @@ async fn rows(
                 let (path, flow) = flows.get(flow.0.as_str())?;
                 let row = FoundRow::of(message, path, Some(flow.name.clone()), &context);
                 let is_tagged = message.tags.contains(&unread);
-                row.read_up_to(&flow.id, flow.read.unwrap_or(i64::MAX), is_tagged)
+                row.read_up_to(flow, message.event, is_tagged)
             }
             RoomRef::Private => {
                 let (path, place) = of_conversation(message, me, &people, visit.texts())?;

@@ -1,8 +1,10 @@
 //! Messages that were found, as rows of a list: each leads to where it was said.
 
-use eddyline_model::messages::MessageQuery;
+use eddyline_model::messages::{MessageKind, MessageQuery};
+use eddyline_model::reading::ReadMarker;
 use eddyline_model::tags::parse_list;
 use eddyline_model::{UserId, search};
+use eddyline_wire::Flow;
 use eddyline_wire::requests::wrong_search;
 
 use super::CHAT;
@@ -138,6 +140,8 @@ pub(super) struct FoundRow {
     /// The number of the message, and the flow of a list of what the reader is to read.
     pub(super) id: i64,
     pub(super) flow: String,
+    /// The marker up to which it is read there: `chat` or `inbox`.
+    pub(super) marker: &'static str,
     /// Whether the reader has not read it.
     pub(super) unread: bool,
 }
@@ -180,16 +184,24 @@ impl FoundRow {
             pieces: excerpt(message, context.words),
             id: message.id,
             flow: String::new(),
+            marker: "",
             unread: false,
         }
     }
 
-    /// The row in a flow that the reader has read up to a message. Mentions that the reader has dealt
-    /// with one by one have no tag `:unread:` of the reader any more.
-    pub(super) fn read_up_to(self, flow: &str, read: i64, is_tagged: bool) -> Self {
+    /// The row in a flow that the reader has read up to a message, of the chat or of the inbox as the
+    /// row is. Mentions that the reader has dealt with one by one have no tag `:unread:` of the reader
+    /// any more.
+    pub(super) fn read_up_to(self, flow: &Flow, kind: MessageKind, is_tagged: bool) -> Self {
+        let marker = ReadMarker::of(kind).unwrap_or(ReadMarker::Chat);
+        let read = match marker {
+            ReadMarker::Chat => flow.read,
+            ReadMarker::Inbox => flow.inbox.read,
+        };
         Self {
-            flow: flow.to_owned(),
-            unread: is_tagged && self.id > read,
+            flow: flow.id.clone(),
+            marker: marker.as_str(),
+            unread: is_tagged && read.is_some_and(|read| self.id > read),
             ..self
         }
     }
