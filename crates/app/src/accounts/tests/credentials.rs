@@ -117,16 +117,10 @@ async fn names(world: &World) -> Vec<String> {
         .collect()
 }
 
-async fn last_id(world: &World) -> CredentialId {
-    world
-        .app
-        .accounts()
-        .api_tokens(&world.ada)
-        .await
-        .unwrap()
-        .pop()
-        .unwrap()
-        .id
+async fn id_of(world: &World, name: &str) -> CredentialId {
+    let tokens = world.app.accounts().api_tokens(&world.ada).await.unwrap();
+    let named = tokens.into_iter().find(|token| token.name == name);
+    named.unwrap().id
 }
 
 #[tokio::test]
@@ -146,7 +140,7 @@ async fn an_api_token_is_made_named_and_ended_by_its_owner() {
     );
     assert_eq!(names(&world).await, ["command line", "Build server"]);
 
-    let id = last_id(&world).await;
+    let id = id_of(&world, "Build server").await;
     for refused in [
         world
             .app
@@ -197,7 +191,7 @@ async fn the_name_of_a_token_has_1_to_100_characters() {
             .await
             .unwrap();
     }
-    let id = last_id(&world).await;
+    let id = id_of(&world, "x").await;
     for name in ["é".repeat(101), String::new(), "  ".into()] {
         for refused in [
             world
@@ -243,7 +237,7 @@ async fn nobody_makes_more_than_a_hundred_tokens() {
     world
         .app
         .accounts()
-        .end_api_token(&world.ada, last_id(&world).await)
+        .end_api_token(&world.ada, id_of(&world, "50").await)
         .await
         .unwrap();
     world
@@ -264,7 +258,7 @@ async fn an_application_gets_at_no_other_credential() {
         .by_access_token(&tokens.access)
         .await
         .unwrap();
-    let id = last_id(&world).await;
+    let id = id_of(&world, "command line").await;
     let app = &world.app;
     for refused in [
         app.accounts()
