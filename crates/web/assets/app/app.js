@@ -1,10 +1,13 @@
 // The page of a flow: what happens is shown as it happens, and what the reader writes is sent.
 
-import { call, isOfAnother, load, root } from './api.js';
+import { act, sameAction } from './actions.js';
+import { call, isOfAnother, root } from './api.js';
+import { announce, say } from './announce.js';
 import { Composer } from './composer.js';
-import { countChange, countMentions, countNews, noteFlow, noteRead, showInboxCount, showWaiting } from './counts.js';
-import { copy, find, findAll, icon, make, pageOf, textOf } from './dom.js';
+import { countChange, countMentions, countNews, showInboxCount, showWaiting } from './counts.js';
+import { copy, find, findAll, icon, pageOf } from './dom.js';
 import { Feed } from './feed.js';
+import { goToMention, goToPane, moveRow, placeOfFocus, setTabStop, withRow } from './focus.js';
 import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
@@ -13,21 +16,22 @@ import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
 import { Outbox, sendWaiting } from './outbox.js';
 import { Panes } from './panes.js';
-import { authorOf, fillThread, isHit } from './row.js';
+import { isWrittenIn, loadPage, takeChildren } from './parts.js';
+import { fillThread } from './row.js';
+import { isChangeable, isEditable, isGone, showTools } from './row-tools.js';
 import { pickEmoji } from './picker.js';
 import { askPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
+import { Reading, TABS, isLooking } from './reading.js';
 import { editStatus, showStatus } from './status.js';
 import { isSure } from './sure.js';
 import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
-import { addedThreads, extend, linkTo, listOf, listsMessage, markShown, markThreadsRead, putThread, sift, unreadThreads } from './threads.js';
+import { addedThreads, extend, linkTo, listsMessage, markShown, putThread, sift, unreadThreads } from './threads.js';
 import { clock, shortTime } from './times.js';
 import { notify } from './toast.js';
 
-const FIRST_PAUSE = 1000;
-const LAST_PAUSE = 30000;
 const self = document.body.dataset;
 const main = find('#main');
 const { flow, room, with: other } = main.dataset;
@@ -44,11 +48,8 @@ const handlers = {
   notify,
 };
 const composers = [new Composer(find('#composer'), room, handlers)];
+const reading = new Reading(chat, refreshSoon);
 openThread();
-
-let read = Number(main.dataset.read);
-/** The number of the last message of the room, of whatever kind. */
-let newest = Number(main.dataset.last);
 
 // Messages.
 
@@ -59,7 +60,7 @@ function put(message) {
   const isInChat = chat.accepts(message) && chat.put(message);
   const isInThread = shownThread?.accepts(message) && shownThread.put(message);
   const isNew = isInChat || isInThread;
-  newest = Math.max(newest, message.id);
+  reading.note(message);
   if (isNew && message.user !== self.me) announce(message);
   if (message.thread) noteThread(message);
   if (message.event === 'status' && isNew) showStatus(message);
@@ -69,9 +70,8 @@ function put(message) {
   // A message that the reader does not see is counted, as in the other flows.
   if (!countNews(message)) refresh(LISTS);
   markRead();
-  markThreadRead();
-  if (message.id <= read) return;
-  if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, read);
+  if (message.id <= reading.read) return;
+  if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, reading.read);
 }
 
 /** Sends a text, which then stands behind the newest messages. */
@@ -170,34 +170,9 @@ function reply(row) {
   composers[0].replyTo(row.dataset.thread, { hue: row.dataset.hue, shape, title });
 }
 
-const isGone = (row) => find('.text .gone', row) !== null;
-/** Whether the reader can change a message. */
-const isChangeable = (row) => 'mine' in row.dataset && !isGone(row);
-const hasText = (row) => find('.text', row).textContent !== '';
-const isEditable = (row) => isChangeable(row) && hasText(row);
-
-// Tools stand in the row that the pointer or the focus is in.
-
-function showTools(row) {
-  if (!row || !row.dataset.id || find('.tools', row)) return;
-  for (const shown of findAll('article > .tools')) {
-    if (!shown.contains(document.activeElement)) shown.remove();
-  }
-  const tools = find('#tools').content.cloneNode(true);
-  const isDeleted = isGone(row);
-  for (const button of findAll('button', tools)) {
-    if (isDeleted && button.dataset.do !== 'reply') button.remove();
-    const needsOwn = ['edit', 'delete'].includes(button.dataset.do);
-    if (needsOwn && !('mine' in row.dataset)) button.remove();
-    if (button.dataset.do === 'edit' && !hasText(row)) button.remove();
-    if (button.dataset.do === 'reply' && (!row.dataset.thread || row.closest('#thread'))) button.remove();
-    if (button.dataset.do === 'tags' && !flow) button.remove();
-  }
-  row.append(tools);
+for (const name of ['pointerover', 'focusin']) {
+  main.addEventListener(name, (event) => showTools(event.target.closest?.('article')));
 }
-
-main.addEventListener('pointerover', (event) => showTools(event.target.closest?.('article')));
-main.addEventListener('focusin', (event) => showTools(event.target.closest?.('article')));
 main.addEventListener('click', (event) => {
   const button = event.target.closest('button');
   const row = event.target.closest('article');
@@ -209,9 +184,9 @@ main.addEventListener('click', (event) => {
   else if (button?.dataset.do === 'status') editStatus(button, room, notify);
   else if (button?.dataset.emoji) toggleReaction(row, room, button.dataset.emoji, notify);
   else if (button?.dataset.do === 'copy') copyCode(button);
-  else if (button?.dataset.do === 'read-inbox') readInbox();
+  else if (button?.dataset.do === 'read-inbox') reading.markInbox();
   else if (button?.classList.contains('unfold')) unfold(row);
-  else if (button?.dataset.action) act(button);
+  else if (button?.dataset.action) act(button, room);
   else if (button?.classList.contains('newer')) goToNewest();
   else if (button && 'only' in button.dataset) sift(button);
   const link = event.target.closest('a');
@@ -239,43 +214,6 @@ async function copyCode(button) {
 function unfold(row) {
   row.classList.remove('long');
   row.focus();
-}
-
-/** The threads of which an action is under way. The buttons may be made anew meanwhile. */
-const acting = new Set();
-
-/** Has the server send the request of an action, and says what came of it. */
-async function act(button) {
-  const { thread } = shownThread;
-  if (acting.has(thread)) return;
-  acting.add(thread);
-  const told = find('.head .told');
-  // A button that is disabled would lose the focus.
-  button.ariaDisabled = 'true';
-  // With the focus on another action, Enter pressed once more would trigger that.
-  const hadFocus = button === document.activeElement;
-  try {
-    const path = `/${room}/threads/${thread}/actions/${button.dataset.action}`;
-    await call('POST', path, { name: button.textContent });
-    told.textContent = t('script.chat.action_done', { action: button.textContent });
-  } catch (error) {
-    told.textContent = `${button.textContent}: ${error.message}`;
-    // The integration knows the user only after they have signed in there.
-    const href = error.body?.authentication_url;
-    const textContent = t('script.chat.sign_in');
-    if (href) told.append(' ', make('a', { href, target: '_blank', rel: 'noopener noreferrer', textContent }));
-  } finally {
-    acting.delete(thread);
-    told.hidden = false;
-    button.ariaDisabled = 'false';
-    if (hadFocus && isWaiting(button)) told.focus();
-  }
-}
-
-/** Whether the reader has stayed where an action was begun, also when its buttons were made anew. */
-function isWaiting(button) {
-  const places = [document.body, find('.thread h2'), button, sameAction(button)];
-  return places.includes(document.activeElement);
 }
 
 // Arrow keys move in a feed, and Escape leads back.
@@ -306,52 +244,6 @@ document.addEventListener('keydown', (event) => {
   if (!find('dialog[open]')) find('.thread .leave').click();
 });
 
-const focusedRow = () => document.activeElement?.closest('article[data-id]');
-
-/** Does something with the message that has the focus, if there is one. */
-function withRow(run) {
-  return () => {
-    const row = focusedRow();
-    return row ? run(row) : false;
-  };
-}
-
-/** Moves the focus to the message after the one that has it, or before it. */
-function moveRow(step) {
-  const row = focusedRow() ?? (step < 0 ? null : chat.lastRow());
-  const rows = findAll('article[data-id]', row?.parentElement ?? chat.element);
-  const at = row ? rows.indexOf(row) + step : rows.length - 1;
-  rows[Math.min(Math.max(at, 0), rows.length - 1)]?.focus();
-}
-
-/** Goes to the mention before the focused one, and without any to a flow that has one. */
-function goToMention() {
-  const hits = findAll('article.hit', chat.element);
-  const at = hits.indexOf(focusedRow());
-  const hit = at > 0 ? hits[at - 1] : hits.at(-1);
-  if (hit) hit.focus();
-  else find('.tab[data-mentions]:not([data-mentions="0"], [aria-current])')?.click();
-}
-
-/** Moves the focus to the next of the panes that are shown. */
-function goToPane() {
-  const places = [
-    ['.side', ['.tab[aria-current]', '.tab']],
-    ['.talk', ['textarea']],
-    ['.list', ['.scroll a', '.tabs a']],
-    ['.thread', ['textarea']],
-  ];
-  const firstIn = (pane, wanted) =>
-    wanted.flatMap((place) => findAll(place, pane)).find((target) => target.checkVisibility());
-  const visible = places
-    .map(([name, wanted]) => ({ pane: find(name), wanted }))
-    .filter(({ pane }) => pane)
-    .map(({ pane, wanted }) => ({ pane, target: firstIn(pane, wanted) }))
-    .filter(({ target }) => target);
-  const at = visible.findIndex(({ pane }) => pane.contains(document.activeElement));
-  visible[(at + 1) % visible.length]?.target.focus();
-}
-
 async function copyAddress(row) {
   const address = `${location.origin}${root}${main.dataset.path}/messages/${row.dataset.id}`;
   notify((await copy(address)) ? t('script.chat.address_copied') : t('script.chat.cannot_copy'));
@@ -370,9 +262,9 @@ if (flow) {
 bindKeys({
   c: () => composers[0].text.focus(),
   '/': flow ? () => panes.go(`${root}${main.dataset.path}/search`) : open('/app/-/search'),
-  j: () => moveRow(1),
-  k: () => moveRow(-1),
-  m: goToMention,
+  j: () => moveRow(1, chat),
+  k: () => moveRow(-1, chat),
+  m: () => goToMention(chat),
   r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
   '+': withRow((row) => (isGone(row) ? false : react(row))),
   t: withRow((row) => (flow && !isGone(row) ? editTags(row, room, notify) : false)),
@@ -393,15 +285,6 @@ for (const name of ['dragover', 'drop']) {
   addEventListener(name, (event) => event.dataTransfer?.types.includes('Files') && event.preventDefault());
 }
 
-/** Only the last row is in the order of Tab; arrows lead to the others. */
-function setTabStop() {
-  for (const feed of feeds) {
-    for (const row of findAll('article[tabindex="0"]', feed.element)) row.tabIndex = -1;
-    const last = feed.lastRow();
-    if (last) last.tabIndex = 0;
-  }
-}
-
 // Threads: the one that is open, and their state.
 
 /** What the head of the open thread shows, as far as the stream has said. */
@@ -413,7 +296,7 @@ function openThread() {
   shownThread = new Feed(find('#thread'), room);
   feeds.push(shownThread);
   composers.push(new Composer(find('#reply'), room, handlers));
-  shownThread.scroll.addEventListener('scroll', markThreadRead);
+  shownThread.scroll.addEventListener('scroll', markRead);
 }
 
 /** Shows the thread of another page in place of the one that is open; without one there closes it. */
@@ -436,7 +319,7 @@ function takeThread(page) {
 function noteThread(message) {
   const { thread } = message;
   putThread(thread, message);
-  if (message.id < newest) return;
+  if (message.id < reading.newest) return;
   for (const feed of feeds) {
     for (const row of feed.threads.get(thread.id) ?? []) fillThread(row, message);
   }
@@ -447,65 +330,11 @@ function noteThread(message) {
   shownState = state;
 }
 
-// What was read.
-
-const isLooking = () => document.visibilityState === 'visible' && document.hasFocus();
-
-/** Notes that the reader has seen the newest message. */
+/** Notes what the reader sees. Only the last row is in the order of Tab. */
 function markRead() {
-  setTabStop();
-  // A pane that is not shown has no height.
-  if (!isLooking() || !chat.isAtEnd || chat.scroll.clientHeight === 0) return;
-  const last = Math.max(newest, chat.last);
-  if (last <= read) return;
-  read = last;
-  tellRead(last);
-}
-
-/** Up to which message the server has been told that the reader has read each thread. @type {Map<string, number>} */
-const toldThreads = new Map();
-/** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
-let readTurn = 0;
-
-/** Tells the server that the reader has seen the newest message of the open thread. */
-async function markThreadRead() {
-  if (!shownThread || !isLooking() || !shownThread.isAtEnd || shownThread.scroll.clientHeight === 0) return;
-  const { thread, last } = shownThread;
-  const told = toldThreads.get(thread) ?? 0;
-  if (last <= told) return;
-  toldThreads.set(thread, last);
-  readTurn += 1;
-  const turn = readTurn;
-  try {
-    const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
-    if (turn === readTurn && !noteFlow(answer)) refreshSoon(TABS);
-  } catch {
-    // The reader's next look tells it.
-    toldThreads.set(thread, told);
-  }
-}
-
-/** Marks all of the inbox as read. */
-async function readInbox() {
-  // More may come until the server has answered.
-  const message = newest;
-  try {
-    await call('PUT', `/${room}/read`, { message, marker: 'inbox' });
-    markThreadsRead(message);
-    if (!noteRead({ flow, message, marker: 'inbox' })) refreshSoon(TABS);
-    find('[data-only=""]', main).focus();
-  } catch (error) {
-    notify(t('script.api.failed', { reason: error.message }));
-  }
-}
-
-/** What the server has not been told, since it was away. */
-let untold = 0;
-
-/** Tells the server up to which message the reader has read. */
-function tellRead(last) {
-  untold = 0;
-  call('PUT', `/${room}/read`, { message: last, ...(flow && { marker: 'chat' }) }).catch(() => (untold = last));
+  setTabStop(feeds);
+  reading.markChat();
+  reading.markThread(shownThread);
 }
 
 function showNewer(isNew) {
@@ -527,10 +356,7 @@ chat.scroll.addEventListener('scroll', () => {
   showNewer(false);
   markRead();
 });
-for (const name of ['focus', 'visibilitychange']) {
-  addEventListener(name, markRead);
-  addEventListener(name, markThreadRead);
-}
+for (const name of ['focus', 'visibilitychange']) addEventListener(name, markRead);
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') chat.dropUnreadLine();
 });
@@ -542,49 +368,6 @@ function isHere(event) {
   if (flow) return event.flow === flow;
   const pair = [event.user, event.to];
   return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
-}
-
-function readElsewhere(content) {
-  const { flow: id, to, message, marker, thread_id: thread } = content;
-  const isOfPage = id ? id === flow : to === other;
-  if (isOfPage && thread) {
-    if (message <= (toldThreads.get(thread) ?? 0)) return;
-    markThreadsRead(message, thread);
-  } else if (isOfPage) showListRead(message, marker);
-  if (isOfPage && !thread && marker !== 'inbox') read = Math.max(read, message);
-  if (!noteRead(content)) refreshSoon(TABS);
-}
-
-/** Shows in the list beside the chat what was read of the chat, of the inbox, or of both. */
-function showListRead(message, marker) {
-  const { list } = listOf().dataset;
-  // What this page itself has marked stays unread here until the reader opens it.
-  if (marker === 'chat' && message <= read) return;
-  if (!marker || marker === { inbox: 'inbox', threads: 'chat' }[list]) markThreadsRead(message);
-  // A thread of the inbox is unread by an answer in the chat, too.
-  else if (list === 'inbox') refreshSoon(['inbox']);
-}
-
-// What screen readers are told.
-
-let burst = [];
-let burstTimer = 0;
-
-/** Says who wrote what, or only how many messages came when many did. */
-function announce(message) {
-  const text = message.html ? textOf(message.html) : message.content;
-  burst.push(`${authorOf(message).name}: ${(typeof text === 'string' && text) || textOf(message.title ?? '')}`);
-  clearTimeout(burstTimer);
-  burstTimer = setTimeout(() => {
-    say(burst.length > 3 ? t('script.chat.new_messages', { n: burst.length }) : burst.join('. '));
-    burst = [];
-  }, 300);
-}
-
-function say(text) {
-  const log = find('#log');
-  log.append(make('p', { textContent: text }));
-  while (log.children.length > 20) log.firstChild.remove();
 }
 
 // The stream.
@@ -611,7 +394,7 @@ function heard(event, isAgain = false) {
       notePresence(event.content, event.flow, isHere(event));
       break;
     case 'read':
-      readElsewhere(event.content);
+      reading.heard(event.content);
       break;
     case 'flow-add':
     case 'flow-remove':
@@ -700,7 +483,6 @@ const postponed = new Set();
 let refreshTimer = 0;
 const held = [];
 /** What stands around the messages, by the ids of its elements. */
-const TABS = ['tabs', 'conversations'];
 const LISTS = ['inbox', ...TABS, 'people', 'crowd'];
 const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
@@ -726,43 +508,11 @@ function refresh(parts) {
   });
 }
 
-/** Finds what has the focus once more when the page is made anew. */
-function placeOfFocus() {
-  const focused = document.activeElement;
-  const tab = focused.closest('.side li')?.querySelector('.tab');
-  if (tab) return `.tab[href="${tab.getAttribute('href')}"]${focused === tab ? '' : ' + .close'}`;
-  const inList = focused.closest('#inbox a[href]');
-  if (inList) return `#inbox a[href="${CSS.escape(inList.getAttribute('href'))}"]`;
-  if (focused.dataset.action) return '.thread h2';
-  const row = focused.closest('article[data-id]');
-  return row && `#${row.parentElement.id} article[data-id="${row.dataset.id}"]`;
-}
-
-/** The button of the same action. At its place may stand another one, which the reader has not chosen. */
-const sameAction = ({ dataset, textContent }) =>
-  dataset.action && findAll('#thread-head [data-action]').find((button) => button.textContent === textContent);
-
-/** Whether the reader is writing in an element: what is made anew would lose the text. */
-function isWrittenIn(element) {
-  const { activeElement } = document;
-  const isChanged = findAll('input', element).some(({ value, defaultValue }) => value !== defaultValue);
-  return isChanged || find('.line-form', element) || (element.contains(activeElement) && activeElement.matches('input'));
-}
-
 main.addEventListener('focusout', () => {
   if (postponed.size === 0) return;
   refreshSoon([...postponed]);
   postponed.clear();
 });
-
-/** Shows what stands in an element of another page. */
-function takeChildren(old, fresh) {
-  old.replaceChildren(...fresh.childNodes);
-  for (const flag of ['more', 'newer']) {
-    if (flag in fresh.dataset) old.dataset[flag] = '';
-    else delete old.dataset[flag];
-  }
-}
 
 async function rebuild() {
   const parts = [...stale];
@@ -805,8 +555,7 @@ async function rebuild() {
     if (feed.hasNewer) feed.showPlace();
   }
   if (place && !focused.isConnected) (sameAction(focused) ?? find(place))?.focus({ preventScroll: true });
-  read = Math.max(read, Number(now.dataset.read));
-  newest = Math.max(newest, Number(now.dataset.last));
+  reading.take(now);
   self.csrf = page.body.dataset.csrf;
   self.event = page.body.dataset.event;
   stream.join();
@@ -816,22 +565,6 @@ async function rebuild() {
   showInboxCount();
   showNewer(false);
   markRead();
-  markThreadRead();
-}
-
-/** The page as the server makes it now, however long that takes. */
-async function loadPage() {
-  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LAST_PAUSE)) {
-    try {
-      const answer = await load(location.href);
-      if (answer.ok && !answer.redirected) return await answer.text();
-      // The reader is signed out, or not in the flow any more.
-      if (answer.redirected || [401, 403, 404].includes(answer.status)) location.reload();
-    } catch {
-      // The server is away.
-    }
-    await new Promise((resolve) => setTimeout(resolve, pause));
-  }
 }
 
 let wasBroken = false;
@@ -842,7 +575,7 @@ function changed(state) {
   else if (state === 'refused') refresh(EVERYTHING);
   else if (state === 'open') {
     outbox.wake();
-    if (untold > 0) tellRead(untold);
+    reading.tellAgain();
     // Streams bring changes of presence only.
     if (wasBroken) refreshSoon(['conversations']);
     wasBroken = false;
@@ -916,7 +649,6 @@ function takePane(page, pane) {
   correctTimes();
   showNewer(false);
   markRead();
-  markThreadRead();
   focusPane(pane, wasOpen);
 }
 
@@ -990,7 +722,6 @@ sendWaiting(room);
 for (const feed of feeds) feed.showPlace();
 showNewer(false);
 markRead();
-markThreadRead();
 showWaiting();
 focusFirst();
 document.documentElement.dataset.ready = '';

@@ -72,6 +72,8 @@ impl Asset {
 /// under one digest, and under one language: beside them is [`LANGUAGE`] with the texts.
 pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("app.js", include_str!("../../assets/app/app.js")),
+    ("actions.js", include_str!("../../assets/app/actions.js")),
+    ("announce.js", include_str!("../../assets/app/announce.js")),
     ("api.js", include_str!("../../assets/app/api.js")),
     ("choices.js", include_str!("../../assets/app/choices.js")),
     (
@@ -85,6 +87,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("drawer.js", include_str!("../../assets/app/drawer.js")),
     ("emoji.js", include_str!("../../assets/app/emoji.js")),
     ("feed.js", include_str!("../../assets/app/feed.js")),
+    ("focus.js", include_str!("../../assets/app/focus.js")),
     ("frame.js", include_str!("../../assets/app/frame.js")),
     (
         "home-menu.js",
@@ -97,6 +100,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
     ("panes.js", include_str!("../../assets/app/panes.js")),
+    ("parts.js", include_str!("../../assets/app/parts.js")),
     ("people.js", include_str!("../../assets/app/people.js")),
     (
         "line-form.js",
@@ -111,8 +115,13 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
         "reactions.js",
         include_str!("../../assets/app/reactions.js"),
     ),
+    ("reading.js", include_str!("../../assets/app/reading.js")),
     ("refusal.js", include_str!("../../assets/app/refusal.js")),
     ("row.js", include_str!("../../assets/app/row.js")),
+    (
+        "row-tools.js",
+        include_str!("../../assets/app/row-tools.js"),
+    ),
     ("stream.js", include_str!("../../assets/app/stream.js")),
     ("sure.js", include_str!("../../assets/app/sure.js")),
     ("switcher.js", include_str!("../../assets/app/switcher.js")),

@@ -1,0 +1,125 @@
+// What the reader has read of the flow or conversation of the page.
+
+import { call } from './api.js';
+import { noteFlow, noteRead } from './counts.js';
+import { find } from './dom.js';
+import { t } from './texts.js';
+import { listOf, markThreadsRead } from './threads.js';
+import { notify } from './toast.js';
+
+/** The ids of the elements that count. */
+export const TABS = ['tabs', 'conversations'];
+const { flow, room, with: other } = find('#main').dataset;
+
+/** Whether the reader sees the page. */
+export const isLooking = () => document.visibilityState === 'visible' && document.hasFocus();
+
+/** Whether the reader sees the newest message of a feed. A pane that is not shown has no height. */
+const isSeen = (feed) => isLooking() && feed.isAtEnd && feed.scroll.clientHeight > 0;
+
+export class Reading {
+  /**
+   * @param {import('./feed.js').Feed} chat
+   * @param {(parts: string[]) => void} stale is called when only the server knows what parts of the
+   *   page show
+   */
+  constructor(chat, stale) {
+    this.chat = chat;
+    this.stale = stale;
+    /** The number of the last message, of whatever kind. */
+    this.newest = 0;
+    /** Up to which message the reader has read the chat. */
+    this.read = 0;
+    /** What the server has not been told, since it was away. */
+    this.untold = 0;
+    /** Up to which message the server has been told that each thread was read. @type {Map<string, number>} */
+    this.threads = new Map();
+    /** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
+    this.turn = 0;
+    this.take(find('#main'));
+  }
+
+  /** Takes what the server says on a page that it has made. */
+  take({ dataset }) {
+    this.read = Math.max(this.read, Number(dataset.read));
+    this.newest = Math.max(this.newest, Number(dataset.last));
+  }
+
+  /** Notes that a message has come. */
+  note({ id }) {
+    this.newest = Math.max(this.newest, id);
+  }
+
+  /** Notes that the reader has seen the newest message of the chat. */
+  markChat() {
+    if (!isSeen(this.chat)) return;
+    const last = Math.max(this.newest, this.chat.last);
+    if (last <= this.read) return;
+    this.read = last;
+    this.tell(last);
+  }
+
+  /** Tells the server up to which message the reader has read the chat. */
+  tell(message) {
+    this.untold = 0;
+    call('PUT', `/${room}/read`, { message, ...(flow && { marker: 'chat' }) }).catch(() => (this.untold = message));
+  }
+
+  /** Tells the server what it could not be told. */
+  tellAgain() {
+    if (this.untold > 0) this.tell(this.untold);
+  }
+
+  /** Tells the server that the reader has seen the newest message of a thread. */
+  async markThread(feed) {
+    if (!feed || !isSeen(feed)) return;
+    const { thread, last } = feed;
+    const told = this.threads.get(thread) ?? 0;
+    if (last <= told) return;
+    this.threads.set(thread, last);
+    this.turn += 1;
+    const { turn } = this;
+    try {
+      const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
+      if (turn === this.turn && !noteFlow(answer)) this.stale(TABS);
+    } catch {
+      // The reader's next look tells it.
+      this.threads.set(thread, told);
+    }
+  }
+
+  /** Marks all of the inbox as read. */
+  async markInbox() {
+    // More may come until the server has answered.
+    const message = this.newest;
+    try {
+      await call('PUT', `/${room}/read`, { message, marker: 'inbox' });
+      this.heard({ flow, message, marker: 'inbox' });
+      find('#main [data-only=""]').focus();
+    } catch (error) {
+      notify(t('script.api.failed', { reason: error.message }));
+    }
+  }
+
+  /** Shows that the reader has read something, here or on another page. */
+  heard(content) {
+    const { flow: id, to, message, marker, thread_id: thread } = content;
+    const isOfPage = id ? id === flow : to === other;
+    if (isOfPage && thread) {
+      if (message <= (this.threads.get(thread) ?? 0)) return;
+      markThreadsRead(message, thread);
+    } else if (isOfPage) this.showInList(message, marker);
+    if (isOfPage && !thread && marker !== 'inbox') this.read = Math.max(this.read, message);
+    if (!noteRead(content)) this.stale(TABS);
+  }
+
+  /** Shows in the list beside the chat what was read of the chat, of the inbox, or of both. */
+  showInList(message, marker) {
+    const { list } = listOf().dataset;
+    // What this page itself has marked stays unread here until the reader opens it.
+    if (marker === 'chat' && message <= this.read) return;
+    if (!marker || marker === { inbox: 'inbox', threads: 'chat' }[list]) markThreadsRead(message);
+    // A thread of the inbox is unread by an answer in the chat, too.
+    else if (list === 'inbox') this.stale(['inbox']);
+  }
+}
