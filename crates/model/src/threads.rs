@@ -159,7 +159,8 @@ pub fn title_of(text: &str) -> String {
 }
 
 /// The title of a chat thread as [`title_of`] makes it, but as plain text.
-fn plain_title_of(text: &str) -> &str {
+#[must_use]
+pub fn plain_title_of(text: &str) -> &str {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty()).unwrap_or_default();
     title_start(line)

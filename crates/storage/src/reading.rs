@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use diesel::dsl::{exists, not};
+use diesel::dsl::{Eq, Or, exists, not};
 use diesel::prelude::*;
 use eddyline_model::messages::{LastMessage, MessageKind};
 use eddyline_model::reading::ReadMarker;
@@ -35,6 +35,15 @@ struct InboxRow {
     is_by_another: bool,
 }
 
+type HasKind = Eq<messages::event, i16>;
+
+/// Whether a message has a kind that is unread behind a marker. Without `IN`, of which SQLite would
+/// prepare the statement anew each time.
+fn is_behind(marker: ReadMarker) -> Or<Or<HasKind, HasKind>, HasKind> {
+    let [first, second, third] = marker.kinds().map(|kind| messages::event.eq(kind.code()));
+    first.or(second).or(third)
+}
+
 #[portable]
 impl<C: Access> Members<'_, C> {
     /// The chat messages of others after one message and through another, the earliest first, at
@@ -55,7 +64,7 @@ impl<C: Access> Members<'_, C> {
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.gt(after))
             .filter(messages::id.le(through))
-            .filter(messages::event.eq_any(ReadMarker::Chat.kinds().map(MessageKind::code)))
+            .filter(is_behind(ReadMarker::Chat))
             .filter(is_by_another)
             .filter(is_kept)
             .order(messages::id)
@@ -123,7 +132,6 @@ impl<C: Access> Members<'_, C> {
         inbox_read_up_to: MessageId,
     ) -> Result<i64> {
         let nearest = read_up_to.min(inbox_read_up_to).0;
-        let inbox = || ReadMarker::Inbox.kinds().map(MessageKind::code);
         let unread = || {
             let read_with_thread = thread_markers::table
                 .filter(thread_markers::room_id.eq(room.0))
@@ -135,11 +143,9 @@ impl<C: Access> Members<'_, C> {
                         .or(thread_markers::root_id.eq(messages::id)),
                 )
                 .filter(thread_markers::read_up_to.ge(messages::id));
-            let is_behind_chat = messages::event
-                .ne_all(inbox())
-                .and(messages::id.gt(read_up_to.0));
-            let is_behind_inbox = messages::event
-                .eq_any(inbox())
+            let is_behind_chat =
+                not(is_behind(ReadMarker::Inbox)).and(messages::id.gt(read_up_to.0));
+            let is_behind_inbox = is_behind(ReadMarker::Inbox)
                 .and(messages::id.gt(inbox_read_up_to.0))
                 .and(not(exists(read_with_thread)));
             messages::table

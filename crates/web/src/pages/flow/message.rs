@@ -8,7 +8,7 @@ use eddyline_model::items::{Item, Status};
 use eddyline_model::messages::{MessageKind, MessageView, ThreadState};
 use eddyline_model::reactions::Reactions;
 use eddyline_model::sources::ThreadSource;
-use eddyline_model::threads::{ThreadMark, title_of};
+use eddyline_model::threads::{ThreadMark, plain_title_of};
 use eddyline_model::{RoomId, Timestamp};
 use eddyline_wire::{Attachment, Author};
 use serde::Deserialize;
@@ -145,7 +145,7 @@ impl PageThread {
     pub(super) fn title(&self) -> String {
         match self.item() {
             Some(item) => text(&item.title),
-            None => chat_text(&text(&title_of(&self.state.root_text))),
+            None => chat_text(plain_title_of(&self.state.root_text)),
         }
     }
 

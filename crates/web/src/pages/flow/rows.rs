@@ -137,6 +137,7 @@ pub(super) struct Row {
 pub(super) struct RowThread {
     pub(super) id: String,
     pub(super) path: String,
+    /// Empty where the row shows the message that began the thread.
     pub(super) title: String,
     pub(super) hue: u8,
     pub(super) shape: u8,
@@ -191,9 +192,24 @@ impl Chip {
 impl RowThread {
     pub(super) fn of(thread: &PageThread, flow: &str) -> Self {
         Self {
+            title: thread.title(),
+            ..Self::untitled(thread, flow)
+        }
+    }
+
+    /// The thread of a message. The one that began it is not told its title, which is its own text.
+    fn of_message(thread: &PageThread, message: i64, flow: &str) -> Self {
+        match thread.state.root.0 == message {
+            true => Self::untitled(thread, flow),
+            false => Self::of(thread, flow),
+        }
+    }
+
+    fn untitled(thread: &PageThread, flow: &str) -> Self {
+        Self {
             id: thread.id.clone(),
             path: format!("{flow}/threads/{}", thread.id),
-            title: thread.title(),
+            title: String::new(),
             hue: thread.mark() & 7,
             shape: thread.mark() >> 3,
             status: thread.status().and_then(Chip::of),
@@ -252,7 +268,7 @@ fn row(message: PageMessage, context: &RowContext<'_>) -> Row {
         thread: message
             .thread
             .as_ref()
-            .map(|thread| RowThread::of(thread, context.flow)),
+            .map(|thread| RowThread::of_message(thread, message.id, context.flow)),
         is_own: user != 0 && user == context.me,
         mentions_reader: mentions_reader && user != context.me,
         files: files.collect(),
