@@ -173,7 +173,7 @@ impl App {
             person.presence = shown.get(&person.id).copied();
         }
         Ok(FlowPage {
-            frame: self.frame_of(actor, frame)?,
+            frame: self.frame_of(actor, frame, None)?,
             flow: flow.ok_or_else(Error::not_found)?,
             people: rows.people,
             messages: rows.messages,

@@ -56,19 +56,20 @@ impl PageReader {
 }
 
 impl App {
-    /// What a page of the web client shows around its room.
+    /// What a page of the web client shows around its room; `with` is the other user of the
+    /// conversation that the page shows, which may not exist yet.
     ///
     /// # Errors
     ///
     /// [`Error::denied`](crate::Error::denied) for callers without a session,
     /// [`Error::unavailable`](crate::Error::unavailable).
-    pub async fn page_frame(&self, actor: &Actor) -> Result<PageFrame> {
+    pub async fn page_frame(&self, actor: &Actor, with: Option<UserId>) -> Result<PageFrame> {
         let page = self.page_reader(actor)?;
         let read = self
             .core()
             .store()
             .read(move |reader| page.read_frame(reader));
-        self.frame_of(actor, read.await?)
+        self.frame_of(actor, read.await?, with)
     }
 
     pub(crate) fn page_reader(&self, actor: &Actor) -> Result<PageReader> {
@@ -82,7 +83,12 @@ impl App {
         })
     }
 
-    pub(crate) fn frame_of(&self, actor: &Actor, rows: FrameRows) -> Result<PageFrame> {
+    pub(crate) fn frame_of(
+        &self,
+        actor: &Actor,
+        rows: FrameRows,
+        with: Option<UserId>,
+    ) -> Result<PageFrame> {
         let own = &actor.user()?.user;
         let shown_to_user = rows
             .conversations
@@ -93,7 +99,7 @@ impl App {
         let open = conversations
             .iter()
             .filter(|each| each.open || each.activity.mentions > 0);
-        let others: Vec<UserId> = open.map(|each| UserId(each.id)).collect();
+        let others: Vec<UserId> = open.map(|each| UserId(each.id)).chain(with).collect();
         Ok(PageFrame {
             presence: self.presence().presence_over(&rooms, &others),
             flows: rows.flows.into_iter().map(|(_, flow)| flow).collect(),

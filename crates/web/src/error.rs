@@ -158,7 +158,11 @@ impl PageError {
             Self::InvalidAddress => (StatusCode::BAD_REQUEST, &e.invalid_address),
             Self::InvalidCode => (StatusCode::NOT_FOUND, &e.invalid_code),
         };
-        say(t, status, &told.title, &told.text)
+        let way_on = match self {
+            Self::InvalidLink => ("/sign-in", t.sign_in.title.as_str()),
+            _ => ("/", t.error.to_start.as_str()),
+        };
+        say_with(t, status, (&told.title, &told.text), way_on)
     }
 }
 
@@ -240,6 +244,16 @@ fn of_integration(error: &Error) -> String {
 }
 
 fn say(t: &'static Texts, status: StatusCode, title: &str, text: &str) -> Response {
+    say_with(t, status, (title, text), ("/", &t.error.to_start))
+}
+
+/// A page with a title, a text and a link.
+fn say_with(
+    t: &'static Texts,
+    status: StatusCode,
+    (title, text): (&str, &str),
+    way_on: (&str, &str),
+) -> Response {
     page(
         t,
         status,
@@ -247,7 +261,7 @@ fn say(t: &'static Texts, status: StatusCode, title: &str, text: &str) -> Respon
             t,
             title,
             text,
-            way_on: Some(("/", &t.error.to_start)),
+            way_on: Some(way_on),
         },
     )
 }

@@ -7,6 +7,9 @@ use super::delimiters::{is_in_word, is_visible, may_open, shared_length};
 use super::words::{is_word_char, nick_length, tag_length};
 use crate::{REL, push_escaped};
 
+/// The most bytes of the name of an emoji; longer ones are not looked up.
+const MAX_EMOJI_NAME: usize = 64;
+
 /// Appends a line as HTML. `has_words` says whether mentions and tags are looked for.
 pub(super) fn write_line(html: &mut String, text: &str, has_words: bool) {
     Line::new(html, text, has_words).write();
@@ -199,7 +202,8 @@ impl<'t, 'h> Line<'t, 'h> {
         self.at += link.length;
     }
 
-    /// At what an address may begin with: a link, the address as text, or the character alone.
+    /// At what an address may begin with: a link, the address as text, the name of an emoji, or the
+    /// character alone.
     /// Nothing is looked for in an address that is no link, since it has no tags.
     fn address(&mut self, first: char) {
         let rest = self.rest();
@@ -211,7 +215,13 @@ impl<'t, 'h> Line<'t, 'h> {
             _ => !before.is_some_and(is_word_char) && begins_www(rest),
         };
         if !is_link && !is_other {
-            self.copy(1);
+            match (first, emoji_name(rest, before)) {
+                (':', Some((emoji, length))) => {
+                    self.html.push_str(emoji);
+                    self.at += length;
+                }
+                _ => self.copy(1),
+            }
             return;
         }
         let length = address_length(rest, |c| matches!(c, '*' | '_' | '~') && self.is_open(c));
@@ -254,6 +264,25 @@ impl<'t, 'h> Line<'t, 'h> {
             None => self.copy(sign),
         }
     }
+}
+
+/// The emoji whose name a text begins with, between colons, and the length of the name with them.
+/// Within words, times and code colons stay what they are.
+fn emoji_name(rest: &str, before: Option<char>) -> Option<(&'static str, usize)> {
+    if before.is_some_and(|c| is_word_char(c) || c == ':') {
+        return None;
+    }
+    let inside = rest.strip_prefix(':')?;
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '+' | '-');
+    let end = inside
+        .find(|c| !is_of_name(c))
+        .filter(|end| *end <= MAX_EMOJI_NAME)?;
+    let after = inside[end..].strip_prefix(':')?;
+    if after.starts_with(|c| is_word_char(c) || c == ':') {
+        return None;
+    }
+    let emoji = emojis::get_by_shortcode(&inside[..end].to_ascii_lowercase())?;
+    Some((emoji.as_str(), end + 2))
 }
 
 /// Whether a character may begin something other than text.

@@ -38,6 +38,7 @@ const MAX_LANGUAGE: usize = 20;
 /// | code between lines of three backticks, or a message of indented lines only | `<pre><code>` |
 /// | lines that begin with `> ` | `<blockquote>` |
 /// | `https://example.org`, `[text](https://example.org)` | `<a href="…">` |
+/// | `:tada:`, a name of an emoji at the edges of a word | the emoji |
 /// | `@nick` | `<b class="at">` |
 /// | `#tag` | `<b class="tag">` |
 ///

@@ -15,8 +15,11 @@ const BLOCKS: [&str; 2] = ["pre", "blockquote"];
 /// [`chat`] knows. Of a link only its text is left. The result is no HTML.
 #[must_use]
 pub fn chat_text(text: &str) -> String {
-    let is_plain =
-        |text: &str| !text.contains(SIGNS) && !text.lines().any(|line| line.starts_with(INDENTS));
+    let may_name_emoji = |text: &str| text.matches(':').nth(1).is_some();
+    let is_plain = |text: &str| {
+        let begins_code = text.lines().any(|line| line.starts_with(INDENTS));
+        !text.contains(SIGNS) && !may_name_emoji(text) && !begins_code
+    };
     match with_plain_breaks(text) {
         text if is_plain(&text) => text.into_owned(),
         text => words_of(&chat(&text)),
@@ -82,6 +85,7 @@ mod tests {
                 "2 * 3 * 4, snake_case, a&amp;b <i>",
                 "2 * 3 * 4, snake_case, a&amp;b <i>",
             ),
+            (":tada: it is 10:30:15", "🎉 it is 10:30:15"),
             ("a\r\nb", "a\nb"),
         ] {
             assert_eq!(chat_text(text), seen, "{text:?}");

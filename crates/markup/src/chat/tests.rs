@@ -47,6 +47,28 @@ fn plain_text_is_escaped_and_keeps_its_lines() {
 }
 
 #[test]
+fn names_of_emoji_become_emoji() {
+    shows(&[
+        (":tada:", "🎉"),
+        ("done :+1:, (:Wave:)!", "done 👍, (👋)!"),
+        ("**:tada: shipped**", "<b>🎉 shipped</b>"),
+        ("`:tada:` is :tada:", "<code>:tada:</code> is 🎉"),
+        ("at 10:30:15 :100:", "at 10:30:15 💯"),
+    ]);
+    let long = format!(":{}:", "a".repeat(65));
+    stays(&[
+        ":no_such_name:",
+        ":tada",
+        "a:tada:",
+        ":tada:b",
+        "::tada::",
+        ":::",
+        ":ta da:",
+        &long,
+    ]);
+}
+
+#[test]
 fn delimiters_at_the_boundaries_of_words_make_elements() {
     shows(&[
         ("**bold**", "<b>bold</b>"),

@@ -7,7 +7,7 @@ import { Composer } from './composer.js';
 import { countChange, countMentions, countNews, showInboxCount, showWaiting } from './counts.js';
 import { copy, find, findAll, icon, pageOf } from './dom.js';
 import { Feed } from './feed.js';
-import { goToMention, goToPane, moveRow, placeOfFocus, setTabStop, withRow } from './focus.js';
+import { focusedRow, goToMention, goToPane, moveRow, placeOfFocus, setTabStop, withRow } from './focus.js';
 import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
@@ -144,8 +144,7 @@ async function startEdit(row) {
   try {
     const message = await call('GET', `/${room}/messages/${row.dataset.id}`);
     const text = typeof message.content === 'string' ? message.content : message.content.text;
-    const composer = composers.find(({ own }) => own && row.closest('#thread')) ?? composers[0];
-    if (text) composer.edit(message.id, text);
+    if (text) composerBeside(row).edit(message.id, text);
   } catch (error) {
     notify(t('script.api.failed', { reason: error.message }));
   }
@@ -162,6 +161,20 @@ async function deleteMessage(row) {
   } catch (error) {
     notify(t('script.chat.not_deleted', { reason: error.message }));
   }
+}
+
+/** The composer below the messages among which an element stands. */
+const composerBeside = (element) => composers.find(({ own }) => own && element?.closest('.thread')) ?? composers[0];
+
+/** The composer of the pane that has the focus. */
+const composerHere = () => composerBeside(document.activeElement);
+
+/** Has the reader reply to a message of the chat, or else in the thread that is open. */
+function replyTo(row) {
+  const isInChat = row && !row.closest('#thread');
+  if (isInChat && row.dataset.thread) reply(row);
+  else if (!isInChat && shownThread) composers[1].text.focus();
+  else return false;
 }
 
 function reply(row) {
@@ -260,12 +273,12 @@ if (flow) {
   });
 }
 bindKeys({
-  c: () => composers[0].text.focus(),
+  c: () => composerHere().text.focus(),
   '/': flow ? () => panes.go(`${root}${main.dataset.path}/search`) : open('/app/-/search'),
   j: () => moveRow(1, chat),
   k: () => moveRow(-1, chat),
   m: () => goToMention(chat),
-  r: withRow((row) => (row.dataset.thread && !row.closest('#thread') ? reply(row) : false)),
+  r: () => replyTo(focusedRow()),
   '+': withRow((row) => (isGone(row) ? false : react(row))),
   t: withRow((row) => (flow && !isGone(row) ? editTags(row, room, notify) : false)),
   e: withRow((row) => (isEditable(row) ? void startEdit(row) : false)),
@@ -278,7 +291,7 @@ bindKeys({
   }),
   End: () => void goToNewest(),
   F6: goToPane,
-  'Ctrl+U': (event) => (event.shiftKey && composers[0].tray ? composers[0].tray.input.click() : false),
+  'Ctrl+U': (event) => (event.shiftKey && composerHere().tray ? composerHere().tray.input.click() : false),
 });
 // A file that misses the pane must not replace the page.
 for (const name of ['dragover', 'drop']) {
@@ -339,17 +352,10 @@ function markRead() {
 
 function showNewer(isNew) {
   const button = find('button.newer');
-  if (chat.hasNewer) {
-    find('span', button).textContent = t('both.newest');
-    button.hidden = false;
-  } else if (chat.isAtEnd) {
-    button.hidden = true;
-    button.dataset.count = 0;
-  } else if (isNew) {
-    button.dataset.count = Number(button.dataset.count ?? 0) + 1;
-    find('span', button).textContent = t('script.chat.newer', { n: Number(button.dataset.count) });
-    button.hidden = false;
-  }
+  button.hidden = chat.isAtEnd;
+  const count = chat.isAtEnd ? 0 : Number(button.dataset.count ?? 0) + (isNew ? 1 : 0);
+  button.dataset.count = count;
+  find('span', button).textContent = count > 0 && !chat.hasNewer ? t('script.chat.newer', { n: count }) : t('both.newest');
 }
 
 chat.scroll.addEventListener('scroll', () => {
@@ -596,6 +602,12 @@ function correctTimes() {
   for (const time of findAll('#inbox time[datetime]')) time.textContent = shortTime(Date.parse(time.dateTime));
 }
 
+/** Tells that a day has no messages, where the page opens at a later one. */
+function tellDay() {
+  const told = find('#here', chat.element)?.dataset.told;
+  if (told) notify(told);
+}
+
 /** With a keyboard at hand the reader can type at once, unless the page points at a message. */
 function focusFirst() {
   if (!matchMedia('(hover: hover)').matches || location.hash || document.activeElement !== document.body) return;
@@ -641,6 +653,7 @@ function takePane(page, pane) {
     takeChildren(chat.element, find('#chat', page));
     chat.index();
     chat.showPlace();
+    tellDay();
     outbox.resume();
   }
   for (const link of findAll('.thread .leave')) link.href = closesTo;
@@ -720,6 +733,7 @@ stream.join();
 outbox.resume();
 sendWaiting(room);
 for (const feed of feeds) feed.showPlace();
+tellDay();
 showNewer(false);
 markRead();
 showWaiting();

@@ -2,7 +2,8 @@
 
 import { find, findAll } from './dom.js';
 
-const focusedRow = () => document.activeElement?.closest('article[data-id]');
+/** The message that has the focus. */
+export const focusedRow = () => document.activeElement?.closest('article[data-id]');
 
 /** Does something with the message that has the focus, if there is one. */
 export function withRow(run) {
@@ -20,12 +21,18 @@ export function moveRow(step, chat) {
   rows[Math.min(Math.max(at, 0), rows.length - 1)]?.focus();
 }
 
-/** Goes to the mention before the focused one, and without any to a flow that has one. */
+/**
+ * Goes to the mention before the focused one. Where all of the chat is read, an unread one stands in
+ * the inbox, to which the list of mentions leads; without any, another flow may have one.
+ */
 export function goToMention(chat) {
+  const here = find('.tab[data-flow][aria-current]')?.dataset;
+  const isInInbox = here && here.mentions !== '0' && here.unread === '0';
   const hits = findAll('article.hit', chat.element);
   const at = hits.indexOf(focusedRow());
   const hit = at > 0 ? hits[at - 1] : hits.at(-1);
-  if (hit) hit.focus();
+  if (isInInbox) find('#mentions').click();
+  else if (hit) hit.focus();
   else find('.tab[data-mentions]:not([data-mentions="0"], [aria-current])')?.click();
 }
 

@@ -15,15 +15,12 @@ import { noteZone } from './times.js';
 /** Opens a page. */
 export const open = (path) => () => location.assign(root + path);
 
-/** Opens the flow or conversation beside the current one. */
+/** Opens the next flow or conversation in one direction. Behind the last comes the first. */
 function goToTab(step, isWanted = () => true) {
   const tabs = findAll('.tab[data-flow], .tab[data-private]');
   const current = tabs.findIndex((tab) => tab.hasAttribute('aria-current'));
-  for (let at = current + step; at >= 0 && at < tabs.length; at += step) {
-    if (!isWanted(tabs[at])) continue;
-    tabs[at].click();
-    return;
-  }
+  const after = current < 0 ? tabs : [...tabs.slice(current + 1), ...tabs.slice(0, current)];
+  (step > 0 ? after : after.reverse()).find(isWanted)?.click();
 }
 
 const isUnread = (tab) => tab.classList.contains('unread');
@@ -45,10 +42,12 @@ bindKeys({
   'Alt+Shift+ArrowDown': () => goToTab(1, isUnread),
   'Alt+Shift+ArrowUp': () => goToTab(-1, isUnread),
 });
-// Those who point at an icon are told its name.
+// Those who point at an icon, or at a name that is cut, are told it.
 document.addEventListener('pointerover', ({ target }) => {
   const named = target.closest?.('.bare[aria-label]:not([title])');
   if (named) named.title = named.getAttribute('aria-label');
+  const name = target.closest?.('.side :is(.t, b)');
+  if (name) name.title = name.scrollWidth > name.clientWidth ? name.textContent : '';
 });
 find('[data-do="jump"]').addEventListener('click', openSwitcher);
 find('[data-do="notices"]').addEventListener('click', openNotices);

@@ -66,10 +66,11 @@ function showInList(user, state) {
   find('[data-online]').textContent = t('both.online', { online: online.length, all: all.length });
 }
 
-/** The tab of a conversation tells of all flows of the reader's: active in one is active. */
+/** The tab and the page of a conversation tell of all flows of the reader's: active in one is active. */
 function showInTab(user, flow, state) {
   if (!told.has(user)) told.set(user, new Map());
   const states = told.get(user).set(flow, state);
-  const tab = find(`.tab[data-private="${user}"][data-presence]`);
-  if (tab) showIn(tab, ['active', 'idle'].find((best) => [...states.values()].includes(best)) ?? 'offline');
+  const best = ['active', 'idle'].find((each) => [...states.values()].includes(each)) ?? 'offline';
+  const places = `.tab[data-private="${user}"][data-presence], .presence[data-person="${user}"]`;
+  for (const place of findAll(places)) showIn(place, best);
 }

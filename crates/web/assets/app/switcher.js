@@ -18,6 +18,8 @@ const choices = new Choices(field, find('[role="listbox"]', dialog), (option) =>
 let loaded = { flows: [], people: [], threads: [] };
 /** The threads that the server found by some letters. */
 let found = { letters: '', threads: [] };
+/** Whether the server did not answer. */
+let isAway = false;
 let timer = 0;
 /** What the commands do, by their names. @type {Map<string, () => void>} */
 const commands = new Map();
@@ -40,6 +42,7 @@ async function load() {
   const threads = room.startsWith('flows/') ? call('GET', `/${room}/threads?limit=100&html=1`) : [];
   const answers = await Promise.allSettled([call('GET', '/flows/all'), call('GET', '/users'), threads]);
   const [flows, people, recent] = answers.map(({ value }) => value ?? []);
+  isAway = answers.some(({ status }) => status === 'rejected');
   loaded = { flows, people, threads: recent };
   if (dialog.open) listAgain();
 }
@@ -53,7 +56,9 @@ function seek() {
   timer = setTimeout(async () => {
     const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST, html: 1 });
     // If the request fails, the list shows the threads that the page knows.
-    const threads = await call('GET', `/${room}/threads?${query}`).catch(() => []);
+    const answer = await call('GET', `/${room}/threads?${query}`).catch(() => null);
+    isAway = answer === null;
+    const threads = answer ?? [];
     if (!dialog.open || field.value.trim() !== letters) return;
     found = { letters, threads };
     listAgain();
@@ -90,7 +95,7 @@ function things(letters) {
   return [
     [t('both.flows'), flows.length > 0 ? flows : onPage('[data-flow]')],
     [t('both.people'), people.length > 0 ? people : onPage('[data-private]')],
-    [room.startsWith('flows/') ? t('script.switcher.threads') : '', threads],
+    [room.startsWith('flows/') ? t('script.switcher.threads', { flow: find('#main h1').textContent }) : '', threads],
     [t('script.switcher.commands'), more],
   ];
 }
@@ -123,9 +128,10 @@ function list() {
     const shown = [...ranked, ...others].slice(0, MOST);
     return shown.length > 0 ? [group(name, shown, letters)] : [];
   });
-  const nothing = make('p', { className: 'group', textContent: t('both.nothing_found') });
+  const say = (textContent) => make('p', { className: 'group', textContent });
+  const nothing = groups.length > 0 ? [] : [say(t('both.nothing_found'))];
   const search = letters ? [optionOf(searchFor(letters), '')] : [];
-  choices.show([...(groups.length > 0 ? groups : [nothing]), ...search]);
+  choices.show([...groups, ...(isAway ? [say(t('script.switcher.away'))] : nothing), ...search]);
 }
 
 /** Lists what is known by now. A choice that the reader has gone on to stays marked. */

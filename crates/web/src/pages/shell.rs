@@ -134,8 +134,7 @@ pub(in crate::pages) struct PrivateTab {
     /// Whether the reader had closed it, as with a flow.
     pub(in crate::pages) closed: bool,
     pub(in crate::pages) counts: Counts,
-    /// The presence of the other user. `None` in the classic profile, whose API has none, and for a
-    /// conversation that is closed.
+    /// The presence of the other user. `None` in the classic profile, whose API has none.
     pub(in crate::pages) presence: Option<UserPresence>,
 }
 
@@ -172,7 +171,11 @@ impl Shell {
         if let Some(with) = with
             && !conversations.iter().any(|tab| tab.current)
         {
-            conversations.push(PrivateTab::new_with(with));
+            let presence = presence.get(&with.id).copied();
+            conversations.push(PrivateTab {
+                presence,
+                ..PrivateTab::new_with(with)
+            });
         }
         let key = visit.app().notifications().public_key();
         let is_shown = |flow: &Flow| shown.is_some_and(|shown| shown.id == flow.id);
@@ -264,7 +267,7 @@ impl Shell {
     pub(in crate::pages) async fn beside(visit: &Visit) -> Result<Self, PageError> {
         let actor = visit.signed_in()?;
         let event = visit.app().streams().position();
-        let frame = visit.app().page_frame(actor).await?;
+        let frame = visit.app().page_frame(actor, None).await?;
         let shell = Self::around(visit, actor, frame, (None, None), event)?;
         Ok(Self {
             script: assets::script_url("side.js", shell.language),
@@ -276,6 +279,11 @@ impl Shell {
     /// The value of `aria-current` for a link to this path.
     pub(in crate::pages) fn current(&self, path: &str) -> Option<&'static str> {
         (self.path == path).then_some("page")
+    }
+
+    /// The conversation of the page.
+    pub(in crate::pages) fn conversation(&self) -> Option<&PrivateTab> {
+        self.conversations.iter().find(|tab| tab.current)
     }
 
     /// Whether the page is among those that have a list of [`ACCOUNT_PAGES`] beside them.

@@ -167,6 +167,7 @@ texts! {
     /// A message.
     Row {
         unfold: String,
+        no_messages: Phrase,
     }
 
     /// The dialogs of the client.

@@ -565,7 +565,7 @@ async fn addresses_that_cannot_be_invited_stay_in_the_form(tenant: Tenant) {
     page.says(
         400,
         &format!(
-            "include “{}”: this person is in the flow already",
+            "include “{}”, which is in the flow already",
             tenant.ada.email
         ),
     );

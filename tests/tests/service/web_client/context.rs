@@ -272,6 +272,7 @@ async fn a_page_opens_at_a_day(server: Server) {
         open_flow(&browser, &server, "/on/2001-01-01");
         shows(&browser, "#chat .day#here + article[data-id='1']");
         assert!(is_in_sight(&browser, "#here"));
+        assert!(text_of(&browser, "#notice").ends_with(": no messages. Here is what came next."));
         assert_eq!(browser.count("#chat article.here"), 0);
         // Of a day to come, the latest.
         open_flow(&browser, &server, "/on/2999-01-01");
@@ -280,6 +281,7 @@ async fn a_page_opens_at_a_day(server: Server) {
         click(&browser, "#chat .day a");
         ready(&browser);
         shows(&browser, "#here");
+        shows(&browser, "#notice[hidden]");
         // The form does, too.
         open_flow(&browser, &server, "/search");
         browser.execute("document.querySelector('input[name=date]').value = '2001-01-01'");

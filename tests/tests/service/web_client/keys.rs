@@ -5,6 +5,8 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Caller, Server, on_both_databases};
 use serde_json::{Value, json};
 
+use crate::integrations::{Source, activity};
+
 use super::{ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, texts};
 
 on_both_databases![
@@ -16,6 +18,8 @@ on_both_databases![
     a_key_leads_to_the_search,
     a_key_opens_the_choice_of_files,
     keys_lead_to_the_flows_above_and_below,
+    in_a_thread_the_keys_write_into_the_thread,
+    the_next_mention_may_stand_in_the_inbox,
 ];
 
 const ALT: &str = "\u{e00a}";
@@ -286,8 +290,9 @@ async fn keys_lead_to_the_flows_above_and_below(server: Server) {
         for path in ["/app/acme/north", "/app/acme/south", &private] {
             go(&below, path);
         }
-        // It was the last one.
-        browser.type_keys(WRITE, &format!("{below}{RELEASE}"));
+        // Behind the last one comes the first.
+        go(&below, &format!("/app/{MAIN}"));
+        go(&above, &private);
         go(&above, "/app/acme/south");
         go(&above, "/app/acme/north");
         open_flow(&browser, &server, "");
@@ -298,6 +303,73 @@ async fn keys_lead_to_the_flows_above_and_below(server: Server) {
         // With Shift only where something is unread.
         browser.type_keys(WRITE, &format!("{ALT}{SHIFT}{DOWN}{RELEASE}"));
         browser.wait_for("location.pathname === '/app/acme/south'");
+    });
+    ben.say(MAIN, "news").await;
+    tokio::task::block_in_place(|| {
+        ready(&browser);
+        shows(&browser, &format!(".tab.unread[data-api='{MAIN}']"));
+        // Also where that stands above.
+        browser.type_keys(WRITE, &format!("{ALT}{SHIFT}{DOWN}{RELEASE}"));
+        browser.wait_for(&format!("location.pathname === '/app/{MAIN}'"));
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn in_a_thread_the_keys_write_into_the_thread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let root = ben.say(MAIN, "Lunch?").await;
+    let thread = root["thread_id"].as_str().unwrap().to_owned();
+    let has_focus =
+        |css: &str| browser.wait_for(&format!("document.activeElement.matches('{css}')"));
+    let leaves = || browser.execute("document.activeElement.blur()");
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        open_flow(&browser, &server, &format!("/threads/{thread}"));
+        leaves();
+        browser.type_keys("body", "r");
+        has_focus("#reply textarea");
+        for css in ["#thread article", "#chat article"] {
+            leaves();
+            browser.execute(&format!("document.querySelector('{css}').focus()"));
+            browser.type_keys(&format!("{css}[data-id]"), "c");
+            has_focus(if css.starts_with("#thread") {
+                "#reply textarea"
+            } else {
+                WRITE
+            });
+        }
+        browser.execute("document.querySelector('#thread article').focus()");
+        browser.type_keys("#thread article", "r");
+        has_focus("#reply textarea");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn the_next_mention_may_stand_in_the_inbox(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    ben.say(MAIN, "@ada hello").await;
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, MAIN, "Ledger").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        focus(&browser, "@ada hello");
+    });
+    let mut mention = activity("1", "opened");
+    mention["tags"] = json!(["@ada"]);
+    source.push(&mention).await;
+    tokio::task::block_in_place(|| {
+        shows(&browser, "#mentions .count:not([hidden])");
+        browser.type_keys("#chat article[tabindex='0']", "m");
+        browser.wait_for("location.pathname === '/app/-/mentions'");
+        ready(&browser);
+        assert_eq!(browser.count("#mentions-list li.unread"), 1);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }

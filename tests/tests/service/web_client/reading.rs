@@ -15,6 +15,7 @@ on_both_databases![
     a_page_opens_at_what_is_unread_and_marks_it_read,
     older_messages_are_loaded_upward,
     people_come_and_go_while_the_page_is_open,
+    a_conversation_that_begins_shows_the_presence,
     another_flow_is_marked_until_it_is_read_elsewhere,
     an_item_of_an_integration_comes_up_in_the_inbox,
     a_change_of_a_user_leaves_the_messages_in_place,
@@ -79,6 +80,33 @@ async fn people_come_and_go_while_the_page_is_open(server: Server) {
         // while in the browser's memory, with its worker.
         drop(theirs);
         shows(1, "offline");
+        assert_eq!(complaints(&ours), [""; 0]);
+    });
+}
+
+async fn a_conversation_that_begins_shows_the_presence(server: Server) {
+    let (Some(ours), Some(theirs)) = (Browser::start(), Browser::start()) else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    tokio::task::block_in_place(|| {
+        open(&theirs, &server, &ben);
+        sign_in(&ours, &server, server.base_url(), &ada);
+        ours.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
+        ready(&ours);
+        let shows = |state: &str, word: &str| {
+            ours.wait_for(&format!(
+                "['.tab[data-private=\"{id}\"]', '.presence'].every((place) => {{
+                    const shown = document.querySelector(place);
+                    return shown?.dataset.presence === '{state}'
+                        && shown.querySelector('[data-word]').textContent === '{word}';
+                 }})",
+                id = ben.id
+            ));
+        };
+        shows("active", "Online");
+        drop(theirs);
+        shows("offline", "Offline");
         assert_eq!(complaints(&ours), [""; 0]);
     });
 }

@@ -56,6 +56,7 @@ async fn what_arrives_does_not_move_what_is_seen(server: Server) {
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
         scroll(&browser, "-700");
+        counts(&browser, "Jump to the newest");
     });
     ben.say(MAIN, "first\nof\nthree lines").await;
     tokio::task::block_in_place(|| {

@@ -7,7 +7,10 @@ use serde_json::json;
 use super::{ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
 on_both_databases![titles_of_threads_show_no_markdown];
-on_sqlite![it_ends_with_a_search_for_what_was_typed];
+on_sqlite![
+    it_ends_with_a_search_for_what_was_typed,
+    it_says_that_the_server_is_away,
+];
 
 fn open_switcher(browser: &Browser, letters: &str) {
     click(browser, ".side [data-do=jump]");
@@ -51,6 +54,23 @@ async fn titles_of_threads_show_no_markdown(server: Server) {
             browser.wait_for("location.pathname.includes('/threads/')");
         }
         assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn it_says_that_the_server_is_away(mut server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    tokio::task::block_in_place(|| open(&browser, &server, &ada));
+    server.kill9();
+    tokio::task::block_in_place(|| {
+        open_switcher(&browser, "whale");
+        browser.wait_for(
+            "[...document.querySelectorAll('#switcher .group')]
+                 .some((place) => place.textContent.includes('the server can\u{2019}t be reached'))",
+        );
+        assert!(!browser.text().contains("Nothing found"));
     });
 }
 

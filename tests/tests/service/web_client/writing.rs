@@ -205,8 +205,9 @@ async fn names_tags_and_emoji_are_completed_by_the_keyboard(server: Server) {
         written("Bye :wave:");
         browser.type_keys(WRITE, " :nosuchname: `:wave:` 👋");
         written("Bye :wave: :nosuchname: `:wave:` 👋");
+        // Those who want to see the name write it as code.
         browser.type_keys(WRITE, ENTER);
-        sees(&browser, "Bye :wave: :nosuchname: :wave: 👋");
+        sees(&browser, "Bye 👋 :nosuchname: :wave: 👋");
         // The picker writes at the caret.
         browser.execute("document.querySelector('#composer [data-do=emoji]').click()");
         shows(&browser, "#picker[open] [role=option]");

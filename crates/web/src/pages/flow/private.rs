@@ -103,7 +103,7 @@ async fn show_at(
     let people: UsersById = [&me, &other]
         .map(|user| (user.id, user.clone().into()))
         .into();
-    let frame = app.page_frame(actor).await?;
+    let frame = app.page_frame(actor, Some(with)).await?;
     let conversation = frame.conversations.iter().find(|one| one.id == with.0);
     let read = conversation.map_or(0, |one| one.read);
     let last = conversation.and_then(|one| one.last_message_id);

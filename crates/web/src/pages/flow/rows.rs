@@ -67,6 +67,8 @@ pub(super) struct DayLine {
     pub(super) path: String,
     /// Whether the page points at it.
     pub(super) is_here: bool,
+    /// The day that the page was to open at, where it has no message.
+    pub(super) instead_of: Option<String>,
 }
 
 /// A tag of a message.
@@ -483,10 +485,16 @@ fn arrange(rows: &mut [Row], context: &RowContext<'_>) {
         let is_first_unread = first_unread == Some(at);
         let row = &mut rows[at];
         let is_here = first_since == Some(at);
+        let asked = match context.focus {
+            Focus::Since(at) if is_here => Some(context.zone.day(Timestamp(at))),
+            _ => None,
+        };
+        let instead_of = asked.filter(|asked| *asked != day);
         row.day = (is_new_day || is_here).then(|| DayLine {
             name: day.name(today, context.t),
             path: format!("{}/on/{}#here", context.room, day.key()),
             is_here,
+            instead_of: instead_of.map(|asked| asked.name(today, context.t)),
         });
         row.is_first_unread = is_first_unread;
         row.begins_run = begins_run;
