@@ -659,6 +659,7 @@ function takePane(page, pane) {
   for (const link of findAll('.thread .leave')) link.href = closesTo;
   for (const link of findAll('.thread .back')) link.href = listAddress === home ? inbox : listAddress;
   replay(events);
+  showInboxCount();
   correctTimes();
   showNewer(false);
   markRead();

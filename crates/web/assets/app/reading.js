@@ -92,13 +92,19 @@ export class Reading {
   async markInbox() {
     // More may come until the server has answered.
     const message = this.newest;
+    const button = document.activeElement;
     try {
       await call('PUT', `/${room}/read`, { message, marker: 'inbox' });
-      this.heard({ flow, message, marker: 'inbox' });
-      find('#main [data-only=""]').focus();
     } catch (error) {
       notify(t('script.api.failed', { reason: error.message }));
+      return;
     }
+    // What the server answers to an earlier request knows less.
+    this.turn += 1;
+    const hasFocus = [button, document.body].includes(document.activeElement);
+    this.heard({ flow, message, marker: 'inbox' });
+    // The button is hidden now.
+    if (hasFocus) find('#main [data-only=""]')?.focus();
   }
 
   /** Shows that the reader has read something, here or on another page. */

@@ -92,6 +92,12 @@ async fn a_conversation_that_begins_shows_the_presence(server: Server) {
     tokio::task::block_in_place(|| {
         open(&theirs, &server, &ben);
         sign_in(&ours, &server, server.base_url(), &ada);
+        // The server knows by now.
+        open_flow(&ours, &server, "/people");
+        ours.wait_for(&format!(
+            "document.querySelector('.folks [data-person=\"{}\"]').dataset.presence === 'active'",
+            ben.id
+        ));
         ours.open(&format!("{}/app/-/private/{}", server.base_url(), ben.id));
         ready(&ours);
         let shows = |state: &str, word: &str| {
