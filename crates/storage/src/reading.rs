@@ -35,11 +35,11 @@ struct InboxRow {
     is_by_another: bool,
 }
 
-type HasKind = Eq<messages::event, i16>;
+type IsOfKind = Eq<messages::event, i16>;
 
-/// Whether a message has a kind that is unread behind a marker. Without `IN`, of which SQLite would
-/// prepare the statement anew each time.
-fn is_behind(marker: ReadMarker) -> Or<Or<HasKind, HasKind>, HasKind> {
+/// Whether a message has one of the kinds that a marker counts. The condition has no `IN`: diesel
+/// caches no statement with one on SQLite, which would prepare it for each query.
+fn is_counted_by(marker: ReadMarker) -> Or<Or<IsOfKind, IsOfKind>, IsOfKind> {
     let [first, second, third] = marker.kinds().map(|kind| messages::event.eq(kind.code()));
     first.or(second).or(third)
 }
@@ -64,7 +64,7 @@ impl<C: Access> Members<'_, C> {
             .filter(messages::room_id.eq(room.0))
             .filter(messages::id.gt(after))
             .filter(messages::id.le(through))
-            .filter(is_behind(ReadMarker::Chat))
+            .filter(is_counted_by(ReadMarker::Chat))
             .filter(is_by_another)
             .filter(is_kept)
             .order(messages::id)
@@ -144,8 +144,8 @@ impl<C: Access> Members<'_, C> {
                 )
                 .filter(thread_markers::read_up_to.ge(messages::id));
             let is_behind_chat =
-                not(is_behind(ReadMarker::Inbox)).and(messages::id.gt(read_up_to.0));
-            let is_behind_inbox = is_behind(ReadMarker::Inbox)
+                not(is_counted_by(ReadMarker::Inbox)).and(messages::id.gt(read_up_to.0));
+            let is_behind_inbox = is_counted_by(ReadMarker::Inbox)
                 .and(messages::id.gt(inbox_read_up_to.0))
                 .and(not(exists(read_with_thread)));
             messages::table

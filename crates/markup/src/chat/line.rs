@@ -61,7 +61,8 @@ impl<'t, 'h> Line<'t, 'h> {
                 '`' => self.code(),
                 '*' | '_' | '~' => self.emphasis(c),
                 '[' => self.named_link(),
-                ':' | 'h' | 'H' | 'm' | 'M' | 'w' | 'W' => self.address(c),
+                ':' => self.colon(),
+                'h' | 'H' | 'm' | 'M' | 'w' | 'W' => self.address(c),
                 '@' | '＠' => self.mention(c),
                 '#' | '＃' => self.tag(c),
                 _ => self.copy(self.rest().find(is_special).unwrap_or(self.rest().len())),
@@ -202,8 +203,18 @@ impl<'t, 'h> Line<'t, 'h> {
         self.at += link.length;
     }
 
-    /// At what an address may begin with: a link, the address as text, the name of an emoji, or the
-    /// character alone.
+    /// At a colon: an emoji by its name, or what an address may be.
+    fn colon(&mut self) {
+        match emoji_name(self.rest(), self.before()) {
+            Some((emoji, length)) => {
+                self.html.push_str(emoji);
+                self.at += length;
+            }
+            None => self.address(':'),
+        }
+    }
+
+    /// At what an address may begin with: a link, the address as text, or the character alone.
     /// Nothing is looked for in an address that is no link, since it has no tags.
     fn address(&mut self, first: char) {
         let rest = self.rest();
@@ -215,13 +226,7 @@ impl<'t, 'h> Line<'t, 'h> {
             _ => !before.is_some_and(is_word_char) && begins_www(rest),
         };
         if !is_link && !is_other {
-            match (first, emoji_name(rest, before)) {
-                (':', Some((emoji, length))) => {
-                    self.html.push_str(emoji);
-                    self.at += length;
-                }
-                _ => self.copy(1),
-            }
+            self.copy(1);
             return;
         }
         let length = address_length(rest, |c| matches!(c, '*' | '_' | '~') && self.is_open(c));
@@ -266,8 +271,8 @@ impl<'t, 'h> Line<'t, 'h> {
     }
 }
 
-/// The emoji whose name a text begins with, between colons, and the length of the name with them.
-/// Within words, times and code colons stay what they are.
+/// The emoji whose name a text begins with, between colons, and the length of the name with the
+/// colons in bytes. A name beside a letter, a digit or another colon is text, as in a time.
 fn emoji_name(rest: &str, before: Option<char>) -> Option<(&'static str, usize)> {
     if before.is_some_and(|c| is_word_char(c) || c == ':') {
         return None;

@@ -30,7 +30,7 @@ addCommands({
   [t('both.notifications')]: openNotices,
   [t('both.mentions')]: open('/app/-/mentions'),
   [t('script.switcher.search_everywhere')]: open('/app/-/search'),
-  [t('both.all_flows')]: open('/app'),
+  [t('both.your_flows')]: open('/app'),
   [t('both.account')]: open('/account'),
 });
 bindKeys({

@@ -18,7 +18,7 @@ const choices = new Choices(field, find('[role="listbox"]', dialog), (option) =>
 let loaded = { flows: [], people: [], threads: [] };
 /** The threads that the server found by some letters. */
 let found = { letters: '', threads: [] };
-/** Whether the server did not answer. */
+/** Whether the server did not answer the last request. */
 let isAway = false;
 let timer = 0;
 /** What the commands do, by their names. @type {Map<string, () => void>} */
@@ -57,10 +57,9 @@ function seek() {
     const query = new URLSearchParams({ search: letters, empty: 1, limit: MOST, html: 1 });
     // If the request fails, the list shows the threads that the page knows.
     const answer = await call('GET', `/${room}/threads?${query}`).catch(() => null);
-    isAway = answer === null;
-    const threads = answer ?? [];
     if (!dialog.open || field.value.trim() !== letters) return;
-    found = { letters, threads };
+    isAway = answer === null;
+    found = { letters, threads: answer ?? [] };
     listAgain();
   }, PAUSE);
 }

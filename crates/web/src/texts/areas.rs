@@ -109,7 +109,7 @@ texts! {
         nothing_found: String,
         flows: String,
         new: String,
-        all_flows: String,
+        your_flows: String,
         people: String,
         mentions: String,
         notifications: String,

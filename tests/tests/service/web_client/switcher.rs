@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::{ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
-on_both_databases![titles_of_threads_show_no_markdown];
-on_sqlite![
-    it_ends_with_a_search_for_what_was_typed,
+on_both_databases![
+    titles_of_threads_show_no_markdown,
     it_says_that_the_server_is_away,
 ];
+on_sqlite![it_ends_with_a_search_for_what_was_typed];
 
 fn open_switcher(browser: &Browser, letters: &str) {
     click(browser, ".side [data-do=jump]");

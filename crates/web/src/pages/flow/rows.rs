@@ -199,7 +199,8 @@ impl RowThread {
         }
     }
 
-    /// The thread of a message. The one that began it is not told its title, which is its own text.
+    /// The thread of a message. The row of the message that began the thread shows no title, since the
+    /// title is the text of that message.
     fn of_message(thread: &PageThread, message: i64, flow: &str) -> Self {
         match thread.state.root.0 == message {
             true => Self::untitled(thread, flow),
