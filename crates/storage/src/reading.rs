@@ -102,6 +102,24 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(row).collect())
     }
 
+    /// The first message of one kind behind a place.
+    fn find_first_of_kind(
+        c: &mut Connection,
+        room: RoomId,
+        place: MessageId,
+        tag: &str,
+    ) -> Result<Option<MessageId>> {
+        let first = message_tags::table
+            .filter(message_tags::room_id.eq(room.0))
+            .filter(message_tags::tag.eq(tag))
+            .filter(message_tags::message_id.gt(place.0))
+            .order(message_tags::message_id)
+            .select(message_tags::message_id)
+            .first(c)
+            .optional()?;
+        Ok(first.map(MessageId))
+    }
+
     /// Up to where the user has read these threads, where that is further than the inbox.
     pub fn list_thread_markers(
         c: &mut Connection,
@@ -193,6 +211,8 @@ struct InboxNews {
     unread: Vec<(MessageId, MessageId)>,
     /// The last one that was looked at.
     last: Option<MessageId>,
+    /// Whether all were looked at.
+    is_all: bool,
 }
 
 impl<C: Access> Members<'_, C> {
@@ -266,7 +286,7 @@ impl<C: Access> Members<'_, C> {
         for _ in 0..INBOX_PARTS {
             let place = news.last.unwrap_or(read_up_to);
             let rows = self.inbox_behind(room, user, place)?;
-            let is_end = i64::try_from(rows.len()).is_ok_and(|count| count < INBOX_LOOKED_AT);
+            news.is_all = i64::try_from(rows.len()).is_ok_and(|count| count < INBOX_LOOKED_AT);
             news.last = rows.last().map(|row| row.id).or(news.last);
             let roots: BTreeSet<MessageId> = rows.iter().map(|row| row.root).collect();
             let roots: Vec<MessageId> = roots.into_iter().collect();
@@ -277,7 +297,7 @@ impl<C: Access> Members<'_, C> {
             };
             let unread = rows.into_iter().filter(is_unread);
             news.unread = unread.map(|row| (row.id, row.root)).collect();
-            if is_end || !news.unread.is_empty() {
+            if news.is_all || !news.unread.is_empty() {
                 break;
             }
         }
@@ -413,15 +433,36 @@ impl Members<'_, Tx<'_>> {
         let (chat, inbox) = (ReadMarker::Chat, ReadMarker::Inbox);
         let chat = moves(chat) && self.move_marker(room, user, chat, message)?;
         let inbox = moves(inbox) && self.move_marker(room, user, inbox, message)?;
-        if inbox {
+        if chat && !inbox {
+            self.pass_chat(room, user, message)?;
+        }
+        if chat || inbox {
             self.delete_overtaken(room, user)?;
         }
         Ok(chat || inbox)
     }
 
-    /// Notes up to where a user has read a thread. Where nothing before that is unread in the inbox
-    /// any more, its marker moves along, so that the threads need not be remembered for ever. Tells
-    /// whether anything changed.
+    /// Moves the marker of the inbox to a message, or to where the inbox has its next one before
+    /// that. In flows without an inbox it would fall behind for ever, and all between the markers
+    /// is searched for mentions.
+    fn pass_chat(&mut self, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
+        let Some(membership) = self.find(room, user)? else {
+            return Ok(());
+        };
+        let place = membership.inbox_read_up_to;
+        let mut end = message;
+        for tag in ReadMarker::Inbox.kinds().into_iter().filter_map(kind_tag) {
+            if let Some(first) = self.find_first_of_kind(room, place, tag)? {
+                end = end.min(MessageId(first.0 - 1));
+            }
+        }
+        self.move_marker(room, user, ReadMarker::Inbox, end)?;
+        Ok(())
+    }
+
+    /// Notes up to where a user has read a thread. The marker of the inbox moves to before what is
+    /// still unread there, or to the end of the flow, so that the threads need not be remembered
+    /// for ever. Tells whether anything changed.
     ///
     /// # Errors
     ///
@@ -442,10 +483,12 @@ impl Members<'_, Tx<'_>> {
             return Ok(false);
         }
         let news = self.find_inbox_news(room, user, place)?;
-        let end = match (news.unread.first(), news.last) {
-            (Some((first, _)), _) => MessageId(first.0 - 1),
-            (None, last) => last.unwrap_or(place),
+        let end = match news.unread.first() {
+            Some((first, _)) => Some(MessageId(first.0 - 1)),
+            None if news.is_all => self.0.rooms().find_last_message_id(room)?,
+            None => news.last,
         };
+        let end = end.unwrap_or(place);
         if self.move_marker(room, user, ReadMarker::Inbox, end)? {
             self.delete_overtaken(room, user)?;
         }

@@ -3,8 +3,8 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -57,6 +57,8 @@ pub struct Cable {
     states: watch::Sender<State>,
     /// Whether the next stream shall go on after an event that never was.
     misleads: Arc<AtomicBool>,
+    /// What a request has in its head that ends its connection.
+    refused: Arc<Mutex<Option<&'static str>>>,
     task: JoinHandle<()>,
 }
 
@@ -72,17 +74,20 @@ impl Cable {
             losses: 0,
         });
         let misleads = Arc::new(AtomicBool::new(false));
+        let refused = Arc::new(Mutex::new(None));
         let carrier = Carrier {
             target: target.to_owned(),
             hold,
             states: states.subscribe(),
             misleads: Arc::clone(&misleads),
+            refused: Arc::clone(&refused),
         };
         let task = tokio::spawn(carrier.accept(listener));
         Self {
             address,
             states,
             misleads,
+            refused,
             task,
         }
     }
@@ -129,6 +134,11 @@ impl Cable {
         self.misleads.store(true, Ordering::Relaxed);
     }
 
+    /// Ends the connections of requests with this in their head, or of none any more.
+    pub fn refuse(&self, part: Option<&'static str>) {
+        *self.refused.lock().unwrap() = part;
+    }
+
     /// Ends all connections, and new ones too, until the cable is plugged in.
     pub fn unplug(&self) {
         self.end_connections(Condition::Unplugged);
@@ -160,6 +170,7 @@ struct Carrier {
     hold: Duration,
     states: watch::Receiver<State>,
     misleads: Arc<AtomicBool>,
+    refused: Arc<Mutex<Option<&'static str>>>,
 }
 
 impl Carrier {
@@ -211,6 +222,10 @@ impl Carrier {
                 let state = *self.states.borrow();
                 if state.condition == Condition::Mute || state.losses != losses {
                     continue;
+                }
+                let refused = *self.refused.lock().unwrap();
+                if refused.is_some_and(|part| has(bytes, part.as_bytes())) {
+                    return Err(io::ErrorKind::ConnectionReset.into());
                 }
                 if has(bytes, HELD_UP) {
                     committing.store(true, Ordering::Relaxed);

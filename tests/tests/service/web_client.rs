@@ -12,6 +12,7 @@ mod german;
 mod hostile;
 mod keyboard;
 mod keys;
+mod late;
 mod long_chat;
 mod marks;
 mod media;
@@ -45,6 +46,7 @@ use tokio::runtime::Handle;
 const MAIN: &str = "acme/main";
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
+const DOWN: &str = "\u{e015}";
 const UP: &str = "\u{e013}";
 const WRITE: &str = "#composer textarea";
 

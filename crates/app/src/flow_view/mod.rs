@@ -99,13 +99,17 @@ impl View<'_> {
             _ => Vec::new(),
         };
         let unread_mentions = match self.place {
-            Some(place) => reader.members().count_unread_mentions(
-                flow.room,
-                self.user,
-                place.read_up_to,
-                place.inbox_read_up_to,
-            )?,
-            None => 0,
+            Some(place)
+                if place.read_up_to.min(place.inbox_read_up_to).0 < flow.last_message_id =>
+            {
+                reader.members().count_unread_mentions(
+                    flow.room,
+                    self.user,
+                    place.read_up_to,
+                    place.inbox_read_up_to,
+                )?
+            }
+            _ => 0,
         };
         Ok(WireFlow {
             id: flow.id.0.clone(),

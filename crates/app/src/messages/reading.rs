@@ -48,9 +48,8 @@ impl Messages {
     }
 
     /// Notes that the caller, who was admitted as for [`Messages::mark_read`], has read a thread up
-    /// to a message, and tells the caller's own streams. The marker of the inbox moves along where
-    /// nothing before the message is unread there any more. The flow, without its people, says what
-    /// is unread then.
+    /// to a message, and tells the caller's own streams. The flow, without its people, says what is
+    /// unread then.
     ///
     /// # Errors
     ///

@@ -15,6 +15,8 @@ on_every_database!(
     chat_and_inbox_have_markers_of_their_own,
     a_thread_is_read_on_its_own,
     the_inbox_is_read_where_its_threads_are,
+    the_marker_of_the_inbox_keeps_up_with_the_chat,
+    what_was_read_of_threads_is_forgotten_when_the_markers_pass_it,
     a_thread_with_something_unread_before_its_end_is_unread,
     who_leaves_forgets_what_they_read,
     so_many_messages_behind_a_marker_are_looked_at,
@@ -110,22 +112,65 @@ async fn a_thread_is_read_on_its_own(home: Arc<Home>) {
     assert_eq!(unread_threads(&world).await, [1, 2, 4]);
 }
 
+/// Up to where bob has read the inbox.
+async fn place(world: &World) -> i64 {
+    let (room, bob) = (world.main, world.bob);
+    let membership = world.read(move |reader| reader.members().find(room, bob));
+    membership.await.expect("bob is in").inbox_read_up_to.0
+}
+
+/// How many of the threads that the first messages began bob is known to have read.
+async fn markers(world: &World) -> usize {
+    let (room, bob) = (world.main, world.bob);
+    let roots: Vec<MessageId> = (1..=9).map(MessageId).collect();
+    let found = world.read(move |reader| reader.members().list_thread_markers(room, bob, &roots));
+    found.await.len()
+}
+
+async fn the_marker_of_the_inbox_keeps_up_with_the_chat(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let say = async || world.say(chat(world.main, world.ann, "hello")).await;
+    let read_chat = async |message| read(&world, Some(ReadMarker::Chat), message).await;
+    say().await;
+    say().await;
+    read_chat(1).await;
+    assert_eq!(place(&world).await, 1, "the inbox has nothing");
+    world.say(ticket(&world, "7")).await;
+    say().await;
+    read_chat(4).await;
+    assert_eq!(place(&world).await, 2, "what comes next is unread");
+    assert_eq!(unread(&world).await, (vec![], vec![3]));
+    assert!(read(&world, Some(ReadMarker::Inbox), 3).await);
+    say().await;
+    read_chat(5).await;
+    assert_eq!(place(&world).await, 5);
+}
+
+async fn what_was_read_of_threads_is_forgotten_when_the_markers_pass_it(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let answer = |root| comment(MessageId(root), chat(world.main, world.ann, "an answer"));
+    for _ in 0..2 {
+        world.say(chat(world.main, world.ann, "a question")).await;
+    }
+    world.say(answer(1)).await;
+    world.say(answer(2)).await;
+    assert!(read_thread(&world, 1, 3).await);
+    assert!(read_thread(&world, 2, 4).await);
+    assert_eq!((place(&world).await, markers(&world).await), (4, 2));
+    read(&world, Some(ReadMarker::Chat), 3).await;
+    assert_eq!(markers(&world).await, 1);
+    read(&world, Some(ReadMarker::Chat), 4).await;
+    assert_eq!(markers(&world).await, 0);
+    assert!(!read_thread(&world, 2, 4).await, "nothing is new");
+}
+
 async fn the_inbox_is_read_where_its_threads_are(home: Arc<Home>) {
     let world = World::new(&home).await;
     for thread in ["7", "8", "7", "9"] {
         world.say(ticket(&world, thread)).await;
     }
-    let (room, bob) = (world.main, world.bob);
-    let place = async || {
-        let membership = world.read(move |reader| reader.members().find(room, bob));
-        membership.await.expect("bob is in").inbox_read_up_to.0
-    };
-    let markers = async || {
-        let roots: Vec<MessageId> = (1..=4).map(MessageId).collect();
-        let found =
-            world.read(move |reader| reader.members().list_thread_markers(room, bob, &roots));
-        found.await.len()
-    };
+    let place = || place(&world);
+    let markers = || markers(&world);
     read_thread(&world, 2, 2).await;
     assert_eq!((place().await, markers().await), (0, 1));
     read_thread(&world, 1, 3).await;

@@ -13,6 +13,7 @@ import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
 import { SPREAD, openStream } from './live.js';
+import { pace } from './pace.js';
 import { notice } from './notices.js';
 import { Outbox, sendWaiting } from './outbox.js';
 import { Panes } from './panes.js';
@@ -20,7 +21,7 @@ import { isWrittenIn, loadPage, takeChildren } from './parts.js';
 import { fillThread } from './row.js';
 import { isChangeable, isEditable, isGone, showTools } from './row-tools.js';
 import { pickEmoji } from './picker.js';
-import { askPresence, notePresence } from './presence.js';
+import { askPresence, forgetPresence, notePresence } from './presence.js';
 import { toggleReaction } from './reactions.js';
 import { Reading, TABS, isLooking } from './reading.js';
 import { editStatus, showStatus } from './status.js';
@@ -68,7 +69,7 @@ function put(message) {
   if (message.user === self.me && isNew && !chat.hasNewer) chat.goToEnd();
   showNewer(isInChat && message.user !== self.me);
   // A message that the reader does not see is counted, as in the other flows.
-  if (!countNews(message)) refresh(LISTS);
+  if (!countNews(message)) refreshSoon(LISTS);
   markRead();
   if (message.id <= reading.read) return;
   if (isInChat && message.user !== self.me && !isLooking()) chat.beginUnread(message.id, reading.read);
@@ -404,10 +405,12 @@ function heard(event, isAgain = false) {
       break;
     case 'flow-add':
     case 'flow-remove':
+      refreshSoon(LISTS);
+      break;
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      refreshSoon(LISTS);
+      slowly(() => refreshSoon(LISTS));
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -415,7 +418,7 @@ function heard(event, isAgain = false) {
       if (event.event === 'action' && isHere(event)) refreshSoon(LISTS);
       notice(event);
       if (isHere(event)) put(event);
-      else if (!countNews(event)) refresh(LISTS);
+      else if (!countNews(event)) refreshSoon(LISTS);
   }
 }
 
@@ -494,6 +497,9 @@ const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
 const stale = new Set();
 
+/** Events that others cause as often as they like make the pages ask the server ever more seldom. */
+const slowly = pace();
+
 /** Such events reach all members at the same time. The pages do not all ask the server at once. */
 function refreshSoon(parts) {
   for (const part of parts) stale.add(part);
@@ -525,6 +531,7 @@ async function rebuild() {
   stale.clear();
   isHolding = parts.includes('chat');
   const { href } = location;
+  const { noted } = reading;
   const page = pageOf(await loadPage());
   if (href !== location.href) {
     // The reader has opened another pane meanwhile.
@@ -562,6 +569,8 @@ async function rebuild() {
   }
   if (place && !focused.isConnected) (sameAction(focused) ?? find(place))?.focus({ preventScroll: true });
   reading.take(now);
+  // The page may have been made before the server noted that.
+  if (noted !== reading.noted) for (const id of TABS) stale.add(id);
   self.csrf = page.body.dataset.csrf;
   self.event = page.body.dataset.event;
   stream.join();
@@ -583,10 +592,14 @@ function changed(state) {
     outbox.wake();
     reading.tellAgain();
     // Streams bring changes of presence only.
-    if (wasBroken) refreshSoon(['conversations']);
+    if (wasBroken) {
+      forgetPresence();
+      refreshSoon(['conversations', 'presence']);
+    }
     wasBroken = false;
     for (const { tray } of composers) tray?.resume();
     if (flow) askPresence(room);
+    markRead();
   }
 }
 

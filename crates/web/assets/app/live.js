@@ -9,6 +9,9 @@ import { sharedWorkerAddress } from './worker-address.js';
 const OFFLINE_AFTER = 5000;
 /** Milliseconds over which pages spread their requests: an event reaches all members at the same time. */
 export const SPREAD = 2000;
+/** Milliseconds after which a worker that could not be loaded is loaded again. */
+const FIRST_PAUSE = 1000;
+const LAST_PAUSE = 30000;
 /** Milliseconds for which a sign of the reader counts. */
 const SIGN = 30000;
 /** What shows that the reader is there. */
@@ -59,15 +62,27 @@ function connect(heard, changed) {
       seen: () => connection.seen(),
     };
   }
-  const { port } = new SharedWorker(sharedWorkerAddress, {
-    type: 'module',
-    name: `eddyline-${self.me}`,
-  });
-  port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
+  let port;
+  let joined = null;
+  let pause = FIRST_PAUSE;
+  const start = () => {
+    const worker = new SharedWorker(sharedWorkerAddress, { type: 'module', name: `eddyline-${self.me}` });
+    port = worker.port;
+    port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
+    // The network broke before the worker was loaded.
+    worker.onerror = () => {
+      port.close();
+      changed('broken');
+      setTimeout(start, pause);
+      pause = Math.min(2 * pause, LAST_PAUSE);
+    };
+    if (joined) port.postMessage({ join: joined });
+  };
+  start();
   addEventListener('pagehide', () => port.postMessage({ leave: true }));
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   return {
-    join: (join) => port.postMessage({ join }),
+    join: (join) => port.postMessage({ join: (joined = join) }),
     wake: () => port.postMessage({ wake: true }),
     seen: () => port.postMessage({ seen: true }),
   };

@@ -35,6 +35,11 @@ export function notePresence({ user_id: user, state }, flow, isHere = true) {
   else change();
 }
 
+/** Forgets what the stream has told: it may have missed changes. */
+export function forgetPresence() {
+  told.clear();
+}
+
 /** Requests the presence of all users when a stream begins, since streams bring changes only. */
 export async function askPresence(room) {
   if (!find('[data-online]')) return;

@@ -1,6 +1,6 @@
 // What the reader has read of the flow or conversation of the page.
 
-import { call } from './api.js';
+import { Refused, call } from './api.js';
 import { noteFlow, noteRead } from './counts.js';
 import { find } from './dom.js';
 import { t } from './texts.js';
@@ -32,10 +32,14 @@ export class Reading {
     this.read = 0;
     /** What the server has not been told, since it was away. */
     this.untold = 0;
+    /** Whether only the server knows what the tab counts after the reader has read the chat. */
+    this.isUncounted = false;
     /** Up to which message the server has been told that each thread was read. @type {Map<string, number>} */
     this.threads = new Map();
     /** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
     this.turn = 0;
+    /** How often the server has noted what was read of threads and of the inbox. */
+    this.noted = 0;
     this.take(find('#main'));
   }
 
@@ -56,18 +60,27 @@ export class Reading {
     const last = Math.max(this.newest, this.chat.last);
     if (last <= this.read) return;
     this.read = last;
-    this.tell(last);
+    // More may come before the server says so.
+    this.isUncounted = !noteRead({ flow, to: other, message: last, marker: 'chat' });
+    void this.tell(last);
   }
 
   /** Tells the server up to which message the reader has read the chat. */
-  tell(message) {
+  async tell(message) {
     this.untold = 0;
-    call('PUT', `/${room}/read`, { message, ...(flow && { marker: 'chat' }) }).catch(() => (this.untold = message));
+    try {
+      await call('PUT', `/${room}/read`, { message, ...(flow && { marker: 'chat' }) });
+    } catch {
+      this.untold = message;
+      return;
+    }
+    if (this.isUncounted) this.stale(TABS);
+    this.isUncounted = false;
   }
 
   /** Tells the server what it could not be told. */
   tellAgain() {
-    if (this.untold > 0) this.tell(this.untold);
+    if (this.untold > 0) void this.tell(this.untold);
   }
 
   /** Tells the server that the reader has seen the newest message of a thread. */
@@ -81,10 +94,11 @@ export class Reading {
     const { turn } = this;
     try {
       const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
+      this.noted += 1;
       if (turn === this.turn && !noteFlow(answer)) this.stale(TABS);
-    } catch {
-      // The reader's next look tells it.
-      this.threads.set(thread, told);
+    } catch (error) {
+      // The reader's next look tells it, unless the server would refuse it again.
+      if (!(error instanceof Refused) || error.isPassing) this.threads.set(thread, told);
     }
   }
 
@@ -99,8 +113,7 @@ export class Reading {
       notify(t('script.api.failed', { reason: error.message }));
       return;
     }
-    // What the server answers to an earlier request knows less.
-    this.turn += 1;
+    this.noted += 1;
     const hasFocus = [button, document.body].includes(document.activeElement);
     this.heard({ flow, message, marker: 'inbox' });
     // The button is hidden now.
@@ -111,6 +124,8 @@ export class Reading {
   heard(content) {
     const { flow: id, to, message, marker, thread_id: thread } = content;
     const isOfPage = id ? id === flow : to === other;
+    // What the server answers to an earlier request knows less.
+    if (isOfPage && !thread && marker !== 'chat') this.turn += 1;
     if (isOfPage && thread) {
       if (message <= (this.threads.get(thread) ?? 0)) return;
       markThreadsRead(message, thread);
@@ -124,8 +139,9 @@ export class Reading {
     const { list } = listOf().dataset;
     // What this page itself has marked stays unread here until the reader opens it.
     if (marker === 'chat' && message <= this.read) return;
-    if (!marker || marker === { inbox: 'inbox', threads: 'chat' }[list]) markThreadsRead(message);
+    const isOfList = !marker || marker === { inbox: 'inbox', threads: 'chat' }[list];
+    if (isOfList) markThreadsRead(message);
     // A thread of the inbox is unread by an answer in the chat, too.
-    else if (list === 'inbox') this.stale(['inbox']);
+    if (list === 'inbox' && (!isOfList || (marker && message > this.read))) this.stale(['inbox']);
   }
 }

@@ -8,6 +8,8 @@ const PAGES_CACHE = 'eddyline-pages';
 const OFFLINE = `${root}/app/-/offline`;
 /** The start address of the installed client, which the server redirects to a flow. */
 const START = `${root}/`;
+/** The answers to a reader who may not see a page any more. */
+const GONE = [403, 404, 410];
 /** How many pages are kept, those that were looked at last. */
 const MOST_PAGES = 20;
 
@@ -56,6 +58,7 @@ async function page(event) {
   try {
     const answer = await fetch(request);
     if (answer.ok) event.waitUntil(keep(request.url, answer.clone()));
+    else if (GONE.includes(answer.status)) event.waitUntil(drop(request.url));
     return answer;
   } catch (error) {
     const kept = (await caches.match(request.url)) ?? (await lastSeen(request.url)) ?? (await caches.match(OFFLINE));
@@ -78,6 +81,19 @@ async function keep(url, answer) {
   await cache.put(url, answer);
   const all = await cache.keys();
   for (const oldest of all.slice(0, Math.max(0, all.length - MOST_PAGES))) await cache.delete(oldest);
+}
+
+/** Removes the pages of a flow or conversation that the reader may not see any more. */
+async function drop(url) {
+  const cache = await caches.open(PAGES_CACHE);
+  const room = roomOf(url);
+  for (const { url: kept } of await cache.keys()) if (roomOf(kept) === room) await cache.delete(kept);
+}
+
+/** Where the pages of a flow or conversation begin. */
+function roomOf(url) {
+  const path = new URL(url).pathname.slice(root.length);
+  return path.match(/^\/app\/(?:-\/private\/[^/]+|[^/]+\/[^/]+)/)?.[0] ?? path;
 }
 
 /** What stands under a digest never changes. */

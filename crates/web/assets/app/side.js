@@ -8,6 +8,7 @@ import './frame.js';
 import { SPREAD, openStream } from './live.js';
 import { notice } from './notices.js';
 import { sendWaiting } from './outbox.js';
+import { pace } from './pace.js';
 import { notePresence } from './presence.js';
 import { isHit } from './row.js';
 
@@ -38,10 +39,12 @@ function heard(event) {
     case 'reset':
     case 'flow-add':
     case 'flow-remove':
+      refreshSoon();
+      break;
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      refreshSoon();
+      slowly(refreshSoon);
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -68,6 +71,9 @@ function showRead({ flow, message, marker, thread_id: thread }) {
   }
   return true;
 }
+
+/** As on the page of a flow. */
+const slowly = pace();
 
 function refreshSoon() {
   timer ||= setTimeout(refresh, Math.random() * SPREAD);

@@ -135,9 +135,9 @@ function list() {
 
 /** Lists what is known by now. A choice that the reader has gone on to stays marked. */
 function listAgain() {
-  const marked = choices.marked === choices.options[0] ? undefined : choices.marked?.to;
+  const marked = choices.marked === choices.options[0] ? undefined : choices.marked?.name;
   list();
-  choices.mark(choices.options.find(({ to }) => to !== undefined && to === marked) ?? choices.options[0]);
+  choices.mark(choices.options.find(({ name }) => name === marked) ?? choices.options[0]);
 }
 
 function group(name, shown, letters) {
@@ -159,7 +159,8 @@ function optionOf({ text, to, run, sign, hue, about }, letters) {
   if (about) option.append(make('span', { className: 'sub end', textContent: about }));
   if (hue !== undefined) option.dataset.hue = hue;
   option.setAttribute('role', 'option');
-  option.to = to;
+  // A command leads to no address.
+  option.name = to ?? text;
   option.run = run ?? (() => location.assign(root + to));
   return option;
 }

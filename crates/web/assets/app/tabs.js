@@ -15,8 +15,14 @@ function roomOf(tab) {
 /** Marks what a tab counts as read: mentions would bring the tab back. */
 async function markRead(tab) {
   if (tab.dataset.mentions === '0') return;
-  const [last] = await call('GET', `${roomOf(tab)}/messages?limit=1`);
-  if (last) await call('PUT', `${roomOf(tab)}/read`, { message: last.id });
+  const room = roomOf(tab);
+  const [last] = await call('GET', `${room}/messages?limit=1`);
+  if (!last) return;
+  const message = last.id;
+  await call('PUT', `${room}/read`, { message, ...(tab.dataset.flow && { marker: 'chat' }) });
+  // The inbox stays unread, unless the mentions stand there.
+  const isInInbox = tab.dataset.flow && (await call('GET', room)).unread_mentions > 0;
+  if (isInInbox) await call('PUT', `${room}/read`, { message, marker: 'inbox' });
 }
 
 async function close(pressed) {

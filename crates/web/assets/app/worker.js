@@ -2,6 +2,8 @@
 
 import { Connection, positionOf } from './stream.js';
 
+/** Milliseconds for which a change of presence may be newer than a page. */
+const PRESENCE_KEPT = 60000;
 /** How many events are kept for tabs whose page is older than the stream. */
 const KEPT = 1000;
 
@@ -9,6 +11,8 @@ const KEPT = 1000;
 const ports = new Set();
 /** @type {{id: string, event: object}[]} */
 let events = [];
+/** The last change of presence of each user in each flow. Such events have no place in the log. */
+const presences = new Map();
 /** The event that the kept ones follow. */
 let start = '';
 let state = 'open';
@@ -25,6 +29,7 @@ function tell(message) {
 }
 
 function heard(event, id) {
+  if (event.event === 'presence') presences.set(`${event.flow} ${event.content.user_id}`, { event, at: Date.now() });
   if (event.event === 'reset') {
     events = [];
     start = connection.last;
@@ -62,6 +67,9 @@ function replay(port, last) {
   if (positionOf(last) < positionOf(start)) port.postMessage({ event: { event: 'reset' } });
   for (const { id, event } of events) {
     if (positionOf(id) > positionOf(last)) port.postMessage({ event });
+  }
+  for (const { event, at } of presences.values()) {
+    if (Date.now() - at < PRESENCE_KEPT) port.postMessage({ event });
   }
 }
 

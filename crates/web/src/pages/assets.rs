@@ -99,6 +99,7 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ("lightbox.js", include_str!("../../assets/app/lightbox.js")),
     ("notices.js", include_str!("../../assets/app/notices.js")),
     ("outbox.js", include_str!("../../assets/app/outbox.js")),
+    ("pace.js", include_str!("../../assets/app/pace.js")),
     ("panes.js", include_str!("../../assets/app/panes.js")),
     ("parts.js", include_str!("../../assets/app/parts.js")),
     ("people.js", include_str!("../../assets/app/people.js")),

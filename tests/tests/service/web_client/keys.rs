@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity};
 
-use super::{ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, texts};
+use super::{
+    DOWN, ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, texts,
+};
 
 on_both_databases![
     shift_enter_begins_a_line_and_sends_nothing,
@@ -25,7 +27,6 @@ on_both_databases![
 const ALT: &str = "\u{e00a}";
 const CONTROL: &str = "\u{e009}";
 const DELETE: &str = "\u{e017}";
-const DOWN: &str = "\u{e015}";
 const RELEASE: &str = "\u{e000}";
 const SHIFT: &str = "\u{e008}";
 const UP: &str = "\u{e013}";

@@ -15,22 +15,30 @@ on_both_databases![
     what_happens_while_the_network_is_away_is_shown_once_and_in_order,
     what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order,
     a_message_whose_answer_is_lost_is_stored_once,
+    a_page_whose_worker_could_not_be_loaded_gets_its_stream_later,
 ];
 
 /// More than the page opens with, and than one request loads.
 const MEANWHILE: usize = 70;
 
+/// A cable to the server.
+async fn cable_to(server: &Server) -> Cable {
+    let host = server.base_url().trim_start_matches("http://");
+    Cable::to(host, Duration::ZERO).await
+}
+
 /// A cable to the server, and a browser at its end that shows the flow.
 pub(super) async fn at_a_cable(browser: &Browser, server: &Server, who: &Caller) -> Cable {
-    let host = server.base_url().trim_start_matches("http://");
-    let cable = Cable::to(host, Duration::ZERO).await;
-    tokio::task::block_in_place(|| {
-        let base = format!("http://{}", cable.address());
-        sign_in(browser, server, &base, who);
-        browser.open(&format!("{base}/app/{MAIN}"));
-        ready(browser);
-    });
+    let cable = cable_to(server).await;
+    tokio::task::block_in_place(|| open_at(&cable, browser, server, who));
     cable
+}
+
+fn open_at(cable: &Cable, browser: &Browser, server: &Server, who: &Caller) {
+    let base = format!("http://{}", cable.address());
+    sign_in(browser, server, &base, who);
+    browser.open(&format!("{base}/app/{MAIN}"));
+    ready(browser);
 }
 
 /// A browser at a cable, in which Ada reads a first message of Ben's. The page is marked ([`stays`]).
@@ -186,4 +194,28 @@ async fn a_message_whose_answer_is_lost_is_stored_once(server: Server) {
         assert_eq!(shown(&browser), ["once", "and on"]);
     });
     assert_eq!(stored(&ada).await, ["once", "and on"]);
+}
+
+async fn a_page_whose_worker_could_not_be_loaded_gets_its_stream_later(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    let cable = cable_to(&server).await;
+    cable.refuse(Some("/worker.js"));
+    tokio::task::block_in_place(|| {
+        open_at(&cable, &browser, &server, &ada);
+        shows(&browser, "#offline:not([hidden])");
+    });
+    ben.say(MAIN, "meanwhile").await;
+    cable.refuse(None);
+    tokio::task::block_in_place(|| {
+        sees(&browser, "meanwhile");
+        browser.wait_for("document.querySelector('#offline').hidden");
+    });
+    ben.say(MAIN, "afterwards").await;
+    tokio::task::block_in_place(|| {
+        sees(&browser, "afterwards");
+        assert_eq!(texts(&browser), ["meanwhile", "afterwards"]);
+    });
 }

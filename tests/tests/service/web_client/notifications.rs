@@ -2,6 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, PASSWORD, Patience, Server, on_both_databases};
 use serde_json::{Value as Json, json};
@@ -13,7 +14,10 @@ use crate::receiver::{Answer, Receiver, status};
 on_both_databases![&["--allow-private-targets"];
     a_push_message_is_shown_when_no_page_is_open,
 ];
-on_both_databases![a_page_that_was_seen_starts_without_a_network,];
+on_both_databases![
+    a_page_that_was_seen_starts_without_a_network,
+    pages_of_a_flow_are_not_kept_when_the_reader_is_out,
+];
 
 /// Stands for the push service of the browser, which is on the internet. The keys are as real.
 const PUSH_MANAGER: &str = "
@@ -192,5 +196,40 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
         super::click(&browser, ".home-menu > summary");
         browser.press("Sign out");
         browser.wait_for("caches.has('eddyline-pages').then((has) => { globalThis.kept = has; }) && globalThis.kept === false");
+    });
+}
+
+async fn pages_of_a_flow_are_not_kept_when_the_reader_is_out(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let base = server.base_url();
+    let kept = |what: &str| {
+        browser.wait_for(&format!(
+            "caches.open('eddyline-pages').then((cache) => cache.keys())
+                 .then((all) => {{ globalThis.kept = all.map(({{ url }}) => new URL(url).pathname); }})
+             && globalThis.kept && {what}"
+        ));
+    };
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ben);
+        browser.wait_for("navigator.serviceWorker.controller");
+        for path in ["/app/acme/main", "/app/acme/side", "/app/acme/side/people"] {
+            browser.open(&format!("{base}{path}"));
+            ready(&browser);
+            kept(&format!("kept.includes('{path}')"));
+        }
+    });
+    // The page that is open loads itself anew, and is there no more.
+    let out = format!("/flows/acme/side/users/{}", ben.id);
+    ben.does(Method::DELETE, &out, &json!(null)).await;
+    tokio::task::block_in_place(|| {
+        kept("!kept.some((path) => path.includes('/side'))");
+        assert_eq!(
+            browser.execute("return kept.includes('/app/acme/main')"),
+            true
+        );
     });
 }

@@ -4,11 +4,12 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
 use serde_json::json;
 
-use super::{ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
+use super::{DOWN, ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
 on_both_databases![
     titles_of_threads_show_no_markdown,
     it_says_that_the_server_is_away,
+    a_command_stays_marked_when_more_is_known,
 ];
 on_sqlite![it_ends_with_a_search_for_what_was_typed];
 
@@ -129,6 +130,43 @@ async fn it_ends_with_a_search_for_what_was_typed(server: Server) {
         browser.type_keys("#switcher input", ENTER);
         is_at("/app/-/search");
         asks("dolphin");
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn a_command_stays_marked_when_more_is_known(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        // What is known of the flows comes when the test lets it come.
+        browser.execute(
+            "const real = window.fetch;
+             window.fetch = async (address, options) => {
+                 const answer = await real(address, options);
+                 if (String(address).endsWith('/flows/all')) await new Promise((resolve) => { window.letCome = resolve; });
+                 return answer;
+             }",
+        );
+        open_switcher(&browser, "e");
+        let marked = "document.querySelector('#switcher [aria-selected=true] .t')?.textContent";
+        let is_command = format!("{marked} === 'Threads of this flow'");
+        browser.wait_for("document.querySelectorAll('#switcher [role=option]').length > 3");
+        for _ in 0..20 {
+            if browser.execute(&format!("return {is_command}")) == true {
+                break;
+            }
+            browser.type_keys("#switcher input", DOWN);
+        }
+        browser.wait_for(&is_command);
+        browser.execute(
+            "document.querySelector('#switcher [role=option]').isOfBefore = true;
+             window.letCome()",
+        );
+        browser.wait_for("!document.querySelector('#switcher [role=option]').isOfBefore");
+        browser.wait_for(&is_command);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }

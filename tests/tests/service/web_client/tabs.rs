@@ -6,6 +6,8 @@ use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 use tokio::runtime::Handle;
 
+use crate::integrations::{Source, activity};
+
 use super::{ENTER, MAIN, UP, complaints, open, open_flow, ready, sees, shows, write};
 
 const CONTROL: &str = "\u{e009}";
@@ -15,6 +17,7 @@ const RELEASE: &str = "\u{e000}";
 on_both_databases![
     a_closed_tab_stays_closed_until_its_flow_is_visited,
     a_mention_brings_a_closed_tab_back_at_once,
+    a_tab_that_is_closed_leaves_its_inbox_unread,
     a_closed_conversation_comes_back_with_a_message,
     a_conversation_that_is_begun_stays_in_the_list,
     a_first_visit_says_what_a_flow_is,
@@ -257,4 +260,43 @@ async fn a_first_visit_says_what_a_flow_is(server: Server) {
         assert_eq!(browser.count("#hint"), 0);
         assert_eq!(complaints(&browser), Vec::<String>::new());
     });
+}
+
+async fn a_tab_that_is_closed_leaves_its_inbox_unread(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    let robot = server.robot("acme", &[]);
+    let source = Source::of(&robot, &ada, "acme/side", "Ledger").await;
+    source.push(&activity("1", "opened")).await;
+    ben.say("acme/side", "@ada?").await;
+    let closes = |browser: &Browser| {
+        let tab = ".tab[data-api='acme/side']";
+        browser.execute(&format!(
+            "document.querySelector(\"{tab} + .close\").click()"
+        ));
+        browser.wait_for(&format!("!document.querySelector(\"{tab}\")"));
+    };
+    tokio::task::block_in_place(|| {
+        browser.set_window_size(1440, 900);
+        open(&browser, &server, &ada);
+        closes(&browser);
+    });
+    let side = ada.get("/flows/acme/side").await;
+    assert_eq!(side["unread_mentions"], 0);
+    assert_eq!(side["inbox"]["unread"], 1);
+    // A mention in the inbox would bring the tab back.
+    let mut mention = activity("2", "opened");
+    mention["tags"] = json!(["@ada"]);
+    source.push(&mention).await;
+    tokio::task::block_in_place(|| {
+        open_flow(&browser, &server, "");
+        closes(&browser);
+    });
+    let side = ada.get("/flows/acme/side").await;
+    assert_eq!(side["unread_mentions"], 0);
+    assert_eq!(side["inbox"]["unread"], 0);
+    assert_eq!(side["open"], false);
 }

@@ -5,7 +5,9 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Server, on_both_databases};
 use serde_json::json;
 
-use super::{ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, sees, shows, texts, write};
+use super::{
+    DOWN, ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, sees, shows, texts, write,
+};
 
 on_both_databases![
     files_are_picked_pasted_and_dropped_and_the_pictures_looked_at,
@@ -20,7 +22,6 @@ on_both_databases![
     a_long_text_is_folded_until_it_is_asked_for,
 ];
 
-const DOWN: &str = "\u{e015}";
 const TAB: &str = "\u{e004}";
 const CONTROL: &str = "\u{e009}";
 const RELEASE: &str = "\u{e000}";
