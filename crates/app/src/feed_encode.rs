@@ -321,7 +321,9 @@ impl EntryEncoder {
         };
         let markers = reader.members().list_thread_markers(room, user, &[root])?;
         let read = markers.get(&root).copied();
-        let message = read.unwrap_or(membership.inbox_read_up_to);
+        // What stands before both markers is not remembered for each thread.
+        let both = membership.read_up_to.min(membership.inbox_read_up_to);
+        let message = read.unwrap_or(both);
         let thread = self.encoder.thread_id(room, root);
         Ok(Some(
             json!({"flow": flow.0, "thread_id": thread, "message": message.0}),

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use diesel::dsl::{Eq, Or, exists, not};
 use diesel::prelude::*;
+use eddyline_model::flows::FlowMembership;
 use eddyline_model::messages::{LastMessage, MessageKind};
 use eddyline_model::reading::ReadMarker;
 use eddyline_model::{MessageId, RoomId, UserId};
@@ -26,6 +27,11 @@ const CHAT_LOOKED_AT: i64 = 2_000;
 const INBOX_LOOKED_AT: i64 = 300;
 /// How often, while all of them are read.
 const INBOX_PARTS: usize = 10;
+/// How many of them are looked at when the chat was read.
+const PASSED_WITH_CHAT: i64 = 20;
+
+/// After all messages.
+const END: MessageId = MessageId(i64::MAX);
 
 /// A message of the inbox.
 struct InboxRow {
@@ -73,12 +79,15 @@ impl<C: Access> Members<'_, C> {
             .load(c)?)
     }
 
-    /// The messages of one kind behind a place, the earliest first.
-    fn kind_behind(
+    /// The messages of one kind after one message and through another, the earliest first, at most
+    /// `limit` of them.
+    fn kind_between(
         c: &mut Connection,
         room: RoomId,
         user: UserId,
-        place: MessageId,
+        after: MessageId,
+        through: MessageId,
+        limit: i64,
         tag: &str,
     ) -> Result<Vec<InboxRow>> {
         let rows = message_tags::table
@@ -89,9 +98,10 @@ impl<C: Access> Members<'_, C> {
             )
             .filter(message_tags::room_id.eq(room.0))
             .filter(message_tags::tag.eq(tag))
-            .filter(message_tags::message_id.gt(place.0))
+            .filter(message_tags::message_id.gt(after.0))
+            .filter(message_tags::message_id.le(through.0))
             .order(message_tags::message_id)
-            .limit(INBOX_LOOKED_AT)
+            .limit(limit)
             .select((messages::id, messages::thread_root, messages::user_id))
             .load::<(i64, Option<i64>, Option<i64>)>(c)?;
         let row = |(id, root, author): (i64, Option<i64>, Option<i64>)| InboxRow {
@@ -102,25 +112,7 @@ impl<C: Access> Members<'_, C> {
         Ok(rows.into_iter().map(row).collect())
     }
 
-    /// The first message of one kind behind a place.
-    fn find_first_of_kind(
-        c: &mut Connection,
-        room: RoomId,
-        place: MessageId,
-        tag: &str,
-    ) -> Result<Option<MessageId>> {
-        let first = message_tags::table
-            .filter(message_tags::room_id.eq(room.0))
-            .filter(message_tags::tag.eq(tag))
-            .filter(message_tags::message_id.gt(place.0))
-            .order(message_tags::message_id)
-            .select(message_tags::message_id)
-            .first(c)
-            .optional()?;
-        Ok(first.map(MessageId))
-    }
-
-    /// Up to where the user has read these threads, where that is further than the inbox.
+    /// Up to where the user has read these threads, where that is further than one of the markers.
     pub fn list_thread_markers(
         c: &mut Connection,
         room: RoomId,
@@ -215,6 +207,18 @@ struct InboxNews {
     is_all: bool,
 }
 
+impl InboxNews {
+    /// The last message before which nothing is unread, if that is known: `through`, when all up to
+    /// there were looked at.
+    fn end(&self, through: MessageId) -> Option<MessageId> {
+        match self.unread.first() {
+            Some((first, _)) => Some(MessageId(first.0 - 1)),
+            None if self.is_all => Some(through),
+            None => self.last,
+        }
+    }
+}
+
 impl<C: Access> Members<'_, C> {
     /// The chat messages of others after the user's marker, the earliest first, at most `limit` of
     /// them. Deleted ones are left out. Looks at 2,000 messages behind the marker and at the newest
@@ -254,26 +258,42 @@ impl<C: Access> Members<'_, C> {
         read_up_to: MessageId,
         limit: i64,
     ) -> Result<Vec<MessageId>> {
-        let unread = self.find_inbox_news(room, user, read_up_to)?.unread;
+        let unread = self.find_inbox_news(room, user, read_up_to, END)?.unread;
         let ids = unread.into_iter().map(|(id, _)| id);
         Ok(ids.take(usize::try_from(limit).unwrap_or(0)).collect())
     }
 
-    /// As [`Members::kind_behind`], of all kinds of the inbox. Each is one range of an index: asked
-    /// for together, all that stands behind the place would be read and sorted.
-    fn inbox_behind(
+    /// Looks at the messages of the inbox after one message and through another, the earliest
+    /// `limit` of them. Each kind is one range of an index: asked for together, all of the range would
+    /// be read and sorted.
+    fn inbox_between(
         &mut self,
         room: RoomId,
         user: UserId,
-        place: MessageId,
-    ) -> Result<Vec<InboxRow>> {
+        (after, through): (MessageId, MessageId),
+        limit: i64,
+    ) -> Result<InboxNews> {
         let mut rows = Vec::new();
         for tag in ReadMarker::Inbox.kinds().into_iter().filter_map(kind_tag) {
-            rows.extend(self.kind_behind(room, user, place, tag)?);
+            rows.extend(self.kind_between(room, user, after, through, limit, tag)?);
         }
         rows.sort_unstable_by_key(|row: &InboxRow| row.id);
-        rows.truncate(usize::try_from(INBOX_LOOKED_AT).unwrap_or(0));
-        Ok(rows)
+        let limit = usize::try_from(limit).unwrap_or(0);
+        rows.truncate(limit);
+        let (is_all, last) = (rows.len() < limit, rows.last().map(|row| row.id));
+        let roots: BTreeSet<MessageId> = rows.iter().map(|row| row.root).collect();
+        let roots: Vec<MessageId> = roots.into_iter().collect();
+        let markers = self.list_thread_markers(room, user, &roots)?;
+        let is_unread = |row: &InboxRow| {
+            let read = markers.get(&row.root);
+            row.is_by_another && read.is_none_or(|read| *read < row.id)
+        };
+        let unread = rows.into_iter().filter(is_unread);
+        Ok(InboxNews {
+            unread: unread.map(|row| (row.id, row.root)).collect(),
+            last,
+            is_all,
+        })
     }
 
     fn find_inbox_news(
@@ -281,22 +301,16 @@ impl<C: Access> Members<'_, C> {
         room: RoomId,
         user: UserId,
         read_up_to: MessageId,
+        through: MessageId,
     ) -> Result<InboxNews> {
         let mut news = InboxNews::default();
         for _ in 0..INBOX_PARTS {
-            let place = news.last.unwrap_or(read_up_to);
-            let rows = self.inbox_behind(room, user, place)?;
-            news.is_all = i64::try_from(rows.len()).is_ok_and(|count| count < INBOX_LOOKED_AT);
-            news.last = rows.last().map(|row| row.id).or(news.last);
-            let roots: BTreeSet<MessageId> = rows.iter().map(|row| row.root).collect();
-            let roots: Vec<MessageId> = roots.into_iter().collect();
-            let markers = self.list_thread_markers(room, user, &roots)?;
-            let is_unread = |row: &InboxRow| {
-                let read = markers.get(&row.root);
-                row.is_by_another && read.is_none_or(|read| *read < row.id)
+            let range = (news.last.unwrap_or(read_up_to), through);
+            let part = self.inbox_between(room, user, range, INBOX_LOOKED_AT)?;
+            news = InboxNews {
+                last: part.last.or(news.last),
+                ..part
             };
-            let unread = rows.into_iter().filter(is_unread);
-            news.unread = unread.map(|row| (row.id, row.root)).collect();
             if news.is_all || !news.unread.is_empty() {
                 break;
             }
@@ -342,7 +356,8 @@ impl<C: Access> Members<'_, C> {
             }
         }
         if !others.is_empty() {
-            let news = self.find_inbox_news(room, user, membership.inbox_read_up_to)?;
+            let place = membership.inbox_read_up_to;
+            let news = self.find_inbox_news(room, user, place, END)?;
             let roots = news.unread.into_iter().map(|(_, root)| root);
             unread.extend(roots.filter(|root| others.contains(root)));
         }
@@ -442,22 +457,33 @@ impl Members<'_, Tx<'_>> {
         Ok(chat || inbox)
     }
 
-    /// Moves the marker of the inbox to a message, or to where the inbox has its next one before
-    /// that. In flows without an inbox it would fall behind for ever, and all between the markers
+    /// Moves the marker of the inbox to a message of the chat, or to before what is unread in the
+    /// inbox. In flows without an inbox it would fall behind for ever, and all between the markers
     /// is searched for mentions.
     fn pass_chat(&mut self, room: RoomId, user: UserId, message: MessageId) -> Result<()> {
         let Some(membership) = self.find(room, user)? else {
             return Ok(());
         };
-        let place = membership.inbox_read_up_to;
-        let mut end = message;
-        for tag in ReadMarker::Inbox.kinds().into_iter().filter_map(kind_tag) {
-            if let Some(first) = self.find_first_of_kind(room, place, tag)? {
-                end = end.min(MessageId(first.0 - 1));
-            }
+        let range = (membership.inbox_read_up_to, message);
+        let news = self.inbox_between(room, user, range, PASSED_WITH_CHAT)?;
+        if let Some(end) = news.end(message) {
+            self.move_marker(room, user, ReadMarker::Inbox, end)?;
         }
-        self.move_marker(room, user, ReadMarker::Inbox, end)?;
         Ok(())
+    }
+
+    /// As [`Members::find`]. The row is held until the transaction ends, as it is by one that moves
+    /// its markers.
+    fn lock(&mut self, room: RoomId, user: UserId) -> Result<Option<FlowMembership>> {
+        #[cfg(feature = "postgres")]
+        if let Some(c) = self.0.postgres() {
+            let row = room_members::table
+                .find((room.0, user.0))
+                .select(room_members::user_id)
+                .for_update();
+            row.first::<i64>(c).optional()?;
+        }
+        self.find(room, user)
     }
 
     /// Notes up to where a user has read a thread. The marker of the inbox moves to before what is
@@ -474,7 +500,9 @@ impl Members<'_, Tx<'_>> {
         root: MessageId,
         message: MessageId,
     ) -> Result<bool> {
-        let Some(membership) = self.find(room, user)? else {
+        // What other servers commit after this stays unread.
+        let last = self.0.rooms().find_last_message_id(room)?;
+        let (Some(membership), Some(last)) = (self.lock(room, user)?, last) else {
             return Ok(false);
         };
         let place = membership.inbox_read_up_to;
@@ -482,13 +510,8 @@ impl Members<'_, Tx<'_>> {
         if message <= both || !self.move_thread_marker(room, user, root, message)? {
             return Ok(false);
         }
-        let news = self.find_inbox_news(room, user, place)?;
-        let end = match news.unread.first() {
-            Some((first, _)) => Some(MessageId(first.0 - 1)),
-            None if news.is_all => self.0.rooms().find_last_message_id(room)?,
-            None => news.last,
-        };
-        let end = end.unwrap_or(place);
+        let news = self.find_inbox_news(room, user, place, last)?;
+        let end = news.end(last).unwrap_or(place);
         if self.move_marker(room, user, ReadMarker::Inbox, end)? {
             self.delete_overtaken(room, user)?;
         }

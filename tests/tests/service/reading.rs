@@ -549,4 +549,28 @@ async fn reading_a_part_is_told_as_such(tenant: Tenant) {
         stream.event("read").await["content"],
         json!({"flow": flow, "thread_id": thread["id"], "message": last})
     );
+    // A thread that is read in part is told as such, too, when the marker of the inbox moves further.
+    source.push(&activity("7", "Ticket")).await;
+    let answers = tenant.path(&format!(
+        "/threads/{}/messages",
+        thread["id"].as_str().unwrap()
+    ));
+    let answer = json!({"event": "message", "content": "Why?"});
+    tenant.ben.does(Method::POST, &answers, &answer).await;
+    let first = tenant.ada.get(&path).await[0]["last_message"]["id"].clone();
+    let body = json!({"message": first, "marker": "chat"});
+    tenant
+        .ada
+        .does(Method::PUT, &tenant.path("/read"), &body)
+        .await;
+    stream.event("read").await;
+    tenant.ben.does(Method::POST, &answers, &answer).await;
+    tenant
+        .ada
+        .does(Method::PUT, &place, &json!({"message": first}))
+        .await;
+    assert_eq!(
+        stream.event("read").await["content"],
+        json!({"flow": flow, "thread_id": thread["id"], "message": first})
+    );
 }

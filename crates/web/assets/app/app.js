@@ -12,8 +12,8 @@ import { open } from './frame.js';
 import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
-import { SPREAD, openStream } from './live.js';
-import { pace } from './pace.js';
+import { SPREAD, forgetPages, openStream } from './live.js';
+import { paces } from './pace.js';
 import { notice } from './notices.js';
 import { Outbox, sendWaiting } from './outbox.js';
 import { Panes } from './panes.js';
@@ -372,7 +372,7 @@ document.addEventListener('visibilitychange', () => {
 
 /** Whether an event is of the room that the page shows. */
 function isHere(event) {
-  if (flow) return event.flow === flow;
+  if (flow) return (event.flow ?? event.content?.flow) === flow;
   const pair = [event.user, event.to];
   return [[self.me, other], [other, self.me]].some(([from, to]) => pair[0] === from && pair[1] === to);
 }
@@ -403,19 +403,22 @@ function heard(event, isAgain = false) {
     case 'read':
       reading.heard(event.content);
       break;
-    case 'flow-add':
     case 'flow-remove':
+      forgetPages();
+      refreshSoon(LISTS);
+      break;
+    case 'flow-add':
       refreshSoon(LISTS);
       break;
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      slowly(() => refreshSoon(LISTS));
+      if (!isAgain) slowly(event.event, () => refreshSoon(LISTS));
       break;
     default:
       if (typeof event.id !== 'number') break;
       // The people of the flow have changed.
-      if (event.event === 'action' && isHere(event)) refreshSoon(LISTS);
+      if (event.event === 'action' && isHere(event) && !isAgain) slowly(event.event, () => refreshSoon(LISTS));
       notice(event);
       if (isHere(event)) put(event);
       else if (!countNews(event)) refreshSoon(LISTS);
@@ -473,6 +476,7 @@ let missed = null;
 function replay(events) {
   for (const event of events.filter(isHere)) {
     if (['message-edit', 'message-delete', 'tag-change', 'emoji-reaction'].includes(event.event)) change(event);
+    else if (event.event === 'read') reading.showRead(event.content);
     else if (typeof event.id === 'number') {
       for (const feed of feeds) if (feed.accepts(event)) feed.put(event);
       if (event.event === 'status') showStatus(event);
@@ -498,7 +502,7 @@ const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 const stale = new Set();
 
 /** Events that others cause as often as they like make the pages ask the server ever more seldom. */
-const slowly = pace();
+const slowly = paces();
 
 /** Such events reach all members at the same time. The pages do not all ask the server at once. */
 function refreshSoon(parts) {
@@ -569,8 +573,9 @@ async function rebuild() {
   }
   if (place && !focused.isConnected) (sameAction(focused) ?? find(place))?.focus({ preventScroll: true });
   reading.take(now);
-  // The page may have been made before the server noted that.
-  if (noted !== reading.noted) for (const id of TABS) stale.add(id);
+  // The page may have been made before the server noted what the reader has read since.
+  const hasCounts = parts.some((id) => TABS.includes(id));
+  if (hasCounts && noted !== reading.noted) for (const id of TABS) stale.add(id);
   self.csrf = page.body.dataset.csrf;
   self.event = page.body.dataset.event;
   stream.join();

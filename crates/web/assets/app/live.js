@@ -65,25 +65,36 @@ function connect(heard, changed) {
   let port;
   let joined = null;
   let pause = FIRST_PAUSE;
+  /** Runs while a worker that could not be loaded is to be loaded again. */
+  let timer = 0;
   const start = () => {
+    clearTimeout(timer);
+    timer = 0;
     const worker = new SharedWorker(sharedWorkerAddress, { type: 'module', name: `eddyline-${self.me}` });
-    port = worker.port;
-    port.onmessage = ({ data }) => (data.state ? changed(data.state) : heard(data.event));
+    const own = worker.port;
+    port = own;
+    own.onmessage = ({ data }) => {
+      pause = FIRST_PAUSE;
+      if (data.state) changed(data.state);
+      else heard(data.event);
+    };
     // The network broke before the worker was loaded.
     worker.onerror = () => {
-      port.close();
+      worker.onerror = null;
+      own.postMessage({ leave: true });
+      own.close();
       changed('broken');
-      setTimeout(start, pause);
+      timer = setTimeout(start, pause);
       pause = Math.min(2 * pause, LAST_PAUSE);
     };
-    if (joined) port.postMessage({ join: joined });
+    if (joined) own.postMessage({ join: joined });
   };
   start();
   addEventListener('pagehide', () => port.postMessage({ leave: true }));
   addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   return {
     join: (join) => port.postMessage({ join: (joined = join) }),
-    wake: () => port.postMessage({ wake: true }),
+    wake: () => (timer ? start() : port.postMessage({ wake: true })),
     seen: () => port.postMessage({ seen: true }),
   };
 }
@@ -96,4 +107,9 @@ function showConnection(state) {
     offlineTimer = 0;
     find('#offline').hidden = true;
   }
+}
+
+/** Has the service worker forget the pages that it keeps for times without a network. */
+export function forgetPages() {
+  navigator.serviceWorker?.controller?.postMessage({ removed: true });
 }

@@ -1,11 +1,24 @@
-// A pace for what many events ask for: at once at first, and ever more seldom while they go on.
+// A pace for what events ask for that others cause as often as they like: at once at first, and ever
+// more seldom while they go on.
 
-/** Milliseconds between the first deed and the second, when they follow each other. */
+/** Milliseconds between the first deed and the second. */
 const FIRST_PAUSE = 2000;
 const LAST_PAUSE = 60000;
 
-/** @returns {(deed: () => void) => void} does a deed, now or after a pause; one that is waited for counts for all */
-export function pace() {
+/**
+ * A pace for each kind of event.
+ * @returns {(kind: string, deed: () => void) => void} does a deed, now or after a pause. One that is waited for
+ *   counts for all of its kind
+ */
+export function paces() {
+  const all = new Map();
+  return (kind, deed) => {
+    if (!all.has(kind)) all.set(kind, pace());
+    all.get(kind)(deed);
+  };
+}
+
+function pace() {
   let pause = 0;
   let doneAt = -Infinity;
   let timer = 0;
@@ -18,6 +31,6 @@ export function pace() {
       timer = 0;
       doneAt = Date.now();
       deed();
-    }, pause);
+    }, Math.max(0, pause - rest));
   };
 }

@@ -38,6 +38,8 @@ export function notePresence({ user_id: user, state }, flow, isHere = true) {
 /** Forgets what the stream has told: it may have missed changes. */
 export function forgetPresence() {
   told.clear();
+  for (const timer of leaving.values()) clearTimeout(timer);
+  leaving.clear();
 }
 
 /** Requests the presence of all users when a stream begins, since streams bring changes only. */

@@ -34,10 +34,14 @@ export class Reading {
     this.untold = 0;
     /** Whether only the server knows what the tab counts after the reader has read the chat. */
     this.isUncounted = false;
+    /** Ends when the server has answered what it was told last. */
+    this.telling = Promise.resolve();
     /** Up to which message the server has been told that each thread was read. @type {Map<string, number>} */
     this.threads = new Map();
     /** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
     this.turn = 0;
+    /** How often the inbox was read. What the server answered to an earlier request knows less. */
+    this.inboxReads = 0;
     /** How often the server has noted what was read of threads and of the inbox. */
     this.noted = 0;
     this.take(find('#main'));
@@ -62,7 +66,7 @@ export class Reading {
     this.read = last;
     // More may come before the server says so.
     this.isUncounted = !noteRead({ flow, to: other, message: last, marker: 'chat' });
-    void this.tell(last);
+    this.telling = this.tell(last);
   }
 
   /** Tells the server up to which message the reader has read the chat. */
@@ -71,7 +75,7 @@ export class Reading {
     try {
       await call('PUT', `/${room}/read`, { message, ...(flow && { marker: 'chat' }) });
     } catch {
-      this.untold = message;
+      this.untold = Math.max(this.untold, message);
       return;
     }
     if (this.isUncounted) this.stale(TABS);
@@ -91,11 +95,14 @@ export class Reading {
     if (last <= told) return;
     this.threads.set(thread, last);
     this.turn += 1;
-    const { turn } = this;
+    const { turn, inboxReads } = this;
+    // The answer says what is unread in the chat, too.
+    await this.telling;
     try {
       const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
       this.noted += 1;
-      if (turn === this.turn && !noteFlow(answer)) this.stale(TABS);
+      if (turn !== this.turn) return;
+      if (inboxReads !== this.inboxReads || !noteFlow(answer)) this.stale(TABS);
     } catch (error) {
       // The reader's next look tells it, unless the server would refuse it again.
       if (!(error instanceof Refused) || error.isPassing) this.threads.set(thread, told);
@@ -124,14 +131,17 @@ export class Reading {
   heard(content) {
     const { flow: id, to, message, marker, thread_id: thread } = content;
     const isOfPage = id ? id === flow : to === other;
-    // What the server answers to an earlier request knows less.
-    if (isOfPage && !thread && marker !== 'chat') this.turn += 1;
-    if (isOfPage && thread) {
-      if (message <= (this.threads.get(thread) ?? 0)) return;
-      markThreadsRead(message, thread);
-    } else if (isOfPage) this.showInList(message, marker);
+    if (isOfPage && !thread && marker !== 'chat') this.inboxReads += 1;
+    if (isOfPage && thread && message <= (this.threads.get(thread) ?? 0)) return;
+    if (isOfPage) this.showRead(content);
     if (isOfPage && !thread && marker !== 'inbox') this.read = Math.max(this.read, message);
     if (!noteRead(content)) this.stale(TABS);
+  }
+
+  /** Shows in the list beside the chat what was read of this flow. */
+  showRead({ message, marker, thread_id: thread }) {
+    if (thread) markThreadsRead(message, thread);
+    else this.showInList(message, marker);
   }
 
   /** Shows in the list beside the chat what was read of the chat, of the inbox, or of both. */

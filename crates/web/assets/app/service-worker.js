@@ -83,18 +83,19 @@ async function keep(url, answer) {
   for (const oldest of all.slice(0, Math.max(0, all.length - MOST_PAGES))) await cache.delete(oldest);
 }
 
-/** Removes the pages of a flow or conversation that the reader may not see any more. */
+/** Removes a page that is gone, and those below it: the page of a flow goes with all of the flow. */
 async function drop(url) {
   const cache = await caches.open(PAGES_CACHE);
-  const room = roomOf(url);
-  for (const { url: kept } of await cache.keys()) if (roomOf(kept) === room) await cache.delete(kept);
+  const { pathname } = new URL(url);
+  for (const { url: kept } of await cache.keys()) {
+    if (`${new URL(kept).pathname}/`.startsWith(`${pathname}/`)) await cache.delete(kept);
+  }
 }
 
-/** Where the pages of a flow or conversation begin. */
-function roomOf(url) {
-  const path = new URL(url).pathname.slice(root.length);
-  return path.match(/^\/app\/(?:-\/private\/[^/]+|[^/]+\/[^/]+)/)?.[0] ?? path;
-}
+/** The reader was removed from a flow, which no page shows any more. */
+self.addEventListener('message', (event) => {
+  if (event.data.removed) event.waitUntil(caches.delete(PAGES_CACHE));
+});
 
 /** What stands under a digest never changes. */
 async function asset(request) {

@@ -5,10 +5,10 @@ import { isOfAnother, load } from './api.js';
 import { countChange, countMentions, countNews, noteRead } from './counts.js';
 import { find, findAll, pageOf } from './dom.js';
 import './frame.js';
-import { SPREAD, openStream } from './live.js';
+import { SPREAD, forgetPages, openStream } from './live.js';
 import { notice } from './notices.js';
 import { sendWaiting } from './outbox.js';
-import { pace } from './pace.js';
+import { paces } from './pace.js';
 import { notePresence } from './presence.js';
 import { isHit } from './row.js';
 
@@ -22,7 +22,8 @@ let timer = 0;
 /** What was heard while the page is asked for. @type {object[] | null} */
 let held = null;
 
-function heard(event) {
+/** @param {boolean} [isAgain] whether the event was heard before */
+function heard(event, isAgain = false) {
   held?.push(event);
   switch (event.event) {
     case 'message-edit':
@@ -37,14 +38,17 @@ function heard(event) {
       if (!showRead(event.content) || !noteRead(event.content)) refreshSoon();
       break;
     case 'reset':
-    case 'flow-add':
     case 'flow-remove':
+      forgetPages();
+      refreshSoon();
+      break;
+    case 'flow-add':
       refreshSoon();
       break;
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      slowly(refreshSoon);
+      if (!isAgain) slowly(event.event, refreshSoon);
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -73,7 +77,7 @@ function showRead({ flow, message, marker, thread_id: thread }) {
 }
 
 /** As on the page of a flow. */
-const slowly = pace();
+const slowly = paces();
 
 function refreshSoon() {
   timer ||= setTimeout(refresh, Math.random() * SPREAD);
@@ -96,7 +100,7 @@ async function refresh() {
   timer = 0;
   const missed = held;
   held = null;
-  for (const event of missed) heard(event);
+  for (const event of missed) heard(event, true);
 }
 
 function take(page) {

@@ -20,9 +20,10 @@ async function markRead(tab) {
   if (!last) return;
   const message = last.id;
   await call('PUT', `${room}/read`, { message, ...(tab.dataset.flow && { marker: 'chat' }) });
+  if (!tab.dataset.flow) return;
   // The inbox stays unread, unless the mentions stand there.
-  const isInInbox = tab.dataset.flow && (await call('GET', room)).unread_mentions > 0;
-  if (isInInbox) await call('PUT', `${room}/read`, { message, marker: 'inbox' });
+  const { unread, unread_mentions: mentions } = await call('GET', room);
+  if (unread === 0 && mentions > 0) await call('PUT', `${room}/read`, { message, marker: 'inbox' });
 }
 
 async function close(pressed) {

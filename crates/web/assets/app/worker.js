@@ -21,6 +21,8 @@ const url = new URL('../../app/-/stream/flows', import.meta.url).href;
 const connection = new Connection(url, heard, (now) => {
   // That the connection ends after a refusal is no news.
   if (state !== 'refused' || now !== 'broken') state = now;
+  // Changes may have been missed.
+  if (now === 'open') presences.clear();
   tell({ state: now });
 });
 
@@ -32,6 +34,7 @@ function heard(event, id) {
   if (event.event === 'presence') presences.set(`${event.flow} ${event.content.user_id}`, { event, at: Date.now() });
   if (event.event === 'reset') {
     events = [];
+    presences.clear();
     start = connection.last;
   } else if (id) {
     events.push({ id, event });
@@ -68,8 +71,9 @@ function replay(port, last) {
   for (const { id, event } of events) {
     if (positionOf(id) > positionOf(last)) port.postMessage({ event });
   }
-  for (const { event, at } of presences.values()) {
+  for (const [key, { event, at }] of presences) {
     if (Date.now() - at < PRESENCE_KEPT) port.postMessage({ event });
+    else presences.delete(key);
   }
 }
 
