@@ -388,6 +388,7 @@ function heard(event, isAgain = false) {
   missed?.push(event);
   switch (event.event) {
     case 'reset':
+      forgetPages();
       refreshSoon(EVERYTHING);
       break;
     case 'message-edit':
@@ -395,6 +396,7 @@ function heard(event, isAgain = false) {
     case 'tag-change':
     case 'emoji-reaction':
       if (isHere(event)) change(event);
+      if (isHere(event) && event.event === 'message-delete') reading.changes += 1;
       if (event.event !== 'emoji-reaction' && !isAgain && !countChange(event)) refreshSoon(TABS);
       break;
     case 'presence':
@@ -587,21 +589,25 @@ async function rebuild() {
   markRead();
 }
 
-let wasBroken = false;
+/**
+ * Whether changes of presence may have been missed. A page of a flow asks who is online, and the page of a
+ * conversation is made anew.
+ */
+let hasMissed = !flow;
 
 function changed(state) {
-  if (state === 'broken') wasBroken = true;
+  if (state === 'broken') hasMissed = true;
   else if (state === 'signed-out') location.reload();
   else if (state === 'refused') refresh(EVERYTHING);
   else if (state === 'open') {
     outbox.wake();
     reading.tellAgain();
     // Streams bring changes of presence only.
-    if (wasBroken) {
+    if (hasMissed) {
       forgetPresence();
       refreshSoon(['conversations', 'presence']);
     }
-    wasBroken = false;
+    hasMissed = false;
     for (const { tray } of composers) tray?.resume();
     if (flow) askPresence(room);
     markRead();

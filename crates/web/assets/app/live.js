@@ -109,7 +109,7 @@ function showConnection(state) {
   }
 }
 
-/** Has the service worker forget the pages that it keeps for times without a network. */
+/** Forgets the pages that the service worker keeps: the reader may have been removed from a flow. */
 export function forgetPages() {
-  navigator.serviceWorker?.controller?.postMessage({ removed: true });
+  void globalThis.caches?.delete('eddyline-pages');
 }

@@ -24,12 +24,12 @@ function pace() {
   let timer = 0;
   return (deed) => {
     if (timer) return;
-    const rest = Date.now() - doneAt;
+    const rest = performance.now() - doneAt;
     // After a quiet time there is no pause again.
     pause = rest < 2 * Math.max(pause, FIRST_PAUSE) ? Math.min(Math.max(2 * pause, FIRST_PAUSE), LAST_PAUSE) : 0;
     timer = setTimeout(() => {
       timer = 0;
-      doneAt = Date.now();
+      doneAt = performance.now();
       deed();
     }, Math.max(0, pause - rest));
   };

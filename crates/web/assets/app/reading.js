@@ -40,8 +40,8 @@ export class Reading {
     this.threads = new Map();
     /** Counts the answers that are waited for. Of several only the last is shown: they may overtake each other. */
     this.turn = 0;
-    /** How often the inbox was read. What the server answered to an earlier request knows less. */
-    this.inboxReads = 0;
+    /** Counts what changed the inbox elsewhere: what the server answers to an earlier request knows less. */
+    this.changes = 0;
     /** How often the server has noted what was read of threads and of the inbox. */
     this.noted = 0;
     this.take(find('#main'));
@@ -84,7 +84,7 @@ export class Reading {
 
   /** Tells the server what it could not be told. */
   tellAgain() {
-    if (this.untold > 0) void this.tell(this.untold);
+    if (this.untold > 0) this.telling = this.tell(this.untold);
   }
 
   /** Tells the server that the reader has seen the newest message of a thread. */
@@ -95,14 +95,14 @@ export class Reading {
     if (last <= told) return;
     this.threads.set(thread, last);
     this.turn += 1;
-    const { turn, inboxReads } = this;
-    // The answer says what is unread in the chat, too.
-    await this.telling;
+    const { turn, changes, telling } = this;
     try {
       const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
       this.noted += 1;
-      if (turn !== this.turn) return;
-      if (inboxReads !== this.inboxReads || !noteFlow(answer)) this.stale(TABS);
+      if (turn !== this.turn || (changes === this.changes && noteFlow(answer))) return;
+      // Only the server knows what is unread, when it knows all that was read.
+      await telling;
+      this.stale(TABS);
     } catch (error) {
       // The reader's next look tells it, unless the server would refuse it again.
       if (!(error instanceof Refused) || error.isPassing) this.threads.set(thread, told);
@@ -131,24 +131,24 @@ export class Reading {
   heard(content) {
     const { flow: id, to, message, marker, thread_id: thread } = content;
     const isOfPage = id ? id === flow : to === other;
-    if (isOfPage && !thread && marker !== 'chat') this.inboxReads += 1;
     if (isOfPage && thread && message <= (this.threads.get(thread) ?? 0)) return;
+    if (isOfPage && marker !== 'chat') this.changes += 1;
+    // What this page itself has marked stays unread in the list until the reader opens it.
+    content.isNews ??= message > this.read;
     if (isOfPage) this.showRead(content);
     if (isOfPage && !thread && marker !== 'inbox') this.read = Math.max(this.read, message);
     if (!noteRead(content)) this.stale(TABS);
   }
 
   /** Shows in the list beside the chat what was read of this flow. */
-  showRead({ message, marker, thread_id: thread }) {
+  showRead({ message, marker, thread_id: thread, isNews }) {
     if (thread) markThreadsRead(message, thread);
-    else this.showInList(message, marker);
+    else if (marker !== 'chat' || isNews) this.showInList(message, marker);
   }
 
   /** Shows in the list beside the chat what was read of the chat, of the inbox, or of both. */
   showInList(message, marker) {
     const { list } = listOf().dataset;
-    // What this page itself has marked stays unread here until the reader opens it.
-    if (marker === 'chat' && message <= this.read) return;
     const isOfList = !marker || marker === { inbox: 'inbox', threads: 'chat' }[list];
     if (isOfList) markThreadsRead(message);
     // A thread of the inbox is unread by an answer in the chat, too.

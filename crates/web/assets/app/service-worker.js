@@ -83,19 +83,22 @@ async function keep(url, answer) {
   for (const oldest of all.slice(0, Math.max(0, all.length - MOST_PAGES))) await cache.delete(oldest);
 }
 
-/** Removes a page that is gone, and those below it: the page of a flow goes with all of the flow. */
+/** Removes a page that is gone. When that of its flow or conversation is gone too, all of that goes. */
 async function drop(url) {
   const cache = await caches.open(PAGES_CACHE);
-  const { pathname } = new URL(url);
-  for (const { url: kept } of await cache.keys()) {
-    if (`${new URL(kept).pathname}/`.startsWith(`${pathname}/`)) await cache.delete(kept);
-  }
+  await cache.delete(url);
+  const room = roomOf(url);
+  const isGone = new URL(url).pathname === room || GONE.includes((await fetch(room)).status);
+  for (const { url: kept } of isGone ? await cache.keys() : []) if (roomOf(kept) === room) await cache.delete(kept);
 }
 
-/** The reader was removed from a flow, which no page shows any more. */
-self.addEventListener('message', (event) => {
-  if (event.data.removed) event.waitUntil(caches.delete(PAGES_CACHE));
-});
+/** The page of the flow or conversation that a page is of. */
+function roomOf(url) {
+  const { pathname } = new URL(url);
+  const path = pathname.slice(root.length);
+  const room = path.match(/^\/app\/(?:-\/private\/[^/]+|[^/]+\/[^/]+)/);
+  return room ? root + room[0] : pathname;
+}
 
 /** What stands under a digest never changes. */
 async function asset(request) {

@@ -19,6 +19,8 @@ const AWAY = 10000;
 const self = document.body.dataset;
 
 let timer = 0;
+/** Whether the page is to be asked for again when it has come: what is on its way may be older. */
+let isAsked = false;
 /** What was heard while the page is asked for. @type {object[] | null} */
 let held = null;
 
@@ -80,7 +82,8 @@ function showRead({ flow, message, marker, thread_id: thread }) {
 const slowly = paces();
 
 function refreshSoon() {
-  timer ||= setTimeout(refresh, Math.random() * SPREAD);
+  if (held) isAsked = true;
+  else timer ||= setTimeout(refresh, Math.random() * SPREAD);
 }
 
 /** Makes the tabs anew, and the list of mentions. */
@@ -101,6 +104,8 @@ async function refresh() {
   const missed = held;
   held = null;
   for (const event of missed) heard(event, true);
+  if (isAsked) refreshSoon();
+  isAsked = false;
 }
 
 function take(page) {

@@ -17,6 +17,7 @@ on_both_databases![&["--allow-private-targets"];
 on_both_databases![
     a_page_that_was_seen_starts_without_a_network,
     pages_of_a_flow_are_not_kept_when_the_reader_is_out,
+    pages_are_not_kept_when_an_open_page_is_told_that_the_reader_is_out,
 ];
 
 /// Stands for the push service of the browser, which is on the internet. The keys are as real.
@@ -199,6 +200,15 @@ async fn a_page_that_was_seen_starts_without_a_network(mut server: Server) {
     });
 }
 
+/// Waits until this holds of the paths of the pages that are kept.
+fn has_kept(browser: &Browser, what: &str) {
+    browser.wait_for(&format!(
+        "caches.open('eddyline-pages').then((cache) => cache.keys())
+             .then((all) => {{ globalThis.kept = all.map(({{ url }}) => new URL(url).pathname); }})
+         && globalThis.kept && {what}"
+    ));
+}
+
 async fn pages_of_a_flow_are_not_kept_when_the_reader_is_out(server: Server) {
     let Some(browser) = Browser::start() else {
         return;
@@ -206,13 +216,7 @@ async fn pages_of_a_flow_are_not_kept_when_the_reader_is_out(server: Server) {
     let Acme { ada, ben } = server.acme();
     server.flow("acme", "side", &[&ada, &ben]);
     let base = server.base_url();
-    let kept = |what: &str| {
-        browser.wait_for(&format!(
-            "caches.open('eddyline-pages').then((cache) => cache.keys())
-                 .then((all) => {{ globalThis.kept = all.map(({{ url }}) => new URL(url).pathname); }})
-             && globalThis.kept && {what}"
-        ));
-    };
+    let kept = |what: &str| has_kept(&browser, what);
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ben);
         browser.wait_for("navigator.serviceWorker.controller");
@@ -222,10 +226,45 @@ async fn pages_of_a_flow_are_not_kept_when_the_reader_is_out(server: Server) {
             kept(&format!("kept.includes('{path}')"));
         }
     });
-    // The page that is open loads itself anew, and is there no more.
+    // No page is open that would be told.
+    tokio::task::block_in_place(|| browser.open("about:blank"));
     let out = format!("/flows/acme/side/users/{}", ben.id);
     ben.does(Method::DELETE, &out, &json!(null)).await;
     tokio::task::block_in_place(|| {
+        browser.open(&format!("{base}/app/{MAIN}/messages/999"));
+        kept("true");
+        assert_eq!(
+            browser.execute("return kept.includes('/app/acme/main')"),
+            true,
+            "the flow is there"
+        );
+        browser.open(&format!("{base}/app/acme/side/people"));
         kept("!kept.some((path) => path.includes('/side'))");
+        assert_eq!(
+            browser.execute("return kept.includes('/app/acme/main')"),
+            true
+        );
+    });
+}
+
+async fn pages_are_not_kept_when_an_open_page_is_told_that_the_reader_is_out(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, ben } = server.acme();
+    server.flow("acme", "side", &[&ada, &ben]);
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ben);
+        browser.wait_for("navigator.serviceWorker.controller");
+        for path in ["acme/side", MAIN] {
+            browser.open(&format!("{}/app/{path}", server.base_url()));
+            ready(&browser);
+            has_kept(&browser, &format!("kept.includes('/app/{path}')"));
+        }
+    });
+    let out = format!("/flows/acme/side/users/{}", ben.id);
+    ben.does(Method::DELETE, &out, &json!(null)).await;
+    tokio::task::block_in_place(|| {
+        has_kept(&browser, "!kept.includes('/app/acme/side')");
     });
 }
