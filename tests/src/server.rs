@@ -354,10 +354,10 @@ type Addresses = (String, String);
 /// never waits for a reader; tells the addresses when the line with them comes by.
 fn copy_lines(output: impl BufRead, mut log: File, tell: &mpsc::Sender<Addresses>) {
     for line in output.lines().map_while(Result::ok) {
+        let _ = writeln!(log, "{line}");
         if let Some(addresses) = read_addresses(&line) {
             let _ = tell.send(addresses);
         }
-        let _ = writeln!(log, "{line}");
     }
 }
 

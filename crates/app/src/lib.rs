@@ -37,6 +37,7 @@ mod loading_cache;
 mod mail_quota;
 mod mailer;
 mod messages;
+mod metrics;
 mod notifications;
 mod oauth;
 mod offboarding;

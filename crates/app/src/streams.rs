@@ -16,6 +16,8 @@ use eddyline_streaming::presence::PresenceState;
 use eddyline_streaming::{
     ResumePoint, StreamFormat, SubscribeError, SubscribeRequest, Subscription, SubscriptionFilter,
 };
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Registry;
 
 /// How often a stream is tried again when rights change while it opens.
 const ATTEMPTS: usize = 8;
@@ -55,6 +57,24 @@ pub struct Listening {
     _permit: Permit,
     /// Shows the user as present.
     connected: Option<PresenceGuard>,
+    _open: OpenStream,
+}
+
+/// Counts a stream until it is dropped.
+#[derive(Debug)]
+struct OpenStream(Gauge);
+
+impl OpenStream {
+    fn counted_by(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 impl Listening {
@@ -74,6 +94,7 @@ pub struct Streams {
     rooms: Rooms,
     presence: PresenceTracker,
     permits: KeyedSemaphore,
+    open: Gauge,
 }
 
 crate::core::opaque_debug!(Streams);
@@ -92,7 +113,13 @@ impl Streams {
             rooms,
             presence,
             permits,
+            open: Gauge::default(),
         }
+    }
+
+    /// Adds the number of open streams to a registry.
+    pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        registry.register("streams", "Streams that are open", self.open.clone());
     }
 
     /// The event after which a stream must go on for a client that reads something now: what
@@ -180,6 +207,7 @@ impl Streams {
                         Listening {
                             _permit: permit,
                             connected,
+                            _open: OpenStream::counted_by(&self.open),
                         },
                     ));
                 }

@@ -25,6 +25,7 @@ use tower_http::compression::Compression;
 use tower_http::cors::{AllowHeaders, AllowOrigin, Cors, CorsLayer};
 
 use crate::endpoint::Endpoint;
+use crate::metrics::AnsweredBy;
 use crate::path_params::PathParams;
 use crate::read_request::read_request;
 use crate::request_envelope::{Answerable, RequestEnvelope};
@@ -63,6 +64,8 @@ impl Api {
 }
 
 impl Answerable for Api {
+    const COUNTED_AS: &'static str = "none";
+
     async fn respond(&self, request: Request<Body>) -> Response {
         self.inner.shared_across_origins(request).await
     }
@@ -182,6 +185,8 @@ impl Inner {
             Err(error) => Err(error),
         };
         let mut response = outcome.unwrap_or_else(|error| format.failed(&error));
+        let endpoint = endpoint.operation.id;
+        response.extensions_mut().insert(AnsweredBy { endpoint });
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response
                 .headers_mut()

@@ -25,6 +25,7 @@ mod invitations;
 mod json;
 pub mod media;
 mod messages;
+mod metrics;
 mod multipart;
 mod notifications;
 mod oauth;
@@ -70,6 +71,7 @@ pub use crate::api::{Api, ApiService};
 pub use crate::authenticate::BrowserSession;
 pub use crate::error::{error_page, response as error_response};
 pub use crate::forwarded::{ClientInfo, TrustedProxies};
+pub use crate::metrics::{RequestMetrics, metrics_service};
 pub use crate::picture_form::{FileBodies, PictureForm, read_picture_form};
 pub use crate::response_budget::{check_response_budget, reserve_response_bytes};
 use crate::routes::Routes;
@@ -101,6 +103,8 @@ pub struct Config {
     /// in logs and histories, so that servers whose clients do not need it are better without (RFC
     /// 6750, section 5.3).
     pub query_tokens: bool,
+    /// What counts the requests. Clones of the configuration share it.
+    pub metrics: RequestMetrics,
 }
 
 impl Default for Config {
@@ -114,6 +118,7 @@ impl Default for Config {
             downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
+            metrics: RequestMetrics::default(),
         }
     }
 }
@@ -197,7 +202,7 @@ pub fn service(app: App, config: &Config) -> ApiService {
     if let Some(prefix) = &config.stream_prefix {
         parts.push((prefix.clone(), routes::streams()));
     }
-    ApiService::new(Api::new(shared, Routes::new(parts)))
+    ApiService::new(Api::new(shared, Routes::new(parts)), config.metrics.clone())
 }
 
 /// The stream alone, as it is served on an address of its own.
@@ -206,7 +211,8 @@ pub fn stream_service(app: App, config: &Config) -> ApiService {
         (String::new(), routes::streams()),
         (String::new(), routes::health()),
     ];
-    ApiService::new(Api::new(Shared::new(app, config), Routes::new(parts)))
+    let api = Api::new(Shared::new(app, config), Routes::new(parts));
+    ApiService::new(api, config.metrics.clone())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Body;
 use axum::response::Response;
@@ -13,15 +13,19 @@ use eddyline_app::as_client;
 use eddyline_model::paths::redacted;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use http::Request;
+use http::{Method, Request};
 use tower::Service;
 use tracing::Instrument as _;
 
+use crate::metrics::{AnsweredBy, RequestMetrics};
 use crate::request_id::{self, REQUEST_ID};
 use crate::response_budget::answering;
 
 /// What stands behind an [`RequestEnvelope`]. Clones are cheap and answer alike.
 pub trait Answerable: Clone + Send + Sync + 'static {
+    /// Under which name answers are counted that no endpoint of the API gave.
+    const COUNTED_AS: &'static str;
+
     /// The answer to a request.
     fn respond(&self, request: Request<Body>) -> impl Future<Output = Response> + Send;
 
@@ -35,17 +39,20 @@ pub trait Answerable: Clone + Send + Sync + 'static {
 /// A [`Answerable`] as a [`Service`] for any server of ours or another's. Each request has
 /// an id, which its answer and its lines in the log bear. Clones share what is behind.
 #[derive(Clone, Debug)]
-pub struct RequestEnvelope<A>(A);
+pub struct RequestEnvelope<A> {
+    behind: A,
+    metrics: RequestMetrics,
+}
 
 impl<A: Answerable> RequestEnvelope<A> {
-    /// Wraps `behind`.
-    pub fn new(behind: A) -> Self {
-        Self(behind)
+    /// Wraps `behind`, whose answers `metrics` counts.
+    pub fn new(behind: A, metrics: RequestMetrics) -> Self {
+        Self { behind, metrics }
     }
 
     /// What answers in it, for an envelope around it and something else.
     pub fn behind(&self) -> &A {
-        &self.0
+        &self.behind
     }
 }
 
@@ -59,45 +66,55 @@ impl<A: Answerable> Service<Request<Body>> for RequestEnvelope<A> {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let behind = self.0.clone();
-        Box::pin(async move { Ok(identified(&behind, request).await) })
+        let envelope = self.clone();
+        Box::pin(async move { Ok(envelope.identified(request).await) })
     }
 }
 
-async fn identified<A: Answerable>(behind: &A, request: Request<Body>) -> Response {
-    let id = request_id::of(&request);
-    let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
-    // Only with debug logging, and without the query, which may hold credentials.
-    let line = tracing::enabled!(tracing::Level::DEBUG).then(|| {
-        (
-            Instant::now(),
-            request.method().clone(),
-            redacted(request.uri().path()),
-        )
-    });
-    let (client, method) = (behind.client_address(&request), request.method().clone());
-    // On the heap, since it is large and each layer around it would move all of it.
-    let counted = answering(client, &method, Box::pin(behind.respond(request)));
-    let answering = AssertUnwindSafe(as_client(client, counted)).catch_unwind();
-    async move {
-        let mut response = match answering.await {
-            Ok(response) => response,
-            Err(_) => {
-                tracing::error!("a request panicked");
-                behind.internal_error().await
-            }
+impl<A: Answerable> RequestEnvelope<A> {
+    async fn identified(&self, request: Request<Body>) -> Response {
+        let started = Instant::now();
+        let id = request_id::of(&request);
+        let span = tracing::info_span!("request", id = id.to_str().unwrap_or_default());
+        // Only with debug logging, and without the query, which may hold credentials.
+        let line = tracing::enabled!(tracing::Level::DEBUG)
+            .then(|| (request.method().clone(), redacted(request.uri().path())));
+        let client = self.behind.client_address(&request);
+        let method = request.method().clone();
+        // On the heap, since it is large and each layer around it would move all of it.
+        let counted = answering(client, &method, Box::pin(self.behind.respond(request)));
+        let answering = AssertUnwindSafe(as_client(client, counted)).catch_unwind();
+        async move {
+            let mut response = match answering.await {
+                Ok(response) => response,
+                Err(_) => {
+                    tracing::error!("a request panicked");
+                    self.behind.internal_error().await
+                }
+            };
+            self.note(&response, started.elapsed(), line);
+            response.headers_mut().insert(REQUEST_ID, id);
+            response
+        }
+        .instrument(span)
+        .await
+    }
+
+    /// Counts an answer, and logs it where its method and path are given.
+    fn note(&self, response: &Response, took: Duration, line: Option<(Method, String)>) {
+        let status = response.status();
+        let by = response.extensions().get().copied();
+        let other = AnsweredBy {
+            endpoint: A::COUNTED_AS,
         };
-        if let Some((started, method, path)) = line {
-            let status = response.status().as_u16();
+        self.metrics.note(by.unwrap_or(other), status, took);
+        if let Some((method, path)) = line {
             // A number of 128 bits would be a text in a log of JSON.
-            let micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            let status = status.as_u16();
             tracing::debug!(%method, path, status, micros, "answered");
         }
-        response.headers_mut().insert(REQUEST_ID, id);
-        response
     }
-    .instrument(span)
-    .await
 }
 
 #[cfg(test)]
@@ -111,6 +128,8 @@ mod tests {
     struct Moody;
 
     impl Answerable for Moody {
+        const COUNTED_AS: &'static str = "mood";
+
         async fn respond(&self, request: Request<Body>) -> Response {
             assert_eq!(request.uri().path(), "/fine", "it answers nothing else");
             "fine".into_response()
@@ -131,7 +150,10 @@ mod tests {
             .header(REQUEST_ID, "7")
             .body(Body::empty())
             .unwrap();
-        RequestEnvelope::new(Moody).call(request).await.unwrap()
+        RequestEnvelope::new(Moody, RequestMetrics::default())
+            .call(request)
+            .await
+            .unwrap()
     }
 
     #[tokio::test]

@@ -12,6 +12,7 @@ mod demo;
 mod files;
 mod logging;
 mod mail;
+mod metrics;
 mod output;
 mod owners;
 mod prompt;

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display};
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_app::Addresses;
@@ -68,8 +69,9 @@ pub(crate) fn failure(error: &(dyn Error + 'static), json: bool) {
 }
 
 /// Says on the standard output that the server listens: for scripts, or as a line of a log in JSON.
-pub(crate) fn listening(addresses: &Addresses, json: bool) {
+pub(crate) fn listening(addresses: &Addresses, metrics: Option<SocketAddr>, json: bool) {
     let Addresses { base, stream, .. } = addresses;
+    let metrics = metrics.map(|address| format!("http://{address}/metrics"));
     // A closed pipe does not stop the server.
     let _ = if json {
         json_line(
@@ -78,10 +80,17 @@ pub(crate) fn listening(addresses: &Addresses, json: bool) {
                 event: LogLine::now("INFO", "listening"),
                 base,
                 stream,
+                metrics: metrics.as_deref(),
             },
         )
     } else {
-        writeln!(io::stdout().lock(), "listening base={base} stream={stream}")
+        let metrics = metrics
+            .map(|url| format!(" metrics={url}"))
+            .unwrap_or_default();
+        writeln!(
+            io::stdout().lock(),
+            "listening base={base} stream={stream}{metrics}"
+        )
     };
 }
 
@@ -119,6 +128,8 @@ struct Listening<'a> {
     event: LogLine<'a>,
     base: &'a str,
     stream: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<&'a str>,
 }
 
 /// An error with all of its causes, on one line unless a cause has several. Some errors tell their

@@ -16,6 +16,7 @@ use eddyline_storage::{Options, Store};
 use crate::CommandError;
 use crate::config::{self, LogFormat, Settings};
 use crate::logging::ProcessLog;
+use crate::metrics::MetricsListener;
 use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
@@ -33,7 +34,7 @@ pub(crate) async fn run(
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
     // Scripts wait for this to learn the addresses.
-    output::listening(node.addresses(), json);
+    output::listening(node.addresses(), node.metrics_address, json);
     let outcome = node.run().await;
     following.abort();
     outcome
@@ -47,6 +48,8 @@ pub(crate) struct Node {
     background: Background,
     /// The certificate that is shown, which can be replaced.
     certificates: Option<Certificates>,
+    metrics: Option<Server>,
+    metrics_address: Option<SocketAddr>,
 }
 
 impl Node {
@@ -61,6 +64,9 @@ impl Node {
         let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
         let stream = bind(settings.stream_listen)
             .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
+        let metrics = settings.metrics_listen.map(MetricsListener::bind);
+        let metrics = metrics.transpose()?;
+        let metrics_address = metrics.as_ref().map(MetricsListener::address);
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
         let certificates = settings
             .tls()
@@ -83,6 +89,7 @@ impl Node {
         let server = server
             .listen(api, api_service.route_to(is_page, pages))
             .listen(stream, stream_service);
+        let metrics = metrics.map(|listener| listener.serve(&app, &http.metrics));
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
             app,
@@ -90,6 +97,8 @@ impl Node {
             signals,
             background,
             certificates,
+            metrics,
+            metrics_address,
         })
     }
 
@@ -109,6 +118,7 @@ impl Node {
             server,
             signals,
             background,
+            metrics,
             ..
         } = self;
 
@@ -120,7 +130,17 @@ impl Node {
             }
             app.end_streams();
         };
-        server.run(ending).await;
+        let measured = async {
+            match metrics {
+                Some(metrics) => metrics.run(std::future::pending()).await,
+                None => std::future::pending().await,
+            }
+        };
+        // The metrics are there until the last answer.
+        tokio::select! {
+            () = server.run(ending) => {}
+            () = measured => {}
+        }
         let outcome = background.stop().await;
         app.close().await;
         tracing::info!("stopped");

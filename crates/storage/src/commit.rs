@@ -11,6 +11,7 @@ use eddyline_model::log::LogItem;
 use crate::clock::Clock;
 use crate::connect::{Connection, Connections, Location, connect};
 use crate::live::LiveNotices;
+use crate::metrics::StoreMetrics;
 use crate::transaction::{Rollback, TransactionError, Tx, transact};
 use crate::{Error, Result};
 
@@ -37,6 +38,7 @@ pub(crate) struct Committer {
     /// When the writer's row was written last.
     noted: Instant,
     live: Arc<LiveNotices>,
+    metrics: StoreMetrics,
 }
 
 impl Committer {
@@ -47,6 +49,7 @@ impl Committer {
         clock: Clock,
         name: String,
         live: Arc<LiveNotices>,
+        metrics: StoreMetrics,
     ) -> Self {
         Self {
             location,
@@ -57,6 +60,7 @@ impl Committer {
             batch: 0,
             noted: Instant::now(),
             live,
+            metrics,
         }
     }
 
@@ -79,6 +83,17 @@ impl Committer {
 
     /// The same for work that may decide against itself, which is not tried again.
     pub(crate) fn commit_unless<T, E>(
+        &mut self,
+        work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Rollback<E>>,
+    ) -> std::result::Result<(T, Vec<LogItem>), Rollback<E>> {
+        let began = Instant::now();
+        let outcome = self.commit_at_last(work);
+        let has_failed = matches!(outcome, Err(Rollback::Store(_)));
+        self.metrics.note_transaction(began.elapsed(), has_failed);
+        outcome
+    }
+
+    fn commit_at_last<T, E>(
         &mut self,
         mut work: impl FnMut(&mut Tx<'_>) -> std::result::Result<T, Rollback<E>>,
     ) -> std::result::Result<(T, Vec<LogItem>), Rollback<E>> {

@@ -16,6 +16,7 @@ use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::credential_epoch::CredentialEpoch;
 use crate::live::LiveNotices;
+use crate::metrics::StoreMetrics;
 use crate::news::News;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
@@ -86,6 +87,7 @@ struct StoreInner {
     clock: Clock,
     credential_epoch: Arc<CredentialEpoch>,
     live: Arc<LiveNotices>,
+    metrics: StoreMetrics,
 }
 
 impl std::fmt::Debug for Store {
@@ -123,15 +125,22 @@ impl Store {
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
+        let metrics = StoreMetrics::default();
         let committer = Committer::new(
             location.clone(),
             pool.clone(),
             clock,
             eddyline_random::hex::<16>(),
             live.clone(),
+            metrics.clone(),
         );
         let credential_epoch = Arc::new(CredentialEpoch::default());
-        let writer = Writer::new(committer, committed, credential_epoch.clone());
+        let writer = Writer::new(
+            committer,
+            committed,
+            credential_epoch.clone(),
+            metrics.clone(),
+        );
         let thread = std::thread::Builder::new()
             .name("writer".into())
             .spawn(move || writer.run(&queue))
@@ -148,6 +157,7 @@ impl Store {
                 clock: options.clock,
                 credential_epoch,
                 live,
+                metrics,
             }),
         })
     }
@@ -169,6 +179,12 @@ impl Store {
     #[must_use]
     pub fn is_exposed(&self) -> bool {
         self.inner.location.is_exposed()
+    }
+
+    /// What the writer does, counted.
+    #[must_use]
+    pub fn metrics(&self) -> &StoreMetrics {
+        &self.inner.metrics
     }
 
     /// What time it is for this store.
@@ -266,9 +282,14 @@ impl Store {
     }
 
     fn send(&self, job: Job) -> Result<()> {
-        self.inner.jobs.try_send(job).map_err(|error| match error {
-            TrySendError::Full(_) => Error::Busy,
-            TrySendError::Disconnected(_) => closed(),
+        // Before the writer may take it.
+        self.inner.metrics.note_waiting();
+        self.inner.jobs.try_send(job).map_err(|error| {
+            self.inner.metrics.note_taken();
+            match error {
+                TrySendError::Full(_) => Error::Busy,
+                TrySendError::Disconnected(_) => closed(),
+            }
         })
     }
 

@@ -15,6 +15,7 @@ use crate::backlog::Backlog;
 use crate::commit::Committer;
 use crate::connect::Location;
 use crate::credential_epoch::CredentialEpoch;
+use crate::metrics::StoreMetrics;
 use crate::transaction::Rollback;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -58,6 +59,7 @@ pub(crate) struct Writer {
     backlog: Backlog,
     /// When words could not be written, if that is how it stands.
     index_failed: Option<Instant>,
+    metrics: StoreMetrics,
 }
 
 impl Writer {
@@ -66,6 +68,7 @@ impl Writer {
         committer: Committer,
         committed: mpsc::Sender<Vec<LogItem>>,
         credential_epoch: Arc<CredentialEpoch>,
+        metrics: StoreMetrics,
     ) -> Self {
         let backlog = if committer.is_postgres() {
             Backlog::default()
@@ -81,6 +84,7 @@ impl Writer {
             last_pause: Instant::now(),
             backlog,
             index_failed: None,
+            metrics,
         }
     }
 
@@ -91,7 +95,7 @@ impl Writer {
             let job = match held.take() {
                 Some(job) => job,
                 None => match self.next(jobs) {
-                    Some(job) => job,
+                    Some(job) => self.taken(job),
                     None => break,
                 },
             };
@@ -108,11 +112,12 @@ impl Writer {
                     while drafts.len() < BATCH {
                         match jobs.try_recv() {
                             Ok(Job::Post(draft, reply)) => {
+                                self.metrics.note_taken();
                                 drafts.push(*draft);
                                 replies.push(reply);
                             }
                             Ok(other) => {
-                                held = Some(other);
+                                held = Some(self.taken(other));
                                 break;
                             }
                             Err(TryRecvError::Empty | TryRecvError::Disconnected) => break,
@@ -130,6 +135,14 @@ impl Writer {
             }
         }
         self.farewell();
+    }
+
+    /// Counts a job that waits no longer. The last one was not counted.
+    fn taken(&self, job: Job) -> Job {
+        if !matches!(job, Job::Close) {
+            self.metrics.note_taken();
+        }
+        job
     }
 
     /// On SQLite, leaves the lock free for a moment now and then: between the commits of a busy
@@ -210,6 +223,7 @@ impl Writer {
     }
 
     fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<PostResult>>>) {
+        self.metrics.note_batch(drafts.len());
         let credential_epoch = self.credential_epoch.clone();
         // Until the commit is answered, so that a request that ends a credential can wait for it.
         let entered = credential_epoch.enter();

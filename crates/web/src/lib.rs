@@ -62,11 +62,8 @@ pub fn service(app: App, config: &Config, api: &ApiService, stream: &ApiService)
             app,
         }),
     };
-    Pages::new(Rooted::new(
-        &site,
-        pages::router(site.clone()),
-        RootPath::of(&web),
-    ))
+    let pages = Rooted::new(&site, pages::router(site.clone()), RootPath::of(&web));
+    Pages::new(pages, config.metrics.clone())
 }
 
 /// What every page needs. Clones share it.

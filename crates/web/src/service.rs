@@ -37,6 +37,8 @@ impl Rooted {
 }
 
 impl Answerable for Rooted {
+    const COUNTED_AS: &'static str = "page";
+
     async fn respond(&self, request: Request<Body>) -> Response {
         let t = Texts::of(request.headers());
         let response = self

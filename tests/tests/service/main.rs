@@ -29,6 +29,7 @@ mod join_links;
 mod legacy_client;
 mod lists;
 mod mail;
+mod metrics;
 mod narrowed;
 mod newcomer;
 mod nodes;

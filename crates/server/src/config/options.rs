@@ -124,6 +124,9 @@ options! {
         listen: SocketAddr = value("127.0.0.1:8080"), "ADDRESS";
         /// Address and port of the stream; port 0 takes a free one
         stream_listen: SocketAddr = value("127.0.0.1:8081"), "ADDRESS";
+        /// Address and port of the metrics for Prometheus, which need no credentials; port 0 takes a
+        /// free one
+        metrics_listen: Option<SocketAddr> = absent("none"), "ADDRESS";
         /// Path under which the stream is served on the API's address as well
         stream_prefix: PathPrefix = value("/stream"), "PATH";
         /// Address of the API as clients see it, for URLs in answers

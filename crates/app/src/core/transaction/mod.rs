@@ -19,7 +19,7 @@ use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
     Abort, ChangeNotifier, CredentialEpoch, Error as StoreError, MessagePage, PostResult, Reader,
-    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, Tx,
+    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, StoreMetrics, Tx,
 };
 use tokio::sync::mpsc;
 
@@ -165,6 +165,11 @@ impl Database {
     /// As [`Store::change_notifier`].
     pub(crate) fn change_notifier(&self) -> ChangeNotifier {
         self.store.change_notifier()
+    }
+
+    /// As [`Store::metrics`].
+    pub(crate) fn metrics(&self) -> &StoreMetrics {
+        self.store.metrics()
     }
 
     /// As [`Store::takes_writes`].

@@ -1,0 +1,58 @@
+//! The metrics of the process, on a listener of their own.
+
+use std::net::SocketAddr;
+
+use eddyline_app::App;
+use eddyline_http::serve::{Limits, Server, bind};
+use eddyline_http::{RequestMetrics, metrics_service};
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::Registry;
+use tokio::net::TcpListener;
+
+use crate::CommandError;
+
+/// What each name begins with.
+const PREFIX: &str = "eddyline";
+/// Connections of those who read them.
+const CONNECTIONS: usize = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct Build {
+    version: &'static str,
+}
+
+/// A listener for those who read the metrics.
+pub(crate) struct MetricsListener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl MetricsListener {
+    pub(crate) fn bind(address: SocketAddr) -> Result<Self, CommandError> {
+        let listener =
+            bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// A server of what is counted of an application and of its requests.
+    pub(crate) fn serve(self, app: &App, requests: &RequestMetrics) -> Server {
+        let mut registry = Registry::with_prefix(PREFIX);
+        let build = Build {
+            version: env!("CARGO_PKG_VERSION"),
+        };
+        registry.register("build", "The version of the server", Info::new(build));
+        requests.register(&mut registry);
+        app.register_metrics(&mut registry);
+        let limits = Limits {
+            connections: CONNECTIONS,
+            ..Limits::default()
+        };
+        Server::new(limits).listen(self.listener, metrics_service(registry))
+    }
+}
