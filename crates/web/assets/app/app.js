@@ -388,7 +388,6 @@ function heard(event, isAgain = false) {
   missed?.push(event);
   switch (event.event) {
     case 'reset':
-      forgetPages();
       refreshSoon(EVERYTHING);
       break;
     case 'message-edit':
@@ -577,6 +576,8 @@ async function rebuild() {
   reading.take(now);
   // The page may have been made before the server noted what the reader has read since.
   const hasCounts = parts.some((id) => TABS.includes(id));
+  // Answers to requests from before the page know less.
+  if (hasCounts) reading.changes += 1;
   if (hasCounts && noted !== reading.noted) for (const id of TABS) stale.add(id);
   self.csrf = page.body.dataset.csrf;
   self.event = page.body.dataset.event;
@@ -590,8 +591,8 @@ async function rebuild() {
 }
 
 /**
- * Whether changes of presence may have been missed. A page of a flow asks who is online, and the page of a
- * conversation is made anew.
+ * Whether changes of presence may have been missed. The page of a conversation shows the other user's in its
+ * head, and misses what changes before its stream is open.
  */
 let hasMissed = !flow;
 

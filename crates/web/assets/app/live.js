@@ -111,5 +111,6 @@ function showConnection(state) {
 
 /** Forgets the pages that the service worker keeps: the reader may have been removed from a flow. */
 export function forgetPages() {
-  void globalThis.caches?.delete('eddyline-pages');
+  // Without a cache nothing was kept.
+  globalThis.caches?.delete('eddyline-pages').catch(() => {});
 }

@@ -95,13 +95,13 @@ export class Reading {
     if (last <= told) return;
     this.threads.set(thread, last);
     this.turn += 1;
-    const { turn, changes, telling } = this;
+    const { turn, changes } = this;
     try {
       const answer = await call('PUT', `/${room}/threads/${thread}/read`, { message: last });
       this.noted += 1;
       if (turn !== this.turn || (changes === this.changes && noteFlow(answer))) return;
       // Only the server knows what is unread, when it knows all that was read.
-      await telling;
+      await this.telling;
       this.stale(TABS);
     } catch (error) {
       // The reader's next look tells it, unless the server would refuse it again.

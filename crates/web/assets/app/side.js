@@ -39,11 +39,11 @@ function heard(event, isAgain = false) {
     case 'read':
       if (!showRead(event.content) || !noteRead(event.content)) refreshSoon();
       break;
-    case 'reset':
     case 'flow-remove':
       forgetPages();
       refreshSoon();
       break;
+    case 'reset':
     case 'flow-add':
       refreshSoon();
       break;
