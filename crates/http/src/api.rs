@@ -185,8 +185,10 @@ impl Inner {
             Err(error) => Err(error),
         };
         let mut response = outcome.unwrap_or_else(|error| format.failed(&error));
-        let endpoint = endpoint.operation.id;
-        response.extensions_mut().insert(AnsweredBy { endpoint });
+        if self.shared.is_counted {
+            let endpoint = endpoint.operation.id;
+            response.extensions_mut().insert(AnsweredBy { endpoint });
+        }
         if let Some(user) = seen.as_ref().and_then(Actor::user_id) {
             response
                 .headers_mut()

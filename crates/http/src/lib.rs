@@ -103,8 +103,8 @@ pub struct Config {
     /// in logs and histories, so that servers whose clients do not need it are better without (RFC
     /// 6750, section 5.3).
     pub query_tokens: bool,
-    /// What counts the requests. Clones of the configuration share it.
-    pub metrics: RequestMetrics,
+    /// What counts the requests, if something does. Clones of the configuration share it.
+    pub metrics: Option<RequestMetrics>,
 }
 
 impl Default for Config {
@@ -118,7 +118,7 @@ impl Default for Config {
             downloads: 512,
             stream_prefix: Some("/stream".to_owned()),
             query_tokens: true,
-            metrics: RequestMetrics::default(),
+            metrics: None,
         }
     }
 }
@@ -147,6 +147,8 @@ pub(crate) struct Shared {
     pub(crate) downloads: KeyedSemaphore,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
+    /// Whether answers say which endpoint they are of, for the metrics.
+    pub(crate) is_counted: bool,
 }
 
 impl Shared {
@@ -168,6 +170,7 @@ impl Shared {
             forms: KeyedSemaphore::new(quota::FORMS),
             downloads: KeyedSemaphore::new(quota::downloads(config.downloads)),
             json_upload,
+            is_counted: config.metrics.is_some(),
         })
     }
 

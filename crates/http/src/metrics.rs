@@ -6,10 +6,10 @@ use std::time::Duration;
 use axum::Router;
 use axum::response::IntoResponse as _;
 use axum::routing::get;
-use http::StatusCode;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE, VARY};
+use http::{HeaderMap, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{prometheus_text, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -17,7 +17,9 @@ use prometheus_client::registry::{Registry, Unit};
 
 /// Where Prometheus reads, by default too.
 const PATH: &str = "/metrics";
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+const OPENMETRICS: &str = "application/openmetrics-text";
+
+const OPENMETRICS_1: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Requests that were answered. Clones count together.
 #[derive(Clone, Debug)]
@@ -75,17 +77,29 @@ impl RequestMetrics {
     }
 }
 
-/// Answers `GET /metrics` with what a registry counts, in the text format of OpenMetrics 1.0. It
-/// asks for no credentials: serve it on an address that only the monitoring reaches.
+/// Answers `GET /metrics` with what a registry counts, in the text format of Prometheus, or in that
+/// of OpenMetrics for those who accept it. It asks for no credentials: serve it on an address that
+/// only the monitoring reaches.
 pub fn metrics_service(registry: Registry) -> Router {
     let registry = Arc::new(registry);
-    let scrape = async move || {
-        let mut text = String::new();
-        match encode(&mut text, &registry) {
-            Ok(()) => {
-                let headers = [(CONTENT_TYPE, OPENMETRICS), (CACHE_CONTROL, "no-store")];
-                (headers, text).into_response()
-            }
+    let scrape = async move |headers: HeaderMap| {
+        let mut accepted = headers.get_all(ACCEPT).iter();
+        let is_open = accepted.any(|kinds| kinds.to_str().is_ok_and(|it| it.contains(OPENMETRICS)));
+        let mut body = String::new();
+        let (encoded, kind) = match is_open {
+            true => (text::encode(&mut body, &registry), OPENMETRICS_1),
+            false => (
+                prometheus_text::encode(&mut body, &registry),
+                prometheus_text::CONTENT_TYPE,
+            ),
+        };
+        let headers = [
+            (CONTENT_TYPE, kind),
+            (CACHE_CONTROL, "no-store"),
+            (VARY, "accept"),
+        ];
+        match encoded {
+            Ok(()) => (headers, body).into_response(),
             Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     };

@@ -21,6 +21,9 @@ use crate::metrics::{AnsweredBy, RequestMetrics};
 use crate::request_id::{self, REQUEST_ID};
 use crate::response_budget::answering;
 
+/// What answers in place of a handler that panicked are counted as.
+const PANIC: &str = "panic";
+
 /// What stands behind an [`RequestEnvelope`]. Clones are cheap and answer alike.
 pub trait Answerable: Clone + Send + Sync + 'static {
     /// Under which name answers are counted that no endpoint of the API gave.
@@ -41,12 +44,12 @@ pub trait Answerable: Clone + Send + Sync + 'static {
 #[derive(Clone, Debug)]
 pub struct RequestEnvelope<A> {
     behind: A,
-    metrics: RequestMetrics,
+    metrics: Option<RequestMetrics>,
 }
 
 impl<A: Answerable> RequestEnvelope<A> {
-    /// Wraps `behind`, whose answers `metrics` counts.
-    pub fn new(behind: A, metrics: RequestMetrics) -> Self {
+    /// Wraps `behind`, whose answers `metrics` counts, if they are given.
+    pub fn new(behind: A, metrics: Option<RequestMetrics>) -> Self {
         Self { behind, metrics }
     }
 
@@ -89,7 +92,11 @@ impl<A: Answerable> RequestEnvelope<A> {
                 Ok(response) => response,
                 Err(_) => {
                     tracing::error!("a request panicked");
-                    self.behind.internal_error().await
+                    let mut response = self.behind.internal_error().await;
+                    response
+                        .extensions_mut()
+                        .insert(AnsweredBy { endpoint: PANIC });
+                    response
                 }
             };
             self.note(&response, started.elapsed(), line);
@@ -107,7 +114,9 @@ impl<A: Answerable> RequestEnvelope<A> {
         let other = AnsweredBy {
             endpoint: A::COUNTED_AS,
         };
-        self.metrics.note(by.unwrap_or(other), status, took);
+        if let Some(metrics) = &self.metrics {
+            metrics.note(by.unwrap_or(other), status, took);
+        }
         if let Some((method, path)) = line {
             // A number of 128 bits would be a text in a log of JSON.
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
@@ -150,7 +159,7 @@ mod tests {
             .header(REQUEST_ID, "7")
             .body(Body::empty())
             .unwrap();
-        RequestEnvelope::new(Moody, RequestMetrics::default())
+        RequestEnvelope::new(Moody, None)
             .call(request)
             .await
             .unwrap()

@@ -8,8 +8,8 @@ use eddyline_app::{
     Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas,
     MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
-use eddyline_http::TrustedProxies;
 use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
+use eddyline_http::{RequestMetrics, TrustedProxies};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
 
@@ -77,7 +77,7 @@ impl Node {
         let files = files::open(&settings)?;
         let app = open_app(&settings, addresses, Some(mail), files, integration).await?;
         let background = app.start().await?;
-        let http = http_config(&settings);
+        let http = http_config(&settings, metrics.is_some());
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
         if let Some(certificates) = &certificates {
@@ -89,7 +89,9 @@ impl Node {
         let server = server
             .listen(api, api_service.route_to(is_page, pages))
             .listen(stream, stream_service);
-        let metrics = metrics.map(|listener| listener.serve(&app, &http.metrics));
+        let metrics = metrics
+            .zip(http.metrics.clone())
+            .map(|(listener, requests)| listener.serve(&app, &requests));
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
             app,
@@ -306,7 +308,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-fn http_config(settings: &Settings) -> eddyline_http::Config {
+fn http_config(settings: &Settings, has_metrics: bool) -> eddyline_http::Config {
     eddyline_http::Config {
         trusted_proxies: settings.trusted_proxy.clone(),
         body: BodyLimit {
@@ -317,6 +319,7 @@ fn http_config(settings: &Settings) -> eddyline_http::Config {
         json_upload_bytes: settings.max_json_upload_bytes.get(),
         downloads: settings.max_downloads.get(),
         query_tokens: settings.query_access_tokens.0,
+        metrics: has_metrics.then(RequestMetrics::default),
         ..eddyline_http::Config::default()
     }
 }

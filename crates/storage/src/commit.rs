@@ -88,7 +88,7 @@ impl Committer {
     ) -> std::result::Result<(T, Vec<LogItem>), Rollback<E>> {
         let began = Instant::now();
         let outcome = self.commit_at_last(work);
-        let has_failed = matches!(outcome, Err(Rollback::Store(_)));
+        let has_failed = matches!(&outcome, Err(Rollback::Store(error)) if !error.is_conflict());
         self.metrics.note_transaction(began.elapsed(), has_failed);
         outcome
     }

@@ -106,6 +106,11 @@ impl Error {
         !matches!(self, Self::Unavailable(_) | Self::DiskFull | Self::Busy)
     }
 
+    /// Whether the write met what is there already, which is no fault of the database.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Exists(_) | Self::Refused(_))
+    }
+
     /// Whether transactions got in each other's way, so that trying again is the answer.
     pub(crate) fn is_contention(&self) -> bool {
         matches!(

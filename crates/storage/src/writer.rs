@@ -223,7 +223,6 @@ impl Writer {
     }
 
     fn post(&mut self, mut drafts: Vec<Draft>, replies: Vec<oneshot::Sender<Result<PostResult>>>) {
-        self.metrics.note_batch(drafts.len());
         let credential_epoch = self.credential_epoch.clone();
         // Until the commit is answered, so that a request that ends a credential can wait for it.
         let entered = credential_epoch.enter();
@@ -244,6 +243,10 @@ impl Writer {
                     .collect::<Vec<_>>()
                     .into_iter();
                 self.keep_words(&outcomes, &mut drafts);
+                let is_added =
+                    |outcome: &&AppendOutcome| matches!(outcome, AppendOutcome::Added(_));
+                self.metrics
+                    .note_batch(outcomes.iter().filter(is_added).count());
                 for (outcome, reply) in outcomes.into_iter().zip(replies) {
                     let event = if matches!(outcome, AppendOutcome::Added(_)) {
                         events.next()

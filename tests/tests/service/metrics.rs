@@ -26,14 +26,19 @@ fn address(server: &Server) -> Option<String> {
 
 /// The head and the body of an answer.
 async fn get(url: &str, path: &str) -> (String, String) {
-    let lines = ["Connection: close"];
+    get_as(url, path, "*/*").await
+}
+
+async fn get_as(url: &str, path: &str, accepted: &str) -> (String, String) {
+    let lines = ["Connection: close", &format!("Accept: {accepted}")];
     let mut answer = Raw::without_credentials(url, "GET", path, &lines, "").await;
     (answer.head().await, answer.to_end().await)
 }
 
 async fn scrape(server: &Server) -> String {
     let url = address(server).expect("the server has metrics");
-    let (head, text) = get(&url, "/metrics").await;
+    let accepted = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
+    let (head, text) = get_as(&url, "/metrics", accepted).await;
     assert!(head.starts_with("HTTP/1.1 200"), "{head}");
     assert!(
         head.contains("content-type: application/openmetrics-text; version=1.0.0"),
@@ -42,11 +47,15 @@ async fn scrape(server: &Server) -> String {
     text
 }
 
-/// The value of a sample, 0 while there is none.
+/// The value of a sample. One with an endpoint is 0 until that has answered.
 fn value(text: &str, sample: &str) -> f64 {
     let mut lines = text.lines();
     let rest = lines.find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
-    rest.map_or(0.0, |number| number.parse().unwrap())
+    match rest {
+        Some(number) => number.parse().unwrap(),
+        None if sample.contains("endpoint") => 0.0,
+        None => panic!("no {sample} in:\n{text}"),
+    }
 }
 
 async fn each_metric_moves_when_it_should(server: Server) {
@@ -141,6 +150,12 @@ async fn nothing_but_the_metrics_is_where_they_are(server: Server) {
         let (head, _) = get(&url, path).await;
         assert!(head.starts_with("HTTP/1.1 404"), "{path}: {head}");
     }
+    let (head, text) = get_as(&url, "/metrics", "text/plain").await;
+    assert!(
+        head.contains("content-type: text/plain; version=0.0.4"),
+        "{head}"
+    );
+    assert!(text.contains("# TYPE eddyline_streams gauge"), "{text}");
     let mut answer = Raw::without_credentials(&url, "POST", "/metrics", &[], "{}").await;
     let head = answer.head().await;
     assert!(head.starts_with("HTTP/1.1 405"), "{head}");

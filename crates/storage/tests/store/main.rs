@@ -22,6 +22,7 @@ mod invitations;
 mod kept;
 mod later_versions;
 mod log;
+mod metrics;
 mod migrations;
 mod model;
 mod news;
