@@ -1,11 +1,11 @@
-//! What the application does, counted.
+//! The metrics of the application.
 
 use prometheus_client::registry::Registry;
 
 use crate::App;
 
 impl App {
-    /// Adds what the application and its store do to a registry, whose prefix the names get:
+    /// Adds the metrics of the application and of its store to a registry, whose prefix the names get:
     /// `streams`, and those of [`StoreMetrics`](eddyline_storage::StoreMetrics).
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.core().store().metrics().register(registry);

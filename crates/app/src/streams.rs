@@ -57,6 +57,7 @@ pub struct Listening {
     _permit: Permit,
     /// Shows the user as present.
     connected: Option<PresenceGuard>,
+    /// Counts the stream for the metrics.
     _open: OpenStream,
 }
 

@@ -103,7 +103,7 @@ pub struct Config {
     /// in logs and histories, so that servers whose clients do not need it are better without (RFC
     /// 6750, section 5.3).
     pub query_tokens: bool,
-    /// What counts the requests, if something does. Clones of the configuration share it.
+    /// Counts the requests; `None` counts nothing. Clones of the configuration share it.
     pub metrics: Option<RequestMetrics>,
 }
 
@@ -147,7 +147,7 @@ pub(crate) struct Shared {
     pub(crate) downloads: KeyedSemaphore,
     /// The most bytes of a file in JSON.
     pub(crate) json_upload: usize,
-    /// Whether answers say which endpoint they are of, for the metrics.
+    /// Whether answers bear the name of their endpoint, for the metrics.
     pub(crate) is_counted: bool,
 }
 

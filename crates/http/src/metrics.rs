@@ -1,4 +1,4 @@
-//! What is answered, counted, and the address under which Prometheus reads counts.
+//! The metrics of requests, and the endpoint from which Prometheus reads all metrics.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-/// Where Prometheus reads, by default too.
+/// The path that Prometheus reads unless it is told another.
 const PATH: &str = "/metrics";
+/// The media type without its parameters, as readers name it in `Accept`.
 const OPENMETRICS: &str = "application/openmetrics-text";
-
 const OPENMETRICS_1: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// Requests that were answered. Clones count together.
@@ -28,7 +28,8 @@ pub struct RequestMetrics {
     duration: Family<AnsweredBy, Histogram, fn() -> Histogram>,
 }
 
-/// Which endpoint answered (`operationId` in `/openapi.json`), or what else.
+/// What answered: an endpoint of the API by its `operationId` in `/openapi.json`, or
+/// [`Answerable::COUNTED_AS`](crate::request_envelope::Answerable::COUNTED_AS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct AnsweredBy {
     pub(crate) endpoint: &'static str,
@@ -84,7 +85,11 @@ pub fn metrics_service(registry: Registry) -> Router {
     let registry = Arc::new(registry);
     let scrape = async move |headers: HeaderMap| {
         let mut accepted = headers.get_all(ACCEPT).iter();
-        let is_open = accepted.any(|kinds| kinds.to_str().is_ok_and(|it| it.contains(OPENMETRICS)));
+        let is_open = accepted.any(|kinds| {
+            kinds
+                .to_str()
+                .is_ok_and(|kinds| kinds.contains(OPENMETRICS))
+        });
         let mut body = String::new();
         let (encoded, kind) = match is_open {
             true => (text::encode(&mut body, &registry), OPENMETRICS_1),

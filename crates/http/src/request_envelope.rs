@@ -21,12 +21,12 @@ use crate::metrics::{AnsweredBy, RequestMetrics};
 use crate::request_id::{self, REQUEST_ID};
 use crate::response_budget::answering;
 
-/// What answers in place of a handler that panicked are counted as.
+/// The `endpoint` of the metrics for requests that panicked.
 const PANIC: &str = "panic";
 
 /// What stands behind an [`RequestEnvelope`]. Clones are cheap and answer alike.
 pub trait Answerable: Clone + Send + Sync + 'static {
-    /// Under which name answers are counted that no endpoint of the API gave.
+    /// The `endpoint` of the metrics for answers that no endpoint of the API gave.
     const COUNTED_AS: &'static str;
 
     /// The answer to a request.
@@ -48,7 +48,7 @@ pub struct RequestEnvelope<A> {
 }
 
 impl<A: Answerable> RequestEnvelope<A> {
-    /// Wraps `behind`, whose answers `metrics` counts, if they are given.
+    /// Wraps `behind`. `metrics` counts its answers; `None` counts nothing.
     pub fn new(behind: A, metrics: Option<RequestMetrics>) -> Self {
         Self { behind, metrics }
     }

@@ -1,4 +1,4 @@
-//! What the writer does, counted.
+//! The metrics of the writer.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-/// What the writer of a [`Store`](crate::Store) does. Clones count together.
+/// The metrics of the writer of a [`Store`](crate::Store). Clones count together.
 #[derive(Clone, Debug)]
 pub struct StoreMetrics {
     waiting: Gauge,

@@ -296,6 +296,8 @@ impl<C: Access> Members<'_, C> {
         })
     }
 
+    /// Looks at the messages of the inbox after a marker and through a message, in parts, until some of
+    /// them are unread.
     fn find_inbox_news(
         &mut self,
         room: RoomId,

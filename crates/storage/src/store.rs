@@ -181,7 +181,7 @@ impl Store {
         self.inner.location.is_exposed()
     }
 
-    /// What the writer does, counted.
+    /// The metrics of the writer.
     #[must_use]
     pub fn metrics(&self) -> &StoreMetrics {
         &self.inner.metrics

@@ -549,7 +549,7 @@ async fn reading_a_part_is_told_as_such(tenant: Tenant) {
         stream.event("read").await["content"],
         json!({"flow": flow, "thread_id": thread["id"], "message": last})
     );
-    // A thread that is read in part is told as such, too, when the marker of the inbox moves further.
+    // The event names the message that was read, also where the marker of the inbox moves further.
     source.push(&activity("7", "Ticket")).await;
     let answers = tenant.path(&format!(
         "/threads/{}/messages",

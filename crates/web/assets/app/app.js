@@ -13,7 +13,6 @@ import './hint.js';
 import { bindKeys } from './keys.js';
 import { openPicture } from './lightbox.js';
 import { SPREAD, forgetPages, openStream } from './live.js';
-import { paces } from './pace.js';
 import { notice } from './notices.js';
 import { Outbox, sendWaiting } from './outbox.js';
 import { Panes } from './panes.js';
@@ -30,6 +29,7 @@ import { addCommands } from './switcher.js';
 import { editTags } from './tags.js';
 import { t } from './texts.js';
 import { addedThreads, extend, linkTo, listsMessage, markShown, putThread, sift, unreadThreads } from './threads.js';
+import { throttles } from './throttle.js';
 import { clock, shortTime } from './times.js';
 import { notify } from './toast.js';
 
@@ -414,12 +414,12 @@ function heard(event, isAgain = false) {
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      if (!isAgain) slowly(event.event, () => refreshSoon(LISTS));
+      if (!isAgain) throttled(event.event, () => refreshSoon(LISTS));
       break;
     default:
       if (typeof event.id !== 'number') break;
       // The people of the flow have changed.
-      if (event.event === 'action' && isHere(event) && !isAgain) slowly(event.event, () => refreshSoon(LISTS));
+      if (event.event === 'action' && isHere(event) && !isAgain) throttled(event.event, () => refreshSoon(LISTS));
       notice(event);
       if (isHere(event)) put(event);
       else if (!countNews(event)) refreshSoon(LISTS);
@@ -502,8 +502,8 @@ const EVERYTHING = ['chat', 'thread', 'thread-chip', 'thread-head', ...LISTS];
 /** What is to be made anew. */
 const stale = new Set();
 
-/** Events that others cause as often as they like make the pages ask the server ever more seldom. */
-const slowly = paces();
+/** Others cause such events as often as they like. */
+const throttled = throttles();
 
 /** Such events reach all members at the same time. The pages do not all ask the server at once. */
 function refreshSoon(parts) {

@@ -8,9 +8,9 @@ import './frame.js';
 import { SPREAD, forgetPages, openStream } from './live.js';
 import { notice } from './notices.js';
 import { sendWaiting } from './outbox.js';
-import { paces } from './pace.js';
 import { notePresence } from './presence.js';
 import { isHit } from './row.js';
+import { throttles } from './throttle.js';
 
 /** What is made anew, by the ids of its elements. */
 const PARTS = ['tabs', 'conversations', 'mentions-list'];
@@ -50,7 +50,7 @@ function heard(event, isAgain = false) {
     case 'flow-change':
     case 'user-edit':
     case 'backend.user.join':
-      if (!isAgain) slowly(event.event, refreshSoon);
+      if (!isAgain) throttled(event.event, refreshSoon);
       break;
     default:
       if (typeof event.id !== 'number') break;
@@ -79,7 +79,7 @@ function showRead({ flow, message, marker, thread_id: thread }) {
 }
 
 /** As on the page of a flow. */
-const slowly = paces();
+const throttled = throttles();
 
 function refreshSoon() {
   if (held) isAsked = true;

@@ -4,6 +4,7 @@ use eddyline_testing::browser::Browser;
 use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
 use serde_json::json;
 
+use super::late::{hold, is_held, let_go};
 use super::{DOWN, ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
 on_both_databases![
@@ -141,14 +142,9 @@ async fn a_command_stays_marked_when_more_is_known(server: Server) {
     let Acme { ada, .. } = server.acme();
     tokio::task::block_in_place(|| {
         open(&browser, &server, &ada);
-        // What is known of the flows comes when the test lets it come.
-        browser.execute(
-            "const real = window.fetch;
-             window.fetch = async (address, options) => {
-                 const answer = await real(address, options);
-                 if (String(address).endsWith('/flows/all')) await new Promise((resolve) => { window.letCome = resolve; });
-                 return answer;
-             }",
+        hold(
+            &browser,
+            "(method, path) => (path.endsWith('/flows/all') ? 'after' : undefined)",
         );
         open_switcher(&browser, "e");
         let marked = "document.querySelector('#switcher [aria-selected=true] .t')?.textContent";
@@ -161,10 +157,9 @@ async fn a_command_stays_marked_when_more_is_known(server: Server) {
             browser.type_keys("#switcher input", DOWN);
         }
         browser.wait_for(&is_command);
-        browser.execute(
-            "document.querySelector('#switcher [role=option]').isOfBefore = true;
-             window.letCome()",
-        );
+        is_held(&browser);
+        browser.execute("document.querySelector('#switcher [role=option]').isOfBefore = true");
+        let_go(&browser);
         browser.wait_for("!document.querySelector('#switcher [role=option]').isOfBefore");
         browser.wait_for(&is_command);
         assert_eq!(complaints(&browser), [""; 0]);

@@ -6,9 +6,9 @@ use eddyline_tests::{Acme, Patience, Server, on_both_databases};
 use serde_json::json;
 use tokio::runtime::Handle;
 
-use crate::integrations::{Source, activity};
-
+use super::unread::inbox_of;
 use super::{ENTER, MAIN, UP, complaints, open, open_flow, ready, sees, shows, write};
+use crate::integrations::activity;
 
 const CONTROL: &str = "\u{e009}";
 const SHIFT: &str = "\u{e008}";
@@ -268,8 +268,7 @@ async fn a_tab_that_is_closed_leaves_its_inbox_unread(server: Server) {
     };
     let Acme { ada, ben } = server.acme();
     server.flow("acme", "side", &[&ada, &ben]);
-    let robot = server.robot("acme", &[]);
-    let source = Source::of(&robot, &ada, "acme/side", "Ledger").await;
+    let source = inbox_of(&server, &ada, "acme/side").await;
     source.push(&activity("1", "opened")).await;
     ben.say("acme/side", "@ada?").await;
     let closes = |browser: &Browser| {

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 
 use crate::integrations::{Source, activity};
 
+use super::late::{hold, is_held, let_go};
 use super::{MAIN, click, complaints, open, open_flow, sees, shows, texts};
 
 on_both_databases![
@@ -300,10 +301,10 @@ async fn an_inbox_is_read_apart_from_its_chat(server: Server) {
     });
 }
 
-/// A source that posts into the inbox of the flow, which Ada sees beside the chat.
-pub(super) async fn inbox_of(server: &Server, ada: &Caller) -> Source {
+/// A source that posts into the inbox of a flow.
+pub(super) async fn inbox_of(server: &Server, ada: &Caller, flow: &str) -> Source {
     let robot = server.robot("acme", &[]);
-    Source::of(&robot, ada, MAIN, "Ledger").await
+    Source::of(&robot, ada, flow, "Ledger").await
 }
 
 async fn what_comes_while_the_inbox_is_marked_as_read_stays_unread(server: Server) {
@@ -311,29 +312,23 @@ async fn what_comes_while_the_inbox_is_marked_as_read_stays_unread(server: Serve
         return;
     };
     let Acme { ada, .. } = server.acme();
-    let source = inbox_of(&server, &ada).await;
+    let source = inbox_of(&server, &ada, MAIN).await;
     source.push(&activity("1", "opened")).await;
     tokio::task::block_in_place(|| {
         browser.set_window_size(1700, 900);
         open(&browser, &server, &ada);
         unread_in_inbox(&browser, 1);
-        // The answer is on its way until the test lets it come.
-        browser.execute(
-            "const real = window.fetch;
-             window.fetch = async (address, options) => {
-                 const answer = await real(address, options);
-                 if (options?.method !== 'PUT' || !String(options.body).includes('inbox')) return answer;
-                 await new Promise((resolve) => { window.letCome = resolve; });
-                 return answer;
-             }",
+        hold(
+            &browser,
+            "(method, path, body) => (method === 'PUT' && body.includes('inbox') ? 'after' : undefined)",
         );
         click(&browser, "[data-do='read-inbox']");
-        browser.wait_for("window.letCome !== undefined");
+        is_held(&browser);
     });
     source.push(&activity("2", "opened")).await;
     tokio::task::block_in_place(|| {
         browser.wait_for("document.querySelectorAll('#inbox .rows li').length === 2");
-        browser.execute("window.letCome()");
+        let_go(&browser);
         unread_in_inbox(&browser, 1);
         browser.wait_for("document.querySelectorAll('#inbox .rows li.unread').length === 1");
         shows(&browser, "#inbox .rows li:first-child.unread");
@@ -347,7 +342,7 @@ async fn a_message_that_leaves_the_inbox_is_counted_no_more(server: Server) {
         return;
     };
     let Acme { ada, ben } = server.acme();
-    let source = inbox_of(&server, &ada).await;
+    let source = inbox_of(&server, &ada, MAIN).await;
     let first = source.push(&activity("1", "opened")).await;
     source.push(&activity("2", "opened")).await;
     tokio::task::block_in_place(|| {
@@ -365,7 +360,7 @@ async fn reading_the_chat_elsewhere_leaves_the_inbox_unread(server: Server) {
         return;
     };
     let Acme { ada, ben } = server.acme();
-    let source = inbox_of(&server, &ada).await;
+    let source = inbox_of(&server, &ada, MAIN).await;
     tokio::task::block_in_place(|| {
         // Too narrow for the chat beside the list, so that the page itself reads nothing.
         browser.set_window_size(500, 900);
@@ -419,8 +414,7 @@ async fn a_mention_in_the_inbox_is_counted_until_it_is_read(server: Server) {
     };
     let Acme { ada, ben } = server.acme();
     server.flow("acme", "side", &[&ada, &ben]);
-    let robot = server.robot("acme", &[]);
-    let source = Source::of(&robot, &ada, "acme/side", "Ledger").await;
+    let source = inbox_of(&server, &ada, "acme/side").await;
     tokio::task::block_in_place(|| open(&browser, &server, &ada));
     let mut mention = activity("1", "opened");
     mention["tags"] = json!(["@ada"]);
