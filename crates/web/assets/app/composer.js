@@ -100,7 +100,10 @@ export class Composer {
   /** Changes the message. A refused text stays, to be sent again. */
   async saveEdit(text) {
     const id = this.editing;
-    if ((await this.handlers.edit(id, text)) && this.editing === id) this.leave();
+    if (!(await this.handlers.edit(id, text)) || this.editing !== id) return;
+    // The reader may be elsewhere by now.
+    if (this.form.contains(document.activeElement)) this.leave();
+    else this.writeAnew();
   }
 
   /** Writes into a thread from now on. */
@@ -137,12 +140,16 @@ export class Composer {
 
   /** Leaves the thread or the edit. */
   leave() {
+    this.writeAnew();
+    this.text.focus();
+  }
+
+  writeAnew() {
     this.keep();
     this.editing = null;
     this.thread = this.own;
     if (this.to) this.to.hidden = true;
     this.text.placeholder = this.placeholder;
     this.text.value = kept.get(this.key) ?? '';
-    this.text.focus();
   }
 }

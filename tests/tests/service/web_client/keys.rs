@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity};
 
+use super::late::{hold, is_held, let_go};
 use super::{
     DOWN, ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, texts,
 };
@@ -14,6 +15,7 @@ use super::{
 on_both_databases![
     shift_enter_begins_a_line_and_sends_nothing,
     single_keys_answer_change_and_delete_the_message_with_the_focus,
+    an_edit_that_is_answered_late_leaves_the_focus_where_it_is,
     the_message_of_another_user_is_neither_changed_nor_deleted,
     the_last_message_with_a_text_is_the_one_to_edit,
     a_key_copies_the_address_of_a_message,
@@ -133,6 +135,33 @@ async fn single_keys_answer_change_and_delete_the_message_with_the_focus(server:
         sees(&browser, "Deleted");
         shows(&browser, "article[data-mine]:focus .gone");
         assert_eq!(texts(&browser), ["Lunch?", "Deleted", "At noon"]);
+        assert_eq!(complaints(&browser), [""; 0]);
+    });
+}
+
+async fn an_edit_that_is_answered_late_leaves_the_focus_where_it_is(server: Server) {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let Acme { ada, .. } = server.acme();
+    ada.say(MAIN, "Helo").await;
+    tokio::task::block_in_place(|| {
+        open(&browser, &server, &ada);
+        hold(
+            &browser,
+            "(method) => method === 'PUT' ? 'after' : undefined",
+        );
+        focus(&browser, "Helo");
+        browser.press_keys("e");
+        is_written(&browser, "Helo");
+        browser.press_keys(&format!("!{ENTER}"));
+        // The stream is faster than the answer.
+        sees(&browser, "Helo! (edited)");
+        is_held(&browser);
+        focus(&browser, "Helo! (edited)");
+        let_go(&browser);
+        browser.wait_for("document.querySelector('#composer .to').hidden");
+        assert_eq!(browser.count("article[data-mine]:focus"), 1);
         assert_eq!(complaints(&browser), [""; 0]);
     });
 }
