@@ -11,8 +11,9 @@ use tokio::task::JoinHandle;
 use crate::Store;
 use crate::connect::{Location, connect};
 
-/// How often an SQLite file is looked at: the command line writes from a process of its own.
-const FILE_PERIOD: Duration = Duration::from_millis(200);
+/// How often an SQLite file is looked at: the command line writes from a process of its own, and
+/// waits until the server has applied what it wrote. A look costs some microseconds.
+const FILE_PERIOD: Duration = Duration::from_millis(50);
 /// How often the log is looked at when no notification came.
 #[cfg(feature = "postgres")]
 const POLL_PERIOD: Duration = Duration::from_millis(500);
