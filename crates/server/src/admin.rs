@@ -96,6 +96,12 @@ impl Operator {
     }
 }
 
+/// Makes sure that there is a database which a command can open.
+pub(crate) async fn check_place(settings: &Settings) -> Result<(), CommandError> {
+    place::check(settings, false).await?;
+    Ok(())
+}
+
 fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
     Ok(output::answer(answer, json)?)
 }

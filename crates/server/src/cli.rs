@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod backup;
 mod flags;
 mod flows;
 mod groups;
@@ -19,7 +20,8 @@ pub(crate) use self::admin::{
     CreateOrganizationArgs, CreateSourceArgs, DomainCommand, OneCommand, OrgCommand,
     OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
-pub(crate) use self::flags::{AdminOptions, DemoOptions, Flags, ServeOptions};
+pub(crate) use self::backup::{Backup, Restore, STANDARD};
+pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::passwords::PasswordFrom;
@@ -71,6 +73,12 @@ pub(crate) enum Command {
     /// Create, list and change organizations, users, flows and tokens; also while the server runs
     #[command(after_help = admin_help())]
     Admin(Admin),
+    /// Write everything into one encrypted archive; also while the server runs
+    #[command(after_help = backup::BACKUP_EXAMPLES)]
+    Backup(Backup),
+    /// Fill an empty place from a backup, or verify one
+    #[command(after_help = backup::RESTORE_EXAMPLES)]
+    Restore(Restore),
 }
 
 const SERVE_EXAMPLES: &str = "\

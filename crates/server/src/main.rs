@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod admin;
+mod backup;
 mod cli;
 mod config;
 mod demo;
@@ -24,13 +25,14 @@ mod signals;
 use std::env::vars_os;
 use std::error::Error;
 use std::future::Future;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser as _;
 
 use crate::cli::{Cli, Command};
-use crate::config::{ConfigError, Loaded, LogDirectives, Settings};
+use crate::config::{ConfigError, Layer, Loaded, LogDirectives, Settings};
 use crate::logging::ProcessLog;
 
 /// The threads of a server free what others allocated, at which the allocator of the system is
@@ -65,7 +67,7 @@ fn logs_json(command: &Command) -> bool {
         ),
         Command::Demo(demo) => config::demo_wants_json(&demo.options.layer, vars_os()),
         // Its answers and failures are for the operator.
-        Command::Admin(_) => false,
+        Command::Admin(_) | Command::Backup(_) | Command::Restore(_) => false,
     }
 }
 
@@ -83,12 +85,26 @@ fn run(command: Command) -> Result<(), CommandError> {
             block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
         Command::Admin(admin) => {
-            let loaded =
-                config::load(admin.options.layer, admin.config.path.as_deref(), vars_os())?;
-            let (settings, _) = log_from_here(loaded, Some(&LogDirectives::warnings()))?;
+            let settings = for_operator(admin.options.layer, admin.config.path.as_deref())?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
+        Command::Backup(mut backup) => {
+            let flags = std::mem::take(&mut backup.options.layer);
+            let settings = for_operator(flags, backup.config.path.as_deref())?;
+            block_on(backup::run(settings, backup))
+        }
+        Command::Restore(mut restore) => {
+            let flags = std::mem::take(&mut restore.options.layer);
+            let settings = for_operator(flags, restore.config.path.as_deref())?;
+            block_on(backup::run_restore(settings, restore))
+        }
     }
+}
+
+/// The settings of a command that does its work and ends; its log has warnings only.
+fn for_operator(flags: Layer, file: Option<&Path>) -> Result<Settings, CommandError> {
+    let loaded = config::load(flags, file, vars_os())?;
+    Ok(log_from_here(loaded, Some(&LogDirectives::warnings()))?.0)
 }
 
 /// Starts the log. That of a server begins with what was odd about the configuration.

@@ -2,11 +2,12 @@
 
 use std::error::Error;
 use std::fmt::{self, Display};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_app::Addresses;
+use eddyline_backup::Progress;
 use eddyline_model::Timestamp;
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use serde::Serialize;
@@ -46,6 +47,93 @@ pub(crate) fn note(text: &str) {
 /// The same of something that they should look at.
 pub(crate) fn warning(text: &str) {
     note(&format!("warning: {text}"));
+}
+
+/// Reports what a long command does, and its answer: to people, or as lines of JSON.
+#[derive(Clone)]
+pub(crate) struct Reporter {
+    json: bool,
+    /// Whether the standard output carries data, so that all else goes to the standard error.
+    is_piped: bool,
+    /// Whether people see each report as it comes.
+    is_terminal: bool,
+}
+
+impl Reporter {
+    pub(crate) fn new(json: bool, is_piped: bool) -> Self {
+        Self {
+            json,
+            is_piped,
+            is_terminal: io::stderr().is_terminal(),
+        }
+    }
+
+    fn out(&self) -> Box<dyn Write> {
+        if self.is_piped {
+            Box::new(io::stderr())
+        } else {
+            Box::new(io::stdout())
+        }
+    }
+
+    /// Says how far it is. A closed pipe does not end the command.
+    pub(crate) fn report(&self, progress: &Progress) {
+        let _ = if self.json {
+            json_line(self.out(), &ProgressLine::of(progress))
+        } else if self.is_terminal {
+            // The next report takes its line.
+            write!(io::stderr(), "\r\x1b[K{}", ProgressLine::of(progress))
+        } else {
+            Ok(())
+        };
+    }
+
+    /// Gives the answer.
+    pub(crate) fn end(&self, answer: &(impl Display + Serialize)) -> io::Result<()> {
+        if self.is_terminal && !self.json {
+            write!(io::stderr(), "\r\x1b[K")?;
+        }
+        write_answer(self.out(), answer, self.json)
+    }
+}
+
+#[derive(Serialize)]
+#[serde(tag = "progress", rename_all = "snake_case")]
+enum ProgressLine<'a> {
+    Rows { table: &'a str, rows: u64 },
+    Files { files: u64, bytes: u64 },
+}
+
+impl<'a> ProgressLine<'a> {
+    fn of(progress: &'a Progress) -> Self {
+        match progress {
+            Progress::Rows { table, rows } => Self::Rows { table, rows: *rows },
+            Progress::Files { done, bytes } => Self::Files {
+                files: *done,
+                bytes: *bytes,
+            },
+        }
+    }
+}
+
+impl Display for ProgressLine<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rows { table, rows } => write!(f, "{table}: {rows} rows"),
+            Self::Files { files, bytes } => write!(f, "{files} files ({})", size(*bytes)),
+        }
+    }
+}
+
+/// A number of bytes, in words.
+pub(crate) fn size(bytes: u64) -> String {
+    const UNITS: &[(u64, &str)] = &[(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    let unit = UNITS.iter().find(|(unit, _)| bytes >= *unit);
+    let Some((unit, name)) = unit else {
+        return format!("{bytes} bytes");
+    };
+    let tenths = bytes * 10 / unit;
+    format!("{}.{} {name}", tenths / 10, tenths % 10)
 }
 
 /// Whether the reader of the answers has closed the pipe, which is no failure of a command.

@@ -9,8 +9,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use eddyline_app::{Error, ErrorKind, KeyMaterial, Secret, what_is_sealed};
+use eddyline_app::{Error, ErrorKind, KeyMaterial, SECRET_KEY_SETTING, Secret, what_is_sealed};
 use eddyline_auth::SealingKey;
+use eddyline_backup::KeyPlace;
 use eddyline_storage::Store;
 
 use crate::CommandError;
@@ -90,6 +91,35 @@ pub(crate) async fn material(
         return Err(text.into());
     }
     found.or_made()
+}
+
+/// The key that belongs to a backup: none when the operator keeps it elsewhere.
+pub(crate) async fn for_backup(
+    settings: &Settings,
+    store: &Store,
+) -> Result<Option<Vec<u8>>, CommandError> {
+    if place_of_restored(settings) == KeyPlace::Elsewhere {
+        return Ok(None);
+    }
+    match find(settings)? {
+        KeyLookup::Given(KeyMaterial(key)) => Ok(Some(key)),
+        KeyLookup::Missing(_) => Ok(None),
+        KeyLookup::InDatabase => {
+            let kept = store.read(|reader| reader.settings().find(SECRET_KEY_SETTING));
+            Ok(kept.await?)
+        }
+    }
+}
+
+/// Where the key of a backup belongs that is restored.
+pub(crate) fn place_of_restored(settings: &Settings) -> KeyPlace {
+    if settings.secret_key.is_some() || settings.secret_key_file.is_some() {
+        return KeyPlace::Elsewhere;
+    }
+    match settings.database_url().file() {
+        Some(file) => KeyPlace::File(beside(file)),
+        None => KeyPlace::Setting(SECRET_KEY_SETTING),
+    }
 }
 
 /// Says where the key comes from that the database was not used with.

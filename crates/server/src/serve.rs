@@ -259,7 +259,7 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandErro
 }
 
 /// The directory of the data is nobody else's to read.
-fn make_directory(path: &Path) -> Result<(), CommandError> {
+pub(crate) fn make_directory(path: &Path) -> Result<(), CommandError> {
     use std::os::unix::fs::DirBuilderExt as _;
     std::fs::DirBuilder::new()
         .recursive(true)

@@ -21,9 +21,9 @@ use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
 
 #[cfg(feature = "sqlite")]
-const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+pub(crate) const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 #[cfg(feature = "postgres")]
-const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
+pub(crate) const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
 /// How long a caller waits for a free connection before the store counts as unavailable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -476,6 +476,70 @@ fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
         .map_err(|error| Error::Migration(error.to_string()))?;
     diesel::sql_query(format!("select pg_advisory_unlock({LOCK})")).execute(c)?;
     Ok(())
+}
+
+/// Runs the migrations up to the one with this version, inside the transaction of the caller.
+pub(crate) fn migrate_through<C, DB>(
+    c: &mut C,
+    migrations: EmbeddedMigrations,
+    version: &str,
+) -> Result<()>
+where
+    DB: diesel::backend::Backend,
+    C: MigrationHarness<DB>,
+    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+{
+    let failed = |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
+    let pending = c.pending_migrations(migrations).map_err(failed)?;
+    let mut newest = None;
+    for migration in &pending {
+        let name = migration.name().version().to_string();
+        if name.as_str() > version {
+            break;
+        }
+        c.run_migration(migration).map_err(failed)?;
+        newest = Some(name);
+    }
+    if newest.as_deref() == Some(version) {
+        return Ok(());
+    }
+    Err(Error::Migration(format!(
+        "this version does not know the schema {version}; a newer one has made it"
+    )))
+}
+
+/// Runs the migrations that are left, inside the transaction of the caller.
+pub(crate) fn migrate<C, DB>(c: &mut C, migrations: EmbeddedMigrations) -> Result<()>
+where
+    DB: diesel::backend::Backend,
+    C: MigrationHarness<DB>,
+    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
+{
+    c.run_pending_migrations(migrations)
+        .map_err(|error| Error::Migration(error.to_string()))?;
+    Ok(())
+}
+
+/// A connection to a database that is to be filled, as it is.
+pub(crate) fn connect_empty(location: &Location) -> Result<Connection> {
+    match location {
+        Location::Memory => Err(Error::Url(
+            "a database in memory ends with the process".to_owned(),
+        )),
+        #[cfg(feature = "sqlite")]
+        Location::File(path) => {
+            let path = path.to_string_lossy();
+            let connection = connect_sqlite(&path)?;
+            keep_private(&path)?;
+            Ok(Connection::Sqlite(Box::new(connection)))
+        }
+        #[cfg(feature = "postgres")]
+        Location::Postgres(route) => Ok(Connection::Postgres(Box::new(connect_postgres(route)?))),
+        #[cfg(not(feature = "sqlite"))]
+        other => Err(Error::Url(format!(
+            "this program was built without support for {other:?}"
+        ))),
+    }
 }
 
 #[cfg(all(test, feature = "postgres"))]

@@ -21,13 +21,16 @@ use eddyline_portable::portable;
 
 use crate::areas::Files;
 use crate::reader::{Access, Inner};
-use crate::schema::{files, flows, messages, nodes, objects, private_rooms};
+use crate::schema::{files, flows, messages, nodes, objects, private_rooms, settings};
 use crate::transaction::Tx;
 use crate::{Error, Result};
 
 const PENDING: i16 = 0;
 const KEPT: i16 = 1;
 const MARKED_FOR_DELETION: i16 = 2;
+
+/// The setting with the time until which no bytes are removed.
+const HELD_UNTIL: &str = "deletions_held_until";
 
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
@@ -65,6 +68,11 @@ fn sum_of_sizes() -> SqlLiteral<BigInt> {
     ))
 }
 
+fn time_of(value: &[u8]) -> Timestamp {
+    let text = std::str::from_utf8(value).unwrap_or_default();
+    Timestamp(text.parse().unwrap_or_default())
+}
+
 fn to_file(row: FileRow) -> File {
     File {
         id: FileId(row.id),
@@ -100,6 +108,14 @@ impl<C: Access> Files<'_, C> {
         before: Timestamp,
         limit: i64,
     ) -> Result<Vec<String>> {
+        let held = settings::table
+            .find(HELD_UNTIL)
+            .select(settings::value)
+            .get_result::<Vec<u8>>(c)
+            .optional()?;
+        if held.is_some_and(|until| time_of(&until) > before) {
+            return Ok(Vec::new());
+        }
         Ok(objects::table
             .filter(objects::state.eq(MARKED_FOR_DELETION))
             .filter(is_not_kept())
@@ -268,6 +284,19 @@ impl Files<'_, Tx<'_>> {
                 .set(objects::touched_at.eq(until.0))
                 .execute(c)?;
         }
+        Ok(())
+    }
+
+    /// Has all processes keep the bytes of objects marked for deletion until this time: a backup
+    /// needs those that were kept when it began.
+    pub fn hold_deletions(c: &mut Connection, until: Timestamp) -> Result<()> {
+        let value = until.0.to_string().into_bytes();
+        diesel::insert_into(settings::table)
+            .values((settings::name.eq(HELD_UNTIL), settings::value.eq(&value)))
+            .on_conflict(settings::name)
+            .do_update()
+            .set(settings::value.eq(&value))
+            .execute(c)?;
         Ok(())
     }
 

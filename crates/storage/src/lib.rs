@@ -45,6 +45,7 @@ mod change_notifier;
 mod clock;
 mod commit;
 mod connect;
+pub mod copy;
 mod credential_epoch;
 mod credentials;
 mod domains;

@@ -15,7 +15,8 @@ const PROOF: &str = "sealing key";
 /// The setting that has it.
 const PROOF_SETTING: &str = "sealing_proof";
 /// The setting that has the key where none is given.
-const KEY_SETTING: &str = "sealing_key";
+/// The name of the setting with the secret key, where the operator gives none and there is no file for it.
+pub const SECRET_KEY_SETTING: &str = "sealing_key";
 /// How many applications are named in a text.
 const NAMED: usize = 5;
 
@@ -51,7 +52,7 @@ async fn derive(
         Some(KeyMaterial(bytes)) => bytes.clone(),
         None => {
             let new_key = || Secret::generate_long().expose().as_bytes().to_vec();
-            shared_setting(store, KEY_SETTING, new_key).await?
+            shared_setting(store, SECRET_KEY_SETTING, new_key).await?
         }
     };
     let too_short =

@@ -65,6 +65,13 @@ impl Selection for AdminOptions {
     const GLOBAL: bool = true;
 }
 
+/// Where all data is, with the files.
+pub(crate) enum BackupOptions {}
+
+impl Selection for BackupOptions {
+    const GROUPS: &[OptionGroup] = &[OptionGroup::Data, OptionGroup::Files];
+}
+
 /// The flags that were given, among those a [`Selection`] offers.
 pub(crate) struct Flags<S> {
     /// What they say.

@@ -1,0 +1,184 @@
+use std::cell::RefCell;
+use std::io::{self, BufRead as _, BufReader, Read};
+use std::rc::Rc;
+
+use flate2::read::GzDecoder;
+use tar::{Archive, Entries, Entry};
+
+use super::seal::Identities;
+use super::trailer::TrailerReader;
+use super::{FILES, FORMAT, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
+use crate::{Error, Result};
+
+/// How many bytes an entry may have that is read as a whole. Rows are at most as long as messages
+/// and pictures of users, so no entry of ours comes near it.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
+
+type Source<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
+
+/// An archive that is read.
+pub(crate) struct ArchiveReader<'r> {
+    tar: Archive<SharedReader<'r>>,
+    source: Source<'r>,
+}
+
+/// What tar reads from; the end behind its last entry is read apart.
+struct SharedReader<'r>(Source<'r>);
+
+impl Read for SharedReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.borrow_mut().read(buffer)
+    }
+}
+
+/// The entries of an archive behind its manifest.
+pub(crate) struct Parts<'a, 'r> {
+    entries: Entries<'a, SharedReader<'r>>,
+    source: Source<'r>,
+    seen: Summary,
+    summary: Option<Summary>,
+}
+
+/// An entry of an archive.
+pub(crate) enum Part<'a> {
+    SecretKey(Vec<u8>),
+    Rows {
+        table: String,
+        rows: Vec<String>,
+    },
+    File {
+        key: String,
+        size: u64,
+        bytes: Box<dyn Read + 'a>,
+    },
+}
+
+impl<'r> ArchiveReader<'r> {
+    pub(crate) fn open(source: impl Read + 'r, identities: &Identities) -> Result<Self> {
+        let source = identities.open(source)?;
+        let source = Rc::new(RefCell::new(TrailerReader::new(source)));
+        let tar = Archive::new(SharedReader(source.clone()));
+        Ok(Self { tar, source })
+    }
+
+    /// The manifest, and the entries behind it.
+    pub(crate) fn read(&mut self) -> Result<(Manifest, Parts<'_, 'r>)> {
+        let mut entries = self.tar.entries().map_err(Error::of_reading)?;
+        let first = entries.next().ok_or(Error::NotAnArchive)?;
+        let first = first.map_err(|_| Error::NotAnArchive)?;
+        if path_of(&first)? != MANIFEST {
+            return Err(Error::NotAnArchive);
+        }
+        let text = whole(first)?;
+        let bad = |error: serde_json::Error| Error::Damaged(format!("{MANIFEST}: {error}"));
+        let format: Format = serde_json::from_slice(&text).map_err(bad)?;
+        if format.format > FORMAT {
+            return Err(Error::Format(format.format));
+        }
+        let manifest = serde_json::from_slice(&text).map_err(bad)?;
+        let parts = Parts {
+            entries,
+            source: self.source.clone(),
+            seen: Summary::default(),
+            summary: None,
+        };
+        Ok((manifest, parts))
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Format {
+    format: u32,
+}
+
+impl<'a, 'r: 'a> Parts<'a, 'r> {
+    /// The next entry. `None` stands for the end of an archive of which every byte is as it was
+    /// written, so nothing that was read may be relied on before.
+    pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>> {
+        let Some(entry) = self.entries.next() else {
+            self.check_end()?;
+            return Ok(None);
+        };
+        let entry = entry.map_err(Error::of_reading)?;
+        let path = path_of(&entry)?;
+        if self.summary.is_some() {
+            return Err(Error::Damaged(format!("{path} follows the summary")));
+        }
+        if path == SUMMARY {
+            let summary = serde_json::from_slice(&whole(entry)?);
+            self.summary =
+                Some(summary.map_err(|error| Error::Damaged(format!("{SUMMARY}: {error}")))?);
+            return self.next();
+        }
+        self.part(&path, entry).map(Some)
+    }
+
+    fn part(
+        &mut self,
+        path: &str,
+        entry: Entry<'a, SharedReader<'r>>,
+    ) -> Result<Part<'a>> {
+        if path == SECRET_KEY {
+            return Ok(Part::SecretKey(whole(entry)?));
+        }
+        if let Some((table, _)) = path.strip_prefix(TABLES).and_then(|rest| rest.split_once('/')) {
+            let rows = lines(entry).map_err(|error| Error::Damaged(format!("{path}: {error}")))?;
+            *self.seen.rows.entry(table.to_owned()).or_default() += rows.len() as u64;
+            let table = table.to_owned();
+            return Ok(Part::Rows { table, rows });
+        }
+        if let Some(key) = path.strip_prefix(FILES) {
+            let size = entry.size();
+            self.seen.files += 1;
+            self.seen.bytes += size;
+            return Ok(Part::File {
+                key: key.to_owned(),
+                size,
+                bytes: Box::new(entry),
+            });
+        }
+        Err(Error::Damaged(format!("{path} is no entry of a backup")))
+    }
+
+    /// Makes sure that everything was read, to the last byte.
+    fn check_end(&mut self) -> Result<()> {
+        let mut source = self.source.borrow_mut();
+        io::copy(&mut *source, &mut io::sink()).map_err(Error::of_reading)?;
+        let Some(summary) = &self.summary else {
+            return Err(Error::Damaged("it ends too early".to_owned()));
+        };
+        let seen = (&self.seen.rows, self.seen.files, self.seen.bytes);
+        if seen != (&summary.rows, summary.files, summary.bytes) {
+            return Err(Error::Damaged("entries are missing".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// What the archive ended with.
+    pub(crate) fn into_summary(self) -> Summary {
+        self.summary.unwrap_or_default()
+    }
+}
+
+fn path_of(entry: &Entry<'_, SharedReader<'_>>) -> Result<String> {
+    let path = entry.path_bytes();
+    match std::str::from_utf8(&path) {
+        Ok(path) => Ok(path.to_owned()),
+        Err(_) => Err(Error::Damaged("a name that cannot be read".to_owned())),
+    }
+}
+
+fn whole(entry: Entry<'_, SharedReader<'_>>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    entry
+        .take(MOST_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(Error::of_reading)?;
+    Ok(bytes)
+}
+
+fn lines(entry: impl Read) -> io::Result<Vec<String>> {
+    BufReader::new(GzDecoder::new(entry).take(MOST_BYTES))
+        .lines()
+        .collect()
+}

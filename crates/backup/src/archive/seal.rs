@@ -1,0 +1,151 @@
+//! Encryption of archives, with age.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use age::x25519::{Identity, Recipient};
+use age::{Decryptor, Encryptor};
+
+use crate::{Error, Result};
+
+/// How an encrypted archive begins.
+const MAGIC: &[u8] = b"age-encryption.org/";
+
+/// For whom an archive is encrypted.
+#[derive(Clone)]
+pub enum Seal {
+    /// For the owners of these public keys, each of whom can read it alone.
+    Recipients(Vec<Recipient>),
+    /// For nobody: whoever has the archive can read it.
+    Unencrypted,
+}
+
+impl Seal {
+    /// Encrypts for public keys as `age-keygen` writes them (`age1…`).
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] for what is none.
+    pub fn recipients<'a>(keys: impl IntoIterator<Item = &'a str>) -> Result<Self> {
+        let keys = keys.into_iter().map(|key| {
+            key.parse::<Recipient>()
+                .map_err(|reason| Error::Key(format!("the public key {key}: {reason}")))
+        });
+        Ok(Self::Recipients(keys.collect::<Result<_>>()?))
+    }
+
+    pub(super) fn seal<W: Write>(&self, out: W) -> Result<Sealed<W>> {
+        let recipients = match self {
+            Self::Recipients(recipients) => recipients,
+            Self::Unencrypted => return Ok(Sealed::Open(out)),
+        };
+        let each = recipients.iter().map(|key| key as &dyn age::Recipient);
+        let encryptor =
+            Encryptor::with_recipients(each).map_err(|error| Error::Key(error.to_string()))?;
+        Ok(Sealed::Age(Box::new(encryptor.wrap_output(out)?)))
+    }
+}
+
+impl std::fmt::Debug for Seal {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Recipients(keys) => write!(f, "Seal(for {} recipients)", keys.len()),
+            Self::Unencrypted => f.write_str("Seal(unencrypted)"),
+        }
+    }
+}
+
+/// What is written to an archive, encrypted or not.
+pub(crate) enum Sealed<W: Write> {
+    Age(Box<age::stream::StreamWriter<W>>),
+    Open(W),
+}
+
+impl<W: Write> Sealed<W> {
+    pub(super) fn finish(self) -> io::Result<W> {
+        match self {
+            Self::Age(stream) => stream.finish(),
+            Self::Open(out) => Ok(out),
+        }
+    }
+}
+
+impl<W: Write> Write for Sealed<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Age(stream) => stream.write(bytes),
+            Self::Open(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Age(stream) => stream.flush(),
+            Self::Open(out) => out.flush(),
+        }
+    }
+}
+
+/// The private keys that may decrypt an archive.
+#[derive(Default)]
+pub struct Identities(Vec<Identity>);
+
+impl Identities {
+    /// Reads a file as `age-keygen` writes it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Key`] when it cannot be read or has none.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        let named = |reason: String| {
+            Error::Key(format!("the identity file {}: {reason}", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
+        let lines = text.lines().map(str::trim);
+        let keys = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        // The line is not repeated: it may be nearly a private key.
+        let keys = keys.map(|key| {
+            key.parse::<Identity>()
+                .map_err(|reason| named(reason.to_owned()))
+        });
+        let found = keys.collect::<Result<Vec<_>>>()?;
+        if found.is_empty() {
+            return Err(named("it has no identity".to_owned()));
+        }
+        Ok(Self(found))
+    }
+
+    /// What can be read of an archive.
+    pub(super) fn open<'r>(&self, mut source: impl Read + 'r) -> Result<Box<dyn Read + 'r>> {
+        let mut begin = Vec::new();
+        source
+            .by_ref()
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut begin)?;
+        let is_sealed = begin == MAGIC;
+        let whole = io::Cursor::new(begin).chain(source);
+        if !is_sealed {
+            return Ok(Box::new(whole));
+        }
+        if self.0.is_empty() {
+            return Err(Error::NeedsIdentity);
+        }
+        let decryptor = Decryptor::new(whole).map_err(failed)?;
+        let each = self.0.iter().map(|key| key as &dyn age::Identity);
+        Ok(Box::new(decryptor.decrypt(each).map_err(failed)?))
+    }
+}
+
+fn failed(error: age::DecryptError) -> Error {
+    match error {
+        age::DecryptError::NoMatchingKeys => Error::WrongIdentity,
+        age::DecryptError::Io(error) => Error::of_reading(error),
+        other => Error::Damaged(other.to_string()),
+    }
+}
+
+impl std::fmt::Debug for Identities {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Identities({})", self.0.len())
+    }
+}

@@ -1,0 +1,55 @@
+use std::io;
+
+/// Why a backup was not taken, or not restored.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The archive is not as it was written.
+    #[error("the archive is damaged: {0}")]
+    Damaged(String),
+    /// The archive is encrypted, and no identity was given.
+    #[error("the archive is encrypted; give the identity that it was encrypted for")]
+    NeedsIdentity,
+    /// None of the identities can decrypt it.
+    #[error("none of these identities can decrypt the archive")]
+    WrongIdentity,
+    /// It is no archive of Eddyline.
+    #[error("this is no backup of Eddyline")]
+    NotAnArchive,
+    /// A newer version made it.
+    #[error("a newer version of Eddyline made this backup: its format is {0}")]
+    Format(u32),
+    /// A key for encryption cannot be read.
+    #[error("{0}")]
+    Key(String),
+    /// There is another secret key where that of the archive belongs.
+    #[error("{} has another secret key already", .0.display())]
+    OtherKey(std::path::PathBuf),
+    /// Another file is kept under the key of one of the archive.
+    #[error("another file is kept as {0} already")]
+    OtherFile(String),
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] eddyline_storage::Error),
+    /// The place for files.
+    #[error("a file: {0}")]
+    Files(#[from] eddyline_files::Error),
+    /// Reading or writing the archive.
+    #[error("the archive: {0}")]
+    Io(#[from] io::Error),
+}
+
+/// The result of taking or restoring a backup.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// What reading an archive ran into: damage, unless the reading itself failed.
+    pub(crate) fn of_reading(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::InvalidData
+            | io::ErrorKind::InvalidInput
+            | io::ErrorKind::UnexpectedEof
+            | io::ErrorKind::Other => Self::Damaged(error.to_string()),
+            _ => Self::Io(error),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+use std::collections::BTreeMap;
+use std::io::Read;
+
+use bytes::Bytes;
+use eddyline_files::{FileKey, Files};
+use eddyline_storage::Store;
+use eddyline_storage::copy::{Load, Table};
+use ring::digest::{Context, SHA256};
+use tokio::runtime::Handle;
+
+use crate::archive::{ArchiveReader, Identities, Manifest, Part, Parts, Summary};
+use crate::{Error, KeyPlace, Progress, Result};
+
+/// How many rows one statement adds.
+const ROWS: usize = 500;
+/// How many bytes of a file are read at once.
+const CHUNK: usize = 64 * 1024;
+/// How many files there are between two reports.
+const FILES_FOR_A_REPORT: u64 = 1_000;
+
+/// A backup that was restored, or read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// What stands at its beginning.
+    pub manifest: Manifest,
+    /// What stands at its end.
+    pub summary: Summary,
+    /// Whether it has the secret key of its server.
+    pub has_secret_key: bool,
+}
+
+/// Fills an empty database and a place for files from an archive. The database stays empty unless
+/// every byte of the archive is as it was written; files may be left then, and are taken up when the
+/// archive is restored once more.
+///
+/// # Errors
+///
+/// [`Error::Store`] with [`Exists`](eddyline_storage::Error::Exists) when the database is not empty,
+/// and what the archive, the database and the place for files run into.
+pub async fn restore(
+    source: impl Read + Send + 'static,
+    identities: Identities,
+    url: &str,
+    files: Files,
+    key_place: KeyPlace,
+    mut progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<Restored> {
+    let url = url.to_owned();
+    let place = FilePlace {
+        files,
+        runtime: Handle::current(),
+    };
+    let work = tokio::task::spawn_blocking(move || {
+        let mut archive = ArchiveReader::open(source, &identities)?;
+        let (manifest, mut parts) = archive.read()?;
+        let has_secret_key =
+            Store::load(&url, &manifest.schema, &manifest.sequences, |load| {
+                let mut target = Target::Load {
+                    load,
+                    place: &place,
+                    key_place: &key_place,
+                };
+                read_parts(&manifest, &mut parts, &mut target, &mut progress)
+            })?;
+        Ok(Restored {
+            manifest,
+            summary: parts.into_summary(),
+            has_secret_key,
+        })
+    });
+    work.await.map_err(std::io::Error::other)?
+}
+
+/// Reads an archive to its end and writes nothing.
+///
+/// # Errors
+///
+/// [`Error::Damaged`], and what reading it runs into.
+pub async fn verify(
+    source: impl Read + Send + 'static,
+    identities: Identities,
+    mut progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<Restored> {
+    let work = tokio::task::spawn_blocking(move || {
+        let mut archive = ArchiveReader::open(source, &identities)?;
+        let (manifest, mut parts) = archive.read()?;
+        let has_secret_key = read_parts(&manifest, &mut parts, &mut Target::Nowhere, &mut progress)?;
+        Ok(Restored {
+            manifest,
+            summary: parts.into_summary(),
+            has_secret_key,
+        })
+    });
+    work.await.map_err(std::io::Error::other)?
+}
+
+enum Target<'a, 'c> {
+    Load {
+        load: &'a mut Load<'c>,
+        place: &'a FilePlace,
+        key_place: &'a KeyPlace,
+    },
+    Nowhere,
+}
+
+/// Reads all parts, and says whether the secret key was among them.
+fn read_parts(
+    manifest: &Manifest,
+    parts: &mut Parts<'_, '_>,
+    target: &mut Target<'_, '_>,
+    progress: &mut impl FnMut(Progress),
+) -> Result<bool> {
+    let mut has_secret_key = false;
+    let mut rows_of = BTreeMap::<String, u64>::new();
+    let (mut done, mut bytes) = (0, 0);
+    while let Some(part) = parts.next()? {
+        match part {
+            Part::SecretKey(key) => {
+                has_secret_key = true;
+                target.keep_key(&key)?;
+            }
+            Part::Rows { table, rows } => {
+                let columns = manifest.tables.get(&table);
+                let columns = columns.ok_or_else(|| Error::Damaged(format!("the table {table} has no columns")))?;
+                let count = rows_of.entry(table.clone()).or_default();
+                *count += rows.len() as u64;
+                let report = Progress::Rows {
+                    table: table.clone(),
+                    rows: *count,
+                };
+                let columns = columns.clone();
+                target.insert(&Table { name: table, columns }, &rows)?;
+                progress(report);
+            }
+            Part::File {
+                key,
+                size,
+                bytes: mut content,
+            } => {
+                target.keep_file(&key, size, &mut content)?;
+                done += 1;
+                bytes += size;
+                if done % FILES_FOR_A_REPORT == 0 {
+                    progress(Progress::Files { done, bytes });
+                }
+            }
+        }
+    }
+    progress(Progress::Files { done, bytes });
+    Ok(has_secret_key)
+}
+
+impl Target<'_, '_> {
+    fn keep_key(&mut self, key: &[u8]) -> Result<()> {
+        match self {
+            Self::Load {
+                load, key_place, ..
+            } => key_place.keep(load, key),
+            Self::Nowhere => Ok(()),
+        }
+    }
+
+    fn insert(&mut self, table: &Table, rows: &[String]) -> Result<()> {
+        if let Self::Load { load, .. } = self {
+            for part in rows.chunks(ROWS) {
+                load.insert(table, part)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn keep_file(&mut self, key: &str, size: u64, bytes: &mut impl Read) -> Result<()> {
+        match self {
+            Self::Load { place, .. } => place.keep(key, size, bytes),
+            Self::Nowhere => {
+                std::io::copy(bytes, &mut std::io::sink()).map_err(Error::of_reading)?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Where the files of an archive go.
+struct FilePlace {
+    files: Files,
+    runtime: Handle,
+}
+
+impl FilePlace {
+    fn keep(&self, name: &str, size: u64, bytes: &mut impl Read) -> Result<()> {
+        let key = FileKey::parse(name)
+            .ok_or_else(|| Error::Damaged(format!("{name} is no key of a file")))?;
+        let mut upload = match self.runtime.block_on(self.files.begin(&key, size)) {
+            // An attempt before this one was interrupted.
+            Err(eddyline_files::Error::Occupied) => return self.compare(&key, name, bytes),
+            begun => begun?,
+        };
+        let mut buffer = vec![0; CHUNK];
+        loop {
+            let count = bytes.read(&mut buffer).map_err(Error::of_reading)?;
+            if count == 0 {
+                break;
+            }
+            let chunk = Bytes::copy_from_slice(&buffer[..count]);
+            self.runtime.block_on(upload.write(chunk))?;
+        }
+        // Thumbnails are files of the archive, too.
+        self.runtime.block_on(upload.finish(async |_| None::<()>))?;
+        Ok(())
+    }
+
+    fn compare(&self, key: &FileKey, name: &str, bytes: &mut impl Read) -> Result<()> {
+        let kept = self.runtime.block_on(self.files.open(key, None))?;
+        let kept = digest_of(&mut crate::content::ContentReader::new(kept, self.runtime.clone()))?;
+        if digest_of(bytes)? == kept {
+            Ok(())
+        } else {
+            Err(Error::OtherFile(name.to_owned()))
+        }
+    }
+}
+
+fn digest_of(bytes: &mut impl Read) -> Result<Vec<u8>> {
+    let mut digest = Context::new(&SHA256);
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        match bytes.read(&mut buffer).map_err(Error::of_reading)? {
+            0 => return Ok(digest.finish().as_ref().to_vec()),
+            count => digest.update(&buffer[..count]),
+        }
+    }
+}

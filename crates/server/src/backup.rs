@@ -1,0 +1,214 @@
+//! Backups: the whole server in one archive, and back.
+
+use std::fmt::{self, Display};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::path::Path;
+
+use eddyline_backup::{Identities, Manifest, Seal, Summary, restore, take, verify};
+use eddyline_files::Files;
+use eddyline_storage::Error as StoreError;
+use serde::Serialize;
+use tempfile::NamedTempFile;
+
+use crate::cli::{Backup, Restore, STANDARD};
+use crate::config::Settings;
+use crate::output::{self, Reporter};
+use crate::{CommandError, admin, files, secret_key, serve};
+
+/// Writes an archive of what the settings name.
+pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), CommandError> {
+    let seal = if command.unencrypted {
+        Seal::Unencrypted
+    } else {
+        Seal::recipients(command.recipient.iter().map(String::as_str))?
+    };
+    admin::check_place(&settings).await?;
+    let place = place_for_files(&settings)?;
+    let is_piped = command.to == Path::new(STANDARD);
+    let reporter = Reporter::new(command.json, is_piped);
+    // Nothing is written when it is there already.
+    let target = (!is_piped).then(|| partial(&command.to)).transpose()?;
+    let out: Box<dyn Write + Send> = match &target {
+        Some(partial) => Box::new(partial.reopen()?),
+        None => Box::new(io::stdout()),
+    };
+    let store = serve::open_store(&settings).await?;
+    let key = secret_key::for_backup(&settings, &store).await;
+    let (key, progress) = (key?, reporter.clone());
+    let version = env!("CARGO_PKG_VERSION");
+    let has_secret_key = key.is_some();
+    let taken = take(
+        &store,
+        &place,
+        key,
+        version,
+        BufWriter::new(out),
+        seal,
+        move |now| progress.report(&now),
+    )
+    .await;
+    store.close().await;
+    let (taken, _) = taken?;
+    if let Some(partial) = target {
+        partial.as_file().sync_all()?;
+        partial
+            .persist_noclobber(&command.to)
+            .map_err(|failed| cannot("write", &command.to, &failed.error))?;
+    }
+    let answer = Copied::new("Wrote", &command.to, taken.manifest, taken.summary, has_secret_key);
+    reporter.end(&answer)?;
+    answer.or_incomplete()
+}
+
+/// Fills what the settings name from an archive, or only reads that.
+pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<(), CommandError> {
+    let identities = match &command.identity {
+        Some(path) => Identities::from_file(path)?,
+        None => Identities::default(),
+    };
+    let source: Box<dyn Read + Send> = if command.from == Path::new(STANDARD) {
+        Box::new(io::stdin())
+    } else {
+        let file = File::open(&command.from);
+        Box::new(file.map_err(|error| cannot("read", &command.from, &error))?)
+    };
+    let source = BufReader::new(source);
+    let reporter = Reporter::new(command.json, false);
+    let progress = reporter.clone();
+    let progress = move |now| progress.report(&now);
+    let (word, restored) = if command.verify {
+        ("Verified", verify(source, identities, progress).await?)
+    } else {
+        serve::make_directory(&settings.data_dir)?;
+        let url = settings.database_url();
+        let key_place = secret_key::place_of_restored(&settings);
+        let files = place_for_files(&settings)?;
+        let restored =
+            restore(source, identities, url.expose(), files, key_place, progress).await;
+        let restored = restored.map_err(|error| match error {
+            eddyline_backup::Error::Store(StoreError::Exists(_)) => format!(
+                "there is a database at {} already; a backup is restored into an empty place only",
+                url.place()
+            )
+            .into(),
+            other => CommandError::from(other),
+        })?;
+        ("Restored", restored)
+    };
+    let answer = Copied::new(
+        word,
+        &command.from,
+        restored.manifest,
+        restored.summary,
+        restored.has_secret_key,
+    );
+    reporter.end(&answer)?;
+    Ok(())
+}
+
+fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {
+    let place = files::open(settings)?.place;
+    place.ok_or_else(|| "there is no place for files".into())
+}
+
+/// The file beside the archive that becomes it once it is whole.
+fn partial(path: &Path) -> Result<NamedTempFile, CommandError> {
+    if path.exists() {
+        return Err(format!("{} is there already", path.display()).into());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = tempfile::Builder::new()
+        .prefix(".eddyline-backup-")
+        .tempfile_in(folder.unwrap_or(Path::new(".")));
+    Ok(made.map_err(|error| cannot("write", path, &error))?)
+}
+
+fn cannot(what: &str, path: &Path, error: &io::Error) -> String {
+    format!("cannot {what} {}: {error}", path.display())
+}
+
+/// A backup was written, read or restored.
+#[derive(Serialize)]
+struct Copied {
+    #[serde(skip)]
+    word: &'static str,
+    archive: String,
+    version: String,
+    created_at: String,
+    schema: String,
+    log_position: i64,
+    rows: u64,
+    messages: u64,
+    files: u64,
+    file_bytes: u64,
+    has_secret_key: bool,
+    missing_files: Vec<String>,
+    damaged_files: Vec<String>,
+}
+
+impl Copied {
+    fn new(
+        word: &'static str,
+        archive: &Path,
+        manifest: Manifest,
+        summary: Summary,
+        has_secret_key: bool,
+    ) -> Self {
+        Self {
+            word,
+            archive: archive.display().to_string(),
+            version: manifest.version,
+            created_at: manifest.created_at,
+            schema: manifest.schema,
+            log_position: manifest.log_position,
+            rows: summary.rows.values().sum(),
+            messages: summary.rows.get("messages").copied().unwrap_or_default(),
+            files: summary.files,
+            file_bytes: summary.bytes,
+            has_secret_key,
+            missing_files: summary.missing,
+            damaged_files: summary.damaged,
+        }
+    }
+
+    fn or_incomplete(&self) -> Result<(), CommandError> {
+        match self.missing_files.len() + self.damaged_files.len() {
+            0 => Ok(()),
+            1 => Err("1 file could not be read as it was kept; the archive is complete but for it".into()),
+            count => Err(format!(
+                "{count} files could not be read as they were kept; the archive is complete but for them"
+            )
+            .into()),
+        }
+    }
+}
+
+impl Display for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{} {}", self.word, self.archive)?;
+        writeln!(f, "  Taken:    {} by version {}", self.created_at, self.version)?;
+        writeln!(f, "  Messages: {}", self.messages)?;
+        write!(
+            f,
+            "  Files:    {} ({})",
+            self.files,
+            output::size(self.file_bytes)
+        )?;
+        if !self.has_secret_key {
+            write!(
+                f,
+                "\n  The secret key is not in it: keep the one that you have configured"
+            )?;
+        }
+        for (what, keys) in [
+            ("Missing", &self.missing_files),
+            ("Damaged", &self.damaged_files),
+        ] {
+            for key in keys {
+                write!(f, "\n  {what}:  file {key}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,69 @@
+//! `eddyline backup` and `eddyline restore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::{BackupOptions, ConfigFile, Flags};
+
+/// The name that stands for the standard input or output.
+pub(crate) const STANDARD: &str = "-";
+
+pub(super) const BACKUP_EXAMPLES: &str = "\
+Examples:
+  # Once: make a key pair, and keep key.txt away from the server
+  age-keygen --output key.txt
+
+  eddyline backup --data-dir /var/lib/eddyline --recipient age1… --to /backup/monday.tar.age
+  eddyline backup --recipient age1… --to - | ssh elsewhere 'cat >eddyline.tar.age'";
+
+pub(super) const RESTORE_EXAMPLES: &str = "\
+Examples:
+  eddyline restore --from /backup/monday.tar.age --identity key.txt --data-dir /var/lib/eddyline
+  eddyline restore --from /backup/monday.tar.age --identity key.txt --verify
+
+A backup of an SQLite file can be restored into PostgreSQL, and files of a folder into a store that
+speaks S3, and back: the options say where the data goes.";
+
+/// `eddyline backup`
+#[derive(Args)]
+pub(crate) struct Backup {
+    #[command(flatten)]
+    pub(crate) options: Flags<BackupOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Archive to write, where nothing is yet; - for the standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) to: PathBuf,
+    /// Public key of age that the archive is encrypted for (age1…); give several so that each of
+    /// their owners can read it
+    #[arg(long, value_name = "KEY", required_unless_present = "unencrypted")]
+    pub(crate) recipient: Vec<String>,
+    /// Do not encrypt the archive: whoever has it can read every message
+    #[arg(long, conflicts_with = "recipient")]
+    pub(crate) unencrypted: bool,
+    /// Report progress and the result as lines of JSON, for scripts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `eddyline restore`
+#[derive(Args)]
+pub(crate) struct Restore {
+    #[command(flatten)]
+    pub(crate) options: Flags<BackupOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Archive to read; - for the standard input
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    /// File with the private key of age that the archive was encrypted for
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
+    /// Read the archive to its end and write nothing
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Report progress and the result as lines of JSON, for scripts
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,114 @@
+//! Copies of all tables: a [`Dump`] reads them as they were at one moment, and a [`Load`] fills an
+//! empty database with them, of either kind.
+//!
+//! Both databases give and take the same rows: each is an array in JSON, with numbers, texts,
+//! `null`, 0 and 1 for truth values, and hexadecimal texts for bytes.
+
+mod dump;
+mod load;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+pub use self::dump::{Dump, DumpedObject};
+pub use self::load::Load;
+
+use diesel::sql_types::Text;
+
+/// What belongs to the processes of one installation, or can be made from the other tables: how far
+/// writers and servers are, who is present, the index of words, and push messages that wait.
+const LEFT_OUT: &[&str] = &[
+    "__diesel_schema_migrations",
+    "message_search",
+    "node_presence",
+    "nodes",
+    "pushes",
+    "search_progress",
+    "writers",
+];
+
+/// A table with the columns that its rows have, in this order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: String,
+    /// The names of the columns.
+    pub columns: Vec<String>,
+}
+
+/// A table as a database describes it.
+struct Described {
+    name: String,
+    columns: Vec<Column>,
+}
+
+struct Column {
+    name: String,
+    kind: ColumnKind,
+    /// The type by its name in the database.
+    sql_type: String,
+    is_key: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ColumnKind {
+    Plain,
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(dead_code, reason = "SQLite has numbers for them")
+    )]
+    Truth,
+    Bytes,
+}
+
+impl Described {
+    fn table(&self) -> Table {
+        Table {
+            name: self.name.clone(),
+            columns: self.columns.iter().map(|column| column.name.clone()).collect(),
+        }
+    }
+
+    /// The rows that a dump has: of objects those that are kept.
+    fn condition(&self) -> &'static str {
+        match self.name.as_str() {
+            "objects" => "where state = 1",
+            _ => "",
+        }
+    }
+
+    fn order(&self) -> String {
+        let keys = self.columns.iter().filter(|column| column.is_key);
+        list(keys.map(|column| quoted(&column.name)))
+    }
+}
+
+fn list(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+/// A name in SQL.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+#[derive(diesel::QueryableByName)]
+struct TextRow {
+    #[diesel(sql_type = Text)]
+    value: String,
+}
+
+#[derive(diesel::QueryableByName)]
+struct NumberRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    value: i64,
+}
+
+#[derive(diesel::QueryableByName)]
+struct NamedNumberRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    value: i64,
+}

@@ -1,0 +1,315 @@
+//! Copies of a PostgreSQL database.
+
+use std::collections::BTreeMap;
+
+use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
+use diesel::pg::PgRowByRowLoadingMode;
+use diesel::prelude::*;
+use diesel::sql_types::{BigInt, Bool, SmallInt, Text};
+use eddyline_model::messages::MessageKind;
+use eddyline_model::search;
+
+use super::{Column, ColumnKind, Described, DumpedObject, NumberRow, TextRow};
+use super::{list, quoted};
+use crate::connect::POSTGRES_MIGRATIONS;
+use crate::{Error, Result};
+
+/// How many messages are read at once for their words.
+const PAGE: i64 = 1000;
+
+#[derive(QueryableByName)]
+struct ColumnRow {
+    #[diesel(sql_type = Text)]
+    table: String,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    sql_type: String,
+    #[diesel(sql_type = Bool)]
+    is_key: bool,
+}
+
+#[derive(QueryableByName)]
+struct Reference {
+    #[diesel(sql_type = Text)]
+    table: String,
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    definition: String,
+}
+
+#[derive(QueryableByName)]
+struct MessageRow {
+    #[diesel(sql_type = BigInt)]
+    room_id: i64,
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+    #[diesel(sql_type = SmallInt)]
+    event: i16,
+    #[diesel(sql_type = Text)]
+    content: String,
+}
+
+pub(super) fn begin_to_read(c: &mut PgConnection) -> Result<()> {
+    // The first read after it decides which moment it is.
+    c.batch_execute(
+        "set statement_timeout = 0; begin isolation level repeatable read read only; select 1",
+    )?;
+    Ok(())
+}
+
+pub(super) fn begin_to_load(c: &mut PgConnection) -> Result<()> {
+    c.batch_execute("set statement_timeout = 0")?;
+    AnsiTransactionManager::begin_transaction(c)?;
+    Ok(())
+}
+
+pub(super) fn commit(c: &mut PgConnection) -> Result<()> {
+    AnsiTransactionManager::commit_transaction(c)?;
+    Ok(())
+}
+
+pub(super) fn is_empty(c: &mut PgConnection) -> Result<bool> {
+    let count = diesel::sql_query(
+        "select count(*) as value from pg_catalog.pg_tables where schemaname = current_schema()",
+    );
+    Ok(count.get_result::<NumberRow>(c)?.value == 0)
+}
+
+pub(super) fn describe(c: &mut PgConnection) -> Result<Vec<Described>> {
+    let rows = diesel::sql_query(
+        "select t.relname::text as \"table\", a.attname::text as name, \
+             pg_catalog.format_type(a.atttypid, a.atttypmod) as sql_type, \
+             coalesce(a.attnum = any (i.indkey), false) as is_key \
+         from pg_catalog.pg_class t \
+         join pg_catalog.pg_namespace n on n.oid = t.relnamespace and n.nspname = current_schema() \
+         join pg_catalog.pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped \
+         left join pg_catalog.pg_index i on i.indrelid = t.oid and i.indisprimary \
+         where t.relkind = 'r' order by t.relname collate \"C\", a.attnum",
+    )
+    .load::<ColumnRow>(c)?;
+    let mut found: Vec<Described> = Vec::new();
+    for row in rows {
+        if found.last().is_none_or(|table| table.name != row.table) {
+            found.push(Described {
+                name: row.table,
+                columns: Vec::new(),
+            });
+        }
+        let Some(table) = found.last_mut() else { continue };
+        table.columns.push(Column {
+            kind: match row.sql_type.as_str() {
+                "bytea" => ColumnKind::Bytes,
+                "boolean" => ColumnKind::Truth,
+                _ => ColumnKind::Plain,
+            },
+            name: row.name,
+            sql_type: row.sql_type,
+            is_key: row.is_key,
+        });
+    }
+    Ok(found)
+}
+
+pub(super) fn newest_migration(c: &mut PgConnection) -> Result<String> {
+    let newest =
+        diesel::sql_query("select max(version)::text as value from __diesel_schema_migrations");
+    Ok(newest.get_result::<TextRow>(c)?.value)
+}
+
+pub(super) fn log_position(c: &mut PgConnection) -> Result<i64> {
+    let position = diesel::sql_query("select sequence as value from log_clock");
+    Ok(position.get_result::<NumberRow>(c)?.value)
+}
+
+/// The tables whose column `id` numbers its rows.
+fn numbered(c: &mut PgConnection) -> Result<Vec<String>> {
+    let tables = diesel::sql_query(
+        "select table_name::text as value from information_schema.columns \
+         where table_schema = current_schema() and column_name = 'id' and is_identity = 'YES'",
+    );
+    let tables = tables.load::<TextRow>(c)?;
+    Ok(tables.into_iter().map(|row| row.value).collect())
+}
+
+pub(super) fn sequences(c: &mut PgConnection) -> Result<BTreeMap<String, i64>> {
+    let mut found = BTreeMap::new();
+    for table in numbered(c)? {
+        let sequence = diesel::sql_query("select pg_get_serial_sequence($1, 'id') as value")
+            .bind::<Text, _>(quoted(&table))
+            .get_result::<TextRow>(c)?;
+        let last = diesel::sql_query(format!(
+            "select case when is_called then last_value else 0 end as value from {}",
+            sequence.value
+        ));
+        found.insert(table, last.get_result::<NumberRow>(c)?.value);
+    }
+    Ok(found)
+}
+
+pub(super) fn objects(c: &mut PgConnection) -> Result<Vec<DumpedObject>> {
+    Ok(diesel::sql_query(
+        "select object_key as \"key\", size, digest from objects where state = 1 order by object_key collate \"C\"",
+    )
+    .load(c)?)
+}
+
+pub(super) fn rows<E: From<Error>>(
+    c: &mut PgConnection,
+    table: &Described,
+    mut each: impl FnMut(String) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let values = list(table.columns.iter().map(|column| {
+        let name = quoted(&column.name);
+        match column.kind {
+            ColumnKind::Bytes => format!("encode({name}, 'hex')"),
+            ColumnKind::Truth => format!("{name}::int"),
+            ColumnKind::Plain => name,
+        }
+    }));
+    let (from, condition, order) = (quoted(&table.name), table.condition(), table.order());
+    let query = diesel::sql_query(format!(
+        "select json_build_array({values})::text as value from {from} {condition} order by {order}"
+    ));
+    let rows = query.load_iter::<TextRow, PgRowByRowLoadingMode>(c);
+    for row in rows.map_err(Error::from)? {
+        each(row.map_err(Error::from)?.value)?;
+    }
+    Ok(())
+}
+
+pub(super) fn migrate_through(c: &mut PgConnection, schema: &str) -> Result<()> {
+    crate::connect::migrate_through(c, POSTGRES_MIGRATIONS, schema)
+}
+
+pub(super) fn migrate(c: &mut PgConnection) -> Result<()> {
+    crate::connect::migrate(c, POSTGRES_MIGRATIONS)
+}
+
+fn references(c: &mut PgConnection) -> Result<Vec<Reference>> {
+    Ok(diesel::sql_query(
+        "select t.relname::text as \"table\", r.conname::text as name, pg_catalog.pg_get_constraintdef(r.oid) as definition \
+         from pg_catalog.pg_constraint r \
+         join pg_catalog.pg_class t on t.oid = r.conrelid \
+         join pg_catalog.pg_namespace n on n.oid = t.relnamespace and n.nspname = current_schema() \
+         where r.contype = 'f' order by 1, 2",
+    )
+    .load(c)?)
+}
+
+/// Rows come in any order, so the references are taken away until all are there.
+pub(super) fn suspend_references(c: &mut PgConnection) -> Result<()> {
+    c.batch_execute(
+        "create temporary table suspended_references \
+         (\"table\" text not null, name text not null, definition text not null) on commit drop",
+    )?;
+    for Reference {
+        table,
+        name,
+        definition,
+    } in references(c)?
+    {
+        diesel::sql_query("insert into suspended_references values ($1, $2, $3)")
+            .bind::<Text, _>(&table)
+            .bind::<Text, _>(&name)
+            .bind::<Text, _>(&definition)
+            .execute(c)?;
+        let (table, name) = (quoted(&table), quoted(&name));
+        c.batch_execute(&format!("alter table {table} drop constraint {name}"))?;
+    }
+    Ok(())
+}
+
+/// Adds them again, which checks all rows.
+pub(super) fn resume_references(c: &mut PgConnection) -> Result<()> {
+    let suspended = diesel::sql_query("select * from suspended_references order by 1, 2");
+    for Reference {
+        table,
+        name,
+        definition,
+    } in suspended.load(c)?
+    {
+        let (table, name) = (quoted(&table), quoted(&name));
+        c.batch_execute(&format!(
+            "alter table {table} add constraint {name} {definition}"
+        ))?;
+    }
+    Ok(())
+}
+
+pub(super) fn clear(c: &mut PgConnection, table: &str) -> Result<()> {
+    c.batch_execute(&format!("delete from {}", quoted(table)))?;
+    Ok(())
+}
+
+pub(super) fn insert(
+    c: &mut PgConnection,
+    table: &str,
+    columns: &[&Column],
+    rows: &str,
+) -> Result<()> {
+    let names = list(columns.iter().map(|column| quoted(&column.name)));
+    let values = list(columns.iter().enumerate().map(|(at, column)| match column.kind {
+        ColumnKind::Bytes => format!("decode(value ->> {at}, 'hex')"),
+        ColumnKind::Truth => format!("(value ->> {at})::int::boolean"),
+        ColumnKind::Plain => format!("(value ->> {at})::{}", column.sql_type),
+    }));
+    let table = quoted(table);
+    diesel::sql_query(format!(
+        "insert into {table} ({names}) select {values} from jsonb_array_elements($1::jsonb) as value"
+    ))
+    .bind::<Text, _>(rows)
+    .execute(c)?;
+    Ok(())
+}
+
+pub(super) fn set_sequences(
+    c: &mut PgConnection,
+    sequences: &BTreeMap<String, i64>,
+) -> Result<()> {
+    for table in numbered(c)? {
+        let highest = sequences.get(&table).copied().unwrap_or_default();
+        let name = quoted(&table);
+        // The number is given to the next row when it is the first.
+        diesel::sql_query(format!(
+            "select setval(pg_get_serial_sequence($1, 'id'), greatest(highest, 1), highest > 0) as value \
+             from (select greatest($2, coalesce(max(id), 0)) as highest from {name}) as known"
+        ))
+        .bind::<Text, _>(&name)
+        .bind::<BigInt, _>(highest)
+        .get_result::<NumberRow>(c)?;
+    }
+    Ok(())
+}
+
+pub(super) fn renew_check_values(c: &mut PgConnection) -> Result<()> {
+    c.batch_execute("update event_log set check_value = floor(random() * 4294967296)::bigint")?;
+    Ok(())
+}
+
+pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
+    let mut after = (0, 0);
+    loop {
+        let page = diesel::sql_query(
+            "select room_id, id, event, content from messages where (room_id, id) > ($1, $2) \
+             order by room_id, id limit $3",
+        )
+        .bind::<BigInt, _>(after.0)
+        .bind::<BigInt, _>(after.1)
+        .bind::<BigInt, _>(PAGE)
+        .load::<MessageRow>(c)?;
+        let Some(last) = page.last() else { return Ok(()) };
+        after = (last.room_id, last.id);
+        let mut words = Vec::with_capacity(page.len());
+        for row in &page {
+            let event = MessageKind::from_code(row.event).ok_or(Error::Corrupt("event"))?;
+            let of_row = search::of_message(event, &row.content);
+            if !of_row.is_empty() {
+                words.push((row.room_id, row.id, of_row));
+            }
+        }
+        let words: Vec<_> = words.iter().map(|(room, id, words)| (*room, *id, words)).collect();
+        crate::postgres::index_at_once(c, &words)?;
+    }
+}

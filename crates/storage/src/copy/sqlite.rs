@@ -1,0 +1,194 @@
+//! Copies of an SQLite file.
+
+use std::collections::BTreeMap;
+
+use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
+use diesel::prelude::*;
+use diesel::sql_types::{Bool, Text};
+
+use super::{Column, ColumnKind, Described, DumpedObject, NamedNumberRow, NumberRow, TextRow};
+use super::{list, quoted};
+use crate::backlog::Backlog;
+use crate::connect::SQLITE_MIGRATIONS;
+use crate::{Error, Result};
+
+#[derive(QueryableByName)]
+struct ColumnRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = Text)]
+    sql_type: String,
+    #[diesel(sql_type = Bool)]
+    is_key: bool,
+}
+
+pub(super) fn begin_to_read(c: &mut SqliteConnection) -> Result<()> {
+    // The first read after it decides which moment it is.
+    c.batch_execute("begin; select 1 from sqlite_schema")?;
+    Ok(())
+}
+
+pub(super) fn begin_to_load(c: &mut SqliteConnection) -> Result<()> {
+    AnsiTransactionManager::begin_transaction(c)?;
+    Ok(())
+}
+
+pub(super) fn commit(c: &mut SqliteConnection) -> Result<()> {
+    AnsiTransactionManager::commit_transaction(c)?;
+    Ok(())
+}
+
+pub(super) fn is_empty(c: &mut SqliteConnection) -> Result<bool> {
+    let count = diesel::sql_query("select count(*) as value from sqlite_schema");
+    Ok(count.get_result::<NumberRow>(c)?.value == 0)
+}
+
+pub(super) fn describe(c: &mut SqliteConnection) -> Result<Vec<Described>> {
+    // The index of words has tables of its own below its name.
+    let names = diesel::sql_query(
+        "select name as value from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\' \
+         and name not like 'message\\_search\\_%' escape '\\' order by name",
+    );
+    let names = names.load::<TextRow>(c)?;
+    names.into_iter().map(|row| describe_one(c, row.value)).collect()
+}
+
+fn describe_one(c: &mut SqliteConnection, name: String) -> Result<Described> {
+    let columns = diesel::sql_query(
+        "select name, lower(type) as sql_type, pk > 0 as is_key from pragma_table_info(?) order by cid",
+    )
+    .bind::<Text, _>(&name)
+    .load::<ColumnRow>(c)?;
+    let columns = columns.into_iter().map(|row| Column {
+        kind: match row.sql_type.as_str() {
+            "blob" => ColumnKind::Bytes,
+            _ => ColumnKind::Plain,
+        },
+        name: row.name,
+        sql_type: row.sql_type,
+        is_key: row.is_key,
+    });
+    Ok(Described {
+        name,
+        columns: columns.collect(),
+    })
+}
+
+pub(super) fn newest_migration(c: &mut SqliteConnection) -> Result<String> {
+    let newest = diesel::sql_query("select max(version) as value from __diesel_schema_migrations");
+    Ok(newest.get_result::<TextRow>(c)?.value)
+}
+
+pub(super) fn log_position(c: &mut SqliteConnection) -> Result<i64> {
+    let position = diesel::sql_query("select sequence as value from log_clock");
+    Ok(position.get_result::<NumberRow>(c)?.value)
+}
+
+pub(super) fn sequences(c: &mut SqliteConnection) -> Result<BTreeMap<String, i64>> {
+    let rows = diesel::sql_query("select name, seq as value from sqlite_sequence");
+    let rows = rows.load::<NamedNumberRow>(c)?;
+    Ok(rows.into_iter().map(|row| (row.name, row.value)).collect())
+}
+
+pub(super) fn objects(c: &mut SqliteConnection) -> Result<Vec<DumpedObject>> {
+    Ok(diesel::sql_query(
+        "select object_key as \"key\", size, digest from objects where state = 1 order by object_key",
+    )
+    .load(c)?)
+}
+
+pub(super) fn rows<E: From<Error>>(
+    c: &mut SqliteConnection,
+    table: &Described,
+    mut each: impl FnMut(String) -> std::result::Result<(), E>,
+) -> std::result::Result<(), E> {
+    let values = list(table.columns.iter().map(|column| {
+        let name = quoted(&column.name);
+        match column.kind {
+            ColumnKind::Bytes => format!("iif({name} is null, null, lower(hex({name})))"),
+            ColumnKind::Plain | ColumnKind::Truth => name,
+        }
+    }));
+    let (from, condition, order) = (quoted(&table.name), table.condition(), table.order());
+    let query = diesel::sql_query(format!(
+        "select json_array({values}) as value from {from} {condition} order by {order}"
+    ));
+    for row in query.load_iter::<TextRow, _>(c).map_err(Error::from)? {
+        each(row.map_err(Error::from)?.value)?;
+    }
+    Ok(())
+}
+
+pub(super) fn migrate_through(c: &mut SqliteConnection, schema: &str) -> Result<()> {
+    crate::connect::migrate_through(c, SQLITE_MIGRATIONS, schema)
+}
+
+pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
+    crate::connect::migrate(c, SQLITE_MIGRATIONS)
+}
+
+/// Rows come in any order.
+pub(super) fn suspend_references(c: &mut SqliteConnection) -> Result<()> {
+    c.batch_execute("pragma defer_foreign_keys = on")?;
+    Ok(())
+}
+
+/// The commit checks them.
+pub(super) fn resume_references(c: &mut SqliteConnection) -> Result<()> {
+    let broken = diesel::sql_query("select count(*) as value from pragma_foreign_key_check");
+    match broken.get_result::<NumberRow>(c)?.value {
+        0 => Ok(()),
+        _ => Err(Error::Corrupt("a row refers to one that is missing")),
+    }
+}
+
+pub(super) fn clear(c: &mut SqliteConnection, table: &str) -> Result<()> {
+    c.batch_execute(&format!("delete from {}", quoted(table)))?;
+    Ok(())
+}
+
+pub(super) fn insert(
+    c: &mut SqliteConnection,
+    table: &str,
+    columns: &[&Column],
+    rows: &str,
+) -> Result<()> {
+    let names = list(columns.iter().map(|column| quoted(&column.name)));
+    let values = list(columns.iter().enumerate().map(|(at, column)| match column.kind {
+        ColumnKind::Bytes => format!("unhex(value ->> {at})"),
+        ColumnKind::Plain | ColumnKind::Truth => format!("value ->> {at}"),
+    }));
+    let table = quoted(table);
+    diesel::sql_query(format!(
+        "insert into {table} ({names}) select {values} from json_each(?)"
+    ))
+    .bind::<Text, _>(rows)
+    .execute(c)?;
+    Ok(())
+}
+
+pub(super) fn set_sequences(
+    c: &mut SqliteConnection,
+    sequences: &BTreeMap<String, i64>,
+) -> Result<()> {
+    for (table, highest) in sequences {
+        // A table without rows is not in it.
+        diesel::sql_query("delete from sqlite_sequence where name = ?")
+            .bind::<Text, _>(table)
+            .execute(c)?;
+        diesel::sql_query("insert into sqlite_sequence (name, seq) values (?, ?)")
+            .bind::<Text, _>(table)
+            .bind::<diesel::sql_types::BigInt, _>(highest)
+            .execute(c)?;
+    }
+    Ok(())
+}
+
+pub(super) fn renew_check_values(c: &mut SqliteConnection) -> Result<()> {
+    c.batch_execute("update event_log set check_value = random() & 4294967295")?;
+    Ok(())
+}
+
+pub(super) fn rebuild_search(c: &mut SqliteConnection) -> Result<()> {
+    crate::sqlite::catch_up(c, &Backlog::of_all_rooms())
+}
