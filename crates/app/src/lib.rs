@@ -124,7 +124,7 @@ pub use notifications::{
 pub use oauth::{
     ApplicationChanges, AuthenticatedClient, AuthorizationPrompt, AuthorizeError, Authorized,
     AuthorizedByMember, Introspection, NewApplication, OAuth, RenewedSecret, Tokens,
-    SECRET_KEY_SETTING, renew_secret_key, what_is_sealed,
+    renew_secret_key, what_is_sealed,
 };
 pub use operator::{
     FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,

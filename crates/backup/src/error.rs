@@ -17,7 +17,7 @@ pub enum Error {
     NotAnArchive,
     /// A newer version made it.
     #[error("a newer version of Eddyline made this backup: its format is {0}")]
-    Format(u32),
+    TooNew(u64),
     /// A key for encryption cannot be read.
     #[error("{0}")]
     Key(String),

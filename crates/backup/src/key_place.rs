@@ -12,8 +12,8 @@ use crate::{Error, Result};
 pub enum KeyPlace {
     /// In a file, which only its owner can read.
     File(PathBuf),
-    /// In the database, as the setting of this name.
-    Setting(&'static str),
+    /// In the database.
+    Database,
     /// The operator has configured one.
     Elsewhere,
 }
@@ -22,7 +22,7 @@ impl KeyPlace {
     pub(crate) fn keep(&self, load: &mut Load<'_>, key: &[u8]) -> Result<()> {
         match self {
             Self::File(path) => write(path, key),
-            Self::Setting(name) => Ok(load.set_missing(name, key)?),
+            Self::Database => Ok(load.set_secret_key(key)?),
             Self::Elsewhere => Ok(()),
         }
     }

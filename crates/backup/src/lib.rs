@@ -7,7 +7,7 @@ mod key_place;
 mod restore;
 mod take;
 
-pub use archive::{Identities, Manifest, Seal, Summary};
+pub use archive::{Identities, KeyPair, Manifest, Seal, Summary};
 pub use error::{Error, Result};
 pub use key_place::KeyPlace;
 pub use restore::{Restored, restore, verify};

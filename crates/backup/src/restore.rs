@@ -35,7 +35,7 @@ pub struct Restored {
 ///
 /// # Errors
 ///
-/// [`Error::Store`] with [`Exists`](eddyline_storage::Error::Exists) when the database is not empty,
+/// [`Error::Store`] with [`NotEmpty`](eddyline_storage::Error::NotEmpty) when there is a database,
 /// and what the archive, the database and the place for files run into.
 pub async fn restore(
     source: impl Read + Send + 'static,
@@ -53,15 +53,14 @@ pub async fn restore(
     let work = tokio::task::spawn_blocking(move || {
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
-        let has_secret_key =
-            Store::load(&url, &manifest.schema, &manifest.sequences, |load| {
-                let mut target = Target::Load {
-                    load,
-                    place: &place,
-                    key_place: &key_place,
-                };
-                read_parts(&manifest, &mut parts, &mut target, &mut progress)
-            })?;
+        let has_secret_key = Store::load(&url, &manifest.schema, &manifest.sequences, |load| {
+            let mut target = RestoreTarget::Load {
+                load,
+                place: &place,
+                key_place: &key_place,
+            };
+            read_parts(&manifest, &mut parts, &mut target, &mut progress)
+        })?;
         Ok(Restored {
             manifest,
             summary: parts.into_summary(),
@@ -84,7 +83,12 @@ pub async fn verify(
     let work = tokio::task::spawn_blocking(move || {
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
-        let has_secret_key = read_parts(&manifest, &mut parts, &mut Target::Nowhere, &mut progress)?;
+        let has_secret_key = read_parts(
+            &manifest,
+            &mut parts,
+            &mut RestoreTarget::Nowhere,
+            &mut progress,
+        )?;
         Ok(Restored {
             manifest,
             summary: parts.into_summary(),
@@ -94,7 +98,7 @@ pub async fn verify(
     work.await.map_err(std::io::Error::other)?
 }
 
-enum Target<'a, 'c> {
+enum RestoreTarget<'a, 'c> {
     Load {
         load: &'a mut Load<'c>,
         place: &'a FilePlace,
@@ -107,21 +111,19 @@ enum Target<'a, 'c> {
 fn read_parts(
     manifest: &Manifest,
     parts: &mut Parts<'_, '_>,
-    target: &mut Target<'_, '_>,
+    target: &mut RestoreTarget<'_, '_>,
     progress: &mut impl FnMut(Progress),
 ) -> Result<bool> {
-    let mut has_secret_key = false;
+    let mut secret_key = None;
     let mut rows_of = BTreeMap::<String, u64>::new();
     let (mut done, mut bytes) = (0, 0);
     while let Some(part) = parts.next()? {
         match part {
-            Part::SecretKey(key) => {
-                has_secret_key = true;
-                target.keep_key(&key)?;
-            }
+            Part::SecretKey(key) => secret_key = Some(key),
             Part::Rows { table, rows } => {
                 let columns = manifest.tables.get(&table);
-                let columns = columns.ok_or_else(|| Error::Damaged(format!("the table {table} has no columns")))?;
+                let columns = columns
+                    .ok_or_else(|| Error::Damaged(format!("the table {table} has no columns")))?;
                 let count = rows_of.entry(table.clone()).or_default();
                 *count += rows.len() as u64;
                 let report = Progress::Rows {
@@ -129,7 +131,13 @@ fn read_parts(
                     rows: *count,
                 };
                 let columns = columns.clone();
-                target.insert(&Table { name: table, columns }, &rows)?;
+                target.insert(
+                    &Table {
+                        name: table,
+                        columns,
+                    },
+                    &rows,
+                )?;
                 progress(report);
             }
             Part::File {
@@ -147,10 +155,13 @@ fn read_parts(
         }
     }
     progress(Progress::Files { done, bytes });
-    Ok(has_secret_key)
+    if let Some(key) = &secret_key {
+        target.keep_key(key)?;
+    }
+    Ok(secret_key.is_some())
 }
 
-impl Target<'_, '_> {
+impl RestoreTarget<'_, '_> {
     fn keep_key(&mut self, key: &[u8]) -> Result<()> {
         match self {
             Self::Load {
@@ -211,7 +222,10 @@ impl FilePlace {
 
     fn compare(&self, key: &FileKey, name: &str, bytes: &mut impl Read) -> Result<()> {
         let kept = self.runtime.block_on(self.files.open(key, None))?;
-        let kept = digest_of(&mut crate::content::ContentReader::new(kept, self.runtime.clone()))?;
+        let kept = digest_of(&mut crate::content::ContentReader::new(
+            kept,
+            self.runtime.clone(),
+        ))?;
         if digest_of(bytes)? == kept {
             Ok(())
         } else {

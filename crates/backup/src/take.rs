@@ -6,15 +6,13 @@ use eddyline_storage::Store;
 use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
-use crate::archive::{ArchiveWriter, Manifest, Seal, Summary};
+use crate::archive::{ArchiveWriter, FORMAT, Manifest, Seal, Summary};
 use crate::content::ContentReader;
 use crate::{Error, Progress, Result};
 
-/// The format that this version writes.
-const FORMAT: u32 = 1;
 /// For how long servers remove no bytes of deleted files, unless the backup says again that it runs.
-const HOLD_MILLIS: i64 = 600_000;
-const HOLD_AGAIN: Duration = Duration::from_secs(120);
+const POSTPONED_MILLIS: i64 = 600_000;
+const POSTPONED_AGAIN: Duration = Duration::from_secs(120);
 /// How many rows there are between two reports on a table.
 const ROWS_FOR_A_REPORT: u64 = 100_000;
 /// How many files there are between two reports.
@@ -50,8 +48,8 @@ pub async fn take<W: Write + Send + 'static>(
     seal: Seal,
     progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<(Taken, W)> {
-    hold_deletions(store).await?;
-    let source = Source {
+    postpone_deletions(store).await?;
+    let source = BackupSource {
         store: store.clone(),
         files: files.clone(),
         secret_key,
@@ -59,13 +57,13 @@ pub async fn take<W: Write + Send + 'static>(
         runtime: Handle::current(),
     };
     let mut work = tokio::task::spawn_blocking(move || source.copy(out, &seal, progress));
-    let mut again = tokio::time::interval(HOLD_AGAIN);
+    let mut again = tokio::time::interval(POSTPONED_AGAIN);
     again.tick().await;
     let taken = loop {
         tokio::select! {
             taken = &mut work => break taken,
             _ = again.tick() => {
-                if let Err(error) = hold_deletions(store).await {
+                if let Err(error) = postpone_deletions(store).await {
                     tracing::warn!(%error, "servers may remove files that were deleted meanwhile");
                 }
             }
@@ -74,15 +72,15 @@ pub async fn take<W: Write + Send + 'static>(
     taken.map_err(std::io::Error::other)?
 }
 
-async fn hold_deletions(store: &Store) -> Result<()> {
-    let until = store.now().plus_millis(HOLD_MILLIS);
+async fn postpone_deletions(store: &Store) -> Result<()> {
+    let until = store.now().plus_millis(POSTPONED_MILLIS);
     store
-        .write(move |tx| tx.files().hold_deletions(until))
+        .write(move |tx| tx.files().postpone_deletions(until))
         .await?;
     Ok(())
 }
 
-struct Source {
+struct BackupSource {
     store: Store,
     files: Files,
     secret_key: Option<Vec<u8>>,
@@ -90,7 +88,7 @@ struct Source {
     runtime: Handle,
 }
 
-impl Source {
+impl BackupSource {
     fn copy<W: Write>(
         &self,
         out: W,
@@ -141,7 +139,8 @@ impl Source {
     ) -> Result<()> {
         let key = &object.key;
         let size = object.size.unsigned_abs();
-        let content = FileKey::parse(key).map(|key| self.runtime.block_on(self.files.open(&key, None)));
+        let content =
+            FileKey::parse(key).map(|key| self.runtime.block_on(self.files.open(&key, None)));
         let content = match content {
             Some(Ok(content)) if content.file_size() == size => content,
             Some(Err(error)) if !matches!(error, eddyline_files::Error::NotFound) => {

@@ -1,11 +1,12 @@
 //! Backups: the whole server in one archive, and back.
 
 use std::fmt::{self, Display};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use eddyline_backup::{Identities, Manifest, Seal, Summary, restore, take, verify};
+use eddyline_backup::{Identities, KeyPair, Manifest, Seal, Summary, restore, take, verify};
 use eddyline_files::Files;
 use eddyline_storage::Error as StoreError;
 use serde::Serialize;
@@ -18,6 +19,11 @@ use crate::{CommandError, admin, files, secret_key, serve};
 
 /// Writes an archive of what the settings name.
 pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), CommandError> {
+    let to = match (&command.new_key, &command.to) {
+        (Some(path), _) => return make_key(path, command.json),
+        (None, Some(to)) => to.clone(),
+        (None, None) => return Err("--to is missing".into()),
+    };
     let seal = if command.unencrypted {
         Seal::Unencrypted
     } else {
@@ -25,10 +31,10 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     };
     admin::check_place(&settings).await?;
     let place = place_for_files(&settings)?;
-    let is_piped = command.to == Path::new(STANDARD);
+    let is_piped = to == Path::new(STANDARD);
     let reporter = Reporter::new(command.json, is_piped);
     // Nothing is written when it is there already.
-    let target = (!is_piped).then(|| partial(&command.to)).transpose()?;
+    let target = (!is_piped).then(|| partial(&to)).transpose()?;
     let out: Box<dyn Write + Send> = match &target {
         Some(partial) => Box::new(partial.reopen()?),
         None => Box::new(io::stdout()),
@@ -53,12 +59,38 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     if let Some(partial) = target {
         partial.as_file().sync_all()?;
         partial
-            .persist_noclobber(&command.to)
-            .map_err(|failed| cannot("write", &command.to, &failed.error))?;
+            .persist_noclobber(&to)
+            .map_err(|failed| cannot("write", &to, &failed.error))?;
     }
-    let answer = Copied::new("Wrote", &command.to, taken.manifest, taken.summary, has_secret_key);
+    let answer = Copied::new("Wrote", &to, taken.manifest, taken.summary, has_secret_key);
     reporter.end(&answer)?;
     answer.or_incomplete()
+}
+
+fn make_key(path: &Path, json: bool) -> Result<(), CommandError> {
+    let key = KeyPair::generate();
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|error| cannot("write", path, &error))?;
+    let public_key = key.public_key().to_owned();
+    write!(file, "# public key: {public_key}\n{}\n", key.private_key())?;
+    file.sync_all()?;
+    Ok(output::answer(&NewKey { public_key }, json)?)
+}
+
+/// A key pair was made.
+#[derive(Serialize)]
+struct NewKey {
+    public_key: String,
+}
+
+impl Display for NewKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.public_key)
+    }
 }
 
 /// Fills what the settings name from an archive, or only reads that.
@@ -84,10 +116,9 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
         let url = settings.database_url();
         let key_place = secret_key::place_of_restored(&settings);
         let files = place_for_files(&settings)?;
-        let restored =
-            restore(source, identities, url.expose(), files, key_place, progress).await;
+        let restored = restore(source, identities, url.expose(), files, key_place, progress).await;
         let restored = restored.map_err(|error| match error {
-            eddyline_backup::Error::Store(StoreError::Exists(_)) => format!(
+            eddyline_backup::Error::Store(StoreError::NotEmpty) => format!(
                 "there is a database at {} already; a backup is restored into an empty place only",
                 url.place()
             )
@@ -117,7 +148,9 @@ fn partial(path: &Path) -> Result<NamedTempFile, CommandError> {
     if path.exists() {
         return Err(format!("{} is there already", path.display()).into());
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     let made = tempfile::Builder::new()
         .prefix(".eddyline-backup-")
         .tempfile_in(folder.unwrap_or(Path::new(".")));
@@ -187,7 +220,11 @@ impl Copied {
 impl Display for Copied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{} {}", self.word, self.archive)?;
-        writeln!(f, "  Taken:    {} by version {}", self.created_at, self.version)?;
+        writeln!(
+            f,
+            "  Taken:    {} by version {}",
+            self.created_at, self.version
+        )?;
         writeln!(f, "  Messages: {}", self.messages)?;
         write!(
             f,

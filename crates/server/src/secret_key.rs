@@ -9,10 +9,10 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use eddyline_app::{Error, ErrorKind, KeyMaterial, SECRET_KEY_SETTING, Secret, what_is_sealed};
+use eddyline_app::{Error, ErrorKind, KeyMaterial, Secret, what_is_sealed};
 use eddyline_auth::SealingKey;
 use eddyline_backup::KeyPlace;
-use eddyline_storage::Store;
+use eddyline_storage::{SECRET_KEY_SETTING, Store};
 
 use crate::CommandError;
 use crate::config::Settings;
@@ -118,7 +118,7 @@ pub(crate) fn place_of_restored(settings: &Settings) -> KeyPlace {
     }
     match settings.database_url().file() {
         Some(file) => KeyPlace::File(beside(file)),
-        None => KeyPlace::Setting(SECRET_KEY_SETTING),
+        None => KeyPlace::Database,
     }
 }
 

@@ -489,7 +489,8 @@ where
     C: MigrationHarness<DB>,
     EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
 {
-    let failed = |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
+    let failed =
+        |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
     let pending = c.pending_migrations(migrations).map_err(failed)?;
     let mut newest = None;
     for migration in &pending {

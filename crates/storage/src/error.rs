@@ -32,6 +32,9 @@ pub enum Error {
     /// Something with the same unique name is there already.
     #[error("it exists already: {0}")]
     Exists(String),
+    /// The database to be filled has tables.
+    #[error("the database is not empty")]
+    NotEmpty,
     /// A rule of the store's own would be broken by a write, which was rolled back. Those of its
     /// callers are [`Abort::Rejected`](crate::Abort::Rejected).
     #[error("refused: {0}")]

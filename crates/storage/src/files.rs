@@ -30,7 +30,7 @@ const KEPT: i16 = 1;
 const MARKED_FOR_DELETION: i16 = 2;
 
 /// The setting with the time until which no bytes are removed.
-const HELD_UNTIL: &str = "deletions_held_until";
+pub(crate) const DELETIONS_AFTER: &str = "deletions_after";
 
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
@@ -108,12 +108,12 @@ impl<C: Access> Files<'_, C> {
         before: Timestamp,
         limit: i64,
     ) -> Result<Vec<String>> {
-        let held = settings::table
-            .find(HELD_UNTIL)
+        let postponed = settings::table
+            .find(DELETIONS_AFTER)
             .select(settings::value)
             .get_result::<Vec<u8>>(c)
             .optional()?;
-        if held.is_some_and(|until| time_of(&until) > before) {
+        if postponed.is_some_and(|until| time_of(&until) > before) {
             return Ok(Vec::new());
         }
         Ok(objects::table
@@ -287,12 +287,15 @@ impl Files<'_, Tx<'_>> {
         Ok(())
     }
 
-    /// Has all processes keep the bytes of objects marked for deletion until this time: a backup
-    /// needs those that were kept when it began.
-    pub fn hold_deletions(c: &mut Connection, until: Timestamp) -> Result<()> {
+    /// Puts off the removal of all bytes until this time: a backup needs those that were kept when it
+    /// began.
+    pub fn postpone_deletions(c: &mut Connection, until: Timestamp) -> Result<()> {
         let value = until.0.to_string().into_bytes();
         diesel::insert_into(settings::table)
-            .values((settings::name.eq(HELD_UNTIL), settings::value.eq(&value)))
+            .values((
+                settings::name.eq(DELETIONS_AFTER),
+                settings::value.eq(&value),
+            ))
             .on_conflict(settings::name)
             .do_update()
             .set(settings::value.eq(&value))

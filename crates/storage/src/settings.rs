@@ -10,6 +10,10 @@ use crate::reader::Access;
 use crate::schema::{settings, writers};
 use crate::transaction::Tx;
 
+/// The setting with the key that secrets of applications are sealed with, where the operator gives
+/// none and there is no file for it. Copies leave it out, since it is to be kept apart from the rest.
+pub const SECRET_KEY_SETTING: &str = "sealing_key";
+
 #[portable]
 impl<C: Access> Settings<'_, C> {
     /// The value under this name.

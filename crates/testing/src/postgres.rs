@@ -48,10 +48,15 @@ pub enum Stop {
     Immediate,
 }
 
-/// An empty database, dropped with this value.
+/// An empty database, dropped with the last clone of this value.
+#[derive(Clone)]
 pub struct Database {
-    name: String,
     url: String,
+    shared: Arc<SharedDatabase>,
+}
+
+struct SharedDatabase {
+    name: String,
     cluster: Cluster,
 }
 
@@ -64,7 +69,8 @@ impl Database {
     /// Host and port of the server, as `host:port`; the database is still reached there when
     /// [`Database::reached_at`] gave it another address.
     pub fn server(&self) -> &str {
-        self.cluster
+        self.shared
+            .cluster
             .0
             .url
             .rsplit('@')
@@ -88,7 +94,7 @@ impl Database {
     pub fn use_translations(&self) -> Result<(), String> {
         self.run(&format!(
             "ALTER DATABASE {} SET lc_messages = 'C.UTF-8'",
-            self.name
+            self.shared.name
         ))
         .map(drop)
     }
@@ -98,11 +104,11 @@ impl Database {
     /// # Errors
     /// What `psql` said, when it failed.
     pub fn run(&self, sql: &str) -> Result<String, String> {
-        self.cluster.run(&self.name, sql)
+        self.shared.cluster.run(&self.shared.name, sql)
     }
 }
 
-impl Drop for Database {
+impl Drop for SharedDatabase {
     fn drop(&mut self) {
         // A database that stays behind goes with its cluster.
         let _ = self.cluster.run(
@@ -198,10 +204,10 @@ impl Cluster {
             panic!("PostgreSQL created no database: {text}");
         }
         let url = format!("{}/{name}", self.0.url);
+        let cluster = self.clone();
         Database {
-            name,
             url,
-            cluster: self.clone(),
+            shared: Arc::new(SharedDatabase { name, cluster }),
         }
     }
 

@@ -59,6 +59,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "app",
             "auth",
+            "backup",
             "files",
             "http",
             "mail",
@@ -70,6 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wire",
         ],
     ),
+    ("backup", &["files", "storage"]),
     ("client", &["model", "random", "wire"]),
     ("example-host", &["app", "http", "model", "storage"]),
     ("testing", &[]),

@@ -8,6 +8,7 @@ mod accessibility;
 mod actions;
 mod around;
 mod avatars;
+mod backup;
 mod bad_http;
 mod bad_input;
 mod callers;

@@ -2,7 +2,9 @@
 
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_model::ApplicationId;
-use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Store, Tx};
+use eddyline_storage::{
+    Error as StoreError, Reader, Result as StoreResult, SECRET_KEY_SETTING, Store, Tx,
+};
 
 use crate::config::KeyMaterial;
 use crate::core::liveness::SILENCE_MILLIS;
@@ -15,8 +17,6 @@ const PROOF: &str = "sealing key";
 /// The setting that has it.
 const PROOF_SETTING: &str = "sealing_proof";
 /// The setting that has the key where none is given.
-/// The name of the setting with the secret key, where the operator gives none and there is no file for it.
-pub const SECRET_KEY_SETTING: &str = "sealing_key";
 /// How many applications are named in a text.
 const NAMED: usize = 5;
 

@@ -29,7 +29,7 @@ pub use authorized::{Authorized, AuthorizedByMember};
 pub use client::AuthenticatedClient;
 pub use introspect::Introspection;
 pub(crate) use keys::keys;
-pub use keys::{RenewedSecret, SECRET_KEY_SETTING, renew_secret_key, what_is_sealed};
+pub use keys::{RenewedSecret, renew_secret_key, what_is_sealed};
 pub use tokens::Tokens;
 
 /// Applications, and the grants and tokens that users give them. See [`crate::App::oauth`].

@@ -14,16 +14,16 @@ use crate::{Error, Result};
 /// and pictures of users, so no entry of ours comes near it.
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
-type Source<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
+type Input<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
 
 /// An archive that is read.
 pub(crate) struct ArchiveReader<'r> {
     tar: Archive<SharedReader<'r>>,
-    source: Source<'r>,
+    source: Input<'r>,
 }
 
 /// What tar reads from; the end behind its last entry is read apart.
-struct SharedReader<'r>(Source<'r>);
+struct SharedReader<'r>(Input<'r>);
 
 impl Read for SharedReader<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -34,7 +34,7 @@ impl Read for SharedReader<'_> {
 /// The entries of an archive behind its manifest.
 pub(crate) struct Parts<'a, 'r> {
     entries: Entries<'a, SharedReader<'r>>,
-    source: Source<'r>,
+    source: Input<'r>,
     seen: Summary,
     summary: Option<Summary>,
 }
@@ -71,11 +71,12 @@ impl<'r> ArchiveReader<'r> {
         }
         let text = whole(first)?;
         let bad = |error: serde_json::Error| Error::Damaged(format!("{MANIFEST}: {error}"));
-        let format: Format = serde_json::from_slice(&text).map_err(bad)?;
-        if format.format > FORMAT {
-            return Err(Error::Format(format.format));
+        let manifest: serde_json::Value = serde_json::from_slice(&text).map_err(bad)?;
+        match manifest["format"].as_u64() {
+            Some(format) if format > FORMAT.into() => return Err(Error::TooNew(format)),
+            _ => {}
         }
-        let manifest = serde_json::from_slice(&text).map_err(bad)?;
+        let manifest = serde_json::from_value(manifest).map_err(bad)?;
         let parts = Parts {
             entries,
             source: self.source.clone(),
@@ -84,11 +85,6 @@ impl<'r> ArchiveReader<'r> {
         };
         Ok((manifest, parts))
     }
-}
-
-#[derive(serde::Deserialize)]
-struct Format {
-    format: u32,
 }
 
 impl<'a, 'r: 'a> Parts<'a, 'r> {
@@ -113,15 +109,14 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
         self.part(&path, entry).map(Some)
     }
 
-    fn part(
-        &mut self,
-        path: &str,
-        entry: Entry<'a, SharedReader<'r>>,
-    ) -> Result<Part<'a>> {
+    fn part(&mut self, path: &str, entry: Entry<'a, SharedReader<'r>>) -> Result<Part<'a>> {
         if path == SECRET_KEY {
             return Ok(Part::SecretKey(whole(entry)?));
         }
-        if let Some((table, _)) = path.strip_prefix(TABLES).and_then(|rest| rest.split_once('/')) {
+        if let Some((table, _)) = path
+            .strip_prefix(TABLES)
+            .and_then(|rest| rest.split_once('/'))
+        {
             let rows = lines(entry).map_err(|error| Error::Damaged(format!("{path}: {error}")))?;
             *self.seen.rows.entry(table.to_owned()).or_default() += rows.len() as u64;
             let table = table.to_owned();

@@ -3,6 +3,7 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use age::secrecy::{ExposeSecret as _, SecretString};
 use age::x25519::{Identity, Recipient};
 use age::{Decryptor, Encryptor};
 
@@ -16,7 +17,7 @@ const MAGIC: &[u8] = b"age-encryption.org/";
 pub enum Seal {
     /// For the owners of these public keys, each of whom can read it alone.
     Recipients(Vec<Recipient>),
-    /// For nobody: whoever has the archive can read it.
+    /// For nobody: everybody who has the archive can read it.
     Unencrypted,
 }
 
@@ -86,6 +87,42 @@ impl<W: Write> Write for Sealed<W> {
     }
 }
 
+/// A new key pair.
+pub struct KeyPair {
+    public_key: String,
+    private_key: SecretString,
+}
+
+impl KeyPair {
+    /// Makes one of random bytes.
+    #[must_use]
+    pub fn generate() -> Self {
+        let identity = Identity::generate();
+        Self {
+            public_key: identity.to_public().to_string(),
+            private_key: identity.to_string(),
+        }
+    }
+
+    /// The key that archives are encrypted for, `age1…`.
+    #[must_use]
+    pub fn public_key(&self) -> &str {
+        &self.public_key
+    }
+
+    /// The key that decrypts them, as a line of an identity file.
+    #[must_use]
+    pub fn private_key(&self) -> &str {
+        self.private_key.expose_secret()
+    }
+}
+
+impl std::fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "KeyPair({})", self.public_key)
+    }
+}
+
 /// The private keys that may decrypt an archive.
 #[derive(Default)]
 pub struct Identities(Vec<Identity>);
@@ -97,9 +134,8 @@ impl Identities {
     ///
     /// [`Error::Key`] when it cannot be read or has none.
     pub fn from_file(path: &Path) -> Result<Self> {
-        let named = |reason: String| {
-            Error::Key(format!("the identity file {}: {reason}", path.display()))
-        };
+        let named =
+            |reason: String| Error::Key(format!("the identity file {}: {reason}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| named(error.to_string()))?;
         let lines = text.lines().map(str::trim);
         let keys = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -12,7 +12,11 @@ const CHUNK: usize = 64 * 1024;
 
 fn line(digest: &Context) -> Vec<u8> {
     let digest = digest.clone().finish();
-    let hex: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = digest
+        .as_ref()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     format!("{NAME}{hex}\n").into_bytes()
 }
 

@@ -12,7 +12,7 @@ pub(crate) const STANDARD: &str = "-";
 pub(super) const BACKUP_EXAMPLES: &str = "\
 Examples:
   # Once: make a key pair, and keep key.txt away from the server
-  age-keygen --output key.txt
+  eddyline backup --new-key key.txt
 
   eddyline backup --data-dir /var/lib/eddyline --recipient age1… --to /backup/monday.tar.age
   eddyline backup --recipient age1… --to - | ssh elsewhere 'cat >eddyline.tar.age'";
@@ -33,15 +33,19 @@ pub(crate) struct Backup {
     #[command(flatten)]
     pub(crate) config: ConfigFile,
     /// Archive to write, where nothing is yet; - for the standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) to: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "new_key")]
+    pub(crate) to: Option<PathBuf>,
     /// Public key of age that the archive is encrypted for (age1…); give several so that each of
     /// their owners can read it
-    #[arg(long, value_name = "KEY", required_unless_present = "unencrypted")]
+    #[arg(long, value_name = "KEY", required_unless_present_any = ["unencrypted", "new_key"])]
     pub(crate) recipient: Vec<String>,
-    /// Do not encrypt the archive: whoever has it can read every message
+    /// Do not encrypt the archive: everybody who has it can read every message
     #[arg(long, conflicts_with = "recipient")]
     pub(crate) unencrypted: bool,
+    /// Write no backup, but make a key pair of age: write the private key to this file, and print
+    /// the public key
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["to", "recipient", "unencrypted"])]
+    pub(crate) new_key: Option<PathBuf>,
     /// Report progress and the result as lines of JSON, for scripts
     #[arg(long)]
     pub(crate) json: bool,

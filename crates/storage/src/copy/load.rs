@@ -23,7 +23,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// What `fill` answers; [`Error::Exists`] when the database has tables, [`Error::Migration`]
+    /// What `fill` answers; [`Error::NotEmpty`] when the database has tables, [`Error::Migration`]
     /// for a schema that this version does not know, and [`Error::Unavailable`].
     pub fn load<R, E: From<Error>>(
         url: &str,
@@ -40,7 +40,7 @@ impl Store {
         };
         each!(load, begin_to_load)?;
         if !each!(load, is_empty)? {
-            return Err(Error::Exists("the database has tables already".to_owned()).into());
+            return Err(Error::NotEmpty.into());
         }
         each!(load, migrate_through, schema)?;
         load.described = each!(load, describe)?;
@@ -81,21 +81,23 @@ impl Load<'_> {
         each!(self, insert, &table.name, &columns, &rows)
     }
 
-    /// Sets a value of the table `settings` that is not there.
+    /// Keeps the key that secrets of applications are sealed with, which is not among the rows.
     ///
     /// # Errors
     ///
     /// [`Error::Unavailable`].
-    pub fn set_missing(&mut self, name: &str, value: &[u8]) -> Result<()> {
+    pub fn set_secret_key(&mut self, key: &[u8]) -> Result<()> {
         use crate::schema::settings;
         use diesel::{ExpressionMethods as _, RunQueryDsl as _};
         let row = (
-            settings::name.eq(name),
-            settings::value.eq(value),
+            settings::name.eq(crate::SECRET_KEY_SETTING),
+            settings::value.eq(key),
         );
         let insert = diesel::insert_into(settings::table)
             .values(row)
-            .on_conflict_do_nothing();
+            .on_conflict(settings::name)
+            .do_update()
+            .set(settings::value.eq(key));
         match &mut self.c {
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(c) => insert.execute(*c)?,

@@ -16,6 +16,9 @@ pub use self::load::Load;
 
 use diesel::sql_types::Text;
 
+use crate::SECRET_KEY_SETTING;
+use crate::files::DELETIONS_AFTER;
+
 /// What belongs to the processes of one installation, or can be made from the other tables: how far
 /// writers and servers are, who is present, the index of words, and push messages that wait.
 const LEFT_OUT: &[&str] = &[
@@ -66,15 +69,22 @@ impl Described {
     fn table(&self) -> Table {
         Table {
             name: self.name.clone(),
-            columns: self.columns.iter().map(|column| column.name.clone()).collect(),
+            columns: self
+                .columns
+                .iter()
+                .map(|column| column.name.clone())
+                .collect(),
         }
     }
 
-    /// The rows that a dump has: of objects those that are kept.
-    fn condition(&self) -> &'static str {
+    /// The rows that a dump has: of objects those that are kept, and no settings of one installation.
+    fn condition(&self) -> String {
         match self.name.as_str() {
-            "objects" => "where state = 1",
-            _ => "",
+            "objects" => "where state = 1".to_owned(),
+            "settings" => {
+                format!("where name not in ('{SECRET_KEY_SETTING}', '{DELETIONS_AFTER}')")
+            }
+            _ => String::new(),
         }
     }
 

@@ -97,7 +97,9 @@ pub(super) fn describe(c: &mut PgConnection) -> Result<Vec<Described>> {
                 columns: Vec::new(),
             });
         }
-        let Some(table) = found.last_mut() else { continue };
+        let Some(table) = found.last_mut() else {
+            continue;
+        };
         table.columns.push(Column {
             kind: match row.sql_type.as_str() {
                 "bytea" => ColumnKind::Bytes,
@@ -250,11 +252,16 @@ pub(super) fn insert(
     rows: &str,
 ) -> Result<()> {
     let names = list(columns.iter().map(|column| quoted(&column.name)));
-    let values = list(columns.iter().enumerate().map(|(at, column)| match column.kind {
-        ColumnKind::Bytes => format!("decode(value ->> {at}, 'hex')"),
-        ColumnKind::Truth => format!("(value ->> {at})::int::boolean"),
-        ColumnKind::Plain => format!("(value ->> {at})::{}", column.sql_type),
-    }));
+    let values = list(
+        columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| match column.kind {
+                ColumnKind::Bytes => format!("decode(value ->> {at}, 'hex')"),
+                ColumnKind::Truth => format!("(value ->> {at})::int::boolean"),
+                ColumnKind::Plain => format!("(value ->> {at})::{}", column.sql_type),
+            }),
+    );
     let table = quoted(table);
     diesel::sql_query(format!(
         "insert into {table} ({names}) select {values} from jsonb_array_elements($1::jsonb) as value"
@@ -264,10 +271,7 @@ pub(super) fn insert(
     Ok(())
 }
 
-pub(super) fn set_sequences(
-    c: &mut PgConnection,
-    sequences: &BTreeMap<String, i64>,
-) -> Result<()> {
+pub(super) fn set_sequences(c: &mut PgConnection, sequences: &BTreeMap<String, i64>) -> Result<()> {
     for table in numbered(c)? {
         let highest = sequences.get(&table).copied().unwrap_or_default();
         let name = quoted(&table);
@@ -299,7 +303,9 @@ pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
         .bind::<BigInt, _>(after.1)
         .bind::<BigInt, _>(PAGE)
         .load::<MessageRow>(c)?;
-        let Some(last) = page.last() else { return Ok(()) };
+        let Some(last) = page.last() else {
+            return Ok(());
+        };
         after = (last.room_id, last.id);
         let mut words = Vec::with_capacity(page.len());
         for row in &page {
@@ -309,7 +315,10 @@ pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
                 words.push((row.room_id, row.id, of_row));
             }
         }
-        let words: Vec<_> = words.iter().map(|(room, id, words)| (*room, *id, words)).collect();
+        let words: Vec<_> = words
+            .iter()
+            .map(|(room, id, words)| (*room, *id, words))
+            .collect();
         crate::postgres::index_at_once(c, &words)?;
     }
 }

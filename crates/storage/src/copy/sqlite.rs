@@ -50,7 +50,10 @@ pub(super) fn describe(c: &mut SqliteConnection) -> Result<Vec<Described>> {
          and name not like 'message\\_search\\_%' escape '\\' order by name",
     );
     let names = names.load::<TextRow>(c)?;
-    names.into_iter().map(|row| describe_one(c, row.value)).collect()
+    names
+        .into_iter()
+        .map(|row| describe_one(c, row.value))
+        .collect()
 }
 
 fn describe_one(c: &mut SqliteConnection, name: String) -> Result<Described> {
@@ -154,10 +157,15 @@ pub(super) fn insert(
     rows: &str,
 ) -> Result<()> {
     let names = list(columns.iter().map(|column| quoted(&column.name)));
-    let values = list(columns.iter().enumerate().map(|(at, column)| match column.kind {
-        ColumnKind::Bytes => format!("unhex(value ->> {at})"),
-        ColumnKind::Plain | ColumnKind::Truth => format!("value ->> {at}"),
-    }));
+    let values = list(
+        columns
+            .iter()
+            .enumerate()
+            .map(|(at, column)| match column.kind {
+                ColumnKind::Bytes => format!("unhex(value ->> {at})"),
+                ColumnKind::Plain | ColumnKind::Truth => format!("value ->> {at}"),
+            }),
+    );
     let table = quoted(table);
     diesel::sql_query(format!(
         "insert into {table} ({names}) select {values} from json_each(?)"

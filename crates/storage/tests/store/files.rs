@@ -19,6 +19,7 @@ on_every_database!(
     what_is_kept_cannot_be_given_up,
     what_a_dead_process_was_writing_is_doomed,
     what_was_forgotten_while_it_was_written_is_doomed_again,
+    bytes_are_kept_while_a_backup_runs,
     only_what_is_doomed_is_forgotten,
     a_repeated_post_keeps_nothing,
     the_bytes_of_an_organization_and_of_private_files_are_summed_up,
@@ -366,6 +367,31 @@ async fn what_was_forgotten_while_it_was_written_is_doomed_again(home: Arc<Home>
         })
         .await;
     assert!(due.is_empty(), "their bytes may come until then: {due:?}");
+}
+
+async fn bytes_are_kept_while_a_backup_runs(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    world.note(&["k1"]).await;
+    world
+        .transaction(|tx| {
+            tx.files()
+                .mark_pending_objects(&["k1".to_owned()], Timestamp(10))
+        })
+        .await;
+    for until in [50, 70] {
+        world
+            .transaction(move |tx| tx.files().postpone_deletions(Timestamp(until)))
+            .await;
+    }
+    let due = |now| {
+        world.read(move |reader| {
+            reader
+                .files()
+                .list_objects_marked_for_deletion(Timestamp(now), 1_000)
+        })
+    };
+    assert_eq!(due(69).await, [""; 0]);
+    assert_eq!(due(70).await, ["k1"]);
 }
 
 async fn only_what_is_doomed_is_forgotten(home: Arc<Home>) {

@@ -81,6 +81,7 @@ fn run_eddyline(words: &[String], data: &TempDir) {
     let directory = data.path().to_str().unwrap();
     let words = words.iter().map(|word| word.replace(DATA, directory));
     let words: Vec<String> = words.map(|word| free_port(&word)).collect();
+    let words = with_public_key(words, data);
     let mut command = eddyline();
     command
         .current_dir(directory)
@@ -88,6 +89,26 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
+        Some("backup" | "restore") => {
+            // A server has made it.
+            let _ = eddyline()
+                .args([
+                    "admin",
+                    "org",
+                    "create",
+                    "--name",
+                    "Acme",
+                    "--data-dir",
+                    directory,
+                ])
+                .output();
+            let output = command.args(&words).output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{words:?}: {said}");
+            if words[1] == "--new-key" {
+                fs::write(data.path().join(PUBLIC_KEY), output.stdout).unwrap();
+            }
+        }
         Some("admin") => {
             let mut process = command.args(&words).spawn().unwrap();
             let _ = writeln!(process.stdin.take().unwrap(), "{PASSWORD}");
@@ -123,6 +144,23 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         }
         _ => panic!("{words:?} does nothing"),
     }
+}
+
+/// The file with the public key that a command of the document has made.
+const PUBLIC_KEY: &str = "public-key";
+
+/// The words with that key in the place of the one that the document shows.
+fn with_public_key(words: Vec<String>, data: &TempDir) -> Vec<String> {
+    let Ok(key) = fs::read_to_string(data.path().join(PUBLIC_KEY)) else {
+        return words;
+    };
+    let words = words
+        .into_iter()
+        .map(|word| match word.starts_with("age1") {
+            true => key.trim().to_owned(),
+            false => word,
+        });
+    words.collect()
 }
 
 /// An address of the documents at a port that is free.

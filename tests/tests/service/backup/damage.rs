@@ -1,0 +1,157 @@
+//! Archives that are not as they were written, and places that are not empty.
+
+use std::fs;
+use std::path::Path;
+
+use eddyline_client::Json;
+use eddyline_tests::Backend;
+use serde_json::json;
+
+use super::{IDENTITY, Site};
+use crate::files::in_json;
+
+/// Every so many bytes of an archive one is changed.
+const STEP: usize = 701;
+
+/// Runs a command that must fail, and gives what it says.
+fn refusal(site: &Site, arguments: &[&str], archive: &Path) -> String {
+    let output = site.command(arguments).arg(archive).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success(), "it was taken");
+    said
+}
+
+#[test]
+fn a_changed_byte_is_found_wherever_it_is() {
+    let site = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    drop(site.serve());
+    let folder = site.directory.path();
+    let identity = folder.join("key.txt");
+    fs::write(&identity, IDENTITY).unwrap();
+    let open = folder.join("open.tar");
+    super::run(
+        site.command(&["backup", "--unencrypted", "--to"])
+            .arg(&open),
+    );
+    let sealed = folder.join("sealed.tar.age");
+    site.back_up(&sealed);
+    for archive in [open, sealed] {
+        let whole = fs::read(&archive).unwrap();
+        let changed = folder.join("changed");
+        let ends = [whole.len() - 1, whole.len() - 40, whole.len() - 100];
+        let places = (0..whole.len()).step_by(STEP).chain(ends);
+        for place in places {
+            let mut bytes = whole.clone();
+            bytes[place] ^= 0x20;
+            fs::write(&changed, bytes).unwrap();
+            let verify = [
+                "restore",
+                "--verify",
+                "--identity",
+                identity.to_str().unwrap(),
+                "--from",
+            ];
+            let said = refusal(&site, &verify, &changed);
+            assert!(said.starts_with("error: "), "{said}");
+        }
+        fs::write(&changed, &whole[..whole.len() / 2]).unwrap();
+        refusal(&site, &["restore", "--verify", "--from"], &changed);
+    }
+}
+
+#[test]
+fn a_damaged_archive_leaves_the_place_empty() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let places = (Site::new(backend, false), Site::new(backend, false));
+        let (Some(from), Some(to)) = places else {
+            continue;
+        };
+        drop(from.serve());
+        let archive = from.directory.path().join("open.tar");
+        super::run(
+            from.command(&["backup", "--unencrypted", "--to"])
+                .arg(&archive),
+        );
+        let whole = fs::read(&archive).unwrap();
+        let mut bytes = whole.clone();
+        let last = bytes.len() - 2;
+        bytes[last] ^= 1;
+        let damaged = to.directory.path().join("damaged.tar");
+        fs::write(&damaged, bytes).unwrap();
+        let said = refusal(&to, &["restore", "--from"], &damaged);
+        assert!(said.contains("the archive is damaged"), "{said}");
+
+        let restored = super::last_line(to.command(&["restore", "--json", "--from"]).arg(&archive));
+        assert_eq!(restored["messages"], Json::from(0));
+        let said = refusal(&to, &["restore", "--from"], &archive);
+        assert!(said.contains("into an empty place only"), "{said}");
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read_are_named_and_all_else_is_there() {
+    let from = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let to = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let server = from.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let acme = server.acme();
+    for text in ["first", "second", "third"] {
+        let file = in_json("a.txt", "text/plain", text.as_bytes());
+        runtime.block_on(acme.ada.post("acme/main", &file));
+    }
+    let keys = server.kept_files();
+    let path = |key: &str| server.files_folder().join(&key[..2]).join(key);
+    fs::remove_file(path(&keys[0])).unwrap();
+    let mut bytes = fs::read(path(&keys[1])).unwrap();
+    bytes[0] ^= 1;
+    fs::write(path(&keys[1]), bytes).unwrap();
+    let archive = from.directory.path().join("open.tar");
+    let said = refusal(&from, &["backup", "--unencrypted", "--to"], &archive);
+    assert!(said.contains("2 files could not be read"), "{said}");
+    let restored = super::last_line(to.command(&["restore", "--json", "--from"]).arg(&archive));
+    let named = (&restored["missing_files"], &restored["damaged_files"]);
+    assert_eq!(named, (&json!([keys[0]]), &json!([keys[1]])));
+    assert_eq!(
+        (&restored["messages"], &restored["files"]),
+        (&json!(3), &json!(2))
+    );
+}
+
+#[test]
+fn what_is_wrong_with_a_command_is_said() {
+    let site = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let folder = site.directory.path();
+    let said = refusal(
+        &site,
+        &["backup", "--unencrypted", "--to"],
+        &folder.join("a.tar"),
+    );
+    assert!(
+        said.contains("there is no database of Eddyline at"),
+        "{said}"
+    );
+    drop(site.serve());
+    let archive = folder.join("sealed.tar.age");
+    site.back_up(&archive);
+    let there = refusal(&site, &["backup", "--unencrypted", "--to"], &archive);
+    assert!(there.contains("is there already"), "{there}");
+    let said = refusal(&site, &["restore", "--verify", "--from"], &archive);
+    assert!(said.contains("the archive is encrypted"), "{said}");
+    let foreign = folder.join("foreign.tar");
+    fs::write(&foreign, b"this is no archive at all").unwrap();
+    let said = refusal(&site, &["restore", "--verify", "--from"], &foreign);
+    assert!(said.contains("this is no backup of Eddyline"), "{said}");
+    let said = refusal(
+        &site,
+        &["backup", "--recipient", "age1nonsense", "--to"],
+        &foreign,
+    );
+    assert!(said.contains("age1nonsense"), "{said}");
+    let said = refusal(&site, &["backup", "--to"], &foreign);
+    assert!(said.contains("--recipient"), "{said}");
+    let leftovers = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let leftovers = leftovers.filter(|name| name.to_string_lossy().starts_with(".eddyline"));
+    assert_eq!(leftovers.count(), 0);
+}
