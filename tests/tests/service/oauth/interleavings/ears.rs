@@ -10,7 +10,7 @@ use super::nodes::{FLOW, Node};
 use super::world::World;
 
 /// How long something may take that must come.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Ear {
     token: String,

@@ -10,7 +10,7 @@ use super::deeds::{APPLICATIONS, Answer, Deed, GONE, Pair, USERS};
 
 pub(super) const FLOW: &str = "acme/main";
 /// As much as a process may take that waits for another which is not there any more, and then some.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(super) struct Nodes {
     servers: Vec<Server>,
