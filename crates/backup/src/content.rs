@@ -1,10 +1,29 @@
 use std::io::{self, Read};
 
 use bytes::{Buf as _, Bytes};
-use eddyline_files::Content;
+use eddyline_files::{Content, FileKey, Files};
+use eddyline_storage::copy::DumpedObject;
 use futures_util::StreamExt as _;
 use ring::digest::{Context, SHA256};
 use tokio::runtime::Handle;
+
+use crate::Result;
+
+/// Opens what is kept of an object; `None` when it is not there, or has another size.
+pub(crate) fn open(
+    files: &Files,
+    object: &DumpedObject,
+    runtime: &Handle,
+) -> Result<Option<Content>> {
+    let Some(key) = FileKey::parse(&object.key) else {
+        return Ok(None);
+    };
+    match runtime.block_on(files.open(&key, None)) {
+        Ok(content) if content.file_size() == object.size.unsigned_abs() => Ok(Some(content)),
+        Ok(_) | Err(eddyline_files::Error::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
 
 /// The bytes of a file, read on a thread that may block, and their digest.
 pub(crate) struct ContentReader {

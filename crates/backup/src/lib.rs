@@ -1,19 +1,25 @@
 #![doc = include_str!("../README.md")]
 
 mod archive;
+mod check;
 mod content;
 mod error;
+mod kept_files;
 mod key_place;
 mod restore;
 mod take;
 
 pub use archive::{Identities, KeyPair, Manifest, Seal, Summary};
+pub use check::{Checked, check};
 pub use error::{Error, Result};
 pub use key_place::KeyPlace;
 pub use restore::{Restored, restore, verify};
 pub use take::{Taken, take};
 
-/// How far a backup or its restoration is.
+/// How many files there are between two reports.
+const FILES_FOR_A_REPORT: u64 = 1_000;
+
+/// How far a backup, a check or its restoration is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// All rows of a table were copied, or as many as there are so far.

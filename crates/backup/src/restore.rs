@@ -9,14 +9,12 @@ use ring::digest::{Context, SHA256};
 use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveReader, Identities, Manifest, Part, Parts, Summary};
-use crate::{Error, KeyPlace, Progress, Result};
+use crate::{Error, FILES_FOR_A_REPORT, KeyPlace, Progress, Result};
 
 /// How many rows one statement adds.
 const ROWS: usize = 500;
 /// How many bytes of a file are read at once.
 const CHUNK: usize = 64 * 1024;
-/// How many files there are between two reports.
-const FILES_FOR_A_REPORT: u64 = 1_000;
 
 /// A backup that was restored, or read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]

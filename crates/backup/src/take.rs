@@ -1,22 +1,17 @@
 use std::io::Write;
-use std::time::Duration;
 
-use eddyline_files::{FileKey, Files};
+use eddyline_files::Files;
 use eddyline_storage::Store;
 use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveWriter, FORMAT, Manifest, Seal, Summary};
-use crate::content::ContentReader;
-use crate::{Error, Progress, Result};
+use crate::content::{ContentReader, open};
+use crate::kept_files::while_files_are_kept;
+use crate::{Error, FILES_FOR_A_REPORT, Progress, Result};
 
-/// For how long servers remove no bytes of deleted files, unless the backup says again that it runs.
-const POSTPONED_MILLIS: i64 = 600_000;
-const POSTPONED_AGAIN: Duration = Duration::from_secs(120);
 /// How many rows there are between two reports on a table.
 const ROWS_FOR_A_REPORT: u64 = 100_000;
-/// How many files there are between two reports.
-const FILES_FOR_A_REPORT: u64 = 1_000;
 
 /// A backup that was taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +43,6 @@ pub async fn take<W: Write + Send + 'static>(
     seal: Seal,
     progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<(Taken, W)> {
-    postpone_deletions(store).await?;
     let source = BackupSource {
         store: store.clone(),
         files: files.clone(),
@@ -56,28 +50,10 @@ pub async fn take<W: Write + Send + 'static>(
         version: version.to_owned(),
         runtime: Handle::current(),
     };
-    let mut work = tokio::task::spawn_blocking(move || source.copy(out, &seal, progress));
-    let mut again = tokio::time::interval(POSTPONED_AGAIN);
-    again.tick().await;
-    let taken = loop {
-        tokio::select! {
-            taken = &mut work => break taken,
-            _ = again.tick() => {
-                if let Err(error) = postpone_deletions(store).await {
-                    tracing::warn!(%error, "servers may remove files that were deleted meanwhile");
-                }
-            }
-        }
-    };
-    taken.map_err(std::io::Error::other)?
-}
-
-async fn postpone_deletions(store: &Store) -> Result<()> {
-    let until = store.now().plus_millis(POSTPONED_MILLIS);
-    store
-        .write(move |tx| tx.files().postpone_deletions(until))
-        .await?;
-    Ok(())
+    while_files_are_kept(store, move || {
+        tokio::task::spawn_blocking(move || source.copy(out, &seal, progress))
+    })
+    .await
 }
 
 struct BackupSource {
@@ -139,17 +115,9 @@ impl BackupSource {
     ) -> Result<()> {
         let key = &object.key;
         let size = object.size.unsigned_abs();
-        let content =
-            FileKey::parse(key).map(|key| self.runtime.block_on(self.files.open(&key, None)));
-        let content = match content {
-            Some(Ok(content)) if content.file_size() == size => content,
-            Some(Err(error)) if !matches!(error, eddyline_files::Error::NotFound) => {
-                return Err(error.into());
-            }
-            _ => {
-                archive.note_missing(key);
-                return Ok(());
-            }
+        let Some(content) = open(&self.files, object, &self.runtime)? else {
+            archive.note_missing(key);
+            return Ok(());
         };
         let mut content = ContentReader::new(content, self.runtime.clone());
         archive.file(key, size, &mut content)?;

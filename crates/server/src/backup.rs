@@ -138,7 +138,7 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
     Ok(())
 }
 
-fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {
+pub(crate) fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {
     let place = files::open(settings)?.place;
     place.ok_or_else(|| "there is no place for files".into())
 }

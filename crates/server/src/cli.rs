@@ -20,7 +20,7 @@ pub(crate) use self::admin::{
     CreateOrganizationArgs, CreateSourceArgs, DomainCommand, OneCommand, OrgCommand,
     OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
-pub(crate) use self::backup::{Backup, Restore, STANDARD};
+pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
@@ -79,6 +79,8 @@ pub(crate) enum Command {
     /// Fill an empty place from a backup, or verify one
     #[command(after_help = backup::RESTORE_EXAMPLES)]
     Restore(Restore),
+    /// Read everything and look whether it goes together; also while the server runs
+    Check(Check),
 }
 
 const SERVE_EXAMPLES: &str = "\

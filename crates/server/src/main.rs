@@ -7,6 +7,7 @@
 
 mod admin;
 mod backup;
+mod check;
 mod cli;
 mod config;
 mod demo;
@@ -67,7 +68,7 @@ fn logs_json(command: &Command) -> bool {
         ),
         Command::Demo(demo) => config::demo_wants_json(&demo.options.layer, vars_os()),
         // Its answers and failures are for the operator.
-        Command::Admin(_) | Command::Backup(_) | Command::Restore(_) => false,
+        Command::Admin(_) | Command::Backup(_) | Command::Restore(_) | Command::Check(_) => false,
     }
 }
 
@@ -97,6 +98,11 @@ fn run(command: Command) -> Result<(), CommandError> {
             let flags = std::mem::take(&mut restore.options.layer);
             let settings = for_operator(flags, restore.config.path.as_deref())?;
             block_on(backup::run_restore(settings, restore))
+        }
+        Command::Check(mut check) => {
+            let flags = std::mem::take(&mut check.options.layer);
+            let settings = for_operator(flags, check.config.path.as_deref())?;
+            block_on(check::run(settings, check))
         }
     }
 }

@@ -10,6 +10,7 @@ use eddyline_tests::{Backend, Server, Setting, eddyline, note_secret};
 use tempfile::TempDir;
 
 mod archives;
+mod checks;
 mod damage;
 mod drill;
 

@@ -51,6 +51,24 @@ pub(crate) struct Backup {
     pub(crate) json: bool,
 }
 
+/// `eddyline check`
+#[derive(Args)]
+pub(crate) struct Check {
+    #[command(flatten)]
+    pub(crate) options: Flags<BackupOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Make right what other data tells: the index of words, and numbers of members
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// Do not read the files
+    #[arg(long)]
+    pub(crate) skip_files: bool,
+    /// Report progress and the result as lines of JSON, for scripts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// `eddyline restore`
 #[derive(Args)]
 pub(crate) struct Restore {

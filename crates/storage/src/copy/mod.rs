@@ -4,6 +4,7 @@
 //! Both databases give and take the same rows: each is an array in JSON, with numbers, texts,
 //! `null`, 0 and 1 for truth values, and hexadecimal texts for bytes.
 
+mod check;
 mod dump;
 mod load;
 #[cfg(feature = "postgres")]
@@ -11,6 +12,7 @@ mod postgres;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
+pub use self::check::CheckReport;
 pub use self::dump::{Dump, DumpedObject};
 pub use self::load::Load;
 
@@ -30,6 +32,19 @@ const LEFT_OUT: &[&str] = &[
     "search_progress",
     "writers",
 ];
+
+/// Rows that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Defect {
+    /// What they are.
+    pub what: &'static str,
+    /// How many there are.
+    pub count: u64,
+    /// Some of them.
+    pub examples: Vec<String>,
+    /// Whether [`Store::repair`](crate::Store::repair) makes them right.
+    pub is_repairable: bool,
+}
 
 /// A table with the columns that its rows have, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,4 +136,17 @@ struct NamedNumberRow {
     name: String,
     #[diesel(sql_type = diesel::sql_types::BigInt)]
     value: i64,
+}
+
+/// What the words of a message are made of.
+#[derive(diesel::QueryableByName)]
+struct ContentRow {
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    room_id: i64,
+    #[diesel(sql_type = diesel::sql_types::BigInt)]
+    id: i64,
+    #[diesel(sql_type = diesel::sql_types::SmallInt)]
+    event: i16,
+    #[diesel(sql_type = Text)]
+    content: String,
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::pg::PgRowByRowLoadingMode;
 use diesel::prelude::*;
-use diesel::sql_types::{BigInt, Bool, SmallInt, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 use eddyline_model::messages::MessageKind;
 use eddyline_model::search;
 
-use super::{Column, ColumnKind, Described, DumpedObject, NumberRow, TextRow};
+use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
 use crate::connect::POSTGRES_MIGRATIONS;
 use crate::{Error, Result};
@@ -37,18 +37,6 @@ struct Reference {
     name: String,
     #[diesel(sql_type = Text)]
     definition: String,
-}
-
-#[derive(QueryableByName)]
-struct MessageRow {
-    #[diesel(sql_type = BigInt)]
-    room_id: i64,
-    #[diesel(sql_type = BigInt)]
-    id: i64,
-    #[diesel(sql_type = SmallInt)]
-    event: i16,
-    #[diesel(sql_type = Text)]
-    content: String,
 }
 
 pub(super) fn begin_to_read(c: &mut PgConnection) -> Result<()> {
@@ -293,16 +281,34 @@ pub(super) fn renew_check_values(c: &mut PgConnection) -> Result<()> {
 }
 
 pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
-    let mut after = (0, 0);
+    index(c, (0, 0), (i64::MAX, 0))
+}
+
+/// Files all messages of a room under their words once more.
+pub(super) fn index_room(c: &mut PgConnection, room: i64) -> Result<()> {
+    // Nobody edits a message of it meanwhile.
+    crate::postgres::lock_rooms(c, &[room])?;
+    execute(
+        c,
+        &format!("delete from message_search where room_id = {room}"),
+    )?;
+    index(c, (room, 0), (room + 1, 0))
+}
+
+/// Files messages under their words: those behind the first of these places and before the second.
+fn index(c: &mut PgConnection, mut after: (i64, i64), end: (i64, i64)) -> Result<()> {
     loop {
         let page = diesel::sql_query(
-            "select room_id, id, event, content from messages where (room_id, id) > ($1, $2) \
-             order by room_id, id limit $3",
+            "select room_id, id, event, content from messages \
+             where (room_id, id) > ($1, $2) and (room_id, id) < ($3, $4) \
+             order by room_id, id limit $5",
         )
         .bind::<BigInt, _>(after.0)
         .bind::<BigInt, _>(after.1)
+        .bind::<BigInt, _>(end.0)
+        .bind::<BigInt, _>(end.1)
         .bind::<BigInt, _>(PAGE)
-        .load::<MessageRow>(c)?;
+        .load::<ContentRow>(c)?;
         let Some(last) = page.last() else {
             return Ok(());
         };
@@ -321,4 +327,66 @@ pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
             .collect();
         crate::postgres::index_at_once(c, &words)?;
     }
+}
+
+/// PostgreSQL holds its references itself, and has checksums of pages of its own.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(super) fn damage(_: &mut PgConnection) -> Result<Vec<Defect>> {
+    Ok(Vec::new())
+}
+
+pub(super) fn texts(c: &mut PgConnection, query: &str, mut each: impl FnMut(String)) -> Result<()> {
+    let rows = diesel::sql_query(query);
+    for row in rows.load_iter::<TextRow, PgRowByRowLoadingMode>(c)? {
+        each(row?.value);
+    }
+    Ok(())
+}
+
+pub(super) fn execute(c: &mut PgConnection, statement: &str) -> Result<()> {
+    Ok(c.batch_execute(statement)?)
+}
+
+/// The index is never behind here.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(super) fn ends_of_index(_: &mut PgConnection) -> Result<BTreeMap<i64, i64>> {
+    Ok(BTreeMap::new())
+}
+
+pub(super) fn messages(
+    c: &mut PgConnection,
+    mut each: impl FnMut(i64, i64, i16, String),
+) -> Result<()> {
+    let rows = diesel::sql_query("select room_id, id, event, content from messages");
+    for row in rows.load_iter::<ContentRow, PgRowByRowLoadingMode>(c)? {
+        let row = row?;
+        each(row.room_id, row.id, row.event, row.content);
+    }
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct WordsRow {
+    #[diesel(sql_type = BigInt)]
+    room_id: i64,
+    #[diesel(sql_type = BigInt)]
+    message_id: i64,
+    #[diesel(sql_type = Text)]
+    words: String,
+}
+
+pub(super) fn indexed_words(
+    c: &mut PgConnection,
+    mut each: impl FnMut(i64, i64, &str),
+) -> Result<()> {
+    let rows = diesel::sql_query(
+        "select room_id, message_id, array_to_string(tsvector_to_array(words), ' ') as words from message_search",
+    );
+    for row in rows.load_iter::<WordsRow, PgRowByRowLoadingMode>(c)? {
+        let row = row?;
+        for word in row.words.split(' ').filter(|word| !word.is_empty()) {
+            each(row.room_id, row.message_id, word);
+        }
+    }
+    Ok(())
 }

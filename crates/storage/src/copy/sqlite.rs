@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, TransactionManager as _};
 use diesel::prelude::*;
-use diesel::sql_types::{Bool, Text};
+use diesel::sql_types::{BigInt, Bool, Text};
 
-use super::{Column, ColumnKind, Described, DumpedObject, NamedNumberRow, NumberRow, TextRow};
+use super::{
+    Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NamedNumberRow, NumberRow,
+    TextRow,
+};
 use super::{list, quoted};
 use crate::backlog::Backlog;
 use crate::connect::SQLITE_MIGRATIONS;
@@ -186,7 +189,7 @@ pub(super) fn set_sequences(
             .execute(c)?;
         diesel::sql_query("insert into sqlite_sequence (name, seq) values (?, ?)")
             .bind::<Text, _>(table)
-            .bind::<diesel::sql_types::BigInt, _>(highest)
+            .bind::<BigInt, _>(highest)
             .execute(c)?;
     }
     Ok(())
@@ -199,4 +202,109 @@ pub(super) fn renew_check_values(c: &mut SqliteConnection) -> Result<()> {
 
 pub(super) fn rebuild_search(c: &mut SqliteConnection) -> Result<()> {
     crate::sqlite::catch_up(c, &Backlog::of_all_rooms())
+}
+
+/// Pages that are damaged, and rows that refer to missing ones.
+pub(super) fn damage(c: &mut SqliteConnection) -> Result<Vec<Defect>> {
+    let looks = [
+        (
+            "damaged places in the file",
+            "select integrity_check as value from pragma_integrity_check where integrity_check <> 'ok'",
+        ),
+        (
+            "rows that refer to missing ones",
+            "select \"table\" || ' ' || coalesce(rowid, 0) as value from pragma_foreign_key_check",
+        ),
+    ];
+    let mut found = Vec::new();
+    for (what, look) in looks {
+        let rows = diesel::sql_query(look).load::<TextRow>(c)?;
+        if !rows.is_empty() {
+            found.push(Defect {
+                what,
+                count: rows.len() as u64,
+                examples: rows.into_iter().take(5).map(|row| row.value).collect(),
+                is_repairable: false,
+            });
+        }
+    }
+    Ok(found)
+}
+
+pub(super) fn texts(
+    c: &mut SqliteConnection,
+    query: &str,
+    mut each: impl FnMut(String),
+) -> Result<()> {
+    for row in diesel::sql_query(query).load_iter::<TextRow, _>(c)? {
+        each(row?.value);
+    }
+    Ok(())
+}
+
+pub(super) fn execute(c: &mut SqliteConnection, statement: &str) -> Result<()> {
+    Ok(c.batch_execute(statement)?)
+}
+
+/// The last message of each room that the index has; of rooms that are missing here it has none.
+pub(super) fn ends_of_index(c: &mut SqliteConnection) -> Result<BTreeMap<i64, i64>> {
+    let ends = diesel::sql_query(
+        "select r.id as room_id, coalesce(p.message_id, 0) as id from rooms r left join search_progress p on p.room_id = r.id",
+    );
+    let ends = ends.load::<EndRow>(c)?;
+    Ok(ends.into_iter().map(|row| (row.room_id, row.id)).collect())
+}
+
+#[derive(QueryableByName)]
+struct EndRow {
+    #[diesel(sql_type = BigInt)]
+    room_id: i64,
+    #[diesel(sql_type = BigInt)]
+    id: i64,
+}
+
+pub(super) fn messages(
+    c: &mut SqliteConnection,
+    mut each: impl FnMut(i64, i64, i16, String),
+) -> Result<()> {
+    let rows = diesel::sql_query("select room_id, id, event, content from messages");
+    for row in rows.load_iter::<ContentRow, _>(c)? {
+        let row = row?;
+        each(row.room_id, row.id, row.event, row.content);
+    }
+    Ok(())
+}
+
+#[derive(QueryableByName)]
+struct WordRow {
+    #[diesel(sql_type = Text)]
+    term: String,
+    #[diesel(sql_type = BigInt)]
+    doc: i64,
+}
+
+pub(super) fn indexed_words(
+    c: &mut SqliteConnection,
+    mut each: impl FnMut(i64, i64, &str),
+) -> Result<()> {
+    c.batch_execute(
+        "create virtual table temp.search_words using fts5vocab(main, message_search, instance)",
+    )?;
+    let rows = diesel::sql_query("select term, doc from temp.search_words");
+    for row in rows.load_iter::<WordRow, _>(c)? {
+        let row = row?;
+        each(row.doc >> 32, row.doc & 0xffff_ffff, &row.term);
+    }
+    Ok(())
+}
+
+/// Files all messages of a room under their words once more.
+pub(super) fn index_room(c: &mut SqliteConnection, room: i64) -> Result<()> {
+    c.batch_execute(&format!(
+        "delete from message_search where rowid >= {room} << 32 and rowid < ({room} + 1) << 32; \
+         delete from search_progress where room_id = {room}"
+    ))?;
+    let mut backlog = Backlog::default();
+    backlog.add_room(room);
+    crate::sqlite::catch_up(c, &backlog)
 }

@@ -8,6 +8,7 @@
 mod applications;
 mod audit;
 mod changes;
+mod checks;
 mod copies;
 mod credential_epoch;
 mod credentials;

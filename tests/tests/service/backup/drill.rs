@@ -155,6 +155,8 @@ async fn drill(from: &Site, to: &Site) {
             is_as_posted(&reader, number, message).await;
         }
     }
+    let checked = block_in_place(|| super::last_line(&mut to.command(&["check", "--json"])));
+    assert_eq!(checked["defects"], serde_json::json!([]), "{checked}");
     begins_anew(&restored, &ears, &[before, later]).await;
     let found = again(&restored, &ears)
         .get(&format!("/flows/{MAIN}/messages?search=number&limit=100"))

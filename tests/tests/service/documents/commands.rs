@@ -89,7 +89,7 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
-        Some("backup" | "restore") => {
+        Some("backup" | "check" | "restore") => {
             // A server has made it.
             let _ = eddyline()
                 .args([

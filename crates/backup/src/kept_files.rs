@@ -1,0 +1,40 @@
+use std::time::Duration;
+
+use eddyline_storage::Store;
+use tokio::task::JoinHandle;
+
+use crate::Result;
+
+/// For how long servers remove no bytes of deleted files, unless they are told again.
+const POSTPONED_MILLIS: i64 = 600_000;
+const POSTPONED_AGAIN: Duration = Duration::from_secs(120);
+
+/// Has servers keep the bytes of files that are deleted while `begin`'s work is done, which reads
+/// them.
+pub(crate) async fn while_files_are_kept<R>(
+    store: &Store,
+    begin: impl FnOnce() -> JoinHandle<Result<R>>,
+) -> Result<R> {
+    postpone_deletions(store).await?;
+    let mut work = begin();
+    let mut again = tokio::time::interval(POSTPONED_AGAIN);
+    again.tick().await;
+    loop {
+        tokio::select! {
+            done = &mut work => return done.map_err(std::io::Error::other)?,
+            _ = again.tick() => {
+                if let Err(error) = postpone_deletions(store).await {
+                    tracing::warn!(%error, "servers may remove files that were deleted meanwhile");
+                }
+            }
+        }
+    }
+}
+
+async fn postpone_deletions(store: &Store) -> Result<()> {
+    let until = store.now().plus_millis(POSTPONED_MILLIS);
+    store
+        .write(move |tx| tx.files().postpone_deletions(until))
+        .await?;
+    Ok(())
+}
