@@ -3,7 +3,7 @@ use eddyline_storage::copy::CheckReport;
 use eddyline_storage::{Error as StoreError, Store};
 use tokio::runtime::Handle;
 
-use crate::content::{ContentReader, open};
+use crate::content::open;
 use crate::kept_files::while_files_are_kept;
 use crate::{FILES_FOR_A_REPORT, Progress, Result};
 
@@ -16,7 +16,7 @@ pub struct Checked {
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// The keys of files that are not there.
+    /// The keys of files that are not there, or cannot be opened.
     pub missing: Vec<String>,
     /// The keys of files that have other bytes than were once kept.
     pub damaged: Vec<String>,
@@ -27,8 +27,7 @@ pub struct Checked {
 ///
 /// # Errors
 ///
-/// [`Error::Store`](crate::Error::Store), and [`Error::Files`](crate::Error::Files) when the place
-/// for files does not answer.
+/// [`Error::Store`](crate::Error::Store).
 pub async fn check(
     store: &Store,
     files: Option<Files>,
@@ -47,11 +46,10 @@ pub async fn check(
                 return Ok(checked);
             };
             for object in objects {
-                let Some(content) = open(&files, &object, &runtime)? else {
+                let Some(mut content) = open(&files, &object, &runtime) else {
                     checked.missing.push(object.key);
                     continue;
                 };
-                let mut content = ContentReader::new(content, runtime.clone());
                 checked.bytes += std::io::copy(&mut content, &mut std::io::sink())?;
                 checked.files += 1;
                 if content.digest() != object.digest {

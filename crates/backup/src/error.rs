@@ -22,8 +22,13 @@ pub enum Error {
     #[error("{0}")]
     Key(String),
     /// There is another secret key where that of the archive belongs.
-    #[error("{} has another secret key already", .0.display())]
+    #[error(
+        "{} has another secret key than the archive; move it away if no server uses it", .0.display()
+    )]
     OtherKey(std::path::PathBuf),
+    /// Another secret key is configured than the archive has.
+    #[error("the secret key that is configured is not that of the archive")]
+    OtherConfiguredKey,
     /// Another file is kept under the key of one of the archive.
     #[error("another file is kept as {0} already")]
     OtherFile(String),
@@ -31,8 +36,13 @@ pub enum Error {
     #[error(transparent)]
     Store(#[from] eddyline_storage::Error),
     /// The place for files.
-    #[error("a file: {0}")]
-    Files(#[from] eddyline_files::Error),
+    #[error("the file {key}: {reason}")]
+    File {
+        /// The key of the file.
+        key: String,
+        /// What went wrong with it.
+        reason: eddyline_files::Error,
+    },
     /// Reading or writing the archive.
     #[error("the archive: {0}")]
     Io(#[from] io::Error),
@@ -42,6 +52,13 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    pub(crate) fn of_file(key: &str, reason: eddyline_files::Error) -> Self {
+        Self::File {
+            key: key.to_owned(),
+            reason,
+        }
+    }
+
     /// What reading an archive ran into: damage, unless the reading itself failed.
     pub(crate) fn of_reading(error: io::Error) -> Self {
         match error.kind() {

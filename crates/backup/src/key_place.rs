@@ -8,14 +8,14 @@ use eddyline_storage::copy::Load;
 use crate::{Error, Result};
 
 /// Where the secret key of an archive belongs in the place that is restored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum KeyPlace {
     /// In a file, which only its owner can read.
     File(PathBuf),
     /// In the database.
     Database,
-    /// The operator has configured one.
-    Elsewhere,
+    /// The operator has configured this one, which must be that of the archive.
+    Configured(Vec<u8>),
 }
 
 impl KeyPlace {
@@ -23,23 +23,27 @@ impl KeyPlace {
         match self {
             Self::File(path) => write(path, key),
             Self::Database => Ok(load.set_secret_key(key)?),
-            Self::Elsewhere => Ok(()),
+            Self::Configured(configured) if configured == key => Ok(()),
+            Self::Configured(_) => Err(Error::OtherConfiguredKey),
         }
     }
 }
 
+/// Writes the key whole: under another name first, so that a crash leaves no half of it.
 fn write(path: &Path, key: &[u8]) -> Result<()> {
-    let file = OpenOptions::new()
+    let draft = path.with_extension("key.restoring");
+    let _ = fs::remove_file(&draft);
+    let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
-        .open(path);
-    match file {
-        Ok(mut file) => {
-            file.write_all(key)?;
-            file.write_all(b"\n")?;
-            Ok(file.sync_all()?)
-        }
+        .open(&draft)?;
+    file.write_all(key)?;
+    file.write_all(b"\n")?;
+    file.sync_all()?;
+    let linked = fs::hard_link(&draft, path);
+    fs::remove_file(&draft)?;
+    match linked {
         // As an attempt left it that was interrupted.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             if fs::read(path)?.trim_ascii() == key {
@@ -48,6 +52,16 @@ fn write(path: &Path, key: &[u8]) -> Result<()> {
                 Err(Error::OtherKey(path.to_owned()))
             }
         }
-        Err(error) => Err(error.into()),
+        linked => Ok(linked?),
+    }
+}
+
+impl std::fmt::Debug for KeyPlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "KeyPlace({})", path.display()),
+            Self::Database => f.write_str("KeyPlace(database)"),
+            Self::Configured(_) => f.write_str("KeyPlace(configured)"),
+        }
     }
 }

@@ -9,6 +9,7 @@ use ring::digest::{Context, SHA256};
 use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveReader, Identities, Manifest, Part, Parts, Summary};
+use crate::content::ContentReader;
 use crate::{Error, FILES_FOR_A_REPORT, KeyPlace, Progress, Result};
 
 /// How many rows one statement adds.
@@ -145,7 +146,7 @@ fn read_parts(
             } => {
                 target.keep_file(&key, size, &mut content)?;
                 done += 1;
-                bytes += size;
+                bytes = u64::saturating_add(bytes, size);
                 if done % FILES_FOR_A_REPORT == 0 {
                     progress(Progress::Files { done, bytes });
                 }
@@ -199,11 +200,13 @@ impl FilePlace {
     fn keep(&self, name: &str, size: u64, bytes: &mut impl Read) -> Result<()> {
         let key = FileKey::parse(name)
             .ok_or_else(|| Error::Damaged(format!("{name} is no key of a file")))?;
-        let mut upload = match self.runtime.block_on(self.files.begin(&key, size)) {
-            // An attempt before this one was interrupted.
-            Err(eddyline_files::Error::Occupied) => return self.compare(&key, name, bytes),
-            begun => begun?,
-        };
+        if self.has(&key, name, size)? {
+            return self.compare(&key, name, bytes);
+        }
+        let mut upload = self
+            .runtime
+            .block_on(self.files.begin(&key, size))
+            .map_err(|error| Error::of_file(name, error))?;
         let mut buffer = vec![0; CHUNK];
         loop {
             let count = bytes.read(&mut buffer).map_err(Error::of_reading)?;
@@ -211,19 +214,39 @@ impl FilePlace {
                 break;
             }
             let chunk = Bytes::copy_from_slice(&buffer[..count]);
-            self.runtime.block_on(upload.write(chunk))?;
+            self.runtime
+                .block_on(upload.write(chunk))
+                .map_err(|error| Error::of_file(name, error))?;
         }
         // Thumbnails are files of the archive, too.
-        self.runtime.block_on(upload.finish(async |_| None::<()>))?;
+        self.runtime
+            .block_on(upload.finish(async |_| None::<()>))
+            .map_err(|error| Error::of_file(name, error))?;
         Ok(())
     }
 
+    /// Whether an attempt before this one has brought the file. What it left of one that it did not
+    /// bring to its end is removed.
+    fn has(&self, key: &FileKey, name: &str, size: u64) -> Result<bool> {
+        let kept = match self.runtime.block_on(self.files.open(key, None)) {
+            Err(eddyline_files::Error::NotFound) => return Ok(false),
+            opened => opened.map_err(|error| Error::of_file(name, error))?,
+        };
+        let is_whole = kept.file_size() >= size;
+        if !is_whole {
+            self.runtime
+                .block_on(self.files.remove(key))
+                .map_err(|error| Error::of_file(name, error))?;
+        }
+        Ok(is_whole)
+    }
+
     fn compare(&self, key: &FileKey, name: &str, bytes: &mut impl Read) -> Result<()> {
-        let kept = self.runtime.block_on(self.files.open(key, None))?;
-        let kept = digest_of(&mut crate::content::ContentReader::new(
-            kept,
-            self.runtime.clone(),
-        ))?;
+        let kept = self
+            .runtime
+            .block_on(self.files.open(key, None))
+            .map_err(|error| Error::of_file(name, error))?;
+        let kept = digest_of(&mut ContentReader::new(kept, self.runtime.clone()))?;
         if digest_of(bytes)? == kept {
             Ok(())
         } else {

@@ -6,7 +6,7 @@ use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveWriter, FORMAT, Manifest, Seal, Summary};
-use crate::content::{ContentReader, open};
+use crate::content::open;
 use crate::kept_files::while_files_are_kept;
 use crate::{Error, FILES_FOR_A_REPORT, Progress, Result};
 
@@ -33,7 +33,7 @@ pub struct Taken {
 ///
 /// # Errors
 ///
-/// [`Error::Store`], [`Error::Io`], and [`Error::Files`] when a file ends while it is read.
+/// [`Error::Store`] and [`Error::Io`].
 pub async fn take<W: Write + Send + 'static>(
     store: &Store,
     files: &Files,
@@ -115,11 +115,10 @@ impl BackupSource {
     ) -> Result<()> {
         let key = &object.key;
         let size = object.size.unsigned_abs();
-        let Some(content) = open(&self.files, object, &self.runtime)? else {
+        let Some(mut content) = open(&self.files, object, &self.runtime) else {
             archive.note_missing(key);
             return Ok(());
         };
-        let mut content = ContentReader::new(content, self.runtime.clone());
         archive.file(key, size, &mut content)?;
         if content.digest() != object.digest {
             archive.note_damaged(key);

@@ -2,19 +2,21 @@
 
 use std::fmt::{self, Display};
 use std::fs::{File, OpenOptions};
+use std::future::Future;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use eddyline_backup::{Identities, KeyPair, Manifest, Seal, Summary, restore, take, verify};
 use eddyline_files::Files;
-use eddyline_storage::Error as StoreError;
+use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::cli::{Backup, Restore, STANDARD};
 use crate::config::Settings;
 use crate::output::{self, Reporter};
+use crate::signals::StopSignals;
 use crate::{CommandError, admin, files, secret_key, serve};
 
 /// Writes an archive of what the settings name.
@@ -30,6 +32,8 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         Seal::recipients(command.recipient.iter().map(String::as_str))?
     };
     admin::check_place(&settings).await?;
+    check_schema(&settings).await?;
+    let stop = StopSignals::catch()?;
     let place = place_for_files(&settings)?;
     let is_piped = to == Path::new(STANDARD);
     let reporter = Reporter::new(command.json, is_piped);
@@ -43,8 +47,8 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     let key = secret_key::for_backup(&settings, &store).await;
     let (key, progress) = (key?, reporter.clone());
     let version = env!("CARGO_PKG_VERSION");
-    let has_secret_key = key.is_some();
-    let taken = take(
+    let (has_secret_key, is_configured) = (key.is_some(), secret_key::is_configured(&settings));
+    let work = take(
         &store,
         &place,
         key,
@@ -52,19 +56,63 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         BufWriter::new(out),
         seal,
         move |now| progress.report(&now),
-    )
-    .await;
+    );
+    let taken = until_stopped(stop, work).await;
     store.close().await;
-    let (taken, _) = taken?;
+    let (taken, _) = taken??;
     if let Some(partial) = target {
-        partial.as_file().sync_all()?;
-        partial
-            .persist_noclobber(&to)
-            .map_err(|failed| cannot("write", &to, &failed.error))?;
+        keep(partial, &to)?;
     }
-    let answer = Copied::new("Wrote", &to, taken.manifest, taken.summary, has_secret_key);
-    reporter.end(&answer)?;
-    answer.or_incomplete()
+    let answer = Copied {
+        is_configured,
+        ..Copied::new("Wrote", &to, taken.manifest, taken.summary, has_secret_key)
+    };
+    let outcome = answer.or_incomplete();
+    let printed = reporter.end(&answer);
+    outcome?;
+    Ok(printed?)
+}
+
+/// Does work that a signal ends, with what it has begun to write.
+pub(crate) async fn until_stopped<T>(
+    stop: StopSignals,
+    work: impl Future<Output = T>,
+) -> Result<T, CommandError> {
+    tokio::select! {
+        done = work => Ok(done),
+        signal = stop.requested() => Err(format!("{signal} ended it").into()),
+    }
+}
+
+/// Commands that copy or compare must not change the tables under a server of an older version.
+pub(crate) async fn check_schema(settings: &Settings) -> Result<(), CommandError> {
+    let url = settings.database_url();
+    let is_current = tokio::task::spawn_blocking(move || Store::is_current(url.expose())).await??;
+    if is_current {
+        return Ok(());
+    }
+    Err("the tables are those of an older version of Eddyline: use its program, or start `eddyline serve` of this \
+         version first, which upgrades them"
+        .into())
+}
+
+/// Gives the archive its name, now that it is whole.
+fn keep(partial: NamedTempFile, to: &Path) -> Result<(), CommandError> {
+    partial.as_file().sync_all()?;
+    if let Err(failed) = partial.persist_noclobber(to) {
+        let (_, path) = failed.file.keep()?;
+        let error = cannot("write", to, &failed.error);
+        return Err(format!("{error}; the archive is {}", path.display()).into());
+    }
+    // The name, too, outlives a power cut.
+    Ok(File::open(folder_of(to))?.sync_all()?)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
 }
 
 fn make_key(path: &Path, json: bool) -> Result<(), CommandError> {
@@ -109,14 +157,17 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
     let reporter = Reporter::new(command.json, false);
     let progress = reporter.clone();
     let progress = move |now| progress.report(&now);
+    let stop = StopSignals::catch()?;
     let (word, restored) = if command.verify {
-        ("Verified", verify(source, identities, progress).await?)
+        let work = verify(source, identities, progress);
+        ("Verified", until_stopped(stop, work).await??)
     } else {
         serve::make_directory(&settings.data_dir)?;
         let url = settings.database_url();
-        let key_place = secret_key::place_of_restored(&settings);
+        let key_place = secret_key::place_of_restored(&settings)?;
         let files = place_for_files(&settings)?;
-        let restored = restore(source, identities, url.expose(), files, key_place, progress).await;
+        let work = restore(source, identities, url.expose(), files, key_place, progress);
+        let restored = until_stopped(stop, work).await?;
         let restored = restored.map_err(|error| match error {
             eddyline_backup::Error::Store(StoreError::NotEmpty) => format!(
                 "there is a database at {} already; a backup is restored into an empty place only",
@@ -134,8 +185,10 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
         restored.summary,
         restored.has_secret_key,
     );
-    reporter.end(&answer)?;
-    Ok(())
+    let outcome = answer.or_incomplete();
+    let printed = reporter.end(&answer);
+    outcome?;
+    Ok(printed?)
 }
 
 pub(crate) fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {
@@ -148,12 +201,9 @@ fn partial(path: &Path) -> Result<NamedTempFile, CommandError> {
     if path.exists() {
         return Err(format!("{} is there already", path.display()).into());
     }
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
     let made = tempfile::Builder::new()
         .prefix(".eddyline-backup-")
-        .tempfile_in(folder.unwrap_or(Path::new(".")));
+        .tempfile_in(folder_of(path));
     Ok(made.map_err(|error| cannot("write", path, &error))?)
 }
 
@@ -176,6 +226,9 @@ struct Copied {
     files: u64,
     file_bytes: u64,
     has_secret_key: bool,
+    /// Whether that is since the operator keeps it.
+    #[serde(skip)]
+    is_configured: bool,
     missing_files: Vec<String>,
     damaged_files: Vec<String>,
 }
@@ -200,6 +253,7 @@ impl Copied {
             files: summary.files,
             file_bytes: summary.bytes,
             has_secret_key,
+            is_configured: false,
             missing_files: summary.missing,
             damaged_files: summary.damaged,
         }
@@ -208,9 +262,9 @@ impl Copied {
     fn or_incomplete(&self) -> Result<(), CommandError> {
         match self.missing_files.len() + self.damaged_files.len() {
             0 => Ok(()),
-            1 => Err("1 file could not be read as it was kept; the archive is complete but for it".into()),
+            1 => Err("1 file could not be read as it was sent; the archive is complete but for it".into()),
             count => Err(format!(
-                "{count} files could not be read as they were kept; the archive is complete but for them"
+                "{count} files could not be read as they were sent; the archive is complete but for them"
             )
             .into()),
         }
@@ -232,7 +286,7 @@ impl Display for Copied {
             self.files,
             output::size(self.file_bytes)
         )?;
-        if !self.has_secret_key {
+        if self.is_configured {
             write!(
                 f,
                 "\n  The secret key is not in it: keep the one that you have configured"

@@ -9,17 +9,21 @@ use serde::Serialize;
 use crate::cli::Check;
 use crate::config::Settings;
 use crate::output::{self, Reporter};
+use crate::signals::StopSignals;
 use crate::{CommandError, admin, backup, serve};
 
 /// Reads all that the settings name, and repairs what can be repaired if that is wanted.
 pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), CommandError> {
     admin::check_place(&settings).await?;
+    backup::check_schema(&settings).await?;
+    let stop = StopSignals::catch()?;
     let place = (!command.skip_files).then(|| backup::place_for_files(&settings));
     let place = place.transpose()?;
     let reporter = Reporter::new(command.json, false);
     let store = serve::open_store(&settings).await?;
     let progress = reporter.clone();
-    let checked = check(&store, place, move |now| progress.report(&now)).await;
+    let work = check(&store, place, move |now| progress.report(&now));
+    let checked = backup::until_stopped(stop, work).await?;
     let repaired = match &checked {
         Ok(checked) if command.repair => store.repair(&checked.database).await,
         _ => Ok(()),

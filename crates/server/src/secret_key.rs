@@ -93,33 +93,52 @@ pub(crate) async fn material(
     found.or_made()
 }
 
-/// The key that belongs to a backup: none when the operator keeps it elsewhere.
+/// The key that belongs to a backup, and whether it does: not when the operator keeps it elsewhere.
+///
+/// # Errors
+///
+/// When secrets are sealed with a key that is not to be found.
 pub(crate) async fn for_backup(
     settings: &Settings,
     store: &Store,
 ) -> Result<Option<Vec<u8>>, CommandError> {
-    if place_of_restored(settings) == KeyPlace::Elsewhere {
+    if is_configured(settings) {
         return Ok(None);
     }
-    match find(settings)? {
-        KeyLookup::Given(KeyMaterial(key)) => Ok(Some(key)),
-        KeyLookup::Missing(_) => Ok(None),
+    let key = match find(settings)? {
+        KeyLookup::Given(KeyMaterial(key)) => Some(key),
+        KeyLookup::Missing(_) => None,
         KeyLookup::InDatabase => {
-            let kept = store.read(|reader| reader.settings().find(SECRET_KEY_SETTING));
-            Ok(kept.await?)
+            store
+                .read(|reader| reader.settings().find(SECRET_KEY_SETTING))
+                .await?
         }
+    };
+    match what_is_sealed(store).await? {
+        Some(sealed) if key.is_none() => Err(format!(
+            "the secret key is missing, and {sealed} were sealed with it: give the command the configuration of the server"
+        )
+        .into()),
+        _ => Ok(key),
     }
 }
 
+/// Whether the operator keeps the key, apart from the data.
+pub(crate) fn is_configured(settings: &Settings) -> bool {
+    settings.secret_key.is_some() || settings.secret_key_file.is_some()
+}
+
 /// Where the key of a backup belongs that is restored.
-pub(crate) fn place_of_restored(settings: &Settings) -> KeyPlace {
-    if settings.secret_key.is_some() || settings.secret_key_file.is_some() {
-        return KeyPlace::Elsewhere;
+pub(crate) fn place_of_restored(settings: &Settings) -> Result<KeyPlace, CommandError> {
+    if is_configured(settings)
+        && let KeyLookup::Given(KeyMaterial(key)) = find(settings)?
+    {
+        return Ok(KeyPlace::Configured(key));
     }
-    match settings.database_url().file() {
+    Ok(match settings.database_url().file() {
         Some(file) => KeyPlace::File(beside(file)),
         None => KeyPlace::Database,
-    }
+    })
 }
 
 /// Says where the key comes from that the database was not used with.

@@ -521,8 +521,23 @@ where
     Ok(())
 }
 
-/// A connection to a database that is to be filled, as it is.
-pub(crate) fn connect_empty(location: &Location) -> Result<Connection> {
+/// Whether a database has every migration of this version.
+pub(crate) fn is_current(location: &Location) -> Result<bool> {
+    let failed =
+        |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
+    let is_behind = match connect_as_is(location)? {
+        #[cfg(feature = "sqlite")]
+        Connection::Sqlite(mut c) => c.has_pending_migration(SQLITE_MIGRATIONS),
+        #[cfg(feature = "postgres")]
+        Connection::Postgres(mut c) => c.has_pending_migration(POSTGRES_MIGRATIONS),
+        // Those of a pool.
+        _ => Ok(true),
+    };
+    Ok(!is_behind.map_err(failed)?)
+}
+
+/// A connection to a database as it is, with whatever tables it has.
+pub(crate) fn connect_as_is(location: &Location) -> Result<Connection> {
     match location {
         Location::Memory => Err(Error::Url(
             "a database in memory ends with the process".to_owned(),

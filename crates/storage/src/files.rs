@@ -30,7 +30,7 @@ const KEPT: i16 = 1;
 const MARKED_FOR_DELETION: i16 = 2;
 
 /// The setting with the time until which no bytes are removed.
-pub(crate) const DELETIONS_AFTER: &str = "deletions_after";
+pub(crate) const DELETIONS_PAUSED_UNTIL: &str = "file_deletions_paused_until";
 
 /// How many rows one statement adds, or how many keys it is given.
 const ROWS: usize = 500;
@@ -109,7 +109,7 @@ impl<C: Access> Files<'_, C> {
         limit: i64,
     ) -> Result<Vec<String>> {
         let postponed = settings::table
-            .find(DELETIONS_AFTER)
+            .find(DELETIONS_PAUSED_UNTIL)
             .select(settings::value)
             .get_result::<Vec<u8>>(c)
             .optional()?;
@@ -293,7 +293,7 @@ impl Files<'_, Tx<'_>> {
         let value = until.0.to_string().into_bytes();
         diesel::insert_into(settings::table)
             .values((
-                settings::name.eq(DELETIONS_AFTER),
+                settings::name.eq(DELETIONS_PAUSED_UNTIL),
                 settings::value.eq(&value),
             ))
             .on_conflict(settings::name)

@@ -11,7 +11,8 @@ use crate::schema::{settings, writers};
 use crate::transaction::Tx;
 
 /// The setting with the key that secrets of applications are sealed with, where the operator gives
-/// none and there is no file for it. Copies leave it out, since it is to be kept apart from the rest.
+/// none and there is no file for it. A copy of the tables
+/// leaves it out: an archive has it apart from them.
 pub const SECRET_KEY_SETTING: &str = "sealing_key";
 
 #[portable]

@@ -174,6 +174,17 @@ impl Store {
         crate::connect::exists(&Location::parse(url)?)
     }
 
+    /// Whether the database at `url` has the tables of this version. Opening it would upgrade them.
+    ///
+    /// Blocks while it connects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`], [`Error::Unavailable`], [`Error::Migration`].
+    pub fn is_current(url: &str) -> Result<bool> {
+        crate::connect::is_current(&Location::parse(url)?)
+    }
+
     /// Whether data goes to the database over the network without encryption, and the address does
     /// not say that this is meant (`sslmode=disable`).
     #[must_use]

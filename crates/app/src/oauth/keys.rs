@@ -16,7 +16,6 @@ use crate::{Error, Result, shared_setting};
 const PROOF: &str = "sealing key";
 /// The setting that has it.
 const PROOF_SETTING: &str = "sealing_proof";
-/// The setting that has the key where none is given.
 /// How many applications are named in a text.
 const NAMED: usize = 5;
 

@@ -1,18 +1,18 @@
 use std::cell::RefCell;
-use std::io::{self, BufRead as _, BufReader, Read};
+use std::io::{self, Read};
 use std::rc::Rc;
 
 use flate2::read::GzDecoder;
-use tar::{Archive, Entries, Entry};
+use tar::{Archive, Entries, Entry, EntryType};
 
 use super::seal::Identities;
 use super::trailer::TrailerReader;
 use super::{FILES, FORMAT, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
 use crate::{Error, Result};
 
-/// How many bytes an entry may have that is read as a whole. Rows are at most as long as messages
-/// and pictures of users, so no entry of ours comes near it.
-const MOST_BYTES: u64 = 256 * 1024 * 1024;
+/// How many bytes an entry may have that is read as a whole, unpacked. Those of ours have a few
+/// megabytes and at most one row more, which is as long as a message or a picture of a user.
+const MOST_BYTES: u64 = 32 * 1024 * 1024;
 
 type Input<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
 
@@ -20,6 +20,7 @@ type Input<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
 pub(crate) struct ArchiveReader<'r> {
     tar: Archive<SharedReader<'r>>,
     source: Input<'r>,
+    is_sealed: bool,
 }
 
 /// What tar reads from; the end behind its last entry is read apart.
@@ -55,17 +56,24 @@ pub(crate) enum Part<'a> {
 
 impl<'r> ArchiveReader<'r> {
     pub(crate) fn open(source: impl Read + 'r, identities: &Identities) -> Result<Self> {
-        let source = identities.open(source)?;
+        let (source, is_sealed) = identities.open(source)?;
         let source = Rc::new(RefCell::new(TrailerReader::new(source)));
         let tar = Archive::new(SharedReader(source.clone()));
-        Ok(Self { tar, source })
+        Ok(Self {
+            tar,
+            source,
+            is_sealed,
+        })
     }
 
     /// The manifest, and the entries behind it.
     pub(crate) fn read(&mut self) -> Result<(Manifest, Parts<'_, 'r>)> {
         let mut entries = self.tar.entries().map_err(Error::of_reading)?;
         let first = entries.next().ok_or(Error::NotAnArchive)?;
-        let first = first.map_err(|_| Error::NotAnArchive)?;
+        let first = first.map_err(|error| match self.is_sealed {
+            true => Error::of_reading(error),
+            false => Error::NotAnArchive,
+        })?;
         if path_of(&first)? != MANIFEST {
             return Err(Error::NotAnArchive);
         }
@@ -97,6 +105,9 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
         };
         let entry = entry.map_err(Error::of_reading)?;
         let path = path_of(&entry)?;
+        if entry.header().entry_type() != EntryType::Regular {
+            return Err(Error::Damaged(format!("{path} is no regular file")));
+        }
         if self.summary.is_some() {
             return Err(Error::Damaged(format!("{path} follows the summary")));
         }
@@ -117,7 +128,7 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
             .strip_prefix(TABLES)
             .and_then(|rest| rest.split_once('/'))
         {
-            let rows = lines(entry).map_err(|error| Error::Damaged(format!("{path}: {error}")))?;
+            let rows = lines(path, entry)?;
             *self.seen.rows.entry(table.to_owned()).or_default() += rows.len() as u64;
             let table = table.to_owned();
             return Ok(Part::Rows { table, rows });
@@ -125,7 +136,7 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
         if let Some(key) = path.strip_prefix(FILES) {
             let size = entry.size();
             self.seen.files += 1;
-            self.seen.bytes += size;
+            self.seen.bytes = self.seen.bytes.saturating_add(size);
             return Ok(Part::File {
                 key: key.to_owned(),
                 size,
@@ -163,17 +174,23 @@ fn path_of(entry: &Entry<'_, SharedReader<'_>>) -> Result<String> {
     }
 }
 
-fn whole(entry: Entry<'_, SharedReader<'_>>) -> Result<Vec<u8>> {
+fn whole(entry: impl Read) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    entry
-        .take(MOST_BYTES)
-        .read_to_end(&mut bytes)
-        .map_err(Error::of_reading)?;
+    let mut entry = entry.take(MOST_BYTES + 1);
+    entry.read_to_end(&mut bytes).map_err(Error::of_reading)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Error::Damaged("an entry is too large".to_owned()));
+    }
     Ok(bytes)
 }
 
-fn lines(entry: impl Read) -> io::Result<Vec<String>> {
-    BufReader::new(GzDecoder::new(entry).take(MOST_BYTES))
-        .lines()
-        .collect()
+fn lines(path: &str, entry: impl Read) -> Result<Vec<String>> {
+    let damaged = |reason: String| Error::Damaged(format!("{path}: {reason}"));
+    let text = String::from_utf8(whole(GzDecoder::new(entry))?);
+    let text = text.map_err(|error| damaged(error.to_string()))?;
+    let rows = text.lines().map(|line| match line.starts_with('[') {
+        true => Ok(line.to_owned()),
+        false => Err(damaged("a line is no row".to_owned())),
+    });
+    rows.collect()
 }

@@ -151,8 +151,11 @@ impl Identities {
         Ok(Self(found))
     }
 
-    /// What can be read of an archive.
-    pub(super) fn open<'r>(&self, mut source: impl Read + 'r) -> Result<Box<dyn Read + 'r>> {
+    /// What can be read of an archive, and whether it was encrypted.
+    pub(super) fn open<'r>(
+        &self,
+        mut source: impl Read + 'r,
+    ) -> Result<(Box<dyn Read + 'r>, bool)> {
         let mut begin = Vec::new();
         source
             .by_ref()
@@ -161,14 +164,15 @@ impl Identities {
         let is_sealed = begin == MAGIC;
         let whole = io::Cursor::new(begin).chain(source);
         if !is_sealed {
-            return Ok(Box::new(whole));
+            return Ok((Box::new(whole), false));
         }
         if self.0.is_empty() {
             return Err(Error::NeedsIdentity);
         }
         let decryptor = Decryptor::new(whole).map_err(failed)?;
         let each = self.0.iter().map(|key| key as &dyn age::Identity);
-        Ok(Box::new(decryptor.decrypt(each).map_err(failed)?))
+        let opened = decryptor.decrypt(each).map_err(failed)?;
+        Ok((Box::new(opened), true))
     }
 }
 

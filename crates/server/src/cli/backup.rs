@@ -58,7 +58,7 @@ pub(crate) struct Check {
     pub(crate) options: Flags<BackupOptions>,
     #[command(flatten)]
     pub(crate) config: ConfigFile,
-    /// Make right what other data tells: the index of words, and numbers of members
+    /// Repair derived data: the index of words, and the numbers of members
     #[arg(long)]
     pub(crate) repair: bool,
     /// Do not read the files

@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Described, LEFT_OUT, Table};
+use super::{COPIED, Described, Table};
 use crate::connect::{Location, connect};
 use crate::reader::Inner;
 use crate::{Error, Result, Store};
@@ -70,7 +70,7 @@ impl Store {
 impl Dump<'_> {
     fn describe(&mut self) -> Result<Vec<Described>> {
         let mut found = each!(self, describe)?;
-        found.retain(|table| !LEFT_OUT.contains(&table.name.as_str()));
+        found.retain(|table| COPIED.contains(&table.name.as_str()));
         Ok(found)
     }
 

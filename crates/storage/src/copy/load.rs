@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::dump::each;
-use super::{Described, LEFT_OUT, Table};
-use crate::connect::{Location, connect_empty};
+use super::{COPIED, Described, Table};
+use crate::connect::{Location, connect_as_is};
 use crate::reader::Inner;
 use crate::{Error, Result, Store};
 
@@ -32,7 +32,7 @@ impl Store {
         fill: impl FnOnce(&mut Load<'_>) -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
         let location = Location::parse(url)?;
-        let mut connection = connect_empty(&location)?;
+        let mut connection = connect_as_is(&location)?;
         let mut reader = connection.reader();
         let mut load = Load {
             c: crate::reader::Connected::connection(&mut reader),
@@ -56,7 +56,7 @@ impl Load<'_> {
     fn clear(&mut self) -> Result<()> {
         each!(self, suspend_references)?;
         let described = self.described.iter();
-        for table in described.filter(|table| !LEFT_OUT.contains(&table.name.as_str())) {
+        for table in described.filter(|table| COPIED.contains(&table.name.as_str())) {
             each!(self, clear, &table.name)?;
         }
         Ok(())
@@ -70,7 +70,7 @@ impl Load<'_> {
     /// [`Error::Database`] for what is no such row.
     pub fn insert(&mut self, table: &Table, rows: &[String]) -> Result<()> {
         let described = self.described.iter().find(|known| known.name == table.name);
-        let described = described.filter(|known| !LEFT_OUT.contains(&known.name.as_str()));
+        let described = described.filter(|known| COPIED.contains(&known.name.as_str()));
         let described = described.ok_or(Error::Corrupt("no such table"))?;
         let columns = table.columns.iter().map(|name| {
             let found = described.columns.iter().find(|known| known.name == *name);

@@ -19,10 +19,11 @@ pub use self::load::Load;
 use diesel::sql_types::Text;
 
 use crate::SECRET_KEY_SETTING;
-use crate::files::DELETIONS_AFTER;
+use crate::files::DELETIONS_PAUSED_UNTIL;
 
 /// What belongs to the processes of one installation, or can be made from the other tables: how far
 /// writers and servers are, who is present, the index of words, and push messages that wait.
+#[cfg(test)]
 const LEFT_OUT: &[&str] = &[
     "__diesel_schema_migrations",
     "message_search",
@@ -46,6 +47,59 @@ pub struct Defect {
     pub is_repairable: bool,
 }
 
+/// The tables that a copy has, in alphabetical order: all but those of [`LEFT_OUT`], and none that an
+/// operator has added.
+const COPIED: &[&str] = &[
+    "access_tokens",
+    "api_tokens",
+    "applications",
+    "audit",
+    "authorization_codes",
+    "avatars",
+    "email_claims",
+    "event_log",
+    "files",
+    "flow_tokens",
+    "flows",
+    "former_members",
+    "grants",
+    "identities",
+    "identity_providers",
+    "invitations",
+    "links",
+    "log_clock",
+    "mail_records",
+    "mails",
+    "mentions",
+    "mentions_seen",
+    "message_tags",
+    "messages",
+    "notification_levels",
+    "notification_settings",
+    "objects",
+    "organization_domains",
+    "organization_members",
+    "organization_names",
+    "organizations",
+    "private_rooms",
+    "push_subscriptions",
+    "reactions",
+    "refresh_tokens",
+    "removed_members",
+    "room_members",
+    "rooms",
+    "sessions",
+    "settings",
+    "sources",
+    "suspended_memberships",
+    "thread_items",
+    "thread_markers",
+    "threads",
+    "user_group_members",
+    "user_groups",
+    "users",
+];
+
 /// A table with the columns that its rows have, in this order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
@@ -65,6 +119,10 @@ struct Column {
     name: String,
     kind: ColumnKind,
     /// The type by its name in the database.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(dead_code, reason = "SQLite casts nothing")
+    )]
     sql_type: String,
     is_key: bool,
 }
@@ -97,7 +155,7 @@ impl Described {
         match self.name.as_str() {
             "objects" => "where state = 1".to_owned(),
             "settings" => {
-                format!("where name not in ('{SECRET_KEY_SETTING}', '{DELETIONS_AFTER}')")
+                format!("where name not in ('{SECRET_KEY_SETTING}', '{DELETIONS_PAUSED_UNTIL}')")
             }
             _ => String::new(),
         }
@@ -130,14 +188,6 @@ struct NumberRow {
     value: i64,
 }
 
-#[derive(diesel::QueryableByName)]
-struct NamedNumberRow {
-    #[diesel(sql_type = Text)]
-    name: String,
-    #[diesel(sql_type = diesel::sql_types::BigInt)]
-    value: i64,
-}
-
 /// What the words of a message are made of.
 #[derive(diesel::QueryableByName)]
 struct ContentRow {
@@ -149,4 +199,27 @@ struct ContentRow {
     event: i16,
     #[diesel(sql_type = Text)]
     content: String,
+}
+
+#[cfg(all(test, feature = "sqlite"))]
+mod tests {
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn every_table_is_copied_or_left_out() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("store.db");
+        Store::open(&format!("sqlite:{}", path.display())).unwrap();
+        let mut connection =
+            <diesel::SqliteConnection as diesel::Connection>::establish(&path.to_string_lossy())
+                .unwrap();
+        let found = sqlite::describe(&mut connection).unwrap();
+        let mut found: Vec<_> = found.iter().map(|table| table.name.as_str()).collect();
+        let mut known = [COPIED, LEFT_OUT].concat();
+        found.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(found, known);
+        assert!(COPIED.is_sorted());
+    }
 }

@@ -14,6 +14,11 @@ use super::{list, quoted};
 use crate::connect::POSTGRES_MIGRATIONS;
 use crate::{Error, Result};
 
+/// A copy is one transaction, which waits while files are copied. A role or a database may have
+/// bounds for those of others; the last one is of PostgreSQL 17.
+const UNLIMITED: &str = "set statement_timeout = 0; set idle_in_transaction_session_timeout = 0; \
+    select set_config('transaction_timeout', '0', false) \
+    where current_setting('server_version_num')::int >= 170000";
 /// How many messages are read at once for their words.
 const PAGE: i64 = 1000;
 
@@ -41,14 +46,15 @@ struct Reference {
 
 pub(super) fn begin_to_read(c: &mut PgConnection) -> Result<()> {
     // The first read after it decides which moment it is.
-    c.batch_execute(
-        "set statement_timeout = 0; begin isolation level repeatable read read only; select 1",
-    )?;
+    c.batch_execute(UNLIMITED)?;
+    c.batch_execute("begin isolation level repeatable read read only; select 1")?;
     Ok(())
 }
 
 pub(super) fn begin_to_load(c: &mut PgConnection) -> Result<()> {
-    c.batch_execute("set statement_timeout = 0")?;
+    c.batch_execute(UNLIMITED)?;
+    // A connection pooler may give us a session that was read-only for its last user.
+    c.batch_execute("set default_transaction_read_only = off; set lock_timeout = 0")?;
     AnsiTransactionManager::begin_transaction(c)?;
     Ok(())
 }

@@ -6,14 +6,19 @@ use diesel::connection::{AnsiTransactionManager, SimpleConnection as _, Transact
 use diesel::prelude::*;
 use diesel::sql_types::{BigInt, Bool, Text};
 
-use super::{
-    Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NamedNumberRow, NumberRow,
-    TextRow,
-};
+use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
 use crate::backlog::Backlog;
 use crate::connect::SQLITE_MIGRATIONS;
 use crate::{Error, Result};
+
+#[derive(QueryableByName)]
+struct NamedNumberRow {
+    #[diesel(sql_type = Text)]
+    name: String,
+    #[diesel(sql_type = BigInt)]
+    value: i64,
+}
 
 #[derive(QueryableByName)]
 struct ColumnRow {
@@ -32,6 +37,8 @@ pub(super) fn begin_to_read(c: &mut SqliteConnection) -> Result<()> {
 }
 
 pub(super) fn begin_to_load(c: &mut SqliteConnection) -> Result<()> {
+    // Rows come in any order. Deferred references would be searched for each row.
+    c.batch_execute("pragma foreign_keys = off")?;
     AnsiTransactionManager::begin_transaction(c)?;
     Ok(())
 }
@@ -133,13 +140,12 @@ pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
     crate::connect::migrate(c, SQLITE_MIGRATIONS)
 }
 
-/// Rows come in any order.
-pub(super) fn suspend_references(c: &mut SqliteConnection) -> Result<()> {
-    c.batch_execute("pragma defer_foreign_keys = on")?;
+/// The connection does not look at them.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
+pub(super) fn suspend_references(_: &mut SqliteConnection) -> Result<()> {
     Ok(())
 }
 
-/// The commit checks them.
 pub(super) fn resume_references(c: &mut SqliteConnection) -> Result<()> {
     let broken = diesel::sql_query("select count(*) as value from pragma_foreign_key_check");
     match broken.get_result::<NumberRow>(c)?.value {

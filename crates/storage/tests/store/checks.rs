@@ -27,7 +27,7 @@ fn on_postgres() {
 }
 
 /// Runs statements beside the store, as nobody should.
-fn run_beside(home: &Home, statements: &str) {
+pub(crate) fn run_beside(home: &Home, statements: &str) {
     match home.url.strip_prefix("sqlite:") {
         Some(path) => SqliteConnection::establish(path)
             .expect("a connection")
@@ -41,7 +41,10 @@ fn run_beside(home: &Home, statements: &str) {
 
 fn check(store: &Store) -> CheckReport {
     store
-        .dump(|dump| Ok::<_, Error>(dump.check()?))
+        .dump(|dump| {
+            let report = dump.check()?;
+            Ok::<_, Error>(report)
+        })
         .expect("a check")
 }
 

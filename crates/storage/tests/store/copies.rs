@@ -6,6 +6,7 @@ use std::sync::Arc;
 use eddyline_storage::copy::{Load, Table};
 use eddyline_storage::{Error, Store};
 
+use crate::checks::run_beside;
 use crate::home::{Home, postgres, run, sqlite_file};
 use crate::world::{World, chat};
 
@@ -56,6 +57,8 @@ macro_rules! on_files_and_servers {
 on_files_and_servers!(
     a_dump_does_not_see_what_is_written_meanwhile,
     a_load_that_fails_leaves_nothing,
+    numbers_are_not_given_again,
+    tables_of_an_older_version_are_told,
     what_does_not_fit_is_refused,
 );
 
@@ -119,6 +122,38 @@ async fn a_load_that_fails_leaves_nothing(home: Arc<Home>, fresh: fn() -> Option
     assert!(matches!(again, Err(Error::NotEmpty)), "{again:?}");
     let found = target.open();
     assert_eq!(dumped(&found).1["messages"].1.len(), 1);
+}
+
+async fn numbers_are_not_given_again(home: Arc<Home>, fresh: fn() -> Option<Home>) {
+    let world = World::new(&home).await;
+    let (schema, tables) = dumped(&world.store);
+    let target = fresh().expect("a second database");
+    let sequences = BTreeMap::from([("users".to_owned(), 900), ("sources".to_owned(), 0)]);
+    Store::load(&target.url, &schema, &sequences, |load| {
+        let filled = tables.values().filter(|(_, rows)| !rows.is_empty());
+        filled
+            .into_iter()
+            .try_for_each(|(table, rows)| load.insert(table, rows))
+    })
+    .expect("it is empty");
+    let found = target.open().dump(|dump| {
+        let sequences = dump.sequences()?;
+        Ok::<_, Error>(sequences)
+    });
+    let found = found.expect("a dump");
+    assert_eq!(found["users"], 900);
+    assert_eq!(found.get("sources").copied().unwrap_or_default(), 0);
+}
+
+async fn tables_of_an_older_version_are_told(home: Arc<Home>, _: fn() -> Option<Home>) {
+    home.open();
+    assert!(Store::is_current(&home.url).expect("an answer"));
+    run_beside(
+        &home,
+        "delete from __diesel_schema_migrations where version = \
+         (select max(version) from __diesel_schema_migrations)",
+    );
+    assert!(!Store::is_current(&home.url).expect("an answer"));
 }
 
 async fn what_does_not_fit_is_refused(_: Arc<Home>, fresh: fn() -> Option<Home>) {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use eddyline_client::Json;
-use eddyline_tests::Backend;
+use eddyline_tests::{Backend, note_secret};
 use serde_json::json;
 
 use super::{IDENTITY, Site};
@@ -52,10 +52,22 @@ fn a_changed_byte_is_found_wherever_it_is() {
                 "--from",
             ];
             let said = refusal(&site, &verify, &changed);
-            assert!(said.starts_with("error: "), "{said}");
+            let is_named = ["is damaged", "no backup of Eddyline", "can decrypt"];
+            assert!(
+                is_named.iter().any(|text| said.contains(text)),
+                "{place}: {said}"
+            );
         }
         fs::write(&changed, &whole[..whole.len() / 2]).unwrap();
-        refusal(&site, &["restore", "--verify", "--from"], &changed);
+        let verify = [
+            "restore",
+            "--verify",
+            "--identity",
+            identity.to_str().unwrap(),
+            "--from",
+        ];
+        let said = refusal(&site, &verify, &changed);
+        assert!(said.contains("is damaged"), "{said}");
     }
 }
 
@@ -108,13 +120,91 @@ fn files_that_cannot_be_read_are_named_and_all_else_is_there() {
     let archive = from.directory.path().join("open.tar");
     let said = refusal(&from, &["backup", "--unencrypted", "--to"], &archive);
     assert!(said.contains("2 files could not be read"), "{said}");
-    let restored = super::last_line(to.command(&["restore", "--json", "--from"]).arg(&archive));
+    let output = to
+        .command(&["restore", "--json", "--from"])
+        .arg(&archive)
+        .output();
+    let output = output.unwrap();
+    assert!(
+        !output.status.success(),
+        "two files are not as they were sent"
+    );
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let restored: Json = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
     let named = (&restored["missing_files"], &restored["damaged_files"]);
     assert_eq!(named, (&json!([keys[0]]), &json!([keys[1]])));
     assert_eq!(
         (&restored["messages"], &restored["files"]),
         (&json!(3), &json!(2))
     );
+}
+
+#[test]
+fn files_of_an_attempt_before_are_taken_up() {
+    let from = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let server = from.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let acme = server.acme();
+    for text in ["first", "second"] {
+        let file = in_json("a.txt", "text/plain", text.as_bytes());
+        runtime.block_on(acme.ada.post("acme/main", &file));
+    }
+    let keys = server.kept_files();
+    let archive = from.directory.path().join("open.tar");
+    super::run(
+        from.command(&["backup", "--unencrypted", "--to"])
+            .arg(&archive),
+    );
+    let to = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let path = |key: &str| to.data().join("files").join(&key[..2]).join(key);
+    let put = |key: &str, bytes: &[u8]| {
+        fs::create_dir_all(path(key).parent().unwrap()).unwrap();
+        fs::write(path(key), bytes).unwrap();
+    };
+    put(&keys[0], b"another");
+    let said = refusal(&to, &["restore", "--from"], &archive);
+    assert!(
+        said.contains(&format!("another file is kept as {}", keys[0])),
+        "{said}"
+    );
+    // The disk was full, or the power was cut.
+    put(&keys[0], b"f");
+    let of_source = from.data().join("files").join(&keys[1][..2]).join(&keys[1]);
+    put(&keys[1], &fs::read(of_source).unwrap());
+    super::run(to.command(&["restore", "--from"]).arg(&archive));
+    super::run(&mut to.command(&["check"]));
+}
+
+#[test]
+fn the_secret_key_of_the_archive_must_be_the_one_that_is_configured() {
+    const KEY: &str = "EDDYLINE_SECRET_KEY";
+    let right = "0123456789abcdef0123456789abcdef";
+    note_secret(right);
+    let from = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let server = from.serve();
+    server.acme();
+    server.robot("acme", &[]);
+    let key = from.data().join("eddyline.key");
+    let archive = from.directory.path().join("open.tar");
+    super::run(
+        from.command(&["backup", "--unencrypted", "--to"])
+            .arg(&archive),
+    );
+    let to = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let mut command = to.command(&["restore", "--from"]);
+    let output = command.arg(&archive).env(KEY, right).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("is not that of the archive"), "{said}");
+    let made = fs::read_to_string(&key).unwrap();
+    let mut command = to.command(&["restore", "--from"]);
+    super::run(command.arg(&archive).env(KEY, made.trim()));
+    assert!(!to.data().join("eddyline.key").exists());
+
+    // Without it nobody could open what is sealed.
+    fs::remove_file(key).unwrap();
+    let other = from.directory.path().join("other.tar");
+    let said = refusal(&from, &["backup", "--unencrypted", "--to"], &other);
+    assert!(said.contains("the secret key is missing"), "{said}");
 }
 
 #[test]
