@@ -133,6 +133,15 @@ fn is_sound(text: &str) {
     );
 }
 
+/// Whether there is an emoji by its name, such as `:a:`, whose letters give way to it.
+fn has_shortcode(text: &str) -> bool {
+    let parts: Vec<&str> = text.split(':').collect();
+    let between = parts.get(1..parts.len() - 1).unwrap_or_default();
+    between
+        .iter()
+        .any(|part| emojis::get_by_shortcode(&part.to_ascii_lowercase()).is_some())
+}
+
 /// Texts in which everything the rules speak of is likely to meet.
 fn texts() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
@@ -157,6 +166,7 @@ proptest! {
     fn any_text_becomes_allowed_tags_and_keeps_its_letters(
         text in prop_oneof![3 => texts(), 1 => any::<String>()],
     ) {
+        prop_assume!(!has_shortcode(&text));
         is_sound(&text);
     }
 }
