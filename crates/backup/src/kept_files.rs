@@ -5,7 +5,7 @@ use tokio::task::JoinHandle;
 
 use crate::Result;
 
-/// For how long servers remove no bytes of deleted files, unless they are told again.
+/// For how long servers keep the bytes of deleted files. The backup renews it while it runs.
 const POSTPONED_MILLIS: i64 = 600_000;
 const POSTPONED_AGAIN: Duration = Duration::from_secs(120);
 

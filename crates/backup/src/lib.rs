@@ -9,7 +9,7 @@ mod key_place;
 mod restore;
 mod take;
 
-pub use archive::{Identities, KeyPair, Manifest, Seal, Summary};
+pub use archive::{Encryption, Identities, KeyPair, Manifest, Summary};
 pub use check::{Checked, check};
 pub use error::{Error, Result};
 pub use key_place::KeyPlace;

@@ -5,7 +5,7 @@ use eddyline_storage::Store;
 use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
-use crate::archive::{ArchiveWriter, FORMAT, Manifest, Seal, Summary};
+use crate::archive::{ArchiveWriter, Encryption, FORMAT, Manifest, Summary};
 use crate::content::open;
 use crate::kept_files::while_files_are_kept;
 use crate::{Error, FILES_FOR_A_REPORT, Progress, Result};
@@ -40,7 +40,7 @@ pub async fn take<W: Write + Send + 'static>(
     secret_key: Option<Vec<u8>>,
     version: &str,
     out: W,
-    seal: Seal,
+    encryption: Encryption,
     progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<(Taken, W)> {
     let source = BackupSource {
@@ -51,7 +51,7 @@ pub async fn take<W: Write + Send + 'static>(
         runtime: Handle::current(),
     };
     while_files_are_kept(store, move || {
-        tokio::task::spawn_blocking(move || source.copy(out, &seal, progress))
+        tokio::task::spawn_blocking(move || source.copy(out, &encryption, progress))
     })
     .await
 }
@@ -68,12 +68,12 @@ impl BackupSource {
     fn copy<W: Write>(
         &self,
         out: W,
-        seal: &Seal,
+        encryption: &Encryption,
         mut progress: impl FnMut(Progress),
     ) -> Result<(Taken, W)> {
         let (manifest, mut archive, objects) = self.store.dump(|dump| {
             let manifest = self.manifest(dump)?;
-            let mut archive = ArchiveWriter::begin(out, seal, &manifest)?;
+            let mut archive = ArchiveWriter::begin(out, encryption, &manifest)?;
             if let Some(key) = &self.secret_key {
                 archive.secret_key(key)?;
             }

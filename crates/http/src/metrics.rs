@@ -15,7 +15,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::registry::{Registry, Unit};
 
-/// The path that Prometheus reads unless it is told another.
+/// The path that Prometheus reads by default.
 const PATH: &str = "/metrics";
 /// The media type without its parameters, as readers name it in `Accept`.
 const OPENMETRICS: &str = "application/openmetrics-text";

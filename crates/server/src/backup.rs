@@ -7,7 +7,7 @@ use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use eddyline_backup::{Identities, KeyPair, Manifest, Seal, Summary, restore, take, verify};
+use eddyline_backup::{Encryption, Identities, KeyPair, Manifest, Summary, restore, take, verify};
 use eddyline_files::Files;
 use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
@@ -26,10 +26,10 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         (None, Some(to)) => to.clone(),
         (None, None) => return Err("--to is missing".into()),
     };
-    let seal = if command.unencrypted {
-        Seal::Unencrypted
+    let encryption = if command.unencrypted {
+        Encryption::Unencrypted
     } else {
-        Seal::recipients(command.recipient.iter().map(String::as_str))?
+        Encryption::recipients(command.recipient.iter().map(String::as_str))?
     };
     admin::check_place(&settings).await?;
     check_schema(&settings).await?;
@@ -54,7 +54,7 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         key,
         version,
         BufWriter::new(out),
-        seal,
+        encryption,
         move |now| progress.report(&now),
     );
     let taken = until_stopped(stop, work).await;

@@ -1,4 +1,4 @@
-//! Looking whether everything that is kept goes together.
+//! `eddyline check`: finds defects of the database and of the files.
 
 use std::fmt::{self, Display};
 
@@ -12,7 +12,7 @@ use crate::output::{self, Reporter};
 use crate::signals::StopSignals;
 use crate::{CommandError, admin, backup, serve};
 
-/// Reads all that the settings name, and repairs what can be repaired if that is wanted.
+/// Checks the database and the files, and repairs derived data where the command says so.
 pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), CommandError> {
     admin::check_place(&settings).await?;
     backup::check_schema(&settings).await?;
@@ -22,15 +22,16 @@ pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), Comman
     let reporter = Reporter::new(command.json, false);
     let store = serve::open_store(&settings).await?;
     let progress = reporter.clone();
-    let work = check(&store, place, move |now| progress.report(&now));
-    let checked = backup::until_stopped(stop, work).await?;
-    let repaired = match &checked {
-        Ok(checked) if command.repair => store.repair(&checked.database).await,
-        _ => Ok(()),
+    let work = async {
+        let checked = check(&store, place, move |now| progress.report(&now)).await?;
+        if command.repair {
+            store.repair(&checked.database).await?;
+        }
+        Ok::<_, CommandError>(checked)
     };
+    let checked = backup::until_stopped(stop, work).await;
     store.close().await;
-    let checked = checked?;
-    repaired?;
+    let checked = checked??;
     let answer = CheckAnswer::new(checked, command.repair);
     reporter.end(&answer)?;
     match answer.left {
@@ -100,7 +101,7 @@ impl Display for CheckAnswer {
             let examples = defect.examples.join(", ");
             let then = match (defect.repaired, defect.repairable) {
                 (true, _) => "; repaired",
-                (false, true) => "; --repair makes it right",
+                (false, true) => "; --repair repairs it",
                 (false, false) => "",
             };
             write!(f, "\n  {} {}: {examples}{then}", defect.count, defect.what)?;

@@ -9,6 +9,8 @@ use eddyline_testing::s3::S3Server;
 use eddyline_tests::{Backend, Server, Setting, eddyline, note_secret};
 use tempfile::TempDir;
 
+use crate::files::in_json;
+
 mod archives;
 mod checks;
 mod damage;
@@ -109,6 +111,19 @@ impl Site {
         };
         Server::start_in(setting, &options)
     }
+}
+
+/// A server with a file for each of these texts, and the keys of the files.
+fn serve_files(site: &Site, texts: &[&str]) -> (Server, Vec<String>) {
+    let server = site.serve();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let acme = server.acme();
+    for text in texts {
+        let file = in_json("a.txt", "text/plain", text.as_bytes());
+        runtime.block_on(acme.ada.post("acme/main", &file));
+    }
+    let keys = server.kept_files();
+    (server, keys)
 }
 
 /// Runs a command that must succeed.

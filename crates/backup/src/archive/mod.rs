@@ -1,7 +1,7 @@
 //! The format of archives.
 
+mod encryption;
 mod reader;
-mod seal;
 mod trailer;
 mod writer;
 
@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::encryption::{Encryption, Identities, KeyPair};
 pub(crate) use self::reader::{ArchiveReader, Part, Parts};
-pub use self::seal::{Identities, KeyPair, Seal};
 pub(crate) use self::writer::ArchiveWriter;
 
 /// The format that is written, and the newest that is read.
@@ -78,8 +78,8 @@ mod tests {
     }
 
     /// An archive with so many rows of 100 kB, a key and a file.
-    fn archive(seal: &Seal, rows: usize) -> Vec<u8> {
-        let mut writer = ArchiveWriter::begin(Vec::new(), seal, &manifest()).unwrap();
+    fn archive(encryption: &Encryption, rows: usize) -> Vec<u8> {
+        let mut writer = ArchiveWriter::begin(Vec::new(), encryption, &manifest()).unwrap();
         writer.secret_key(b"the key").unwrap();
         for number in 0..rows {
             let row = format!("[{number},\"{}\"]", "x".repeat(100_000));
@@ -125,12 +125,12 @@ mod tests {
         std::fs::write(&file, key.private_key()).unwrap();
         let identities = Identities::from_file(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
-        let sealed = Seal::recipients([key.public_key()]).unwrap();
-        for (seal, identities) in [
-            (sealed, identities),
-            (Seal::Unencrypted, Identities::default()),
+        let encrypted = Encryption::recipients([key.public_key()]).unwrap();
+        for (encryption, identities) in [
+            (encrypted, identities),
+            (Encryption::Unencrypted, Identities::default()),
         ] {
-            let seen = read(&archive(&seal, 50), &identities).unwrap();
+            let seen = read(&archive(&encryption, 50), &identities).unwrap();
             assert_eq!(
                 seen,
                 [
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn every_changed_byte_and_every_end_that_comes_early_is_found() {
-        let whole = archive(&Seal::Unencrypted, 1);
+        let whole = archive(&Encryption::Unencrypted, 1);
         for place in 0..whole.len() {
             let mut changed = whole.clone();
             changed[place] ^= 1;
@@ -165,7 +165,7 @@ mod tests {
             format: FORMAT + 1,
             ..manifest()
         };
-        let writer = ArchiveWriter::begin(Vec::new(), &Seal::Unencrypted, &newer).unwrap();
+        let writer = ArchiveWriter::begin(Vec::new(), &Encryption::Unencrypted, &newer).unwrap();
         let (_, bytes) = writer.finish().unwrap();
         let mut reader = ArchiveReader::open(&bytes[..], &Identities::default()).unwrap();
         let refused = reader.read().err().unwrap();
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn keys_that_cannot_be_read_are_refused() {
         for wrong in ["", "age1", "AGE-SECRET-KEY-1", "ssh-ed25519 AAAA"] {
-            Seal::recipients([wrong]).unwrap_err();
+            Encryption::recipients([wrong]).unwrap_err();
         }
         let missing = std::path::Path::new("/nowhere/key.txt");
         let text = Identities::from_file(missing).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use flate2::read::GzDecoder;
 use tar::{Archive, Entries, Entry, EntryType};
 
-use super::seal::Identities;
+use super::encryption::Identities;
 use super::trailer::TrailerReader;
 use super::{FILES, FORMAT, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
 use crate::{Error, Result};
@@ -20,7 +20,7 @@ type Input<'r> = Rc<RefCell<TrailerReader<Box<dyn Read + 'r>>>>;
 pub(crate) struct ArchiveReader<'r> {
     tar: Archive<SharedReader<'r>>,
     source: Input<'r>,
-    is_sealed: bool,
+    is_encrypted: bool,
 }
 
 /// What tar reads from; the end behind its last entry is read apart.
@@ -56,13 +56,13 @@ pub(crate) enum Part<'a> {
 
 impl<'r> ArchiveReader<'r> {
     pub(crate) fn open(source: impl Read + 'r, identities: &Identities) -> Result<Self> {
-        let (source, is_sealed) = identities.open(source)?;
+        let (source, is_encrypted) = identities.open(source)?;
         let source = Rc::new(RefCell::new(TrailerReader::new(source)));
         let tar = Archive::new(SharedReader(source.clone()));
         Ok(Self {
             tar,
             source,
-            is_sealed,
+            is_encrypted,
         })
     }
 
@@ -70,7 +70,7 @@ impl<'r> ArchiveReader<'r> {
     pub(crate) fn read(&mut self) -> Result<(Manifest, Parts<'_, 'r>)> {
         let mut entries = self.tar.entries().map_err(Error::of_reading)?;
         let first = entries.next().ok_or(Error::NotAnArchive)?;
-        let first = first.map_err(|error| match self.is_sealed {
+        let first = first.map_err(|error| match self.is_encrypted {
             true => Error::of_reading(error),
             false => Error::NotAnArchive,
         })?;
@@ -193,4 +193,17 @@ fn lines(path: &str, entry: impl Read) -> Result<Vec<String>> {
         false => Err(damaged("a line is no row".to_owned())),
     });
     rows.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_has_a_bound() {
+        let entry = |length| io::repeat(b'[').take(length);
+        assert_eq!(whole(entry(MOST_BYTES)).unwrap().len() as u64, MOST_BYTES);
+        let refused = whole(entry(MOST_BYTES + 1)).unwrap_err().to_string();
+        assert!(refused.contains("too large"), "{refused}");
+    }
 }

@@ -5,7 +5,7 @@ use flate2::write::GzEncoder;
 use serde::Serialize;
 use tar::{Builder, EntryType, Header};
 
-use super::seal::{Seal, Sealed};
+use super::encryption::{EncryptedWriter, Encryption};
 use super::trailer::TrailerWriter;
 use super::{FILES, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
 use crate::Result;
@@ -15,7 +15,7 @@ const PART_BYTES: usize = 4 * 1024 * 1024;
 
 /// Writes an archive, entry after entry.
 pub(crate) struct ArchiveWriter<W: Write> {
-    tar: Builder<TrailerWriter<Sealed<W>>>,
+    tar: Builder<TrailerWriter<EncryptedWriter<W>>>,
     summary: Summary,
     /// The rows that wait to be an entry, and of which table they are.
     table: String,
@@ -24,9 +24,9 @@ pub(crate) struct ArchiveWriter<W: Write> {
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    pub(crate) fn begin(out: W, seal: &Seal, manifest: &Manifest) -> Result<Self> {
+    pub(crate) fn begin(out: W, encryption: &Encryption, manifest: &Manifest) -> Result<Self> {
         let mut writer = Self {
-            tar: Builder::new(TrailerWriter::new(seal.seal(out)?)),
+            tar: Builder::new(TrailerWriter::new(encryption.encrypt(out)?)),
             summary: Summary::default(),
             table: String::new(),
             entries: 0,

@@ -1,4 +1,4 @@
-//! `eddyline backup` and `eddyline restore`.
+//! `eddyline backup`, `eddyline restore` and `eddyline check`.
 
 use std::path::PathBuf;
 
@@ -39,7 +39,7 @@ pub(crate) struct Backup {
     /// their owners can read it
     #[arg(long, value_name = "KEY", required_unless_present_any = ["unencrypted", "new_key"])]
     pub(crate) recipient: Vec<String>,
-    /// Do not encrypt the archive: everybody who has it can read every message
+    /// Do not encrypt the archive. It holds all messages and the secret key in plain text
     #[arg(long, conflicts_with = "recipient")]
     pub(crate) unencrypted: bool,
     /// Write no backup, but make a key pair of age: write the private key to this file, and print

@@ -194,7 +194,7 @@ fn references(c: &mut PgConnection) -> Result<Vec<Reference>> {
     .load(c)?)
 }
 
-/// Rows come in any order, so the references are taken away until all are there.
+/// Drops the foreign keys, since a row may be inserted before the row that it refers to.
 pub(super) fn suspend_references(c: &mut PgConnection) -> Result<()> {
     c.batch_execute(
         "create temporary table suspended_references \
@@ -217,7 +217,7 @@ pub(super) fn suspend_references(c: &mut PgConnection) -> Result<()> {
     Ok(())
 }
 
-/// Adds them again, which checks all rows.
+/// Adds the foreign keys again. PostgreSQL checks all rows then.
 pub(super) fn resume_references(c: &mut PgConnection) -> Result<()> {
     let suspended = diesel::sql_query("select * from suspended_references order by 1, 2");
     for Reference {
@@ -292,7 +292,7 @@ pub(super) fn rebuild_search(c: &mut PgConnection) -> Result<()> {
 
 /// Files all messages of a room under their words once more.
 pub(super) fn index_room(c: &mut PgConnection, room: i64) -> Result<()> {
-    // Nobody edits a message of it meanwhile.
+    // Locks out edits of its messages until the commit.
     crate::postgres::lock_rooms(c, &[room])?;
     execute(
         c,

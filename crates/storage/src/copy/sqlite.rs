@@ -37,7 +37,8 @@ pub(super) fn begin_to_read(c: &mut SqliteConnection) -> Result<()> {
 }
 
 pub(super) fn begin_to_load(c: &mut SqliteConnection) -> Result<()> {
-    // Rows come in any order. Deferred references would be searched for each row.
+    // A row may be inserted before the row that it refers to. With deferred foreign keys SQLite would
+    // search the referring tables for each row.
     c.batch_execute("pragma foreign_keys = off")?;
     AnsiTransactionManager::begin_transaction(c)?;
     Ok(())
@@ -140,7 +141,7 @@ pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
     crate::connect::migrate(c, SQLITE_MIGRATIONS)
 }
 
-/// The connection does not look at them.
+/// The connection does not enforce foreign keys, see [`begin_to_load`].
 #[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
 pub(super) fn suspend_references(_: &mut SqliteConnection) -> Result<()> {
     Ok(())

@@ -26,7 +26,7 @@ fn on_postgres() {
     );
 }
 
-/// Runs statements beside the store, as nobody should.
+/// Runs statements on a connection of the test's own.
 pub(crate) fn run_beside(home: &Home, statements: &str) {
     match home.url.strip_prefix("sqlite:") {
         Some(path) => SqliteConnection::establish(path)

@@ -5,8 +5,7 @@ use std::fs;
 use eddyline_tests::Backend;
 use serde_json::json;
 
-use super::{Site, last_line};
-use crate::files::in_json;
+use super::{Site, last_line, serve_files};
 
 #[test]
 fn on_sqlite() {
@@ -22,20 +21,13 @@ fn what_is_wrong_is_named(backend: Backend) {
     let Some(site) = Site::new(backend, false) else {
         return;
     };
-    let server = site.serve();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let acme = server.acme();
-    for text in ["first", "second", "third"] {
-        let file = in_json("a.txt", "text/plain", text.as_bytes());
-        runtime.block_on(acme.ada.post("acme/main", &file));
-    }
+    let (server, keys) = serve_files(&site, &["first", "second", "third"]);
     let whole = last_line(&mut site.command(&["check", "--json"]));
     assert_eq!(
         (&whole["defects"], &whole["messages"], &whole["files"]),
         (&json!([]), &json!(3), &json!(3))
     );
 
-    let keys = server.kept_files();
     let path = |key: &str| server.files_folder().join(&key[..2]).join(key);
     fs::remove_file(path(&keys[0])).unwrap();
     let mut bytes = fs::read(path(&keys[1])).unwrap();

@@ -7,11 +7,36 @@ use eddyline_client::Json;
 use eddyline_tests::{Backend, note_secret};
 use serde_json::json;
 
-use super::{IDENTITY, Site};
-use crate::files::in_json;
+use super::{IDENTITY, Site, serve_files};
 
 /// Every so many bytes of an archive one is changed.
 const STEP: usize = 701;
+
+/// Declares tests of a place for a backup and one for its restoration, on each database.
+macro_rules! on_both {
+    ($test:ident) => {
+        mod $test {
+            use super::*;
+
+            #[test]
+            fn sqlite() {
+                on(Backend::Sqlite, super::$test);
+            }
+
+            #[test]
+            fn postgres() {
+                on(Backend::Postgres, super::$test);
+            }
+        }
+    };
+}
+
+fn on(backend: Backend, test: impl FnOnce(&Site, &Site)) {
+    let places = (Site::new(backend, false), Site::new(backend, false));
+    if let (Some(from), Some(to)) = places {
+        test(&from, &to);
+    }
+}
 
 /// Runs a command that must fail, and gives what it says.
 fn refusal(site: &Site, arguments: &[&str], archive: &Path) -> String {
@@ -35,6 +60,9 @@ fn a_changed_byte_is_found_wherever_it_is() {
     );
     let sealed = folder.join("sealed.tar.age");
     site.back_up(&sealed);
+    let identity = identity.to_str().unwrap();
+    let verify = ["restore", "--verify", "--identity", identity, "--from"];
+    let refused_by_verify = |archive: &Path| refusal(&site, &verify, archive);
     for archive in [open, sealed] {
         let whole = fs::read(&archive).unwrap();
         let changed = folder.join("changed");
@@ -44,14 +72,7 @@ fn a_changed_byte_is_found_wherever_it_is() {
             let mut bytes = whole.clone();
             bytes[place] ^= 0x20;
             fs::write(&changed, bytes).unwrap();
-            let verify = [
-                "restore",
-                "--verify",
-                "--identity",
-                identity.to_str().unwrap(),
-                "--from",
-            ];
-            let said = refusal(&site, &verify, &changed);
+            let said = refused_by_verify(&changed);
             let is_named = ["is damaged", "no backup of Eddyline", "can decrypt"];
             assert!(
                 is_named.iter().any(|text| said.contains(text)),
@@ -59,14 +80,7 @@ fn a_changed_byte_is_found_wherever_it_is() {
             );
         }
         fs::write(&changed, &whole[..whole.len() / 2]).unwrap();
-        let verify = [
-            "restore",
-            "--verify",
-            "--identity",
-            identity.to_str().unwrap(),
-            "--from",
-        ];
-        let said = refusal(&site, &verify, &changed);
+        let said = refused_by_verify(&changed);
         assert!(said.contains("is damaged"), "{said}");
     }
 }
@@ -100,25 +114,18 @@ fn a_damaged_archive_leaves_the_place_empty() {
     }
 }
 
-#[test]
-fn files_that_cannot_be_read_are_named_and_all_else_is_there() {
-    let from = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
-    let to = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
-    let server = from.serve();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let acme = server.acme();
-    for text in ["first", "second", "third"] {
-        let file = in_json("a.txt", "text/plain", text.as_bytes());
-        runtime.block_on(acme.ada.post("acme/main", &file));
-    }
-    let keys = server.kept_files();
+on_both![files_that_cannot_be_read_are_named_and_all_else_is_there];
+on_both![files_of_an_attempt_before_are_taken_up];
+
+fn files_that_cannot_be_read_are_named_and_all_else_is_there(from: &Site, to: &Site) {
+    let (server, keys) = serve_files(from, &["first", "second", "third"]);
     let path = |key: &str| server.files_folder().join(&key[..2]).join(key);
     fs::remove_file(path(&keys[0])).unwrap();
     let mut bytes = fs::read(path(&keys[1])).unwrap();
     bytes[0] ^= 1;
     fs::write(path(&keys[1]), bytes).unwrap();
     let archive = from.directory.path().join("open.tar");
-    let said = refusal(&from, &["backup", "--unencrypted", "--to"], &archive);
+    let said = refusal(from, &["backup", "--unencrypted", "--to"], &archive);
     assert!(said.contains("2 files could not be read"), "{said}");
     let output = to
         .command(&["restore", "--json", "--from"])
@@ -139,30 +146,20 @@ fn files_that_cannot_be_read_are_named_and_all_else_is_there() {
     );
 }
 
-#[test]
-fn files_of_an_attempt_before_are_taken_up() {
-    let from = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
-    let server = from.serve();
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let acme = server.acme();
-    for text in ["first", "second"] {
-        let file = in_json("a.txt", "text/plain", text.as_bytes());
-        runtime.block_on(acme.ada.post("acme/main", &file));
-    }
-    let keys = server.kept_files();
+fn files_of_an_attempt_before_are_taken_up(from: &Site, to: &Site) {
+    let (_server, keys) = serve_files(from, &["first", "second"]);
     let archive = from.directory.path().join("open.tar");
     super::run(
         from.command(&["backup", "--unencrypted", "--to"])
             .arg(&archive),
     );
-    let to = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
     let path = |key: &str| to.data().join("files").join(&key[..2]).join(key);
     let put = |key: &str, bytes: &[u8]| {
         fs::create_dir_all(path(key).parent().unwrap()).unwrap();
         fs::write(path(key), bytes).unwrap();
     };
     put(&keys[0], b"another");
-    let said = refusal(&to, &["restore", "--from"], &archive);
+    let said = refusal(to, &["restore", "--from"], &archive);
     assert!(
         said.contains(&format!("another file is kept as {}", keys[0])),
         "{said}"
@@ -200,7 +197,7 @@ fn the_secret_key_of_the_archive_must_be_the_one_that_is_configured() {
     super::run(command.arg(&archive).env(KEY, made.trim()));
     assert!(!to.data().join("eddyline.key").exists());
 
-    // Without it nobody could open what is sealed.
+    // Secrets are sealed with the key that is gone.
     fs::remove_file(key).unwrap();
     let other = from.directory.path().join("other.tar");
     let said = refusal(&from, &["backup", "--unencrypted", "--to"], &other);

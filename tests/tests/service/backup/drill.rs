@@ -49,7 +49,7 @@ fn run(backend: Backend, is_in_store: bool) {
     }
 }
 
-/// Somebody who posts numbered messages, one after the other.
+/// A user who posts numbered messages, one after the other.
 struct Poster {
     caller: Caller,
     /// How many were answered.

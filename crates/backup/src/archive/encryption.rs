@@ -12,16 +12,16 @@ use crate::{Error, Result};
 /// How an encrypted archive begins.
 const MAGIC: &[u8] = b"age-encryption.org/";
 
-/// For whom an archive is encrypted.
+/// Whether an archive is encrypted, and with which public keys.
 #[derive(Clone)]
-pub enum Seal {
-    /// For the owners of these public keys, each of whom can read it alone.
+pub enum Encryption {
+    /// Encrypted for these public keys. Each of the private keys decrypts it.
     Recipients(Vec<Recipient>),
-    /// For nobody: everybody who has the archive can read it.
+    /// Not encrypted.
     Unencrypted,
 }
 
-impl Seal {
+impl Encryption {
     /// Encrypts for public keys as `age-keygen` writes them (`age1…`).
     ///
     /// # Errors
@@ -35,54 +35,54 @@ impl Seal {
         Ok(Self::Recipients(keys.collect::<Result<_>>()?))
     }
 
-    pub(super) fn seal<W: Write>(&self, out: W) -> Result<Sealed<W>> {
+    pub(super) fn encrypt<W: Write>(&self, out: W) -> Result<EncryptedWriter<W>> {
         let recipients = match self {
             Self::Recipients(recipients) => recipients,
-            Self::Unencrypted => return Ok(Sealed::Open(out)),
+            Self::Unencrypted => return Ok(EncryptedWriter::Plain(out)),
         };
         let each = recipients.iter().map(|key| key as &dyn age::Recipient);
         let encryptor =
             Encryptor::with_recipients(each).map_err(|error| Error::Key(error.to_string()))?;
-        Ok(Sealed::Age(Box::new(encryptor.wrap_output(out)?)))
+        Ok(EncryptedWriter::Age(Box::new(encryptor.wrap_output(out)?)))
     }
 }
 
-impl std::fmt::Debug for Seal {
+impl std::fmt::Debug for Encryption {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Recipients(keys) => write!(f, "Seal(for {} recipients)", keys.len()),
-            Self::Unencrypted => f.write_str("Seal(unencrypted)"),
+            Self::Recipients(keys) => write!(f, "Encryption({} recipients)", keys.len()),
+            Self::Unencrypted => f.write_str("Encryption(unencrypted)"),
         }
     }
 }
 
 /// What is written to an archive, encrypted or not.
-pub(crate) enum Sealed<W: Write> {
+pub(crate) enum EncryptedWriter<W: Write> {
     Age(Box<age::stream::StreamWriter<W>>),
-    Open(W),
+    Plain(W),
 }
 
-impl<W: Write> Sealed<W> {
+impl<W: Write> EncryptedWriter<W> {
     pub(super) fn finish(self) -> io::Result<W> {
         match self {
             Self::Age(stream) => stream.finish(),
-            Self::Open(out) => Ok(out),
+            Self::Plain(out) => Ok(out),
         }
     }
 }
 
-impl<W: Write> Write for Sealed<W> {
+impl<W: Write> Write for EncryptedWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Age(stream) => stream.write(bytes),
-            Self::Open(out) => out.write(bytes),
+            Self::Plain(out) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Age(stream) => stream.flush(),
-            Self::Open(out) => out.flush(),
+            Self::Plain(out) => out.flush(),
         }
     }
 }
@@ -161,9 +161,9 @@ impl Identities {
             .by_ref()
             .take(MAGIC.len() as u64)
             .read_to_end(&mut begin)?;
-        let is_sealed = begin == MAGIC;
+        let is_encrypted = begin == MAGIC;
         let whole = io::Cursor::new(begin).chain(source);
-        if !is_sealed {
+        if !is_encrypted {
             return Ok((Box::new(whole), false));
         }
         if self.0.is_empty() {
