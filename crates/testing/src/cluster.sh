@@ -4,6 +4,8 @@
 # Then it takes orders, one a line, and answers each with a line, "ready" or what went wrong:
 # "stop MODE", with a mode of pg_ctl, and "start".
 # Whatever ends the test process closes the pipe, and so the cluster never outlives it.
+# With EDDYLINE_CLUSTER_FSYNC=off the server does not wait for the disk: its data outlives the server,
+# and not the machine.
 set -eu
 bin=$1
 port=$2
@@ -24,6 +26,7 @@ fi
 
 start() {
     "$bin/pg_ctl" -D "$dir/data" -l "$dir/log" -w -t 60 -o "-p $port $tls \
+        -c fsync=${EDDYLINE_CLUSTER_FSYNC:-on} \
         -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c max_connections=300" start
 }
 

@@ -12,7 +12,7 @@ mod work;
 use std::path::Path;
 use std::time::Duration;
 
-use eddyline_testing::postgres;
+use eddyline_testing::postgres::Cluster;
 use tokio::time::{Instant, sleep};
 
 use self::attack::{Attack, Attacker};
@@ -40,7 +40,7 @@ pub(crate) async fn measure(stage: &Stage<'_>, results: &mut Results) -> Result<
     };
     let data = directory()?;
     on("neighbour (SQLite)", stage, data.path(), None, results).await?;
-    let Some(database) = postgres::database() else {
+    let Some(database) = Cluster::own(&[]).map(|cluster| cluster.database()) else {
         return Ok(());
     };
     let data = directory()?;
