@@ -32,6 +32,17 @@ pub enum Error {
     /// Another file is kept under the key of one of the archive.
     #[error("another file is kept as {0} already")]
     OtherFile(String),
+    /// The archive has not everything itself, and it was not told where the others are.
+    #[error(
+        "the archive is an incremental one: name its file, beside which the archives before it lie"
+    )]
+    Incremental,
+    /// Something has the name of the archive already.
+    #[error("{} is there already", .0.display())]
+    Occupied(std::path::PathBuf),
+    /// A place of archives, or an archive there.
+    #[error("{0}: {1}")]
+    Place(String, String),
     /// The database.
     #[error(transparent)]
     Store(#[from] eddyline_storage::Error),

@@ -10,7 +10,8 @@ use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveReader, Identities, Manifest, Part, Parts, Summary};
 use crate::content::ContentReader;
-use crate::{Error, FILES_FOR_A_REPORT, KeyPlace, Progress, Result};
+use crate::spool::Spool;
+use crate::{ArchivePlace, Error, FILES_FOR_A_REPORT, KeyPlace, Progress, Result};
 
 /// How many rows one statement adds.
 const ROWS: usize = 500;
@@ -28,6 +29,40 @@ pub struct Restored {
     pub has_secret_key: bool,
 }
 
+/// Where an archive is read from.
+pub enum ArchiveSource {
+    /// A stream, which has a full archive.
+    Stream(Box<dyn Read + Send>),
+    /// An archive by its name, with the ones before it beside it.
+    Named(ArchivePlace, String),
+}
+
+impl ArchiveSource {
+    /// Opens the archive, after what it needs of earlier ones was read.
+    fn open(
+        self,
+        identities: &Identities,
+        keep_file: impl FnMut(&str, u64, &mut dyn Read) -> Result<()>,
+    ) -> Result<(Box<dyn Read + Send>, Option<Spool>)> {
+        match self {
+            Self::Stream(source) => Ok((source, None)),
+            Self::Named(place, name) => {
+                let spool = Spool::gather(&place, &name, identities, keep_file)?;
+                Ok((place.open(&name)?, Some(spool)))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for ArchiveSource {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Stream(_) => f.write_str("Stream(..)"),
+            Self::Named(place, name) => write!(f, "Named({place:?}, {name})"),
+        }
+    }
+}
+
 /// Fills an empty database and a place for files from an archive. The database stays empty unless
 /// every byte of the archive is as it was written; files may be left then, and are taken up when the
 /// archive is restored once more.
@@ -37,7 +72,7 @@ pub struct Restored {
 /// [`Error::Store`] with [`NotEmpty`](eddyline_storage::Error::NotEmpty) when there is a database,
 /// and what the archive, the database and the place for files run into.
 pub async fn restore(
-    source: impl Read + Send + 'static,
+    source: ArchiveSource,
     identities: Identities,
     url: &str,
     files: Files,
@@ -50,6 +85,12 @@ pub async fn restore(
         runtime: Handle::current(),
     };
     let work = tokio::task::spawn_blocking(move || {
+        // An occupied place is refused before files are copied to it.
+        if !Store::is_empty(&url)? {
+            return Err(eddyline_storage::Error::NotEmpty.into());
+        }
+        let (source, mut spool) =
+            source.open(&identities, |key, size, bytes| place.keep(key, size, bytes))?;
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
         let has_secret_key = Store::load(&url, &manifest.schema, &manifest.sequences, |load| {
@@ -58,7 +99,13 @@ pub async fn restore(
                 place: &place,
                 key_place: &key_place,
             };
-            read_parts(&manifest, &mut parts, &mut target, &mut progress)
+            read_parts(
+                &manifest,
+                &mut parts,
+                &mut spool,
+                &mut target,
+                &mut progress,
+            )
         })?;
         Ok(Restored {
             manifest,
@@ -75,16 +122,18 @@ pub async fn restore(
 ///
 /// [`Error::Damaged`], and what reading it runs into.
 pub async fn verify(
-    source: impl Read + Send + 'static,
+    source: ArchiveSource,
     identities: Identities,
     mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<Restored> {
     let work = tokio::task::spawn_blocking(move || {
+        let (source, mut spool) = source.open(&identities, |_, _, bytes| drain(bytes))?;
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
         let has_secret_key = read_parts(
             &manifest,
             &mut parts,
+            &mut spool,
             &mut RestoreTarget::Nowhere,
             &mut progress,
         )?;
@@ -110,34 +159,49 @@ enum RestoreTarget<'a, 'c> {
 fn read_parts(
     manifest: &Manifest,
     parts: &mut Parts<'_, '_>,
+    spool: &mut Option<Spool>,
     target: &mut RestoreTarget<'_, '_>,
     progress: &mut impl FnMut(Progress),
 ) -> Result<bool> {
     let mut secret_key = None;
     let mut rows_of = BTreeMap::<String, u64>::new();
     let (mut done, mut bytes) = (0, 0);
+    if spool.is_none() && !manifest.bases.is_empty() {
+        return Err(Error::Incremental);
+    }
+    let mut insert = |target: &mut RestoreTarget<'_, '_>, table: String, rows: &[String]| {
+        let columns = manifest.tables.get(&table).cloned();
+        let columns =
+            columns.ok_or_else(|| Error::Damaged(format!("the table {table} has no columns")))?;
+        let count = rows_of.entry(table.clone()).or_default();
+        *count += rows.len() as u64;
+        let rows_so_far = *count;
+        let table = Table {
+            name: table,
+            columns,
+        };
+        target.insert(&table, rows)?;
+        Ok::<_, Error>(Progress::Rows {
+            table: table.name,
+            rows: rows_so_far,
+        })
+    };
     while let Some(part) = parts.next()? {
         match part {
             Part::SecretKey(key) => secret_key = Some(key),
-            Part::Rows { table, rows } => {
-                let columns = manifest.tables.get(&table);
-                let columns = columns
-                    .ok_or_else(|| Error::Damaged(format!("the table {table} has no columns")))?;
-                let count = rows_of.entry(table.clone()).or_default();
-                *count += rows.len() as u64;
-                let report = Progress::Rows {
-                    table: table.clone(),
-                    rows: *count,
-                };
-                let columns = columns.clone();
-                target.insert(
-                    &Table {
-                        name: table,
-                        columns,
-                    },
-                    &rows,
-                )?;
-                progress(report);
+            Part::Rows { table, rows, .. } => progress(insert(target, table, &rows)?),
+            Part::RowsReferences { table, references } => {
+                let spool = spool.as_mut().ok_or(Error::Incremental)?;
+                for reference in references {
+                    let rows = spool.rows(&reference)?;
+                    progress(insert(target, table.clone(), &rows)?);
+                }
+            }
+            // They were kept while the earlier archives were read.
+            Part::FileReferences(references) => {
+                done += references.len() as u64;
+                let sizes = references.iter().map(|reference| reference.size);
+                bytes = sizes.fold(bytes, u64::saturating_add);
             }
             Part::File {
                 key,
@@ -182,12 +246,14 @@ impl RestoreTarget<'_, '_> {
     fn keep_file(&mut self, key: &str, size: u64, bytes: &mut impl Read) -> Result<()> {
         match self {
             Self::Load { place, .. } => place.keep(key, size, bytes),
-            Self::Nowhere => {
-                std::io::copy(bytes, &mut std::io::sink()).map_err(Error::of_reading)?;
-                Ok(())
-            }
+            Self::Nowhere => drain(bytes),
         }
     }
+}
+
+fn drain(bytes: &mut (impl Read + ?Sized)) -> Result<()> {
+    std::io::copy(bytes, &mut std::io::sink()).map_err(Error::of_reading)?;
+    Ok(())
 }
 
 /// Where the files of an archive go.
@@ -197,7 +263,7 @@ struct FilePlace {
 }
 
 impl FilePlace {
-    fn keep(&self, name: &str, size: u64, bytes: &mut impl Read) -> Result<()> {
+    fn keep(&self, name: &str, size: u64, bytes: &mut (impl Read + ?Sized)) -> Result<()> {
         let key = FileKey::parse(name)
             .ok_or_else(|| Error::Damaged(format!("{name} is no key of a file")))?;
         if self.has(&key, name, size)? {
@@ -241,7 +307,7 @@ impl FilePlace {
         Ok(is_whole)
     }
 
-    fn compare(&self, key: &FileKey, name: &str, bytes: &mut impl Read) -> Result<()> {
+    fn compare(&self, key: &FileKey, name: &str, bytes: &mut (impl Read + ?Sized)) -> Result<()> {
         let kept = self
             .runtime
             .block_on(self.files.open(key, None))
@@ -255,7 +321,7 @@ impl FilePlace {
     }
 }
 
-fn digest_of(bytes: &mut impl Read) -> Result<Vec<u8>> {
+fn digest_of(bytes: &mut (impl Read + ?Sized)) -> Result<Vec<u8>> {
     let mut digest = Context::new(&SHA256);
     let mut buffer = vec![0; CHUNK];
     loop {

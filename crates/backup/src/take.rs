@@ -5,8 +5,9 @@ use eddyline_storage::Store;
 use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
-use crate::archive::{ArchiveWriter, Encryption, FORMAT, Manifest, Summary};
+use crate::archive::{ArchiveWriter, Encryption, FORMAT, Finished, Manifest, Summary};
 use crate::content::open;
+use crate::index::ChainIndex;
 use crate::kept_files::while_files_are_kept;
 use crate::{Error, FILES_FOR_A_REPORT, Progress, Result};
 
@@ -26,8 +27,7 @@ pub struct Taken {
 /// at one moment, and the bytes of every file that is kept at that moment. Files that are deleted
 /// meanwhile keep their bytes until the archive has them.
 ///
-/// `secret_key` belongs to the archive when the operator does not keep it elsewhere. Returns what
-/// was written with, flushed.
+/// Returns what was written with, flushed.
 ///
 /// A file that cannot be read does not end the backup; the [`Summary`] names it.
 ///
@@ -35,64 +35,71 @@ pub struct Taken {
 ///
 /// [`Error::Store`] and [`Error::Io`].
 pub async fn take<W: Write + Send + 'static>(
-    store: &Store,
-    files: &Files,
-    secret_key: Option<Vec<u8>>,
-    version: &str,
+    source: BackupSource,
     out: W,
     encryption: Encryption,
-    progress: impl FnMut(Progress) + Send + 'static,
+    mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<(Taken, W)> {
-    let source = BackupSource {
-        store: store.clone(),
-        files: files.clone(),
-        secret_key,
-        version: version.to_owned(),
-        runtime: Handle::current(),
-    };
-    while_files_are_kept(store, move || {
-        tokio::task::spawn_blocking(move || source.copy(out, &encryption, progress))
+    let store = source.store.clone();
+    while_files_are_kept(&store, move || {
+        tokio::task::spawn_blocking(move || {
+            let (taken, finished) = source.copy(out, &encryption, None, &mut progress)?;
+            Ok((taken, finished.out))
+        })
     })
     .await
 }
 
-struct BackupSource {
-    store: Store,
-    files: Files,
-    secret_key: Option<Vec<u8>>,
-    version: String,
-    runtime: Handle,
+/// What a backup is taken of.
+#[derive(Clone)]
+pub struct BackupSource {
+    /// The database.
+    pub store: Store,
+    /// The place for files.
+    pub files: Files,
+    /// The secret key of the server, unless the operator keeps it elsewhere.
+    pub secret_key: Option<Vec<u8>>,
+    /// The version of the server.
+    pub version: String,
 }
 
 impl BackupSource {
-    fn copy<W: Write>(
+    /// Writes an archive, with what an index does not have yet if there is one. Blocks.
+    pub(crate) fn copy<W: Write>(
         &self,
         out: W,
         encryption: &Encryption,
-        mut progress: impl FnMut(Progress),
-    ) -> Result<(Taken, W)> {
+        index: Option<ChainIndex>,
+        progress: &mut impl FnMut(Progress),
+    ) -> Result<(Taken, Finished<W>)> {
+        let runtime = Handle::current();
         let (manifest, mut archive, objects) = self.store.dump(|dump| {
-            let manifest = self.manifest(dump)?;
-            let mut archive = ArchiveWriter::begin(out, encryption, &manifest)?;
+            let bases = index.as_ref().map(|index| index.bases().to_vec());
+            let manifest = Manifest {
+                bases: bases.unwrap_or_default(),
+                ..self.manifest(dump)?
+            };
+            let mut archive = ArchiveWriter::begin(out, encryption, &manifest, index)?;
             if let Some(key) = &self.secret_key {
                 archive.secret_key(key)?;
             }
-            copy_tables(dump, &mut archive, &mut progress)?;
+            copy_tables(dump, &mut archive, progress)?;
             Ok::<_, Error>((manifest, archive, dump.objects()?))
         })?;
         for object in &objects {
-            self.copy_file(object, &mut archive)?;
+            self.copy_file(object, &mut archive, &runtime)?;
             let Summary { files, bytes, .. } = *archive.summary();
             if files.is_multiple_of(FILES_FOR_A_REPORT) {
                 progress(Progress::Files { done: files, bytes });
             }
         }
-        let (summary, out) = archive.finish()?;
+        let finished = archive.finish()?;
+        let summary = finished.summary.clone();
         progress(Progress::Files {
             done: summary.files,
             bytes: summary.bytes,
         });
-        Ok((Taken { manifest, summary }, out))
+        Ok((Taken { manifest, summary }, finished))
     }
 
     fn manifest(&self, dump: &mut Dump<'_>) -> Result<Manifest> {
@@ -105,6 +112,7 @@ impl BackupSource {
             log_position: dump.log_position()?,
             tables: tables.map(|table| (table.name, table.columns)).collect(),
             sequences: dump.sequences()?,
+            bases: Vec::new(),
         })
     }
 
@@ -112,17 +120,22 @@ impl BackupSource {
         &self,
         object: &DumpedObject,
         archive: &mut ArchiveWriter<W>,
+        runtime: &Handle,
     ) -> Result<()> {
         let key = &object.key;
         let size = object.size.unsigned_abs();
-        let Some(mut content) = open(&self.files, object, &self.runtime) else {
+        if archive.refer_to_file(key, size) {
+            return Ok(());
+        }
+        let Some(mut content) = open(&self.files, object, runtime) else {
             archive.note_missing(key);
             return Ok(());
         };
         archive.file(key, size, &mut content)?;
-        if content.digest() != object.digest {
-            archive.note_damaged(key);
+        if content.digest() == object.digest {
+            return archive.note_intact(key);
         }
+        archive.note_damaged(key);
         Ok(())
     }
 }
@@ -148,6 +161,7 @@ fn copy_tables<W: Write>(
             archive.row(&table.name, &row)
         })?;
         report(rows);
+        archive.end_table()?;
     }
-    archive.end_table()
+    Ok(())
 }

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
 //! [`Files`] stores bytes under random keys ([`FileKey`]). The database of the caller knows which
-//! keys exist, which hold equal bytes and which are no longer used: this crate never lists its
+//! keys exist, which hold equal bytes and which are no longer used: it never lists its
 //! store. During an upload it computes the digest and the size, and of pictures the type, the size
 //! in pixels and a thumbnail.
 //!
@@ -10,6 +10,8 @@
 //! All work on disks and with pixels is done on threads that may block, so everything here can be
 //! called from an async task of tokio.
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod content;
 mod error;
 mod folder;
@@ -29,6 +31,8 @@ use bytes::Bytes;
 use ring::digest::{SHA256, digest};
 use url::Url;
 
+#[cfg(feature = "s3")]
+pub use bucket::{Bucket, BucketUpload, NamedObject};
 pub use content::Content;
 pub use error::Error;
 pub use key::FileKey;

@@ -14,8 +14,8 @@ use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::signer::{SignedUrlOptions, Signer as _};
 use object_store::{
-    ClientOptions, GetOptions, GetRange, MultipartUpload, ObjectStore as _, ObjectStoreExt as _,
-    PutPayload, RetryConfig,
+    ClientOptions, GetOptions, GetRange, GetResult, MultipartUpload, ObjectStore as _,
+    ObjectStoreExt as _, PutPayload, RetryConfig,
 };
 use reqwest::Method;
 use url::Url;
@@ -80,35 +80,40 @@ pub(crate) struct S3 {
     spool: PathBuf,
 }
 
+/// A client for the bucket of a store. It asks for nothing yet.
+pub(crate) fn client(config: &S3Config) -> Result<Arc<AmazonS3>, Error> {
+    // Somebody else may have chosen already, and any choice will do.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let options = ClientOptions::new()
+        .with_allow_http(config.allow_http)
+        .with_connect_timeout(CONNECT_TIMEOUT)
+        .with_timeout_disabled()
+        .with_read_timeout(READ_TIMEOUT);
+    let (max_retries, retry_timeout) = RETRIES;
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&config.bucket)
+        .with_region(&config.region)
+        .with_access_key_id(&config.access_key)
+        .with_secret_access_key(&config.secret_key)
+        .with_virtual_hosted_style_request(false)
+        .with_client_options(options)
+        .with_retry(RetryConfig {
+            max_retries,
+            retry_timeout,
+            ..RetryConfig::default()
+        });
+    if let Some(endpoint) = &config.endpoint {
+        builder = builder.with_endpoint(endpoint);
+    }
+    Ok(Arc::new(builder.build()?))
+}
+
 impl S3 {
     pub(crate) fn new(config: &S3Config) -> Result<Self, Error> {
-        // Somebody else may have chosen already, and any choice will do.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let options = ClientOptions::new()
-            .with_allow_http(config.allow_http)
-            .with_connect_timeout(CONNECT_TIMEOUT)
-            .with_timeout_disabled()
-            .with_read_timeout(READ_TIMEOUT);
-        let (max_retries, retry_timeout) = RETRIES;
-        let mut builder = AmazonS3Builder::new()
-            .with_bucket_name(&config.bucket)
-            .with_region(&config.region)
-            .with_access_key_id(&config.access_key)
-            .with_secret_access_key(&config.secret_key)
-            .with_virtual_hosted_style_request(false)
-            .with_client_options(options)
-            .with_retry(RetryConfig {
-                max_retries,
-                retry_timeout,
-                ..RetryConfig::default()
-            });
-        if let Some(endpoint) = &config.endpoint {
-            builder = builder.with_endpoint(endpoint);
-        }
         let spool = config.spool.clone().unwrap_or_else(std::env::temp_dir);
         std::fs::create_dir_all(&spool)?;
         Ok(Self {
-            store: Arc::new(builder.build()?),
+            store: client(config)?,
             bucket: config.bucket.clone(),
             spool,
         })
@@ -120,7 +125,7 @@ impl S3 {
     }
 
     pub(crate) async fn put(&self, key: &FileKey, bytes: Bytes) -> Result<(), Error> {
-        let unfinished = self.unfinished(key);
+        let unfinished = Unfinished::new(&self.store, path(key));
         let sent = self
             .store
             .put(&unfinished.path, bytes.into())
@@ -132,7 +137,7 @@ impl S3 {
 
     /// Sends a file of so many bytes.
     pub(crate) async fn upload(&self, key: &FileKey, file: File, size: u64) -> Result<(), Error> {
-        let mut unfinished = self.unfinished(key);
+        let mut unfinished = Unfinished::new(&self.store, path(key));
         let sent = self.send(&mut unfinished, file, size).await;
         unfinished.end(sent).await
     }
@@ -172,15 +177,6 @@ impl S3 {
         Ok(())
     }
 
-    fn unfinished(&self, key: &FileKey) -> Unfinished {
-        Unfinished {
-            store: Arc::clone(&self.store),
-            path: path(key),
-            upload: None,
-            is_over: false,
-        }
-    }
-
     pub(crate) async fn open(
         &self,
         key: &FileKey,
@@ -213,9 +209,7 @@ impl S3 {
             }
             Ok(found) => found,
         };
-        let size = found.meta.size;
-        let chunks = found.into_stream().map(|chunk| chunk.map_err(Error::from));
-        Ok(Content::new(size, chunks.boxed()))
+        Ok(content(found))
     }
 
     pub(crate) async fn link(
@@ -247,16 +241,25 @@ impl fmt::Debug for S3 {
 }
 
 /// What a store may have of a file that it shall have whole or not at all.
-struct Unfinished {
+pub(crate) struct Unfinished {
     store: Arc<AmazonS3>,
-    path: Path,
-    upload: Option<Box<dyn MultipartUpload>>,
+    pub(crate) path: Path,
+    pub(crate) upload: Option<Box<dyn MultipartUpload>>,
     is_over: bool,
 }
 
 impl Unfinished {
+    pub(crate) fn new(store: &Arc<AmazonS3>, path: Path) -> Self {
+        Self {
+            store: Arc::clone(store),
+            path,
+            upload: None,
+            is_over: false,
+        }
+    }
+
     /// Removes what is there, if it did not go well.
-    async fn end<E: Into<Error>>(mut self, sent: Result<(), E>) -> Result<(), Error> {
+    pub(crate) async fn end<E: Into<Error>>(mut self, sent: Result<(), E>) -> Result<(), Error> {
         if let Err(error) = sent {
             self.is_over = true;
             clear(&self.store, &self.path, self.upload.take()).await;
@@ -293,11 +296,17 @@ async fn clear(store: &AmazonS3, path: &Path, upload: Option<Box<dyn MultipartUp
     }
 }
 
-async fn remove(store: &AmazonS3, path: &Path) -> Result<(), Error> {
+pub(crate) async fn remove(store: &AmazonS3, path: &Path) -> Result<(), Error> {
     match store.delete(path).await {
         Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
         Err(error) => Err(error.into()),
     }
+}
+
+pub(crate) fn content(found: GetResult) -> Content {
+    let size = found.meta.size;
+    let chunks = found.into_stream().map(|chunk| chunk.map_err(Error::from));
+    Content::new(size, chunks.boxed())
 }
 
 fn path(key: &FileKey) -> Path {
@@ -318,7 +327,7 @@ fn read(mut file: File, length: u64) -> io::Result<(File, PutPayload)> {
 }
 
 /// What went wrong with a write: that a bucket is not there says nothing of a file.
-fn unwritten(error: object_store::Error) -> Error {
+pub(crate) fn unwritten(error: object_store::Error) -> Error {
     Error::Store(Box::new(error))
 }
 

@@ -1,76 +1,169 @@
 //! Backups: the whole server in one archive, and back.
 
 use std::fmt::{self, Display};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::future::Future;
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use eddyline_backup::{Encryption, Identities, KeyPair, Manifest, Summary, restore, take, verify};
-use eddyline_files::Files;
-use eddyline_storage::{Error as StoreError, Store};
-use serde::Serialize;
-use tempfile::NamedTempFile;
-
-use crate::cli::{Backup, Restore, STANDARD};
-use crate::config::Settings;
+use crate::archives::{self, BackupSchedule, BackupTarget, folder_of};
+use crate::cli::{Backup, Restore};
+use crate::config::{BackupRecipient, Settings};
 use crate::output::{self, Reporter};
 use crate::signals::StopSignals;
 use crate::{CommandError, admin, files, secret_key, serve};
+use eddyline_backup::{
+    ArchivePlace, BackupKind, BackupSource, Encryption, Identities, KeyPair, Manifest, PlaceWriter,
+    Progress, Summary, Taken, restore, take, take_into, verify,
+};
+use eddyline_files::Files;
+use eddyline_storage::{Error as StoreError, Store};
+use serde::Serialize;
 
 /// Writes an archive of what the settings name.
 pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), CommandError> {
-    let to = match (&command.new_key, &command.to) {
-        (Some(path), _) => return make_key(path, command.json),
-        (None, Some(to)) => to.clone(),
-        (None, None) => return Err("--to is missing".into()),
-    };
-    let encryption = if command.unencrypted {
-        Encryption::Unencrypted
-    } else {
-        Encryption::recipients(command.recipient.iter().map(String::as_str))?
-    };
+    if let Some(path) = &command.new_key {
+        return make_key(path, command.json);
+    }
+    let target = command.to.as_deref();
+    let target = target
+        .map(|to| BackupTarget::of(&settings, to))
+        .transpose()?;
+    let is_piped = matches!(target, Some(BackupTarget::Standard));
+    let encryption = encryption(&settings, &command)?;
     admin::check_place(&settings).await?;
     check_schema(&settings).await?;
     let stop = StopSignals::catch()?;
-    let place = place_for_files(&settings)?;
-    let is_piped = to == Path::new(STANDARD);
+    let files = place_for_files(&settings)?;
     let reporter = Reporter::new(command.json, is_piped);
-    // Nothing is written when it is there already.
-    let target = (!is_piped).then(|| partial(&to)).transpose()?;
-    let out: Box<dyn Write + Send> = match &target {
-        Some(partial) => Box::new(partial.reopen()?),
-        None => Box::new(io::stdout()),
-    };
-    let store = serve::open_store(&settings).await?;
-    let key = secret_key::for_backup(&settings, &store).await;
-    let (key, progress) = (key?, reporter.clone());
-    let version = env!("CARGO_PKG_VERSION");
-    let (has_secret_key, is_configured) = (key.is_some(), secret_key::is_configured(&settings));
-    let work = take(
-        &store,
-        &place,
-        key,
-        version,
-        BufWriter::new(out),
+    let work = BackupWork {
+        store: serve::open_store(&settings).await?,
+        files,
         encryption,
-        move |now| progress.report(&now),
-    );
-    let taken = until_stopped(stop, work).await;
-    store.close().await;
-    let (taken, _) = taken??;
-    if let Some(partial) = target {
-        keep(partial, &to)?;
-    }
+        reporter: reporter.clone(),
+        kind: match command.incremental {
+            true => BackupKind::Incremental,
+            false => BackupKind::Full,
+        },
+        settings,
+    };
+    let done = until_stopped(stop, work.run(target)).await;
+    work.store.close().await;
+    let (archive, taken, has_secret_key) = done??;
     let answer = Copied {
-        is_configured,
-        ..Copied::new("Wrote", &to, taken.manifest, taken.summary, has_secret_key)
+        is_configured: secret_key::is_configured(&work.settings),
+        ..Copied::new(
+            "Wrote",
+            archive,
+            taken.manifest,
+            taken.summary,
+            has_secret_key,
+        )
     };
     let outcome = answer.or_incomplete();
     let printed = reporter.end(&answer);
     outcome?;
     Ok(printed?)
+}
+
+/// How the archive is encrypted, as the command says or else the settings.
+fn encryption(settings: &Settings, command: &Backup) -> Result<Encryption, CommandError> {
+    if command.unencrypted {
+        return Ok(Encryption::Unencrypted);
+    }
+    if !command.recipient.is_empty() {
+        return Ok(Encryption::recipients(
+            command.recipient.iter().map(String::as_str),
+        )?);
+    }
+    let configured = settings
+        .backup_recipient
+        .iter()
+        .map(BackupRecipient::as_str);
+    match configured.len() {
+        0 => Err(
+            "name the public key that the archive is encrypted for (--recipient age1...), \
+                  or say --unencrypted"
+                .into(),
+        ),
+        _ => Ok(Encryption::recipients(configured)?),
+    }
+}
+
+/// A backup that a command takes.
+struct BackupWork {
+    settings: Settings,
+    store: Store,
+    files: Files,
+    encryption: Encryption,
+    kind: BackupKind,
+    reporter: Reporter,
+}
+
+impl BackupWork {
+    /// The name of the archive, what it has, and whether it has the secret key.
+    async fn run(&self, to: Option<BackupTarget>) -> Result<(String, Taken, bool), CommandError> {
+        let source = BackupSource {
+            store: self.store.clone(),
+            files: self.files.clone(),
+            secret_key: secret_key::for_backup(&self.settings, &self.store).await?,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let has_secret_key = source.secret_key.is_some();
+        let (archive, taken) = match to {
+            None => self.take_scheduled().await?,
+            Some(BackupTarget::Place(place)) => self.take_into(place, source).await?,
+            Some(BackupTarget::Standard) => {
+                let out = BufWriter::new(io::stdout());
+                let taken = take(source, out, self.encryption.clone(), self.progress());
+                (crate::cli::STANDARD.to_owned(), taken.await?.0)
+            }
+            Some(BackupTarget::File(path)) => {
+                let out = BufWriter::new(file(&path)?);
+                let taken = take(source, out, self.encryption.clone(), self.progress());
+                let (taken, out) = taken.await?;
+                let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+                out.finish()
+                    .map_err(|error| cannot("write", &path, &error))?;
+                (path.display().to_string(), taken)
+            }
+        };
+        Ok((archive, taken, has_secret_key))
+    }
+
+    /// As the server takes one when it is due.
+    async fn take_scheduled(&self) -> Result<(String, Taken), CommandError> {
+        let schedule = BackupSchedule::new(&self.settings, &self.store, &self.files)?;
+        let schedule = schedule.ok_or("--to is missing, and backup_to is not set")?;
+        let kept = schedule.take(self.progress()).await?;
+        Ok((kept.name.to_string(), kept.taken))
+    }
+
+    async fn take_into(
+        &self,
+        place: ArchivePlace,
+        source: BackupSource,
+    ) -> Result<(String, Taken), CommandError> {
+        let key = secret_key::for_indexes(&self.settings, &self.store).await?;
+        let shown = place.to_string();
+        let encryption = self.encryption.clone();
+        let kept = take_into(place, source, self.kind, encryption, key, self.progress()).await?;
+        let archive = format!("{}/{}", shown.trim_end_matches('/'), kept.name);
+        Ok((archive, kept.taken))
+    }
+
+    fn progress(&self) -> impl FnMut(Progress) + Send + use<> {
+        let reporter = self.reporter.clone();
+        move |now| reporter.report(&now)
+    }
+}
+
+/// A file that is there once it is whole.
+fn file(path: &Path) -> Result<PlaceWriter, CommandError> {
+    let name = path.file_name().ok_or("--to names no file")?;
+    let folder = ArchivePlace::folder(folder_of(path));
+    Ok(folder.begin(&name.to_string_lossy())?)
 }
 
 /// Does work that a signal ends, with what it has begun to write.
@@ -94,25 +187,6 @@ pub(crate) async fn check_schema(settings: &Settings) -> Result<(), CommandError
     Err("the tables are those of an older version of Eddyline: use its program, or start `eddyline serve` of this \
          version first, which upgrades them"
         .into())
-}
-
-/// Gives the archive its name, now that it is whole.
-fn keep(partial: NamedTempFile, to: &Path) -> Result<(), CommandError> {
-    partial.as_file().sync_all()?;
-    if let Err(failed) = partial.persist_noclobber(to) {
-        let (_, path) = failed.file.keep()?;
-        let error = cannot("write", to, &failed.error);
-        return Err(format!("{error}; the archive is {}", path.display()).into());
-    }
-    // The name, too, outlives a power cut.
-    Ok(File::open(folder_of(to))?.sync_all()?)
-}
-
-fn folder_of(path: &Path) -> &Path {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
 }
 
 fn make_key(path: &Path, json: bool) -> Result<(), CommandError> {
@@ -147,13 +221,7 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
         Some(path) => Identities::from_file(path)?,
         None => Identities::default(),
     };
-    let source: Box<dyn Read + Send> = if command.from == Path::new(STANDARD) {
-        Box::new(io::stdin())
-    } else {
-        let file = File::open(&command.from);
-        Box::new(file.map_err(|error| cannot("read", &command.from, &error))?)
-    };
-    let source = BufReader::new(source);
+    let (source, shown) = archives::source(&settings, &command.from).await?;
     let reporter = Reporter::new(command.json, false);
     let progress = reporter.clone();
     let progress = move |now| progress.report(&now);
@@ -180,7 +248,7 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
     };
     let answer = Copied::new(
         word,
-        &command.from,
+        shown,
         restored.manifest,
         restored.summary,
         restored.has_secret_key,
@@ -194,17 +262,6 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
 pub(crate) fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {
     let place = files::open(settings)?.place;
     place.ok_or_else(|| "there is no place for files".into())
-}
-
-/// The file beside the archive that becomes it once it is whole.
-fn partial(path: &Path) -> Result<NamedTempFile, CommandError> {
-    if path.exists() {
-        return Err(format!("{} is there already", path.display()).into());
-    }
-    let made = tempfile::Builder::new()
-        .prefix(".eddyline-backup-")
-        .tempfile_in(folder_of(path));
-    Ok(made.map_err(|error| cannot("write", path, &error))?)
 }
 
 fn cannot(what: &str, path: &Path, error: &io::Error) -> String {
@@ -236,14 +293,14 @@ struct Copied {
 impl Copied {
     fn new(
         word: &'static str,
-        archive: &Path,
+        archive: String,
         manifest: Manifest,
         summary: Summary,
         has_secret_key: bool,
     ) -> Self {
         Self {
             word,
-            archive: archive.display().to_string(),
+            archive,
             version: manifest.version,
             created_at: manifest.created_at,
             schema: manifest.schema,

@@ -17,7 +17,9 @@ use std::path::{Path, PathBuf};
 use self::options::layers::{Environment, Layers, read_file, similar};
 pub(crate) use self::options::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
-pub(crate) use self::values::{DatabaseUrl, LogDirectives, LogFormat, Profile, SmtpSecurity};
+pub(crate) use self::values::{
+    BackupPlace, BackupRecipient, DatabaseUrl, LogDirectives, LogFormat, Profile, SmtpSecurity,
+};
 use crate::owners::Denied;
 
 /// What the names of all variables begin with.
@@ -47,6 +49,8 @@ pub(crate) enum OptionGroup {
     Mail,
     /// Where files are, and how they are handed out.
     Files,
+    /// Where backups go, and when.
+    Backups,
     /// What applications may do for users.
     Applications,
     /// How much of everything.
@@ -65,6 +69,7 @@ impl OptionGroup {
             Self::Https => "HTTPS and proxies",
             Self::Mail => "Mail",
             Self::Files => "Files",
+            Self::Backups => "Backups",
             Self::Applications => "Applications (OAuth)",
             Self::Limits => "Limits",
             Self::Logging => "Logging",
@@ -152,7 +157,7 @@ pub(crate) fn load_for_demo(
     environment.layer.retain(|option| {
         !matches!(
             option.group,
-            OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files
+            OptionGroup::Data | OptionGroup::Mail | OptionGroup::Files | OptionGroup::Backups
         )
     });
     finish(
@@ -256,6 +261,7 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
     ] {
         needs(key, "files_s3_bucket")?;
     }
+    needs("backup_to", "backup_recipient")?;
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
         let problem = format!(

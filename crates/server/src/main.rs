@@ -6,6 +6,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, reason = "a panic fails the test"))]
 
 mod admin;
+mod archives;
 mod backup;
 mod check;
 mod cli;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use eddyline_app::{Error, ErrorKind, KeyMaterial, Secret, what_is_sealed};
 use eddyline_auth::SealingKey;
-use eddyline_backup::KeyPlace;
+use eddyline_backup::{IndexKey, KeyPlace};
 use eddyline_storage::{SECRET_KEY_SETTING, Store};
 
 use crate::CommandError;
@@ -108,11 +108,7 @@ pub(crate) async fn for_backup(
     let key = match find(settings)? {
         KeyLookup::Given(KeyMaterial(key)) => Some(key),
         KeyLookup::Missing(_) => None,
-        KeyLookup::InDatabase => {
-            store
-                .read(|reader| reader.settings().find(SECRET_KEY_SETTING))
-                .await?
-        }
+        KeyLookup::InDatabase => kept_in_database(store).await?,
     };
     match what_is_sealed(store).await? {
         Some(sealed) if key.is_none() => Err(format!(
@@ -121,6 +117,29 @@ pub(crate) async fn for_backup(
         .into()),
         _ => Ok(key),
     }
+}
+
+/// The key for the indexes of backups, derived from the secret key. Where there is none, nothing was
+/// served yet, and no backup builds on another.
+pub(crate) async fn for_indexes(
+    settings: &Settings,
+    store: &Store,
+) -> Result<IndexKey, CommandError> {
+    let key = match find(settings)? {
+        KeyLookup::Given(KeyMaterial(key)) => Some(key),
+        KeyLookup::Missing(_) => None,
+        KeyLookup::InDatabase => kept_in_database(store).await?,
+    };
+    Ok(match key {
+        Some(key) => IndexKey::derive(&key),
+        None => IndexKey::random()?,
+    })
+}
+
+async fn kept_in_database(store: &Store) -> Result<Option<Vec<u8>>, CommandError> {
+    let find =
+        |reader: &mut eddyline_storage::Reader<'_>| reader.settings().find(SECRET_KEY_SETTING);
+    Ok(store.read(find).await?)
 }
 
 /// Whether the operator keeps the key, apart from the data.

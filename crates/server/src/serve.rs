@@ -14,6 +14,7 @@ use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
 
 use crate::CommandError;
+use crate::archives::BackupSchedule;
 use crate::config::{self, LogFormat, Settings};
 use crate::logging::ProcessLog;
 use crate::metrics::MetricsListener;
@@ -49,6 +50,7 @@ pub(crate) struct Node {
     /// The certificate that is shown, which can be replaced.
     certificates: Option<Certificates>,
     metrics: Option<Server>,
+    backups: Option<BackupSchedule>,
     metrics_address: Option<SocketAddr>,
 }
 
@@ -75,7 +77,11 @@ impl Node {
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
-        let app = open_app(&settings, addresses, Some(mail), files, integration).await?;
+        let store = open_store(&settings).await?;
+        let place = files.place.clone();
+        let backups = place.map(|place| BackupSchedule::new(&settings, &store, &place));
+        let backups = backups.transpose()?.flatten();
+        let app = open_app(&settings, store, addresses, Some(mail), files, integration).await?;
         let background = app.start().await?;
         let http = http_config(&settings, metrics.is_some());
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
@@ -100,6 +106,7 @@ impl Node {
             background,
             certificates,
             metrics,
+            backups,
             metrics_address,
         })
     }
@@ -121,6 +128,7 @@ impl Node {
             signals,
             background,
             metrics,
+            backups,
             ..
         } = self;
 
@@ -138,10 +146,17 @@ impl Node {
                 None => std::future::pending().await,
             }
         };
+        let backed_up = async {
+            match backups {
+                Some(backups) => backups.run().await,
+                None => std::future::pending().await,
+            }
+        };
         // The metrics are there until the last answer.
         tokio::select! {
             () = server.run(ending) => {}
             () = measured => {}
+            () = backed_up => {}
         }
         let outcome = background.stop().await;
         app.close().await;
@@ -163,15 +178,15 @@ fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> CommandError {
     format!("cannot listen on {address}: {error}").into()
 }
 
-/// Opens the store and puts an application on it, which sends mail if it is told how.
+/// Puts an application on a store, which sends mail if it is told how.
 pub(crate) async fn open_app(
     settings: &Settings,
+    store: Store,
     addresses: Addresses,
     mail: Option<Mailing>,
     files: FilesConfig,
     integration: Option<SocketAddr>,
 ) -> Result<App, CommandError> {
-    let store = open_store(settings).await?;
     let key = secret_key::material(settings, &store).await?;
     let config = Config {
         addresses,

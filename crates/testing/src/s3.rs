@@ -113,6 +113,17 @@ impl S3Server {
         names(&self.folder.path().join(BUCKET))
     }
 
+    /// The names of the objects below a prefix, without it, in order; none where nothing has it.
+    #[must_use]
+    pub fn objects_below(&self, prefix: &str) -> Vec<String> {
+        let folder = self.folder.path().join(BUCKET).join(prefix);
+        if folder.is_dir() {
+            names(&folder)
+        } else {
+            Vec::new()
+        }
+    }
+
     /// How many parts of unfinished uploads it holds.
     #[must_use]
     pub fn parts(&self) -> usize {

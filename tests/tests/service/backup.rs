@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use eddyline_client::Json;
 use eddyline_testing::postgres::{self, Database};
 use eddyline_testing::s3::S3Server;
-use eddyline_tests::{Backend, Server, Setting, eddyline, note_secret};
+use eddyline_tests::{Backend, Caller, Server, Setting, eddyline, note_secret};
 use tempfile::TempDir;
 
 use crate::files::in_json;
@@ -15,6 +15,7 @@ mod archives;
 mod checks;
 mod damage;
 mod drill;
+mod rotation;
 
 const RECIPIENT: &str = "age1jersunee65a6gpq29hv4jfttgcp2gxvz0q5v02das8mh00ydnyaqtz5d6g";
 const IDENTITY: &str = "AGE-SECRET-KEY-17ZHLP0JU7S7PDMK9N27KL3TH0ZUNUSMDUGKWCGT72KQAKNQF0KWSRYMP5P";
@@ -42,6 +43,15 @@ impl Site {
             database,
             store,
         })
+    }
+
+    /// Another empty place of this kind.
+    fn another(&self) -> Self {
+        let backend = match self.database {
+            Some(_) => Backend::Postgres,
+            None => Backend::Sqlite,
+        };
+        Self::new(backend, self.store.is_some()).expect("there was one before")
     }
 
     fn data(&self) -> PathBuf {
@@ -102,7 +112,12 @@ impl Site {
 
     /// Starts a server on it.
     fn serve(&self) -> Server {
-        let options = self.file_options();
+        self.serve_with(&[])
+    }
+
+    /// Starts a server on it, with more options.
+    fn serve_with(&self, options: &[String]) -> Server {
+        let options = [&self.file_options()[..], options].concat();
         let options: Vec<_> = options.iter().map(String::as_str).collect();
         let setting = Setting {
             database: self.database.clone(),
@@ -124,6 +139,16 @@ fn serve_files(site: &Site, texts: &[&str]) -> (Server, Vec<String>) {
     }
     let keys = server.kept_files();
     (server, keys)
+}
+
+/// The same user at a restored server.
+fn again(server: &Server, caller: &Caller) -> Caller {
+    Caller {
+        id: caller.id,
+        token: caller.token.clone(),
+        client: server.client().api_token(&caller.token).build().unwrap(),
+        email: caller.email.clone(),
+    }
 }
 
 /// Runs a command that must succeed.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::encryption::{Encryption, Identities, KeyPair};
 pub(crate) use self::reader::{ArchiveReader, Part, Parts};
-pub(crate) use self::writer::ArchiveWriter;
+pub(crate) use self::writer::{ArchiveWriter, Finished};
 
 /// The format that is written, and the newest that is read.
 pub(crate) const FORMAT: u32 = 1;
@@ -21,6 +21,8 @@ const SECRET_KEY: &str = "secret_key";
 const SUMMARY: &str = "summary.json";
 const TABLES: &str = "tables/";
 const FILES: &str = "files/";
+/// The last entries of a table and of the files, with what earlier archives have.
+const REFERENCES: &str = "references/";
 
 /// What an archive begins with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,9 @@ pub struct Manifest {
     pub tables: BTreeMap<String, Vec<String>>,
     /// The highest number that each table had given to a row.
     pub sequences: BTreeMap<String, i64>,
+    /// The names of the archives that have what an incremental one has not, the full one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bases: Vec<String>,
 }
 
 /// What an archive ends with.
@@ -74,12 +79,13 @@ mod tests {
             log_position: 7,
             tables: BTreeMap::from([("users".to_owned(), columns)]),
             sequences: BTreeMap::new(),
+            bases: Vec::new(),
         }
     }
 
     /// An archive with so many rows of 100 kB, a key and a file.
     fn archive(encryption: &Encryption, rows: usize) -> Vec<u8> {
-        let mut writer = ArchiveWriter::begin(Vec::new(), encryption, &manifest()).unwrap();
+        let mut writer = ArchiveWriter::begin(Vec::new(), encryption, &manifest(), None).unwrap();
         writer.secret_key(b"the key").unwrap();
         for number in 0..rows {
             let row = format!("[{number},\"{}\"]", "x".repeat(100_000));
@@ -88,7 +94,11 @@ mod tests {
         writer.end_table().unwrap();
         writer.file("0123", 5, &b"bytes"[..]).unwrap();
         writer.note_missing("4567");
-        let (summary, bytes) = writer.finish().unwrap();
+        let Finished {
+            summary,
+            out: bytes,
+            ..
+        } = writer.finish().unwrap();
         assert_eq!(summary.rows["users"], rows as u64);
         bytes
     }
@@ -101,7 +111,8 @@ mod tests {
         while let Some(part) = parts.next()? {
             seen.push(match part {
                 Part::SecretKey(key) => format!("key of {} bytes", key.len()),
-                Part::Rows { table, rows } => format!("{} rows of {table}", rows.len()),
+                Part::RowsReferences { .. } | Part::FileReferences(_) => "references".to_owned(),
+                Part::Rows { table, rows, .. } => format!("{} rows of {table}", rows.len()),
                 Part::File {
                     key,
                     size,
@@ -165,8 +176,9 @@ mod tests {
             format: FORMAT + 1,
             ..manifest()
         };
-        let writer = ArchiveWriter::begin(Vec::new(), &Encryption::Unencrypted, &newer).unwrap();
-        let (_, bytes) = writer.finish().unwrap();
+        let writer =
+            ArchiveWriter::begin(Vec::new(), &Encryption::Unencrypted, &newer, None).unwrap();
+        let bytes = writer.finish().unwrap().out;
         let mut reader = ArchiveReader::open(&bytes[..], &Identities::default()).unwrap();
         let refused = reader.read().err().unwrap();
         assert!(matches!(refused, Error::TooNew(2)), "{refused}");

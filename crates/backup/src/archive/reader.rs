@@ -3,11 +3,13 @@ use std::io::{self, Read};
 use std::rc::Rc;
 
 use flate2::read::GzDecoder;
+use serde::de::DeserializeOwned;
 use tar::{Archive, Entries, Entry, EntryType};
 
 use super::encryption::Identities;
 use super::trailer::TrailerReader;
-use super::{FILES, FORMAT, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
+use super::{FILES, FORMAT, MANIFEST, Manifest, REFERENCES, SECRET_KEY, SUMMARY, Summary, TABLES};
+use crate::index::{FileReference, RowsReference};
 use crate::{Error, Result};
 
 /// How many bytes an entry may have that is read as a whole, unpacked. Those of ours have a few
@@ -45,8 +47,17 @@ pub(crate) enum Part<'a> {
     SecretKey(Vec<u8>),
     Rows {
         table: String,
+        /// The name of the entry.
+        entry: String,
         rows: Vec<String>,
     },
+    /// Rows that earlier archives have.
+    RowsReferences {
+        table: String,
+        references: Vec<RowsReference>,
+    },
+    /// Files that earlier archives have.
+    FileReferences(Vec<FileReference>),
     File {
         key: String,
         size: u64,
@@ -124,14 +135,22 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
         if path == SECRET_KEY {
             return Ok(Part::SecretKey(whole(entry)?));
         }
-        if let Some((table, _)) = path
+        if let Some((table, name)) = path
             .strip_prefix(TABLES)
             .and_then(|rest| rest.split_once('/'))
         {
-            let rows = lines(path, entry)?;
-            *self.seen.rows.entry(table.to_owned()).or_default() += rows.len() as u64;
-            let table = table.to_owned();
-            return Ok(Part::Rows { table, rows });
+            return self.rows(path, (table, name), entry);
+        }
+        if path
+            .strip_prefix(FILES)
+            .is_some_and(|name| name.starts_with(REFERENCES))
+        {
+            let references: Vec<FileReference> = references(path, entry)?;
+            self.seen.files += references.len() as u64;
+            for reference in &references {
+                self.seen.bytes = self.seen.bytes.saturating_add(reference.size);
+            }
+            return Ok(Part::FileReferences(references));
         }
         if let Some(key) = path.strip_prefix(FILES) {
             let size = entry.size();
@@ -144,6 +163,30 @@ impl<'a, 'r: 'a> Parts<'a, 'r> {
             });
         }
         Err(Error::Damaged(format!("{path} is no entry of a backup")))
+    }
+
+    fn rows(
+        &mut self,
+        path: &str,
+        (table, name): (&str, &str),
+        entry: impl Read,
+    ) -> Result<Part<'a>> {
+        let seen = self.seen.rows.entry(table.to_owned()).or_default();
+        let table = table.to_owned();
+        if name.starts_with(REFERENCES) {
+            let references: Vec<RowsReference> = references(path, entry)?;
+            for reference in &references {
+                *seen = seen.saturating_add(reference.rows);
+            }
+            return Ok(Part::RowsReferences { table, references });
+        }
+        let rows = rows(path, entry)?;
+        *seen += rows.len() as u64;
+        Ok(Part::Rows {
+            table,
+            entry: path.to_owned(),
+            rows,
+        })
     }
 
     /// Makes sure that everything was read, to the last byte.
@@ -184,15 +227,26 @@ fn whole(entry: impl Read) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn lines(path: &str, entry: impl Read) -> Result<Vec<String>> {
-    let damaged = |reason: String| Error::Damaged(format!("{path}: {reason}"));
+fn text(path: &str, entry: impl Read) -> Result<String> {
     let text = String::from_utf8(whole(GzDecoder::new(entry))?);
-    let text = text.map_err(|error| damaged(error.to_string()))?;
+    text.map_err(|error| Error::Damaged(format!("{path}: {error}")))
+}
+
+fn rows(path: &str, entry: impl Read) -> Result<Vec<String>> {
+    let text = text(path, entry)?;
     let rows = text.lines().map(|line| match line.starts_with('[') {
         true => Ok(line.to_owned()),
-        false => Err(damaged("a line is no row".to_owned())),
+        false => Err(Error::Damaged(format!("{path}: a line is no row"))),
     });
     rows.collect()
+}
+
+fn references<T: DeserializeOwned>(path: &str, entry: impl Read) -> Result<Vec<T>> {
+    let text = text(path, entry)?;
+    let references = text.lines().map(|line| {
+        serde_json::from_str(line).map_err(|error| Error::Damaged(format!("{path}: {error}")))
+    });
+    references.collect()
 }
 
 #[cfg(test)]

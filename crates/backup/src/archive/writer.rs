@@ -1,36 +1,69 @@
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use ring::digest::{SHA256, digest};
 use serde::Serialize;
 use tar::{Builder, EntryType, Header};
 
 use super::encryption::{EncryptedWriter, Encryption};
 use super::trailer::TrailerWriter;
-use super::{FILES, MANIFEST, Manifest, SECRET_KEY, SUMMARY, Summary, TABLES};
+use super::{FILES, MANIFEST, Manifest, REFERENCES, SECRET_KEY, SUMMARY, Summary, TABLES};
 use crate::Result;
+use crate::index::{ChainIndex, FileReference, RowsReference};
 
 /// How many bytes of rows one entry has, unless one row has more.
 const PART_BYTES: usize = 4 * 1024 * 1024;
+/// How many bytes of rows one entry has at least and on average, where incremental backups are to
+/// find those that stay the same.
+const CHUNK_LEAST: usize = 64 * 1024;
+const CHUNK_AVERAGE: u64 = 256 * 1024;
+/// How many references one entry has. They take about 150 bytes each.
+const REFERENCES_OF_ENTRY: usize = 100_000;
 
 /// Writes an archive, entry after entry.
 pub(crate) struct ArchiveWriter<W: Write> {
     tar: Builder<TrailerWriter<EncryptedWriter<W>>>,
     summary: Summary,
+    tables: BTreeMap<String, Vec<String>>,
     /// The rows that wait to be an entry, and of which table they are.
     table: String,
     entries: usize,
     rows: Vec<u8>,
+    row_count: u64,
+    /// What earlier archives have, for one that others build on.
+    index: Option<ChainIndex>,
+    rows_references: Vec<RowsReference>,
+    file_references: Vec<FileReference>,
+}
+
+/// An archive that has its end.
+pub(crate) struct Finished<W> {
+    pub(crate) summary: Summary,
+    pub(crate) out: W,
+    /// What it has of its own.
+    pub(crate) index: Option<Vec<u8>>,
 }
 
 impl<W: Write> ArchiveWriter<W> {
-    pub(crate) fn begin(out: W, encryption: &Encryption, manifest: &Manifest) -> Result<Self> {
+    pub(crate) fn begin(
+        out: W,
+        encryption: &Encryption,
+        manifest: &Manifest,
+        index: Option<ChainIndex>,
+    ) -> Result<Self> {
         let mut writer = Self {
             tar: Builder::new(TrailerWriter::new(encryption.encrypt(out)?)),
             summary: Summary::default(),
             table: String::new(),
             entries: 0,
             rows: Vec::with_capacity(PART_BYTES),
+            row_count: 0,
+            tables: manifest.tables.clone(),
+            index,
+            rows_references: Vec::new(),
+            file_references: Vec::new(),
         };
         writer.json(MANIFEST, manifest)?;
         Ok(writer)
@@ -63,25 +96,85 @@ impl<W: Write> ArchiveWriter<W> {
         }
         self.rows.extend_from_slice(row.as_bytes());
         self.rows.push(b'\n');
+        self.row_count += 1;
         *self.summary.rows.entry(table.to_owned()).or_default() += 1;
-        if self.rows.len() >= PART_BYTES {
-            self.end_table()?;
+        let is_full = self.rows.len() >= PART_BYTES;
+        if is_full || self.index.is_some() && self.rows.len() >= CHUNK_LEAST && ends_chunk(row) {
+            self.end_chunk()?;
         }
         Ok(())
     }
 
-    /// Makes an entry of the rows that wait.
-    pub(crate) fn end_table(&mut self) -> Result<()> {
+    /// Makes an entry of the rows that wait, or refers to an earlier archive that has them.
+    fn end_chunk(&mut self) -> Result<()> {
         if self.rows.is_empty() {
             return Ok(());
         }
         let path = format!("{TABLES}{}/{:06}.jsonl.gz", self.table, self.entries);
-        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-        packed.write_all(&self.rows)?;
-        let packed = packed.finish()?;
+        if let Some(reference) = self.find_chunk(&path)? {
+            self.rows_references.push(reference);
+        } else {
+            let packed = packed(&self.rows)?;
+            self.entries += 1;
+            self.entry(&path, packed.len() as u64, &packed[..])?;
+        }
         self.rows.clear();
-        self.entries += 1;
-        self.entry(&path, packed.len() as u64, &packed[..])
+        self.row_count = 0;
+        Ok(())
+    }
+
+    fn find_chunk(&mut self, path: &str) -> Result<Option<RowsReference>> {
+        let Some(index) = &mut self.index else {
+            return Ok(None);
+        };
+        let columns = self.tables.get(&self.table);
+        let table = (&*self.table, columns.map_or(&[][..], Vec::as_slice));
+        index.find_or_note_rows(table, (&self.rows, self.row_count), path)
+    }
+
+    /// Ends the table whose rows came last.
+    pub(crate) fn end_table(&mut self) -> Result<()> {
+        self.end_chunk()?;
+        let references = std::mem::take(&mut self.rows_references);
+        let path = format!("{TABLES}{}/{REFERENCES}", self.table);
+        self.references(&path, &references)
+    }
+
+    fn references<T: Serialize>(&mut self, path: &str, references: &[T]) -> Result<()> {
+        for (number, part) in references.chunks(REFERENCES_OF_ENTRY).enumerate() {
+            let mut lines = Vec::new();
+            for reference in part {
+                serde_json::to_writer(&mut lines, reference).map_err(std::io::Error::from)?;
+                lines.push(b'\n');
+            }
+            let packed = packed(&lines)?;
+            let path = format!("{path}{number:06}.jsonl.gz");
+            self.entry(&path, packed.len() as u64, &packed[..])?;
+        }
+        Ok(())
+    }
+
+    /// Refers to a file in an earlier archive, if one has it.
+    pub(crate) fn refer_to_file(&mut self, key: &str, size: u64) -> bool {
+        let found = self.index.as_ref().and_then(|index| index.find_file(key));
+        let Some(archive) = found.map(str::to_owned) else {
+            return false;
+        };
+        let key = key.to_owned();
+        self.file_references
+            .push(FileReference { archive, key, size });
+        self.summary.files += 1;
+        self.summary.bytes += size;
+        true
+    }
+
+    /// Notes that the file that was added last is as it was once sent, so that later archives refer
+    /// to it.
+    pub(crate) fn note_intact(&mut self, key: &str) -> Result<()> {
+        match &mut self.index {
+            Some(index) => index.note_file(key),
+            None => Ok(()),
+        }
     }
 
     /// Adds a file of exactly this size.
@@ -105,12 +198,35 @@ impl<W: Write> ArchiveWriter<W> {
     }
 
     /// Ends the archive.
-    pub(crate) fn finish(mut self) -> Result<(Summary, W)> {
+    pub(crate) fn finish(mut self) -> Result<Finished<W>> {
         self.end_table()?;
+        let references = std::mem::take(&mut self.file_references);
+        self.references(&format!("{FILES}{REFERENCES}"), &references)?;
         let summary = std::mem::take(&mut self.summary);
         self.json(SUMMARY, &summary)?;
         let mut out = self.tar.into_inner()?.finish()?.finish()?;
         out.flush()?;
-        Ok((summary, out))
+        let index = self.index.map(ChainIndex::finish).transpose()?;
+        Ok(Finished {
+            summary,
+            out,
+            index,
+        })
     }
+}
+
+fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(bytes)?;
+    Ok(packed.finish()?)
+}
+
+/// Whether an entry ends behind this row. It depends on nothing else, so that a row that is added
+/// or changed moves no other end.
+fn ends_chunk(row: &str) -> bool {
+    let digest = digest(&SHA256, row.as_bytes());
+    let number = digest.as_ref()[..8]
+        .iter()
+        .fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
+    number % CHUNK_AVERAGE < row.len() as u64
 }

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
+#[cfg(feature = "s3")]
+mod bucket;
 mod folder;
 mod keeping;
 mod pictures;

@@ -15,12 +15,14 @@ Examples:
   eddyline backup --new-key key.txt
 
   eddyline backup --data-dir /var/lib/eddyline --recipient age1… --to /backup/monday.tar.age
+  eddyline backup --recipient age1… --to s3://backups/chat --incremental
   eddyline backup --recipient age1… --to - | ssh elsewhere 'cat >eddyline.tar.age'";
 
 pub(super) const RESTORE_EXAMPLES: &str = "\
 Examples:
   eddyline restore --from /backup/monday.tar.age --identity key.txt --data-dir /var/lib/eddyline
   eddyline restore --from /backup/monday.tar.age --identity key.txt --verify
+  eddyline restore --from s3://backups/chat --identity key.txt --data-dir /var/lib/eddyline
 
 A backup of an SQLite file can be restored into PostgreSQL, and files of a folder into a store that
 speaks S3, and back: the options say where the data goes.";
@@ -32,12 +34,16 @@ pub(crate) struct Backup {
     pub(crate) options: Flags<BackupOptions>,
     #[command(flatten)]
     pub(crate) config: ConfigFile,
-    /// Archive to write, where nothing is yet; - for the standard output
-    #[arg(long, value_name = "FILE", required_unless_present = "new_key")]
-    pub(crate) to: Option<PathBuf>,
+    /// Archive to write, where nothing is yet; - for the standard output. Or a folder or
+    /// s3://BUCKET/PREFIX, where it gets a name; without it the place that backup_to names
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) to: Option<String>,
+    /// Write what the archives in the folder or bucket do not have already
+    #[arg(long, requires = "to")]
+    pub(crate) incremental: bool,
     /// Public key of age that the archive is encrypted for (age1…); give several so that each of
-    /// their owners can read it
-    #[arg(long, value_name = "KEY", required_unless_present_any = ["unencrypted", "new_key"])]
+    /// their owners can read it. Without it those of backup_recipient
+    #[arg(long, value_name = "KEY")]
     pub(crate) recipient: Vec<String>,
     /// Do not encrypt the archive. It holds all messages and the secret key in plain text
     #[arg(long, conflicts_with = "recipient")]
@@ -76,9 +82,10 @@ pub(crate) struct Restore {
     pub(crate) options: Flags<BackupOptions>,
     #[command(flatten)]
     pub(crate) config: ConfigFile,
-    /// Archive to read; - for the standard input
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: PathBuf,
+    /// Archive to read, also s3://BUCKET/PREFIX/NAME; the newest in a folder or bucket; - for the
+    /// standard input
+    #[arg(long, value_name = "PLACE")]
+    pub(crate) from: String,
     /// File with the private key of age that the archive was encrypted for
     #[arg(long, value_name = "FILE")]
     pub(crate) identity: Option<PathBuf>,

@@ -30,6 +30,7 @@ impl Selection for ServeOptions {
         OptionGroup::Https,
         OptionGroup::Mail,
         OptionGroup::Files,
+        OptionGroup::Backups,
         OptionGroup::Applications,
         OptionGroup::Limits,
         OptionGroup::Logging,

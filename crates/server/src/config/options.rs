@@ -13,8 +13,8 @@ use ipnet::IpNet;
 use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
 use super::values::{
-    BaseUrl, Count, DatabaseUrl, LogDirectives, LogFormat, PathPrefix, Profile, SmtpPassword,
-    SmtpSecurity, StoreSecret, Value,
+    BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, LogDirectives, LogFormat,
+    PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
 
@@ -211,6 +211,29 @@ options! {
         /// Most files that are handed out at once; a caller, an organization and an address have
         /// shares
         max_downloads: NonZeroUsize = value("512"), "COUNT";
+    }
+
+    Backups {
+        /// Folder for backups, or s3://BUCKET/PREFIX; with it the server takes them by itself
+        backup_to: Option<BackupPlace> = absent("none"), "PLACE";
+        /// Public key of age (age1...) that backups are encrypted for; may be given several times
+        backup_recipient: Vec<BackupRecipient> = absent("none"), "KEY";
+        /// Time from one backup to the next
+        backup_interval: Lifetime = value("1d"), "TIME";
+        /// Time from one full backup to the next; those between them are incremental
+        backup_full_interval: Lifetime = value("7d"), "TIME";
+        /// How long backups are kept
+        backup_keep: Lifetime = value("30d"), "TIME";
+        /// Address of the store with the bucket for backups, unless it is that of AWS
+        backup_s3_endpoint: Option<BaseUrl> = absent("files_s3_endpoint"), "URL";
+        /// Region of that bucket
+        backup_s3_region: Option<String> = absent("files_s3_region"), "REGION";
+        /// Access key of that store
+        backup_s3_access_key: Option<String> = absent("files_s3_access_key"), "ID";
+        /// Secret of that key
+        backup_s3_secret_key: Option<StoreSecret> = absent("files_s3_secret_key"), "SECRET";
+        /// Whether that store may be without TLS: on or off
+        backup_s3_allow_http: Option<Switch> = absent("files_s3_allow_http"), "SWITCH";
     }
 
     Applications {

@@ -6,8 +6,8 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use eddyline_backup::Encryption;
 use eddyline_model::paths::is_reserved;
-
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
 
@@ -431,6 +431,67 @@ impl Value for StoreSecret {
         } else {
             Ok(Self(text.to_owned()))
         }
+    }
+}
+
+/// Where backups go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BackupPlace {
+    Folder(PathBuf),
+    /// A bucket, and what the names of its objects begin with.
+    Bucket {
+        bucket: String,
+        prefix: String,
+    },
+}
+
+impl BackupPlace {
+    /// Reads a folder's path or an address with `s3:`.
+    pub(crate) fn parse_place(text: &str) -> Result<Self, String> {
+        let Some(rest) = text.strip_prefix("s3://") else {
+            return PathBuf::parse(text).map(Self::Folder);
+        };
+        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        if bucket.is_empty() {
+            return Err(format!("{text:?} names no bucket, as s3://BUCKET/PREFIX"));
+        }
+        Ok(Self::Bucket {
+            bucket: bucket.to_owned(),
+            prefix: prefix.trim_end_matches('/').to_owned(),
+        })
+    }
+}
+
+impl Value for BackupPlace {
+    fn parse(text: &str) -> Result<Self, String> {
+        Self::parse_place(text)
+    }
+}
+
+/// A public key of age.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BackupRecipient(String);
+
+impl BackupRecipient {
+    /// As it was written.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Value for Vec<BackupRecipient> {
+    const LIST: bool = true;
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let keys = text
+            .split(',')
+            .map(str::trim)
+            .filter(|key| !key.is_empty())
+            .map(|key| match Encryption::recipients([key]) {
+                Ok(_) => Ok(BackupRecipient(key.to_owned())),
+                Err(error) => Err(error.to_string()),
+            });
+        keys.collect()
     }
 }
 

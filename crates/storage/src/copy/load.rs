@@ -13,6 +13,26 @@ pub struct Load<'c> {
 }
 
 impl Store {
+    /// Whether there is no database at `url`, or one without tables, which [`Store::load`] fills.
+    ///
+    /// Blocks while it connects.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Url`] and [`Error::Unavailable`].
+    pub fn is_empty(url: &str) -> Result<bool> {
+        if !Self::exists(url)? {
+            return Ok(true);
+        }
+        let mut connection = connect_as_is(&Location::parse(url)?)?;
+        let mut reader = connection.reader();
+        let mut load = Load {
+            c: crate::reader::Connected::connection(&mut reader),
+            described: Vec::new(),
+        };
+        each!(load, is_empty)
+    }
+
     /// Fills the empty database at `url` with rows of the schema that a dump had, and brings it up
     /// to date. All is done in one transaction.
     ///

@@ -8,7 +8,7 @@ use eddyline_tests::{Acme, Backend, Caller, Listener, Patience, Server};
 use tokio::task::{JoinSet, block_in_place};
 use url::Url;
 
-use super::Site;
+use super::{Site, again};
 use crate::files::in_json;
 
 const MAIN: &str = "acme/main";
@@ -165,16 +165,6 @@ async fn drill(from: &Site, to: &Site) {
         .iter()
         .filter(|message| message["event"] == "message");
     assert_eq!(found.as_array().unwrap().len(), texts.count().min(100));
-}
-
-/// The same user at a restored server.
-fn again(server: &Server, caller: &Caller) -> Caller {
-    Caller {
-        id: caller.id,
-        token: caller.token.clone(),
-        client: server.client().api_token(&caller.token).build().unwrap(),
-        email: caller.email.clone(),
-    }
 }
 
 async fn all_messages(reader: &Caller) -> Vec<Json> {

@@ -1,0 +1,8 @@
+//! Where the archives of backups are, and the backups that servers take by themselves.
+
+mod place;
+mod schedule;
+mod state;
+
+pub(crate) use self::place::{BackupTarget, folder_of, source};
+pub(crate) use self::schedule::BackupSchedule;
