@@ -5,6 +5,7 @@ mod backup;
 mod flags;
 mod flows;
 mod groups;
+mod installation;
 pub(crate) mod passwords;
 mod scim;
 #[cfg(test)]
@@ -24,16 +25,20 @@ pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
+pub(crate) use self::installation::{Completions, Healthcheck, Man};
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::users::{CreateUserArgs, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
+/// The name of the program.
+pub(crate) const NAME: &str = "eddyline";
+
 /// Team messaging that you host yourself: flows, threads, search and a live stream. It speaks the
 /// API of Flowdock.
 #[derive(Parser)]
 #[command(
-    name = "eddyline",
+    name = NAME,
     version,
     arg_required_else_help = true,
     disable_help_subcommand = true,
@@ -81,6 +86,15 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Read everything and look whether it goes together; also while the server runs
     Check(Check),
+    /// Ask a running server whether it is ready, for containers and scripts
+    #[command(after_help = installation::HEALTHCHECK_EXAMPLES)]
+    Healthcheck(Healthcheck),
+    /// Print a script with which a shell completes commands and options
+    #[command(after_help = installation::COMPLETIONS_EXAMPLES)]
+    Completions(Completions),
+    /// Write the manual pages of all commands
+    #[command(after_help = installation::MAN_EXAMPLES)]
+    Man(Man),
 }
 
 const SERVE_EXAMPLES: &str = "\

@@ -10,11 +10,14 @@ mod archives;
 mod backup;
 mod check;
 mod cli;
+mod completions;
 mod config;
 mod demo;
 mod files;
+mod healthcheck;
 mod logging;
 mod mail;
+mod manual;
 mod metrics;
 mod output;
 mod owners;
@@ -69,7 +72,13 @@ fn logs_json(command: &Command) -> bool {
         ),
         Command::Demo(demo) => config::demo_wants_json(&demo.options.layer, vars_os()),
         // Its answers and failures are for the operator.
-        Command::Admin(_) | Command::Backup(_) | Command::Restore(_) | Command::Check(_) => false,
+        Command::Admin(_)
+        | Command::Backup(_)
+        | Command::Restore(_)
+        | Command::Check(_)
+        | Command::Healthcheck(_)
+        | Command::Completions(_)
+        | Command::Man(_) => false,
     }
 }
 
@@ -105,6 +114,12 @@ fn run(command: Command) -> Result<(), CommandError> {
             let settings = for_operator(flags, check.config.path.as_deref())?;
             block_on(check::run(settings, check))
         }
+        Command::Healthcheck(check) => {
+            let settings = for_operator(check.options.layer, check.config.path.as_deref())?;
+            block_on(healthcheck::run(&settings, check.url))
+        }
+        Command::Completions(completions) => completions::run(completions.shell),
+        Command::Man(man) => manual::run(man.directory.as_deref()),
     }
 }
 
