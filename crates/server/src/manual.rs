@@ -65,7 +65,11 @@ fn page(command: &Command) -> io::Result<Vec<u8>> {
     man.render_title(&mut page)?;
     page.extend_from_slice(LAYOUT);
     man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
+    let mut synopsis = Vec::new();
+    man.render_synopsis_section(&mut synopsis)?;
+    let synopsis = String::from_utf8(synopsis).map_err(io::Error::other)?;
+    // Alternatives are longer than a line: it may break between them.
+    page.extend_from_slice(synopsis.replace('|', "|\\:").as_bytes());
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
     if command.has_subcommands() {

@@ -1,4 +1,4 @@
-//! Every crate that is meant for others can be published as it is.
+//! Every crate that is meant for others can be published as it is, and so can the Debian package.
 
 use std::fs;
 use std::path::Path;
@@ -81,5 +81,28 @@ fn every_dependency_of_a_published_crate_has_a_version() {
                 dependency["name"]
             );
         }
+    }
+}
+
+/// What deploy/package makes is not there before.
+#[test]
+fn every_file_of_the_debian_package_is_there() {
+    let all = super::arrows::metadata()["packages"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let server = all
+        .iter()
+        .find(|package| package["name"] == "eddyline-server");
+    let deb = &server.unwrap()["metadata"]["deb"];
+    let folder = super::root().join("crates/server");
+    let listed = deb["assets"].as_array().unwrap().iter();
+    let sources = listed.map(|asset| asset[0].as_str().unwrap());
+    let sources = sources.filter(|source| !source.starts_with("target/release/"));
+    let others = ["changelog", "maintainer-scripts"].map(|key| deb[key].as_str().unwrap());
+    let license = deb["license-file"][0].as_str().unwrap();
+    for source in sources.chain(others).chain([license]) {
+        let path = folder.join(source.strip_suffix("*.md").unwrap_or(source));
+        assert!(path.exists(), "{source}");
     }
 }

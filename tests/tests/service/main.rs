@@ -38,6 +38,7 @@ mod notification_settings;
 mod notifications;
 mod oauth;
 mod organizations;
+mod packages;
 mod pages;
 mod permissions;
 pub(crate) mod pictures;

@@ -13,6 +13,8 @@ use super::{Block, blocks_in, place, root};
 
 /// Where documents have the data of a server.
 const DATA: &str = "/var/lib/eddyline";
+/// Where they have the configuration of an installed one.
+const CONFIGURATION: &str = "/etc/eddyline/eddyline.toml";
 
 /// The commands of a block, as words: comments are left out, and what `&&` and `|` join is apart.
 pub(super) fn commands(block: &Block) -> Vec<Vec<String>> {
@@ -55,6 +57,14 @@ impl Shell {
             "./target/release/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
             "cargo" => run_cargo(&words[1..], data),
             "just" => check_recipe(&words[1..]),
+            "sudo" => {
+                assert_eq!(words[1], "-u", "{words:?}");
+                self.run(&words[3..], data);
+            }
+            // They change the machine.
+            "apt" | "createdb" | "createuser" | "systemctl" => {}
+            "docker" | "kubectl" => check_paths(words),
+            _ if program.starts_with("deploy/") => check_paths(words),
             // `requests` checks these.
             "curl" => {}
             _ => panic!("no test knows the program {program}"),
@@ -79,7 +89,13 @@ fn commands_of_the_documents_work_in_their_order() {
 
 fn run_eddyline(words: &[String], data: &TempDir) {
     let directory = data.path().to_str().unwrap();
-    let words = words.iter().map(|word| word.replace(DATA, directory));
+    let configuration = data.path().join("installed.toml");
+    let installed = fs::read_to_string(root().join("deploy/debian/eddyline.toml")).unwrap();
+    fs::write(&configuration, installed.replace(DATA, directory)).unwrap();
+    let words = words.iter().map(|word| {
+        word.replace(DATA, directory)
+            .replace(CONFIGURATION, configuration.to_str().unwrap())
+    });
     let words: Vec<String> = words.map(|word| free_port(&word)).collect();
     let words = with_public_key(words, data);
     let mut command = eddyline();
@@ -142,6 +158,11 @@ fn run_eddyline(words: &[String], data: &TempDir) {
                 "{words:?}: {said}"
             );
         }
+        // `packages::health` asks a server.
+        Some("healthcheck") => {
+            let output = command.args(&words).arg("--help").output().unwrap();
+            assert!(output.status.success(), "{words:?}");
+        }
         _ => panic!("{words:?} does nothing"),
     }
 }
@@ -181,11 +202,18 @@ fn run_cargo(words: &[String], data: &TempDir) {
         .filter(|word| !word.starts_with('+'))
         .collect();
     match own[..] {
-        ["build", "--release"] | ["test", "--workspace"] | ["install", "cargo-fuzz"] => {}
+        ["build", "--release"] | ["test", "--workspace"] | ["install", ..] => {}
         ["run"] => run_eddyline(rest, data),
         ["run", "--release", "-p", "eddyline-bench"] => check_bench_options(rest),
         ["fuzz", "run", target] => check_fuzzing(target, rest),
         _ => panic!("no test knows the command cargo {own:?}"),
+    }
+}
+
+/// What a command names of the project is there.
+fn check_paths(words: &[String]) {
+    for word in words.iter().filter(|word| word.starts_with("deploy/")) {
+        assert!(root().join(word).exists(), "{words:?}: {word} is missing");
     }
 }
 

@@ -1,4 +1,5 @@
-//! Configuration of reverse proxies, which the proxies themselves check where they are installed.
+//! Configuration of reverse proxies, which the proxies themselves check where they are installed. What
+//! the documents show is what `deploy` has.
 
 use std::io::Write as _;
 use std::process::Command;
@@ -7,7 +8,16 @@ use std::{env, fs, io};
 use eddyline_tests::Certificate;
 use tempfile::TempDir;
 
-use super::{blocks_in, place};
+use super::{Block, blocks_in, place, root};
+
+/// What the documents show of a proxy is its file in `deploy`, without the comment at its start.
+fn are_the_file(blocks: &[Block], path: &str) {
+    let text = fs::read_to_string(root().join(path)).unwrap();
+    let (_, shown) = text.split_once('\n').unwrap();
+    for block in blocks {
+        assert_eq!(block.text, shown, "{} shows {path}", place(block));
+    }
+}
 
 /// Whether a program is installed. Where it is not, its check is passed over, with a line that says
 /// so; where `EDDYLINE_TEST_REQUIRE` names `proxies` it fails.
@@ -31,6 +41,7 @@ fn is_installed(program: &str) -> bool {
 #[test]
 fn configurations_of_nginx_are_right() {
     let blocks = blocks_in(&["nginx"]);
+    are_the_file(&blocks, "deploy/nginx/eddyline.conf");
     if !is_installed("nginx") {
         return;
     }
@@ -65,24 +76,24 @@ fn configurations_of_nginx_are_right() {
 
 #[test]
 fn configurations_of_caddy_are_right() {
-    let blocks = blocks_in(&["caddyfile"]);
+    are_the_file(&blocks_in(&["caddyfile"]), "deploy/caddy/Caddyfile");
     if !is_installed("caddy") {
         return;
     }
     let directory = TempDir::new().unwrap();
-    for block in blocks {
-        let file = directory.path().join("Caddyfile");
-        fs::write(&file, &block.text).unwrap();
+    for path in ["deploy/caddy/Caddyfile", "deploy/compose/Caddyfile"] {
         let mut command = Command::new("caddy");
         command
             .args(["validate", "--adapter", "caddyfile", "--config"])
-            .arg(&file);
+            .arg(root().join(path));
         let output = command
             .env("HOME", directory.path())
+            .env("CHAT_HOST", "chat.example.org")
+            .env("FILES_HOST", "files.chat.example.org")
             .env_remove("XDG_DATA_HOME")
             .output()
             .unwrap();
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{}: {said}", place(&block));
+        assert!(output.status.success(), "{path}: {said}");
     }
 }

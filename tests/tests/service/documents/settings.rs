@@ -1,8 +1,6 @@
-//! Configuration: files of the server, of PostgreSQL, of systemd and of fail2ban.
+//! Configuration: files of the server, of PostgreSQL and of fail2ban.
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use eddyline_client::{Json, StatusCode};
 use eddyline_testing::postgres::Cluster;
@@ -100,60 +98,13 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
 }
 
 #[test]
-fn the_unit_for_systemd_names_a_command_that_exists() {
-    let blocks = blocks_in(&["ini"]);
-    let unit = blocks
-        .iter()
-        .find(|block| block.text.contains("[Service]"))
-        .expect("there is a unit");
-    let (_, start) = unit
-        .text
-        .split_once("ExecStart=/usr/local/bin/eddyline ")
-        .unwrap();
-    let start = start.lines().next().unwrap();
-    let output = eddyline()
-        .args(start.split(' '))
-        .arg("--help")
-        .output()
-        .unwrap();
-    assert!(
-        output.status.success(),
-        "{start}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    // Not the units that it names, which are the machine's.
-    let verify = ["verify", "--recursive-errors=no"];
-    let analyze = |file: &Path| {
-        Command::new("systemd-analyze")
-            .args(verify)
-            .arg(file)
-            .output()
-    };
-    let directory = TempDir::new().unwrap();
-    let file = directory.path().join("eddyline.service");
-    let program = eddyline().get_program().to_str().unwrap().to_owned();
-    fs::write(
-        &file,
-        unit.text.replace("/usr/local/bin/eddyline", &program),
-    )
-    .unwrap();
-    // Without systemd the rest is not checked.
-    let Ok(output) = analyze(&file) else { return };
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && !said.contains("eddyline.service:"),
-        "{}: {said}",
-        place(unit)
-    );
-}
-
-#[test]
 fn the_filter_for_fail2ban_finds_failed_sign_ins() {
     let blocks = blocks_in(&["ini"]);
-    let (filters, units): (Vec<&Block>, Vec<&Block>) = blocks
+    // `packages::unit` checks what is for systemd.
+    let filters: Vec<&Block> = blocks
         .iter()
-        .partition(|block| !block.text.contains("[Service]"));
-    assert_eq!(units.len(), 1, "each unit has a test");
+        .filter(|block| !block.text.contains("[Service]"))
+        .collect();
     let [filter] = &filters[..] else {
         panic!("which of them is the filter?")
     };

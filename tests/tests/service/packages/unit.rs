@@ -1,0 +1,85 @@
+//! The unit for systemd, and the changes to it that documents show.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use eddyline_tests::{eddyline, snippets};
+use tempfile::TempDir;
+
+use super::{checker, file, output_of, text};
+
+const UNIT: &str = "deploy/systemd/eddyline.service";
+/// How exposed systemd may call the unit, in tenths: above 20 it is no longer "OK".
+const EXPOSURE: &str = "--threshold=15";
+
+/// The unit with the binary of this build, in a directory. Gives its path.
+fn with_own_binary(directory: &TempDir) -> std::path::PathBuf {
+    let program = eddyline().get_program().to_str().unwrap().to_owned();
+    let path = directory.path().join("eddyline.service");
+    fs::write(&path, text(UNIT).replace("/usr/bin/eddyline", &program)).unwrap();
+    path
+}
+
+/// Verifies a unit, but not the units that it names, which are the machine's, nor its pages, which
+/// are not installed.
+fn verify(analyze: &mut Command, unit: &Path) {
+    let options = ["verify", "--recursive-errors=no", "--man=no"];
+    let said = output_of(analyze.args(options).arg(unit));
+    assert!(!said.contains("eddyline.service"), "{said}");
+}
+
+#[test]
+fn the_unit_names_a_command_that_exists() {
+    let unit = text(UNIT);
+    let (_, start) = unit.split_once("ExecStart=/usr/bin/eddyline ").unwrap();
+    let start = start.lines().next().unwrap();
+    output_of(eddyline().args(start.split(' ')).arg("--help"));
+}
+
+#[test]
+fn the_unit_is_right() {
+    let Some(mut analyze) = checker("systemd-analyze") else {
+        return;
+    };
+    let directory = TempDir::new().unwrap();
+    verify(&mut analyze, &with_own_binary(&directory));
+}
+
+#[test]
+fn the_unit_exposes_little() {
+    let Some(mut analyze) = checker("systemd-analyze") else {
+        return;
+    };
+    output_of(
+        analyze
+            .args(["security", "--offline=true", EXPOSURE])
+            .arg(file(UNIT)),
+    );
+}
+
+#[test]
+fn changes_of_the_documents_suit_the_unit() {
+    let root = file("");
+    let blocks = snippets::blocks(&root).unwrap();
+    let changes: Vec<_> = blocks
+        .iter()
+        .filter(|block| block.language == "ini" && block.text.contains("[Service]"))
+        .collect();
+    assert!(!changes.is_empty(), "no document changes the unit");
+    for change in changes {
+        let Some(mut analyze) = checker("systemd-analyze") else {
+            return;
+        };
+        let directory = TempDir::new().unwrap();
+        let unit = with_own_binary(&directory);
+        let folder = directory.path().join("eddyline.service.d");
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("override.conf"), &change.text).unwrap();
+        analyze.env(
+            "SYSTEMD_UNIT_PATH",
+            format!("{}:", directory.path().display()),
+        );
+        verify(&mut analyze, &unit);
+    }
+}
