@@ -99,6 +99,23 @@ fn ports_have_the_names_that_others_use() {
     assert_eq!(path["backend"]["service"]["port"]["name"], service["name"]);
 }
 
+/// A budget without a selector would hold for no pod.
+#[test]
+fn selectors_find_the_pods() {
+    let Some(manifests) = manifests() else { return };
+    let labels = &manifests["Deployment"]["spec"]["template"]["metadata"]["labels"];
+    assert!(labels.is_object());
+    assert_eq!(manifests["Service"]["spec"]["selector"], *labels);
+    for (kind, selector) in [
+        ("Deployment", "selector"),
+        ("PodDisruptionBudget", "selector"),
+        ("NetworkPolicy", "podSelector"),
+    ] {
+        let selector = &manifests[kind]["spec"][selector];
+        assert_eq!(selector["matchLabels"], *labels, "{kind}");
+    }
+}
+
 #[test]
 fn variables_are_options_and_secrets_are_references() {
     let Some(manifests) = manifests() else { return };
