@@ -40,6 +40,10 @@ fmt:
 ci:
     .ci/run
 
+# Build what is published of a version, into this folder
+release folder:
+    deploy/release {{ folder }}
+
 # Take the pictures of the README anew, of the demonstration
 screenshots *folder:
     cargo run -p eddyline-tests --example screenshots -- {{ folder }}

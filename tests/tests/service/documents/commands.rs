@@ -89,15 +89,7 @@ fn commands_of_the_documents_work_in_their_order() {
 
 fn run_eddyline(words: &[String], data: &TempDir) {
     let directory = data.path().to_str().unwrap();
-    let configuration = data.path().join("installed.toml");
-    let installed = fs::read_to_string(root().join("deploy/debian/eddyline.toml")).unwrap();
-    fs::write(&configuration, installed.replace(DATA, directory)).unwrap();
-    let words = words.iter().map(|word| {
-        word.replace(DATA, directory)
-            .replace(CONFIGURATION, configuration.to_str().unwrap())
-    });
-    let words: Vec<String> = words.map(|word| free_port(&word)).collect();
-    let words = with_public_key(words, data);
+    let words = placed(words, data);
     let mut command = eddyline();
     command
         .current_dir(directory)
@@ -165,6 +157,20 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         }
         _ => panic!("{words:?} does nothing"),
     }
+}
+
+/// The words of a command with places and ports that a test may have.
+fn placed(words: &[String], data: &TempDir) -> Vec<String> {
+    let directory = data.path().to_str().unwrap();
+    let configuration = data.path().join("installed.toml");
+    let installed = fs::read_to_string(root().join("deploy/debian/eddyline.toml")).unwrap();
+    fs::write(&configuration, installed.replace(DATA, directory)).unwrap();
+    let words = words.iter().map(|word| {
+        word.replace(DATA, directory)
+            .replace(CONFIGURATION, configuration.to_str().unwrap())
+    });
+    let words = words.map(|word| free_port(&word)).collect();
+    with_public_key(words, data)
 }
 
 /// The file with the public key that a command of the document has made.
