@@ -20,6 +20,7 @@ use crate::charging::{charge, charge_user};
 use crate::core::Core;
 use crate::core::transaction::Principal;
 use crate::loading_cache::LoadingCache;
+use crate::metrics::{CacheLookups, LookupCounts};
 use crate::quota::QuotaSubject;
 use crate::{Error, ErrorKind, Limit, Profile, Result};
 
@@ -74,6 +75,16 @@ impl CallerCache {
             flow_tokens: LoadingCache::new(REMEMBERED),
             credential_epoch,
         }
+    }
+
+    /// The lookups of each cache, by the name that the metrics have for it.
+    pub(crate) fn lookups(&self) -> [(&'static str, LookupCounts); 4] {
+        [
+            ("api_tokens", self.users.lookups()),
+            ("access_tokens", self.access.lookups()),
+            ("accounts", self.accounts.lookups()),
+            ("flow_tokens", self.flow_tokens.lookups()),
+        ]
     }
 
     /// Forgets credentials, and the tokens that came of grants.
@@ -193,6 +204,7 @@ pub struct Authentication {
     pub(crate) callers: Arc<CallerCache>,
     pub(crate) hasher: Hasher,
     pub(crate) memo: Arc<PasswordMemo>,
+    pub(crate) password_lookups: Arc<CacheLookups>,
     guard: Arc<SignInGuard>,
     requests: Arc<FailureLimiter>,
 }
@@ -208,6 +220,7 @@ impl Authentication {
             callers: Arc::new(CallerCache::new(core.store().credential_epoch().clone())),
             hasher,
             memo: Arc::default(),
+            password_lookups: Arc::default(),
             guard: Arc::new(SignInGuard::new(config.sign_in)),
             requests: Arc::new(FailureLimiter::new(config.requests_per_minute)),
             core,
@@ -482,7 +495,7 @@ impl Authentication {
         let account = self.account(&key).await?;
         if let Some(account) = &account
             && let Some(phc) = &account.0.password_hash
-            && self.memo.recall(&key, password, phc, self.core.now())
+            && self.recalls(&key, password, phc)
         {
             return Ok(account.clone());
         }
@@ -511,6 +524,12 @@ impl Authentication {
                 Err(Error::unauthenticated("The credentials are not valid"))
             }
         }
+    }
+
+    fn recalls(&self, key: &str, password: &Password, phc: &str) -> bool {
+        let is_known = self.memo.recall(key, password, phc, self.core.now());
+        self.password_lookups.note(is_known);
+        is_known
     }
 
     fn check_attempts(&self, account: &str, address: IpAddr) -> Result<()> {

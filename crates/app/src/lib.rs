@@ -229,6 +229,7 @@ async fn new_core(store: Database, config: Config) -> Result<Core> {
         synced_at: AtomicI64::new(0),
         node: Secret::generate().expose().to_owned(),
         jobs: jobs::Jobs::default(),
+        revocations: core::RevocationMetrics::default(),
         config,
         store,
     }))

@@ -21,6 +21,8 @@ use quick_cache::sync::Cache;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
+use crate::metrics::{CacheLookups, LookupCounts};
+
 /// How long a caller follows a load. Then one of the followers leads a load of its own, and the
 /// others follow that.
 const FOLLOW_TIME: Duration = Duration::from_millis(100);
@@ -34,6 +36,7 @@ const MOST_FOLLOW_TIME: Duration = Duration::from_millis(300);
 pub(crate) struct LoadingCache<K, V> {
     known: Cache<K, V>,
     loads: Mutex<Loads<K, V>>,
+    lookups: CacheLookups,
 }
 
 /// The loads under way whose results may be cached. Those of a key are in the order in which they
@@ -96,12 +99,19 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
         Self {
             known: Cache::new(capacity),
             loads: Mutex::new(loads),
+            lookups: CacheLookups::default(),
         }
     }
 
     /// Whether something is cached under a key.
     pub(crate) fn holds(&self, key: &K) -> bool {
         self.known.contains_key(key)
+    }
+
+    /// How often what was asked for was cached and could be trusted. One that follows the load of
+    /// another waits for the store as well, and counts as a miss.
+    pub(crate) fn lookups(&self) -> LookupCounts {
+        self.lookups.counts()
     }
 
     /// What is known under a key, if what is cached can be `trusted` now; or else what there is to
@@ -129,8 +139,10 @@ impl<K: Clone + Eq + Hash, V: Clone> LoadingCache<K, V> {
     where
         F: Future<Output = Result<Option<V>, E>>,
     {
-        if trusted && let Some(known) = self.known.get(&key) {
-            return Ok(Some(known));
+        let known = trusted.then(|| self.known.get(&key)).flatten();
+        self.lookups.note(known.is_some());
+        if known.is_some() {
+            return Ok(known);
         }
         // On the heap, so that requests which find it known don't carry the future of a read along.
         Box::pin(self.load_or_follow(trusted, key, keeps, load)).await

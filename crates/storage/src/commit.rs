@@ -171,7 +171,7 @@ impl Committer {
     fn connection(&mut self) -> Result<Connection> {
         let (mut connection, is_new) = match self.own.take() {
             Some(own) => (own, false),
-            None => (connect(&self.location, &self.pool)?, true),
+            None => (self.connect()?, true),
         };
         if self.is_postgres() && (is_new || self.noted.elapsed() >= IDLE) {
             // The row must be there before the batch, so that it can be waited for.
@@ -180,6 +180,16 @@ impl Committer {
                 tx.nodes().upsert_writer(&self.name, 0, now)
             })?;
             self.noted = Instant::now();
+        }
+        Ok(connection)
+    }
+
+    /// Opens a connection of the writer's own. That of a database in memory is borrowed each time,
+    /// and is not counted.
+    fn connect(&self) -> Result<Connection> {
+        let connection = connect(&self.location, &self.pool)?;
+        if !matches!(self.location, Location::Memory) {
+            self.metrics.note_writer_connection();
         }
         Ok(connection)
     }
@@ -207,7 +217,7 @@ impl Committer {
     fn ask_committed(&mut self) -> Result<bool> {
         #[cfg(feature = "postgres")]
         {
-            let mut connection = connect(&self.location, &self.pool)?;
+            let mut connection = self.connect()?;
             if let Connection::Postgres(c) = &mut connection {
                 let committed = crate::postgres::committed_batch(c, &self.name)
                     // Of any kind: the batch may be there, so nothing of it may be tried again.

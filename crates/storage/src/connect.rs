@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use diesel::r2d2::{ConnectionManager, Pool, PooledConnection};
+use diesel::r2d2::{ConnectionManager, HandleEvent, Pool, PooledConnection, State};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 #[cfg(feature = "postgres")]
@@ -134,13 +134,18 @@ impl Connection {
 }
 
 impl Connections {
-    /// A pool of up to `size` connections to an up-to-date database.
-    pub(crate) fn open(location: &Location, size: u32) -> Result<Self> {
+    /// A pool of up to `size` connections to an up-to-date database, which tells `events` of what
+    /// happens to it.
+    pub(crate) fn open(
+        location: &Location,
+        size: u32,
+        events: Box<dyn HandleEvent>,
+    ) -> Result<Self> {
         match location {
             #[cfg(feature = "sqlite")]
-            Location::Memory => Self::sqlite(":memory:", 1),
+            Location::Memory => Self::sqlite(":memory:", 1, events),
             #[cfg(feature = "sqlite")]
-            Location::File(path) => Self::sqlite(&path.to_string_lossy(), size),
+            Location::File(path) => Self::sqlite(&path.to_string_lossy(), size, events),
             #[cfg(feature = "postgres")]
             Location::Postgres(route) => {
                 migrate_postgres(&mut connect_postgres(route)?)?;
@@ -152,6 +157,7 @@ impl Connections {
                     .min_idle(Some(1))
                     .test_on_check_out(true)
                     .connection_timeout(CONNECT_TIMEOUT)
+                    .event_handler(events)
                     .build(manager)?;
                 Ok(Self::Postgres(pool, Canceller::new(route)))
             }
@@ -163,7 +169,7 @@ impl Connections {
     }
 
     #[cfg(feature = "sqlite")]
-    fn sqlite(path: &str, size: u32) -> Result<Self> {
+    fn sqlite(path: &str, size: u32, events: Box<dyn HandleEvent>) -> Result<Self> {
         eddyline_sqlite_interrupt::install(self::deadline::has_passed);
         // Once before the pool, which would try for as long as it has patience and then say nothing
         // but that.
@@ -177,9 +183,30 @@ impl Connections {
             .max_lifetime(None)
             .connection_timeout(CONNECT_TIMEOUT)
             .connection_customizer(Box::new(Prepare))
+            .event_handler(events)
             .build(Lite::new(path))?;
         migrate_sqlite(&mut *pool.get()?)?;
         Ok(Self::Sqlite(pool))
+    }
+
+    /// How many connections the pool has now.
+    pub(crate) fn state(&self) -> State {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(pool) => pool.state(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(pool, _) => pool.state(),
+        }
+    }
+
+    /// How many connections the pool may have.
+    pub(crate) fn max_size(&self) -> u32 {
+        match self {
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(pool) => pool.max_size(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(pool, _) => pool.max_size(),
+        }
     }
 
     /// What cancels a read on this database.
@@ -560,6 +587,8 @@ pub(crate) fn connect_as_is(location: &Location) -> Result<Connection> {
 
 #[cfg(all(test, feature = "postgres"))]
 mod tests {
+    use diesel::r2d2::NopEventHandler;
+
     use super::*;
 
     #[test]
@@ -570,7 +599,8 @@ mod tests {
             "postgres://me:hu sh@db/chat",
         ] {
             let opened = Location::parse(address);
-            let connected = opened.and_then(|location| Connections::open(&location, 1));
+            let connected = opened
+                .and_then(|location| Connections::open(&location, 1, Box::new(NopEventHandler)));
             let error = connected.err().expect("it is refused").to_string();
             assert!(
                 error.contains("cannot be read") && !error.contains("hu"),

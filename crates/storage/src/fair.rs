@@ -157,7 +157,7 @@ impl<K: Copy + Ord> FairSemaphore<K> {
         !lock(&self.state).turn.is_empty()
     }
 
-    #[cfg(test)]
+    /// How many requests for a permit wait.
     pub(crate) fn waiting(&self) -> usize {
         lock(&self.state)
             .callers

@@ -115,7 +115,6 @@ pub use invitations::{AddressOwner, NewInvitations};
 pub use lists::MessagePage;
 pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
-pub use metrics::StoreMetrics;
 pub use node_presence::{OtherNode, PresenceRow};
 pub use notifications::{PushSubscription, Subscriber};
 pub use operators::{FlowToken, ProviderDetails};

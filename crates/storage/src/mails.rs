@@ -117,6 +117,11 @@ impl<C: Access> Mails<'_, C> {
             .map(Timestamp))
     }
 
+    /// How many mails wait.
+    pub fn count(c: &mut Connection) -> Result<i64> {
+        Ok(mails::table.count().get_result(c)?)
+    }
+
     /// The link with this digest, unless it has ended.
     pub fn find_link(
         c: &mut Connection,

@@ -9,8 +9,8 @@ use crate::{Error, Result};
 /// How long a read may take that belongs to no request.
 const BACKGROUND_TIME: Duration = Duration::from_secs(30);
 
-/// The permits to read, and how long a read may take.
-#[derive(Debug)]
+/// The permits to read, and how long a read may take. Clones share the permits.
+#[derive(Clone, Debug)]
 pub(crate) struct Readers {
     semaphore: FairSemaphore<ReadBudgetKey>,
     time: Duration,
@@ -60,7 +60,6 @@ impl Readers {
     }
 
     /// How many wait for a permit.
-    #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.semaphore.waiting()
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use eddyline_model::log::{EventId, LogItem, Seq};
 use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
+use prometheus_client::registry::Registry;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::{self, Clock};
@@ -16,7 +17,7 @@ use crate::commit::Committer;
 use crate::connect::{Connections, Location};
 use crate::credential_epoch::CredentialEpoch;
 use crate::live::LiveNotices;
-use crate::metrics::StoreMetrics;
+use crate::metrics::{PoolCollector, StoreMetrics};
 use crate::news::News;
 use crate::readers::Readers;
 use crate::transaction::{Abort, Tx};
@@ -116,7 +117,8 @@ impl Store {
     /// As [`Store::open`].
     pub fn open_with(url: &str, options: Options) -> Result<Self> {
         let location = Location::parse(url)?;
-        let pool = Connections::open(&location, options.readers)?;
+        let metrics = StoreMetrics::default();
+        let pool = Connections::open(&location, options.readers, metrics.pool_events())?;
         let readers = if matches!(location, Location::Memory) {
             1
         } else {
@@ -125,7 +127,6 @@ impl Store {
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
-        let metrics = StoreMetrics::default();
         let committer = Committer::new(
             location.clone(),
             pool.clone(),
@@ -192,10 +193,18 @@ impl Store {
         self.inner.location.is_exposed()
     }
 
-    /// The metrics of the writer.
-    #[must_use]
-    pub fn metrics(&self) -> &StoreMetrics {
-        &self.inner.metrics
+    /// Adds the metrics of the store to a registry, whose prefix their names get.
+    ///
+    /// Of the writer: `store_writes_waiting`, `store_batch_messages`,
+    /// `store_transaction_duration_seconds`, `store_failed_transactions_total` and
+    /// `store_writer_connections_total`. Of reads: `store_reads_waiting`, `store_pool_connections`,
+    /// `store_pool_max_connections` and `store_pool_timeouts_total`.
+    pub fn register_metrics(&self, registry: &mut Registry) {
+        self.inner.metrics.register(registry);
+        registry.register_collector(Box::new(PoolCollector {
+            pool: self.connections().clone(),
+            readers: self.readers().clone(),
+        }));
     }
 
     /// What time it is for this store.

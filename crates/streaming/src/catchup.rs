@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use eddyline_model::{EventId, Seq, UserId};
@@ -58,6 +59,18 @@ pub(crate) struct PageCache {
     log: Arc<dyn Log>,
     limit: usize,
     slots: Mutex<VecDeque<Slot>>,
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+/// How often a listener below the ring found the page that it needed, read or on its way, and how
+/// often one had to be read for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLookups {
+    /// Pages that were there, or were being read for another listener.
+    pub hits: u64,
+    /// Pages that were read.
+    pub misses: u64,
 }
 
 struct Slot {
@@ -91,11 +104,20 @@ impl PageCache {
             log,
             limit: limit.max(1),
             slots: Mutex::default(),
+            hits: AtomicU64::new(0),
+            misses: AtomicU64::new(0),
         })
     }
 
     pub(crate) fn log(&self) -> &dyn Log {
         &*self.log
+    }
+
+    pub(crate) fn lookups(&self) -> PageLookups {
+        PageLookups {
+            hits: self.hits.load(Ordering::Relaxed),
+            misses: self.misses.load(Ordering::Relaxed),
+        }
     }
 
     /// A page with what follows `after`. One that began earlier is as good, so that a listener
@@ -111,16 +133,19 @@ impl PageCache {
         for slot in slots.iter().filter(|slot| slot.filter == *filter) {
             match &slot.content {
                 Content::Read(page) if slot.after <= after && after < page.through => {
+                    self.hits.fetch_add(1, Ordering::Relaxed);
                     return Step::Found(Arc::clone(page));
                 }
                 Content::Reading(reading) if slot.after == after => {
                     if let Some(reading) = reading.upgrade() {
+                        self.hits.fetch_add(1, Ordering::Relaxed);
                         return Step::Read(reading);
                     }
                 }
                 _ => {}
             }
         }
+        self.misses.fetch_add(1, Ordering::Relaxed);
         let reading = Arc::clone(self)
             .read(after, through, Arc::clone(filter), caller)
             .boxed()

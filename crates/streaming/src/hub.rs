@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use eddyline_model::{EventId, Seq, UserId};
 
 use crate::amendment::Amendment;
-use crate::catchup::{Log, LogUnavailable, PageCache};
+use crate::catchup::{Log, LogUnavailable, PageCache, PageLookups};
 use crate::entry::{Entry, SubscriptionFilter};
 use crate::framing::StreamFormat;
 use crate::listeners::{Call, Listener, Listeners, Signal};
@@ -194,6 +194,12 @@ impl Hub {
     #[must_use]
     pub fn ring_start(&self) -> Seq {
         self.shared.state().ring.start()
+    }
+
+    /// How often pages of the log were found, and how often they were read.
+    #[must_use]
+    pub fn page_lookups(&self) -> PageLookups {
+        self.shared.pages.lookups()
     }
 
     /// How many streams are open.

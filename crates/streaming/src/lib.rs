@@ -50,7 +50,7 @@ mod tests;
 
 pub use amendment::Amendment;
 pub use batch::Batch;
-pub use catchup::{Log, LogUnavailable, Page};
+pub use catchup::{Log, LogUnavailable, Page, PageLookups};
 pub use entry::{AddHtml, Audience, Entry, SubscriptionFilter};
 pub use framing::{Frame, StreamFormat};
 pub use hub::{Hub, ResumePoint, SubscribeError, SubscribeRequest};

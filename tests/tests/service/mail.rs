@@ -32,6 +32,8 @@ macro_rules! on_both_databases_with_mail {
     };
 }
 
+pub(crate) use on_both_databases_with_mail;
+
 on_both_databases_with_mail![
     mail_goes_to_the_mail_server_encrypted_and_signed_in,
     mail_that_is_put_off_is_tried_again,
@@ -41,7 +43,7 @@ on_both_databases_with_mail![
     of_two_servers_one_sends_each_mail,
 ];
 
-fn plain(port: u16) -> Vec<String> {
+pub(crate) fn plain(port: u16) -> Vec<String> {
     let port = port.to_string();
     let options = [
         "--smtp-host",
@@ -60,24 +62,24 @@ fn plain(port: u16) -> Vec<String> {
         .collect()
 }
 
-fn borrowed(options: &[String]) -> Vec<&str> {
+pub(crate) fn borrowed(options: &[String]) -> Vec<&str> {
     options.iter().map(String::as_str).collect()
 }
 
 /// A port of this machine on which nobody listens.
-fn dead_port() -> u16 {
+pub(crate) fn dead_port() -> u16 {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().port()
 }
 
-async fn invite(caller: &Caller, email: &str) -> Json {
+pub(crate) async fn invite(caller: &Caller, email: &str) -> Json {
     let answer = caller
         .send(Method::POST, INVITATIONS, &json!({"email": email}))
         .await;
     answer.success().unwrap().json()
 }
 
-fn wait_for(mail: &SmtpServer, recipient: &str) -> ReceivedMail {
+pub(crate) fn wait_for(mail: &SmtpServer, recipient: &str) -> ReceivedMail {
     tokio::task::block_in_place(|| mail.wait_for(recipient))
 }
 

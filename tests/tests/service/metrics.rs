@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use eddyline_client::{Method, StreamRequest};
-use eddyline_tests::{Acme, Listener, Patience, Raw, Server, on_both_databases};
-use serde_json::json;
+use eddyline_tests::{Patience, Raw, Server, on_both_databases};
+
+mod moves;
 
 on_both_databases![&["--metrics-listen", "127.0.0.1:0"];
-    each_metric_moves_when_it_should,
     the_documentation_names_each_metric,
     nothing_but_the_metrics_is_where_they_are,
 ];
@@ -47,6 +46,17 @@ async fn scrape(server: &Server) -> String {
     text
 }
 
+/// The same in the format that Prometheus reads when it is not asked for another.
+async fn scrape_plain(server: &Server) -> String {
+    let url = address(server).expect("the server has metrics");
+    let (head, text) = get_as(&url, "/metrics", "text/plain").await;
+    assert!(
+        head.contains("content-type: text/plain; version=0.0.4"),
+        "{head}"
+    );
+    text
+}
+
 /// The value of a sample. One with an endpoint is 0 until that has answered.
 fn value(text: &str, sample: &str) -> f64 {
     let mut lines = text.lines();
@@ -58,64 +68,10 @@ fn value(text: &str, sample: &str) -> f64 {
     }
 }
 
-async fn each_metric_moves_when_it_should(server: Server) {
-    let Acme { ada, ben } = server.acme();
-    let before = scrape(&server).await;
-    let moved = |after: &str, sample: &str| value(after, sample) - value(&before, sample);
-    assert_eq!(value(&before, "eddyline_streams"), 0.0);
-    assert!(
-        before.contains("eddyline_build_info{version=\""),
-        "{before}"
-    );
-
-    let stream = Listener::open(&ada.client, &StreamRequest::new().user()).await;
-    ben.say("acme/main", "hello").await;
-    let missing = ben
-        .send(Method::GET, "/flows/acme/none", &json!(null))
-        .await;
-    assert_eq!(missing.status, 404);
-    get(server.base_url(), "/nowhere/at/all").await;
-    get(server.base_url(), "/sign-in").await;
-
-    let after = scrape(&server).await;
-    for (sample, by) in [
-        ("eddyline_streams", 1.0),
-        (
-            "eddyline_http_requests_total{endpoint=\"getFlow\",status=\"404\"}",
-            1.0,
-        ),
-        (
-            "eddyline_http_request_duration_seconds_count{endpoint=\"getFlow\"}",
-            1.0,
-        ),
-        (
-            "eddyline_http_requests_total{endpoint=\"none\",status=\"404\"}",
-            1.0,
-        ),
-        (
-            "eddyline_http_requests_total{endpoint=\"page\",status=\"200\"}",
-            1.0,
-        ),
-        ("eddyline_store_batch_messages_count", 1.0),
-        ("eddyline_store_batch_messages_sum", 1.0),
-    ] {
-        assert_eq!(moved(&after, sample), by, "{sample}\n{after}");
-    }
-    for sample in [
-        "eddyline_store_transaction_duration_seconds_count",
-        "eddyline_store_transaction_duration_seconds_sum",
-    ] {
-        assert!(moved(&after, sample) > 0.0, "{sample}");
-    }
-    assert_eq!(value(&after, "eddyline_store_writes_waiting"), 0.0);
-    assert_eq!(
-        value(&after, "eddyline_store_failed_transactions_total"),
-        0.0
-    );
-
-    drop(stream);
-    let patience = Patience::until("the stream is counted no more");
-    while value(&scrape(&server).await, "eddyline_streams") != 0.0 {
+/// Waits until a sample is as it shall be.
+async fn until(server: &Server, what: &'static str, is_so: impl Fn(&str) -> bool) {
+    let patience = Patience::until(what);
+    while !is_so(&scrape(server).await) {
         patience.goes_on().await;
     }
 }
@@ -150,11 +106,7 @@ async fn nothing_but_the_metrics_is_where_they_are(server: Server) {
         let (head, _) = get(&url, path).await;
         assert!(head.starts_with("HTTP/1.1 404"), "{path}: {head}");
     }
-    let (head, text) = get_as(&url, "/metrics", "text/plain").await;
-    assert!(
-        head.contains("content-type: text/plain; version=0.0.4"),
-        "{head}"
-    );
+    let text = scrape_plain(&server).await;
     assert!(text.contains("# TYPE eddyline_streams gauge"), "{text}");
     let mut answer = Raw::without_credentials(&url, "POST", "/metrics", &[], "{}").await;
     let head = answer.head().await;

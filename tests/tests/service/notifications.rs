@@ -75,7 +75,7 @@ impl Stage {
     }
 }
 
-async fn subscribe(visitor: &mut Visitor, endpoint: &str) {
+pub(crate) async fn subscribe(visitor: &mut Visitor, endpoint: &str) {
     let keys = [
         ("do", "subscribe"),
         ("endpoint", endpoint),

@@ -2,7 +2,7 @@
 //! have seen a change.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eddyline_model::{EventId, Seq, Timestamp};
 
@@ -84,7 +84,10 @@ impl Core {
                 tokio::time::sleep(POLL).await;
             }
         };
-        if tokio::time::timeout(PATIENCE, waiting).await.is_err() {
+        let began = Instant::now();
+        let is_confirmed = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
+        self.revocations.note(began.elapsed(), is_confirmed);
+        if !is_confirmed {
             tracing::debug!(seq = event.seq.0, "another process did not confirm in time");
         }
     }

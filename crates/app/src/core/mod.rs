@@ -1,6 +1,7 @@
 //! What every area of the application stands on.
 
 pub(crate) mod liveness;
+mod metrics;
 pub(crate) mod provider;
 mod result;
 pub(crate) mod transaction;
@@ -15,6 +16,7 @@ use eddyline_streaming::Hub;
 use eddyline_wire::Encoder;
 use tokio::sync::watch;
 
+pub(crate) use self::metrics::RevocationMetrics;
 use crate::Config;
 use crate::core::transaction::Database;
 use crate::feed_encode::EntryEncoder;
@@ -42,6 +44,7 @@ pub(crate) struct Inner {
     /// The name of this process among those on one database.
     pub(crate) node: String,
     pub(crate) jobs: Jobs,
+    pub(crate) revocations: RevocationMetrics,
 }
 
 impl std::ops::Deref for Core {

@@ -158,7 +158,8 @@ impl Files {
         download: &Download,
         range: Option<Range<u64>>,
     ) -> Result<FileContent> {
-        Ok(self.files()?.open(&download.key, range).await?)
+        let content = self.files()?.open(&download.key, range).await?;
+        Ok(self.metrics.counted(content))
     }
 
     async fn load_file(&self, id: &str) -> Result<File> {

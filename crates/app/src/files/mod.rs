@@ -3,6 +3,7 @@
 
 mod clean;
 mod download;
+mod metrics;
 mod upload;
 pub(crate) mod usage;
 
@@ -18,9 +19,9 @@ use eddyline_wire::{Attachment, PictureSize, Thumbnail};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use tokio::sync::{Notify, OnceCell};
 
+use self::metrics::FileMetrics;
 pub use download::Download;
-/// The bytes of a file on their way out.
-pub use eddyline_files::Content as FileContent;
+pub use metrics::FileContent;
 pub use upload::{Upload, Uploaded};
 
 /// What stands in a path as it is: the unreserved characters of RFC 3986, section 2.3.
@@ -43,6 +44,7 @@ pub struct Files {
     upload_abandoned: Arc<Notify>,
     /// The origin of the object store. It never changes, and finding it out signs an address.
     store_origin: Arc<OnceCell<Option<String>>>,
+    metrics: FileMetrics,
 }
 
 crate::core::opaque_debug!(Files);
@@ -63,6 +65,7 @@ impl Files {
             unpacking,
             upload_abandoned,
             store_origin: Arc::default(),
+            metrics: FileMetrics::default(),
         }
     }
 

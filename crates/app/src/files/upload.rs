@@ -102,6 +102,7 @@ impl Upload {
                 let key = self.noted.another().await?;
                 let (size, bytes) = (thumbnail.bytes.len() as u64, thumbnail.bytes);
                 let digest = self.noted.files.files()?.put(&key, bytes).await?;
+                self.noted.files.metrics.note_thumbnail();
                 let dimensions = Dimensions {
                     width: thumbnail.width,
                     height: thumbnail.height,
@@ -111,6 +112,7 @@ impl Upload {
             None => None,
         };
         self.noted.is_written = true;
+        self.noted.files.metrics.note_uploaded(stored.size);
         let file = NewFile {
             id: FileId(Secret::generate_hex::<16>().expose().to_owned()),
             name: NAMELESS.to_owned(),

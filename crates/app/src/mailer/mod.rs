@@ -7,6 +7,7 @@
 //! nothing: what it held is due again when its time is over.
 
 mod compose;
+mod metrics;
 mod retry;
 
 use std::collections::VecDeque;
@@ -24,9 +25,11 @@ use futures_util::stream::FuturesUnordered;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use self::metrics::MailMetrics;
 use crate::config::Mailing;
 use crate::core::Core;
 use crate::core::transaction::NoCaller;
+use crate::metrics::DeliveryFailure;
 use crate::{Error, Limit, Result};
 
 /// How many mails are taken at once.
@@ -49,6 +52,7 @@ pub(crate) struct Mail {
     queued: Arc<Notify>,
     /// Limits requests for mail, by recipient and by network.
     requests: Arc<SignInGuard>,
+    metrics: MailMetrics,
 }
 
 crate::core::opaque_debug!(Mail);
@@ -60,6 +64,7 @@ impl Mail {
             core,
             queued: Arc::default(),
             requests,
+            metrics: MailMetrics::default(),
         }
     }
 
@@ -150,12 +155,16 @@ impl MailWorker {
 
     /// The time until mail may be due; `None` when some is.
     async fn nothing_due(&self) -> Result<Option<Duration>> {
-        let due = self
+        let (due, waiting) = self
             .mail
             .core
             .store()
-            .read(|reader| reader.mails().find_next_due())
+            .read(|reader| {
+                let mut mails = reader.mails();
+                Ok((mails.find_next_due()?, mails.count()?))
+            })
             .await?;
+        self.mail.metrics.waiting.set(waiting);
         let Some(due) = due else {
             return Ok(Some(POLL));
         };
@@ -239,6 +248,12 @@ impl MailWorker {
             Ok(()) => None,
             Err(error) => self.again(&mail, error),
         };
+        let deliveries = &self.mail.metrics.deliveries;
+        match (&outcome, until) {
+            (Ok(()), _) => deliveries.note_sent(),
+            (Err(_), Some(_)) => deliveries.note_failed(DeliveryFailure::Postponed),
+            (Err(_), None) => deliveries.note_failed(DeliveryFailure::GivenUp),
+        }
         let id = mail.id;
         let noted: StoreResult<_> = self
             .mail

@@ -15,6 +15,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use super::list::{LIST_BYTES, MessageList, MessageViews};
+use crate::metrics::{CacheLookups, LookupCounts};
 use crate::rooms::Room;
 use crate::{Messages, Result};
 
@@ -28,6 +29,7 @@ pub(crate) struct Latest {
     answers: Cache<(RoomId, i64), CachedList, Weight>,
     /// The position of the last message of a room, as far as the feed has come.
     last: Cache<RoomId, Seq>,
+    lookups: CacheLookups,
 }
 
 #[derive(Clone)]
@@ -50,6 +52,7 @@ impl Default for Latest {
         Self {
             answers: Cache::with_weighter(ROOMS, MEMORY, Weight),
             last: Cache::new(ROOMS),
+            lookups: CacheLookups::default(),
         }
     }
 }
@@ -63,6 +66,11 @@ impl Latest {
                 self.last.insert(view.message.room, item.id.seq);
             }
         }
+    }
+
+    /// How often a kept answer could be given.
+    pub(crate) fn lookups(&self) -> LookupCounts {
+        self.lookups.counts()
     }
 
     /// The kept answer, unless the feed has taken a newer message of the room.
@@ -142,8 +150,10 @@ impl Messages {
         if let Some(kept) = self.latest.get(key)
             && !self.core.store().log_has_news(id, kept.read_at).await?
         {
+            self.latest.lookups.note(true);
             return Ok(kept.answer);
         }
+        self.latest.lookups.note(false);
         let (encoder, shown) = (self.core.encoder().clone(), room.clone());
         let latest = Arc::clone(&self.latest);
         let answer = self.core.store().read(move |reader| {

@@ -16,6 +16,7 @@ use super::Notifications;
 use super::compose::{self, PushMessage};
 use crate::Result;
 use crate::core::transaction::NoCaller;
+use crate::metrics::DeliveryFailure;
 
 /// How many are taken at once.
 const BATCH: i64 = 64;
@@ -41,8 +42,10 @@ const URGENCY: HeaderName = HeaderName::from_static("urgency");
 /// What became of a push message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// The push service took it, or never will.
-    Done,
+    /// The push service took it.
+    Sent,
+    /// The push service never will take it.
+    Refused,
     /// The browser takes no more messages.
     Gone,
     /// It may be taken later: after so many milliseconds, if the push service says so.
@@ -124,15 +127,19 @@ impl Notifications {
     async fn deliver(&self, queued: QueuedPush, message: PushMessage) {
         let outcome = self.send(&message).await;
         let now = self.core.now();
+        let until = match outcome {
+            Outcome::Later(wait) => next(&queued, now, wait),
+            Outcome::Sent | Outcome::Refused | Outcome::Gone => None,
+        };
+        self.count(outcome, until.is_some());
         let noted = self
             .core
             .store()
             .write(NoCaller::Process, move |tx| {
                 let mut notifications = tx.notifications();
                 match outcome {
-                    Outcome::Done => notifications.delete_pushes(&[queued.id]),
                     Outcome::Gone => notifications.delete_subscription(&queued.push.session),
-                    Outcome::Later(wait) => match next(&queued, now, wait) {
+                    Outcome::Sent | Outcome::Refused | Outcome::Later(_) => match until {
                         Some(until) => notifications.postpone_pushes(&queued.push.session, until),
                         None => notifications.delete_pushes(&[queued.id]),
                     },
@@ -142,6 +149,16 @@ impl Notifications {
         if let Err(error) = noted {
             tracing::warn!(%error, "what became of a push message could not be noted; it may be sent again");
         }
+    }
+
+    fn count(&self, outcome: Outcome, is_postponed: bool) {
+        let failure = match outcome {
+            Outcome::Sent => return self.deliveries.note_sent(),
+            Outcome::Gone => DeliveryFailure::Gone,
+            Outcome::Later(_) if is_postponed => DeliveryFailure::Postponed,
+            Outcome::Refused | Outcome::Later(_) => DeliveryFailure::GivenUp,
+        };
+        self.deliveries.note_failed(failure);
     }
 
     async fn send(&self, message: &PushMessage) -> Outcome {
@@ -188,13 +205,13 @@ impl Notifications {
 /// What the answer of a push service means (RFC 8030, section 5; RFC 8292, section 4.2).
 fn judge(status: StatusCode, headers: &HeaderMap) -> Outcome {
     match status {
-        status if status.is_success() => Outcome::Done,
+        status if status.is_success() => Outcome::Sent,
         StatusCode::NOT_FOUND | StatusCode::GONE => Outcome::Gone,
         StatusCode::TOO_MANY_REQUESTS => Outcome::Later(wait(headers)),
         status if status.is_server_error() => Outcome::Later(wait(headers)),
         status => {
             tracing::warn!(%status, "a push service refused a message");
-            Outcome::Done
+            Outcome::Refused
         }
     }
 }
@@ -244,11 +261,11 @@ mod tests {
         let minute = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static("60"))]);
         let date = HeaderMap::from_iter([(RETRY_AFTER, HeaderValue::from_static("Fri"))]);
         for (status, headers, outcome) in [
-            (201, &none, Outcome::Done),
+            (201, &none, Outcome::Sent),
             (404, &none, Outcome::Gone),
             (410, &none, Outcome::Gone),
-            (400, &none, Outcome::Done),
-            (413, &none, Outcome::Done),
+            (400, &none, Outcome::Refused),
+            (413, &none, Outcome::Refused),
             (429, &minute, Outcome::Later(Some(60_000))),
             (429, &date, Outcome::Later(None)),
             (503, &none, Outcome::Later(None)),

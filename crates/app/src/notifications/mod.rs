@@ -22,10 +22,12 @@ use eddyline_model::{FlowId, Timestamp, UserId};
 use eddyline_outbound::Outbound;
 use eddyline_storage::{Reader, Result as StoreResult};
 use eddyline_webpush::ServerKey;
+use prometheus_client::registry::Registry;
 use tokio::sync::Notify;
 
 use crate::actor::Actor;
 use crate::core::Core;
+use crate::metrics::{DeliveryFailure, DeliveryMetrics};
 use crate::rooms::FlowRoom;
 use crate::{Error, Result};
 
@@ -68,6 +70,7 @@ pub struct Notifications {
     outbound: Outbound,
     /// Notified when this process puts push messages into the queue.
     queued: Arc<Notify>,
+    deliveries: DeliveryMetrics,
 }
 
 crate::core::opaque_debug!(Notifications);
@@ -80,7 +83,22 @@ impl Notifications {
             key: Arc::new(key),
             outbound,
             queued: Arc::default(),
+            deliveries: DeliveryMetrics::new(&[
+                DeliveryFailure::Postponed,
+                DeliveryFailure::GivenUp,
+                DeliveryFailure::Gone,
+            ]),
         }
+    }
+
+    /// Adds the metrics of push messages to a registry.
+    pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        self.deliveries.register(
+            "push_messages",
+            "Push messages that a push service took",
+            "Attempts to send a push message that failed",
+            registry,
+        );
     }
 
     /// What the caller has chosen for all flows.

@@ -8,6 +8,7 @@ use super::flow::FlowRoom;
 use super::private::Pair;
 use crate::groups::MentionGroups;
 use crate::loading_cache::LoadingCache;
+use crate::metrics::LookupCounts;
 
 const REMEMBERED: usize = 10_000;
 const REMEMBERED_PAIRS: usize = 20_000;
@@ -39,6 +40,17 @@ impl Default for RoomCache {
 }
 
 impl RoomCache {
+    /// The lookups of each cache, by the name that the metrics have for it.
+    pub(crate) fn lookups(&self) -> [(&'static str, LookupCounts); 5] {
+        [
+            ("flows", self.by_id.lookups()),
+            ("flow_names", self.by_name.lookups()),
+            ("flow_ids", self.by_public_id.lookups()),
+            ("groups", self.groups.lookups()),
+            ("private_conversations", self.pairs.lookups()),
+        ]
+    }
+
     /// Drops the cached room of a flow.
     pub(crate) fn invalidate(&self, room: RoomId) {
         self.by_id.invalidate(&room);

@@ -1,8 +1,8 @@
-//! What the writer counts.
+//! What the store counts.
 
 use std::sync::{Arc, mpsc};
 
-use eddyline_storage::{Abort, Error};
+use eddyline_storage::{Abort, Error, Reader};
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 
@@ -13,12 +13,14 @@ on_every_database!(
     writes_that_wait_are_counted,
     transactions_that_fail_are_counted,
     messages_are_counted_once,
+    connections_in_use_and_reads_that_wait_are_told,
+    connections_of_the_writer_are_counted,
 );
 
 /// The value of a sample of the store's metrics.
 fn value(world: &World, sample: &str) -> f64 {
     let mut registry = Registry::default();
-    world.store.metrics().register(&mut registry);
+    world.store.register_metrics(&mut registry);
     let mut text = String::new();
     encode(&mut text, &registry).expect("the metrics");
     let mut lines = text.lines();
@@ -83,4 +85,48 @@ async fn messages_are_counted_once(home: Arc<Home>) {
         world.say(chat(world.main, world.ann, "hello")).await;
     }
     assert_eq!(value(&world, "store_batch_messages_sum") - before, 3.0);
+}
+
+async fn connections_in_use_and_reads_that_wait_are_told(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let number = |sample: &str| value(&world, sample);
+    let in_use = || number("store_pool_connections{state=\"in_use\"}");
+    let waiting = || number("store_reads_waiting");
+    let most = number("store_pool_max_connections");
+    assert!(number("store_pool_connections{state=\"idle\"}") <= most);
+
+    // One more than there are connections, each until its sender is dropped.
+    let mut held = Vec::new();
+    let mut reads = Vec::new();
+    while held.len() as f64 <= most {
+        let (let_go, release) = mpsc::channel::<()>();
+        held.push(let_go);
+        let store = world.store.clone();
+        let work = move |_: &mut Reader<'_>| {
+            let _ = release.recv();
+            Ok(())
+        };
+        reads.push(tokio::spawn(async move { store.read(work).await }));
+    }
+    while in_use() + waiting() != held.len() as f64 {
+        tokio::task::yield_now().await;
+    }
+    assert!(in_use() >= 1.0 && waiting() >= 1.0);
+
+    drop(held);
+    for read in reads {
+        read.await.expect("a task").expect("it reads");
+    }
+    while in_use() + waiting() != 0.0 {
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn connections_of_the_writer_are_counted(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let opened = || value(&world, "store_writer_connections_total");
+    let before = opened();
+    assert!(before <= 1.0, "a database in memory lends its own");
+    world.say(chat(world.main, world.ann, "hello")).await;
+    assert_eq!(opened(), before, "the writer keeps its connection");
 }

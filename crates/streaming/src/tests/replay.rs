@@ -258,6 +258,9 @@ fn those_who_come_back_together_share_the_pages() {
         futures_util::future::join_all(listeners).await;
     });
     assert_eq!(world.pages_read(), 3);
+    let lookups = world.hub.page_lookups();
+    assert_eq!(lookups.misses, 3);
+    assert!(lookups.hits >= 99 * 3, "{lookups:?}");
 }
 
 #[test]

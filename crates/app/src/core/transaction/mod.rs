@@ -19,8 +19,9 @@ use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
 use eddyline_storage::{
     Abort, ChangeNotifier, CredentialEpoch, Error as StoreError, MessagePage, PostResult, Reader,
-    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, StoreMetrics, Tx,
+    Result as StoreResult, RoomQuery, RoomsPage, RoomsPart, Store, Tx,
 };
+use prometheus_client::registry::Registry;
 use tokio::sync::mpsc;
 
 pub(crate) use self::principal::Principal;
@@ -167,9 +168,9 @@ impl Database {
         self.store.change_notifier()
     }
 
-    /// As [`Store::metrics`].
-    pub(crate) fn metrics(&self) -> &StoreMetrics {
-        self.store.metrics()
+    /// As [`Store::register_metrics`].
+    pub(crate) fn register_metrics(&self, registry: &mut Registry) {
+        self.store.register_metrics(registry);
     }
 
     /// As [`Store::takes_writes`].
