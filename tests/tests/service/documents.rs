@@ -13,7 +13,7 @@ mod requests;
 mod settings;
 
 /// The languages that a test checks, and `text` for what programs print.
-const LANGUAGES: [&str; 10] = [
+const LANGUAGES: [&str; 11] = [
     "caddyfile",
     "console",
     "ini",
@@ -24,6 +24,7 @@ const LANGUAGES: [&str; 10] = [
     "sql",
     "text",
     "toml",
+    "yaml",
 ];
 
 fn root() -> &'static Path {
@@ -31,7 +32,7 @@ fn root() -> &'static Path {
 }
 
 /// The blocks of all documents in these languages, of which there is one at least.
-fn blocks_in(languages: &[&str]) -> Vec<Block> {
+pub(crate) fn blocks_in(languages: &[&str]) -> Vec<Block> {
     let mut blocks = snippets::blocks(root()).unwrap();
     blocks.retain(|block| languages.contains(&block.language.as_str()));
     assert!(

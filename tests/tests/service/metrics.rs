@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use eddyline_tests::{Patience, Raw, Server, on_both_databases};
 
 mod moves;
+mod watched;
 
 on_both_databases![&["--metrics-listen", "127.0.0.1:0"];
     the_documentation_names_each_metric,
