@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use eddyline_model::Timestamp;
+use eddyline_random::is_hex;
 use time::OffsetDateTime;
 use time::PrimitiveDateTime;
 use time::format_description::BorrowedFormatItem;
@@ -13,6 +14,8 @@ use time::macros::format_description;
 const TIME: &[BorrowedFormatItem<'_>] =
     format_description!("[year][month][day]T[hour][minute][second].[subsecond digits:3]Z");
 const PREFIX: &str = "eddyline-";
+/// How many hexadecimal digits the id of a series has.
+pub(crate) const SERIES_DIGITS: usize = 8;
 const FULL: &str = "full";
 const INCREMENTAL: &str = "incremental";
 const SUFFIX: &str = ".tar";
@@ -29,8 +32,8 @@ pub enum BackupKind {
     Incremental,
 }
 
-/// The name of an archive in a [`ArchivePlace`](crate::ArchivePlace), for example
-/// `eddyline-20261120T083000.000Z-full.tar.age`. Names are ordered by their time.
+/// The name of an archive in an [`ArchivePlace`](crate::ArchivePlace), for example
+/// `eddyline-0f1e2d3c-20261120T083000.000Z-full.tar.age`. Names are ordered by their time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ArchiveName {
     /// When the backup began.
@@ -39,6 +42,8 @@ pub struct ArchiveName {
     pub kind: BackupKind,
     /// Whether it is encrypted.
     pub is_encrypted: bool,
+    /// Whose backup it is: the id of a [`BackupSeries`](crate::BackupSeries).
+    pub series: String,
 }
 
 impl ArchiveName {
@@ -57,7 +62,7 @@ impl ArchiveName {
             .ok()
             .and_then(|time| time.format(TIME).ok())
             .unwrap_or_default();
-        format!("{PREFIX}{time}-{kind}")
+        format!("{PREFIX}{}-{time}-{kind}", self.series)
     }
 }
 
@@ -90,6 +95,7 @@ fn parse(text: &str) -> Option<ArchiveName> {
         Some(stem) => (stem, true),
         None => (rest.strip_suffix(SUFFIX)?, false),
     };
+    let (series, stem) = stem.split_once('-')?;
     let (time, kind) = stem.split_once('-')?;
     let kind = match kind {
         FULL => BackupKind::Full,
@@ -102,6 +108,7 @@ fn parse(text: &str) -> Option<ArchiveName> {
         taken_at: Timestamp(millis),
         kind,
         is_encrypted,
+        series: is_hex(series, SERIES_DIGITS).then(|| series.to_owned())?,
     };
     Some(name)
 }
@@ -116,15 +123,16 @@ mod tests {
             taken_at: Timestamp::parse_iso8601("2026-11-20T08:30:00.250Z").unwrap(),
             kind: BackupKind::Incremental,
             is_encrypted: true,
+            series: "0f1e2d3c".to_owned(),
         };
-        let text = "eddyline-20261120T083000.250Z-incremental.tar.age";
+        let text = "eddyline-0f1e2d3c-20261120T083000.250Z-incremental.tar.age";
         assert_eq!(name.to_string(), text);
         assert_eq!(text.parse(), Ok(name.clone()));
         assert_eq!(
             name.index(),
-            "eddyline-20261120T083000.250Z-incremental.index"
+            "eddyline-0f1e2d3c-20261120T083000.250Z-incremental.index"
         );
-        let text = "eddyline-20261120T083000.250Z-full.tar";
+        let text = "eddyline-0f1e2d3c-20261120T083000.250Z-full.tar";
         let full: ArchiveName = text.parse().unwrap();
         assert_eq!((full.kind, full.is_encrypted), (BackupKind::Full, false));
         assert_eq!(full.to_string(), text);
@@ -135,11 +143,13 @@ mod tests {
         for text in [
             "",
             "monday.tar.age",
-            "eddyline-20261120T083000.250Z-incremental.index",
-            "eddyline-20261120T083000.250Z-other.tar",
-            "eddyline-20261320T083000.250Z-full.tar",
-            "eddyline-20261120T083000.250Z-full.tar.gz",
-            ".eddyline-20261120T083000.250Z-full.tar",
+            "eddyline-20261120T083000.250Z-full.tar",
+            "eddyline-0f1e2d3x-20261120T083000.250Z-full.tar",
+            "eddyline-0f1e2d3c-20261120T083000.250Z-incremental.index",
+            "eddyline-0f1e2d3c-20261120T083000.250Z-other.tar",
+            "eddyline-0f1e2d3c-20261320T083000.250Z-full.tar",
+            "eddyline-0f1e2d3c-20261120T083000.250Z-full.tar.gz",
+            ".eddyline-0f1e2d3c-20261120T083000.250Z-full.tar",
         ] {
             assert_eq!(
                 text.parse::<ArchiveName>(),

@@ -21,7 +21,7 @@ use crate::{ArchiveName, Error, Result};
 /// What the name of a file begins with that is not whole yet.
 const UNFINISHED_PREFIX: &str = ".eddyline-backup-";
 /// How long nothing was written to such a file when its process has died.
-const UNFINISHED_AGE: Duration = Duration::from_secs(3600);
+const UNFINISHED_AGE: Duration = Duration::from_secs(24 * 3600);
 
 /// Where archives are kept. Its functions block; for a bucket they need the context of a tokio
 /// runtime, as [`tokio::task::spawn_blocking`] gives it.
@@ -75,24 +75,41 @@ impl ArchivePlace {
         Ok(archives)
     }
 
-    /// Opens what has this name.
+    /// The archives of a series, ordered by their time.
     ///
     /// # Errors
     ///
     /// [`Error::Place`].
+    pub fn archives_of(&self, series: &str) -> Result<Vec<ArchiveName>> {
+        let mut archives = self.archives()?;
+        archives.retain(|archive| archive.series == series);
+        Ok(archives)
+    }
+
+    /// Opens what has this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoArchive`] and [`Error::Place`].
     pub fn open(&self, name: &str) -> Result<Box<dyn Read + Send>> {
         match &self.0 {
             PlaceKind::Folder(folder) => {
-                let file = File::open(folder.join(name));
-                let file = file.map_err(|error| self.failed_with(name, &error))?;
+                let file = File::open(folder.join(name)).map_err(|error| match error.kind() {
+                    io::ErrorKind::NotFound => Error::NoArchive(self.named(name)),
+                    _ => self.failed_with(name, &error),
+                })?;
                 Ok(Box::new(BufReader::new(file)))
             }
             #[cfg(feature = "s3")]
             PlaceKind::Bucket(bucket) => {
                 let runtime = Handle::current();
                 let content = runtime.block_on(bucket.open(name));
+                let content = content.map_err(|error| match error {
+                    eddyline_files::Error::NotFound => Error::NoArchive(self.named(name)),
+                    error => self.failed_with(name, &error),
+                })?;
                 Ok(Box::new(BucketReader {
-                    content: content.map_err(|error| self.failed_with(name, &error))?,
+                    content,
                     chunk: Bytes::new(),
                     runtime,
                 }))
@@ -135,8 +152,8 @@ impl ArchivePlace {
 
     /// Removes an archive and its index.
     pub(crate) fn remove(&self, archive: &ArchiveName) -> Result<()> {
-        // The index last: without its archive it is of no use.
-        for name in [archive.to_string(), archive.index()] {
+        // The archive last: as long as it is listed, this is tried again.
+        for name in [archive.index(), archive.to_string()] {
             match &self.0 {
                 PlaceKind::Folder(folder) => match fs::remove_file(folder.join(&name)) {
                     Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -154,7 +171,8 @@ impl ArchivePlace {
         Ok(())
     }
 
-    /// Removes what processes left that died while they wrote. A bucket has a rule for that.
+    /// Removes what processes left that died while they wrote. For a bucket the operator sets a
+    /// rule that ends unfinished uploads.
     pub(crate) fn remove_unfinished(&self, now: Timestamp) {
         let now = UNIX_EPOCH + Duration::from_millis(now.0.unsigned_abs());
         let folder = match &self.0 {
@@ -166,8 +184,8 @@ impl ArchivePlace {
             let name = entry.file_name();
             let is_unfinished = name.to_string_lossy().starts_with(UNFINISHED_PREFIX);
             let written = entry.metadata().and_then(|metadata| metadata.modified());
-            let ended = written.is_ok_and(|at| at + UNFINISHED_AGE < now);
-            if is_unfinished && ended {
+            let is_old = written.is_ok_and(|at| at + UNFINISHED_AGE < now);
+            if is_unfinished && is_old {
                 let _ = fs::remove_file(entry.path());
             }
         }
@@ -178,12 +196,15 @@ impl ArchivePlace {
     }
 
     pub(crate) fn failed_with(&self, name: &str, reason: &dyn std::error::Error) -> Error {
-        let place = match &self.0 {
+        Error::Place(self.named(name), reason.to_string())
+    }
+
+    fn named(&self, name: &str) -> String {
+        match &self.0 {
             PlaceKind::Folder(folder) => folder.join(name).display().to_string(),
             #[cfg(feature = "s3")]
             PlaceKind::Bucket(_) => format!("{self}/{name}"),
-        };
-        Error::Place(place, reason.to_string())
+        }
     }
 }
 
@@ -197,8 +218,7 @@ impl std::fmt::Display for ArchivePlace {
     }
 }
 
-/// What is written to a [`ArchivePlace`]. It is there once it is finished, and never when it is
-/// dropped before.
+/// What is written to an [`ArchivePlace`]. Nothing has the name before [`PlaceWriter::finish`].
 #[derive(Debug)]
 pub enum PlaceWriter {
     /// A file without its name.

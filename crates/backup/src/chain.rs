@@ -4,8 +4,9 @@ use eddyline_model::Timestamp;
 
 use crate::{ArchiveName, BackupKind};
 
-/// The archives of each chain, from its full one on, in the order of the names. An incremental one
-/// without a full one before it belongs to none.
+/// The archives of each chain, from its full one on, in the order of the names. One backup of a
+/// series is taken at a time, so an incremental one builds on those before it. One without a full
+/// one before it belongs to no chain.
 fn chains(ordered: &[ArchiveName]) -> impl Iterator<Item = &[ArchiveName]> {
     ordered
         .chunk_by(|_, next| next.kind == BackupKind::Incremental)
@@ -17,11 +18,14 @@ pub(crate) fn newest(ordered: &[ArchiveName]) -> &[ArchiveName] {
     chains(ordered).last().unwrap_or_default()
 }
 
-/// The kind of the next backup: full when the newest full one has this age, in milliseconds.
+/// The kind of the next backup of a series: full when the newest full one has this age, in
+/// milliseconds, or is of the future, since a clock that was wrong must not put it off.
 #[must_use]
 pub fn next_kind(ordered: &[ArchiveName], now: Timestamp, full_interval: i64) -> BackupKind {
     match newest(ordered).first() {
-        Some(full) if full.taken_at.plus_millis(full_interval) > now => BackupKind::Incremental,
+        Some(full) if full.taken_at <= now && full.taken_at.plus_millis(full_interval) > now => {
+            BackupKind::Incremental
+        }
         _ => BackupKind::Full,
     }
 }
@@ -52,6 +56,7 @@ mod tests {
                 _ => BackupKind::Incremental,
             },
             is_encrypted: true,
+            series: "0f1e2d3c".to_owned(),
         });
         names.collect()
     }
@@ -65,6 +70,7 @@ mod tests {
         assert_eq!(next("F1 I5", 10), BackupKind::Incremental);
         assert_eq!(next("F1 I5", 11), BackupKind::Full);
         assert_eq!(next("F1 I5 F11 I15", 20), BackupKind::Incremental);
+        assert_eq!(next("F9 I10", 8), BackupKind::Full);
     }
 
     #[test]
@@ -81,7 +87,7 @@ mod tests {
         assert_eq!(gone("F1 I2 F3", 11), []);
         assert_eq!(gone("F1 I2", 1000), []);
         assert_eq!(gone("F1 I2 F3 F4 I5", 14), archives("F1 I2 F3"));
-        // It may be of somebody else's making.
+        // An incremental one without its full one is left alone.
         assert_eq!(gone("I0 F1 F2", 100), archives("F1"));
     }
 }

@@ -40,6 +40,20 @@ pub enum Error {
     /// Something has the name of the archive already.
     #[error("{} is there already", .0.display())]
     Occupied(std::path::PathBuf),
+    /// There is no archive of this name.
+    #[error("{0} is not there")]
+    NoArchive(String),
+    /// An archive that an incremental one builds on cannot be read.
+    #[error("it builds on {0}: {1}")]
+    Base(String, Box<Error>),
+    /// There is no room, or no folder, for the rows of earlier archives while one is restored.
+    #[error("the folder {}: {reason}", folder.display())]
+    Spool {
+        /// The folder.
+        folder: std::path::PathBuf,
+        /// What went wrong.
+        reason: io::Error,
+    },
     /// A place of archives, or an archive there.
     #[error("{0}: {1}")]
     Place(String, String),

@@ -1,20 +1,27 @@
 //! What the archives of a chain have, so that an incremental backup leaves it out.
 //!
 //! The server has no key that decrypts archives. So beside each archive lies an index: an entry of
-//! the archive for each chunk of rows, under a digest that tells nothing without the secret key of
-//! the server, and the keys of its files.
+//! the archive for each chunk of rows, under a keyed digest of the rows, and the keys of its files.
+//! It shows which tables there are, and how many rows and files are new, and nothing that they say.
+//! A digest under the same key at its end shows that nobody else has written it.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Read, Write as _};
+use std::io::{BufRead, BufReader, Read, Write as _};
 
+use eddyline_random::to_hex;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use ring::hmac::{Context, HMAC_SHA256, Key, sign};
-use ring::rand::SystemRandom;
+use ring::digest::{SHA256, digest};
+use ring::hmac::{self, Context, HMAC_SHA256, Key, sign};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
+
+/// How many bytes an index may have when it is unpacked, and one of its lines. An index has about 50
+/// bytes for each file that is new.
+const MOST_BYTES: u64 = 4 << 30;
+const MOST_LINE: u64 = 4096;
 
 /// The key of the digests in indexes.
 #[derive(Clone)]
@@ -33,34 +40,25 @@ impl IndexKey {
     }
 
     /// A key of which nothing is kept, so that no later archive builds on one with it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Io`](crate::Error::Io) when the system has no random bytes.
-    pub fn random() -> Result<Self> {
-        let key = Key::generate(HMAC_SHA256, &SystemRandom::new());
-        let key = key.map_err(|_| std::io::Error::other("the system has no random bytes"))?;
-        Ok(Self(key))
+    #[must_use]
+    pub fn random() -> Self {
+        Self::derive(&eddyline_random::bytes::<32>())
     }
 
-    /// The digest of rows with the names of their columns.
-    fn digest(&self, table: &str, columns: &[String], rows: &[u8]) -> String {
+    /// 128 bits of the digest of several texts.
+    fn digest<'a>(&self, texts: impl IntoIterator<Item = &'a [u8]>) -> u128 {
         let mut context = Context::with_key(&self.0);
-        for name in columns.iter().map(String::as_str).chain([table]) {
-            context.update(name.as_bytes());
-            context.update(b"\0");
+        for text in texts {
+            context.update(&(text.len() as u64).to_be_bytes());
+            context.update(text);
         }
-        context.update(rows);
-        let tag = context.sign();
-        // 128 bits are enough to tell chunks apart.
-        let half = &tag.as_ref()[..16];
-        half.iter().map(|byte| format!("{byte:02x}")).collect()
+        half(&context.sign())
     }
+}
 
-    /// A digest of the key, which tells indexes of different keys apart.
-    fn name(&self) -> String {
-        self.digest("", &[], b"")
-    }
+fn half(tag: &hmac::Tag) -> u128 {
+    let bytes = tag.as_ref().iter().take(16);
+    bytes.fold(0, |number, byte| number << 8 | u128::from(*byte))
 }
 
 impl std::fmt::Debug for IndexKey {
@@ -78,6 +76,8 @@ pub(crate) struct RowsReference {
     pub(crate) entry: String,
     /// How many rows it has.
     pub(crate) rows: u64,
+    /// The digest of its lines.
+    pub(crate) sha256: String,
 }
 
 /// A file in an earlier archive.
@@ -89,80 +89,102 @@ pub(crate) struct FileReference {
     pub(crate) key: String,
     /// How many bytes it has.
     pub(crate) size: u64,
+    /// Their digest.
+    pub(crate) sha256: String,
+}
+
+/// The digest of the lines of an entry, as a reference has it.
+pub(crate) fn sha256(lines: &[u8]) -> String {
+    to_hex(digest(&SHA256, lines).as_ref())
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum IndexLine {
-    /// The digest of the key.
-    Key(String),
-    /// A digest, the entry and how many rows it has.
-    Rows(String, String, u64),
+    /// A digest of the public keys that the archive is encrypted for.
+    Recipients(String),
+    /// The digest of rows, and the entry that has them.
+    Rows(String, String),
+    /// The key of a file.
     File(String),
-    /// The last line: an index that ends without it is not whole.
-    End,
+    /// The digest of the lines before, which are all.
+    End(String),
 }
 
 /// What a chain has, and what an archive adds to it.
 pub(crate) struct ChainIndex {
     key: IndexKey,
+    recipients: String,
     /// The archives of the chain, the full one first.
     bases: Vec<String>,
-    rows: HashMap<String, RowsReference>,
-    files: HashMap<String, String>,
+    /// By their digests: which of the bases has them, and the entry.
+    rows: HashMap<u128, (u32, Box<str>)>,
+    /// By their keys: which of the bases has them.
+    files: HashMap<u128, u32>,
     added: GzEncoder<Vec<u8>>,
+    digest: Context,
 }
 
 impl ChainIndex {
-    /// An index of a chain without archives.
-    pub(crate) fn new(key: IndexKey) -> Result<Self> {
+    /// An index of a chain without archives, for these public keys.
+    pub(crate) fn new(key: IndexKey, recipients: &str) -> Result<Self> {
+        let recipients = key.digest([recipients.as_bytes()]);
         let mut index = Self {
+            digest: Context::with_key(&key.0),
+            key,
+            recipients: format!("{recipients:032x}"),
             bases: Vec::new(),
             rows: HashMap::new(),
             files: HashMap::new(),
             added: GzEncoder::new(Vec::new(), Compression::fast()),
-            key,
         };
-        let name = index.key.name();
-        index.add(&IndexLine::Key(name))?;
+        let line = IndexLine::Recipients(index.recipients.clone());
+        index.add(&line)?;
         Ok(index)
     }
 
-    /// Adds the next archive of the chain by its index. Says whether it is one of this key, and
-    /// whole: otherwise nothing can build on it.
+    /// Adds the next archive of the chain by its index. Says whether that is whole, of this key, and
+    /// for the same public keys: otherwise nothing can build on the archive, nor on this value.
     pub(crate) fn add_base(&mut self, archive: &str, index: impl Read) -> Result<bool> {
-        let mut lines = BufReader::new(GzDecoder::new(index)).lines();
-        let read = |line: Option<std::io::Result<String>>| {
-            line.and_then(std::result::Result::ok)
-                .and_then(|line| serde_json::from_str(&line).ok())
-        };
-        if !matches!(read(lines.next()), Some(IndexLine::Key(name)) if name == self.key.name()) {
-            return Ok(false);
-        }
+        let number = u32::try_from(self.bases.len()).unwrap_or(u32::MAX);
+        let mut lines = BufReader::new(GzDecoder::new(index).take(MOST_BYTES));
+        let mut digest = Context::with_key(&self.key.0);
+        let (mut line, mut is_first) = (Vec::new(), true);
         loop {
-            match read(lines.next()) {
-                Some(IndexLine::Rows(digest, entry, rows)) => {
-                    let archive = archive.to_owned();
-                    let reference = RowsReference {
-                        archive,
-                        entry,
-                        rows,
+            line.clear();
+            let read = (&mut lines).take(MOST_LINE).read_until(b'\n', &mut line);
+            let parsed = read.ok().and_then(|_| serde_json::from_slice(&line).ok());
+            match parsed {
+                Some(IndexLine::Recipients(text)) if is_first && text == self.recipients => {}
+                Some(IndexLine::Rows(text, entry)) if !is_first => {
+                    let Ok(rows) = u128::from_str_radix(&text, 16) else {
+                        return Ok(false);
                     };
-                    self.rows.insert(digest, reference);
+                    self.rows.insert(rows, (number, entry.into()));
                 }
-                Some(IndexLine::File(key)) => {
-                    self.files.insert(key, archive.to_owned());
+                Some(IndexLine::File(text)) if !is_first => {
+                    let Ok(key) = u128::from_str_radix(&text, 16) else {
+                        return Ok(false);
+                    };
+                    self.files.insert(key, number);
                 }
-                Some(IndexLine::End) => break,
-                Some(IndexLine::Key(_)) | None => return Ok(false),
+                Some(IndexLine::End(end)) if end == format!("{:032x}", half(&digest.sign())) => {
+                    self.bases.push(archive.to_owned());
+                    return Ok(true);
+                }
+                _ => return Ok(false),
             }
+            digest.update(&line);
+            is_first = false;
         }
-        self.bases.push(archive.to_owned());
-        Ok(true)
     }
 
     pub(crate) fn bases(&self) -> &[String] {
         &self.bases
+    }
+
+    fn base(&self, number: u32) -> &str {
+        self.bases.get(number as usize).map_or("", String::as_str)
     }
 
     /// Where the chain has these rows already. Otherwise they are noted as the next entry.
@@ -172,17 +194,26 @@ impl ChainIndex {
         (rows, count): (&[u8], u64),
         entry: &str,
     ) -> Result<Option<RowsReference>> {
-        let digest = self.key.digest(table, columns, rows);
-        if let Some(found) = self.rows.get(&digest) {
-            return Ok(Some(found.clone()));
+        // Rows mean the same only in the same columns.
+        let names = columns.iter().map(String::as_bytes);
+        let texts = names.chain([table.as_bytes(), rows]);
+        let digest = self.key.digest(texts);
+        if let Some((number, entry)) = self.rows.get(&digest) {
+            return Ok(Some(RowsReference {
+                archive: self.base(*number).to_owned(),
+                entry: entry.to_string(),
+                rows: count,
+                sha256: sha256(rows),
+            }));
         }
-        self.add(&IndexLine::Rows(digest, entry.to_owned(), count))?;
+        self.add(&IndexLine::Rows(format!("{digest:032x}"), entry.to_owned()))?;
         Ok(None)
     }
 
     /// Which archive of the chain has this file.
     pub(crate) fn find_file(&self, key: &str) -> Option<&str> {
-        self.files.get(key).map(String::as_str)
+        let key = u128::from_str_radix(key, 16).ok()?;
+        self.files.get(&key).map(|number| self.base(*number))
     }
 
     /// Notes that the archive has this file.
@@ -191,13 +222,16 @@ impl ChainIndex {
     }
 
     fn add(&mut self, line: &IndexLine) -> Result<()> {
-        let text = serde_json::to_string(line).map_err(std::io::Error::from)?;
-        Ok(writeln!(self.added, "{text}")?)
+        let mut text = serde_json::to_vec(line).map_err(std::io::Error::from)?;
+        text.push(b'\n');
+        self.digest.update(&text);
+        Ok(self.added.write_all(&text)?)
     }
 
     /// The index of what the archive has of its own.
     pub(crate) fn finish(mut self) -> Result<Vec<u8>> {
-        self.add(&IndexLine::End)?;
+        let digest = half(&self.digest.clone().sign());
+        self.add(&IndexLine::End(format!("{digest:032x}")))?;
         Ok(self.added.finish()?)
     }
 }
@@ -207,45 +241,72 @@ mod tests {
     use super::*;
 
     const TABLE: (&str, &[String]) = ("users", &[]);
+    const FILE: &str = "0123456789abcdef0123456789abcdef";
+
+    fn new(secret_key: &[u8], recipients: &str) -> ChainIndex {
+        ChainIndex::new(IndexKey::derive(secret_key), recipients).unwrap()
+    }
 
     fn index() -> Vec<u8> {
-        let mut index = ChainIndex::new(IndexKey::derive(b"secret")).unwrap();
+        let mut index = new(b"secret", "age1a age1b");
         let rows = (&b"[1]\n"[..], 1);
         let found = index.find_or_note_rows(TABLE, rows, "tables/users/0");
         assert_eq!(found.unwrap(), None);
-        index.note_file("0123").unwrap();
+        index.note_file(FILE).unwrap();
         index.finish().unwrap()
-    }
-
-    fn next(secret_key: &[u8]) -> ChainIndex {
-        ChainIndex::new(IndexKey::derive(secret_key)).unwrap()
     }
 
     #[test]
     fn what_an_archive_has_is_found() {
-        let mut next = next(b"secret");
+        let mut next = new(b"secret", "age1a age1b");
         assert!(next.add_base("a.tar", &index()[..]).unwrap());
         let mut find =
-            |table, rows: &[u8]| next.find_or_note_rows(table, (rows, 1), "tables/users/0");
+            |table, rows: &[u8]| next.find_or_note_rows(table, (rows, 1), "tables/users/7");
         let found = find(TABLE, b"[1]\n").unwrap().unwrap();
-        assert_eq!((&*found.archive, found.rows), ("a.tar", 1));
+        assert_eq!(
+            (&*found.archive, &*found.entry, found.rows),
+            ("a.tar", "tables/users/0", 1)
+        );
+        assert_eq!(found.sha256, sha256(b"[1]\n"));
         assert_eq!(find(TABLE, b"[2]\n").unwrap(), None);
         let other_columns = (TABLE.0, &["id".to_owned()][..]);
         assert_eq!(find(other_columns, b"[1]\n").unwrap(), None);
-        assert_eq!(next.find_file("0123"), Some("a.tar"));
+        assert_eq!(next.find_file(FILE), Some("a.tar"));
         assert_eq!(next.find_file("4567"), None);
         assert_eq!(next.bases(), ["a.tar"]);
     }
 
     #[test]
-    fn an_index_of_another_key_or_without_its_end_is_no_base() {
+    fn nothing_builds_on_an_index_of_another_key_or_for_other_recipients() {
         let whole = index();
-        assert!(!next(b"another").add_base("a.tar", &whole[..]).unwrap());
-        for end in 0..whole.len() - 8 {
-            let mut next = next(b"secret");
-            let is_base = next.add_base("a.tar", &whole[..end]).unwrap();
-            assert!(!is_base || end > whole.len() - 16, "{end}");
+        let is_base = |mut next: ChainIndex| next.add_base("a.tar", &whole[..]).unwrap();
+        assert!(!is_base(new(b"another", "age1a age1b")));
+        assert!(!is_base(new(b"secret", "age1a")));
+        assert!(!is_base(new(b"secret", "")));
+    }
+
+    #[test]
+    fn nothing_builds_on_an_index_that_is_not_as_it_was_written() {
+        let mut text = String::new();
+        GzDecoder::new(&index()[..])
+            .read_to_string(&mut text)
+            .unwrap();
+        let is_base = |text: &str| {
+            let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+            packed.write_all(text.as_bytes()).unwrap();
+            let packed = packed.finish().unwrap();
+            let mut next = new(b"secret", "age1a age1b");
+            next.add_base("a.tar", &packed[..]).unwrap()
+        };
+        assert!(is_base(&text));
+        for place in 0..text.len() - 1 {
+            let mut changed = text.clone().into_bytes();
+            changed[place] ^= 1;
+            let changed = String::from_utf8(changed).unwrap();
+            assert!(!is_base(&changed), "{changed}");
+            assert!(!is_base(&text[..place]) || place == text.len() - 1);
         }
-        assert!(!next(b"secret").add_base("a.tar", &b"{}"[..]).unwrap());
+        let long = format!("{{\"file\":\"{}\"}}\n", "0".repeat(5000));
+        assert!(!is_base(&format!("{long}{text}")));
     }
 }

@@ -25,7 +25,7 @@ pub use error::{Error, Result};
 pub use index::IndexKey;
 pub use key_place::KeyPlace;
 pub use restore::{ArchiveSource, Restored, restore, verify};
-pub use rotation::{NamedBackup, prune, take_into};
+pub use rotation::{BackupSeries, NamedBackup, prune, take_into};
 pub use take::{BackupSource, Taken, take};
 
 /// How many files there are between two reports.

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::io::Read;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use eddyline_files::{FileKey, Files};
@@ -10,7 +11,7 @@ use tokio::runtime::Handle;
 
 use crate::archive::{ArchiveReader, Identities, Manifest, Part, Parts, Summary};
 use crate::content::ContentReader;
-use crate::spool::Spool;
+use crate::spool::{KeepFile, Spool};
 use crate::{ArchivePlace, Error, FILES_FOR_A_REPORT, KeyPlace, Progress, Result};
 
 /// How many rows one statement adds.
@@ -42,12 +43,13 @@ impl ArchiveSource {
     fn open(
         self,
         identities: &Identities,
-        keep_file: impl FnMut(&str, u64, &mut dyn Read) -> Result<()>,
+        folder: Option<&Path>,
+        keep_file: KeepFile<'_>,
     ) -> Result<(Box<dyn Read + Send>, Option<Spool>)> {
         match self {
             Self::Stream(source) => Ok((source, None)),
             Self::Named(place, name) => {
-                let spool = Spool::gather(&place, &name, identities, keep_file)?;
+                let spool = Spool::gather(&place, &name, identities, folder, keep_file)?;
                 Ok((place.open(&name)?, Some(spool)))
             }
         }
@@ -65,7 +67,8 @@ impl std::fmt::Debug for ArchiveSource {
 
 /// Fills an empty database and a place for files from an archive. The database stays empty unless
 /// every byte of the archive is as it was written; files may be left then, and are taken up when the
-/// archive is restored once more.
+/// archive is restored once more. Rows of the archives that an incremental one builds on are put
+/// aside in the folder `spool`.
 ///
 /// # Errors
 ///
@@ -75,6 +78,7 @@ pub async fn restore(
     source: ArchiveSource,
     identities: Identities,
     url: &str,
+    spool: PathBuf,
     files: Files,
     key_place: KeyPlace,
     mut progress: impl FnMut(Progress) + Send + 'static,
@@ -90,7 +94,9 @@ pub async fn restore(
             return Err(eddyline_storage::Error::NotEmpty.into());
         }
         let (source, mut spool) =
-            source.open(&identities, |key, size, bytes| place.keep(key, size, bytes))?;
+            source.open(&identities, Some(&spool), &mut |key, size, bytes| {
+                place.keep(key, size, bytes)
+            })?;
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
         let has_secret_key = Store::load(&url, &manifest.schema, &manifest.sequences, |load| {
@@ -127,7 +133,8 @@ pub async fn verify(
     mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<Restored> {
     let work = tokio::task::spawn_blocking(move || {
-        let (source, mut spool) = source.open(&identities, |_, _, bytes| drain(bytes))?;
+        let (source, mut spool) =
+            source.open(&identities, None, &mut |_, _, bytes| drain(bytes))?;
         let mut archive = ArchiveReader::open(source, &identities)?;
         let (manifest, mut parts) = archive.read()?;
         let has_secret_key = read_parts(

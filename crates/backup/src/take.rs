@@ -5,7 +5,9 @@ use eddyline_storage::Store;
 use eddyline_storage::copy::{Dump, DumpedObject};
 use tokio::runtime::Handle;
 
-use crate::archive::{ArchiveWriter, Encryption, FORMAT, Finished, Manifest, Summary};
+use crate::archive::{
+    ArchiveWriter, Encryption, FORMAT, Finished, INCREMENTAL_FORMAT, Manifest, Summary,
+};
 use crate::content::open;
 use crate::index::ChainIndex;
 use crate::kept_files::while_files_are_kept;
@@ -74,11 +76,13 @@ impl BackupSource {
     ) -> Result<(Taken, Finished<W>)> {
         let runtime = Handle::current();
         let (manifest, mut archive, objects) = self.store.dump(|dump| {
-            let bases = index.as_ref().map(|index| index.bases().to_vec());
-            let manifest = Manifest {
-                bases: bases.unwrap_or_default(),
-                ..self.manifest(dump)?
-            };
+            let mut manifest = self.manifest(dump)?;
+            if let Some(index) = &index
+                && !index.bases().is_empty()
+            {
+                manifest.format = INCREMENTAL_FORMAT;
+                manifest.bases = index.bases().to_vec();
+            }
             let mut archive = ArchiveWriter::begin(out, encryption, &manifest, index)?;
             if let Some(key) = &self.secret_key {
                 archive.secret_key(key)?;
@@ -124,7 +128,7 @@ impl BackupSource {
     ) -> Result<()> {
         let key = &object.key;
         let size = object.size.unsigned_abs();
-        if archive.refer_to_file(key, size) {
+        if archive.refer_to_file(key, size, &object.digest)? {
             return Ok(());
         }
         let Some(mut content) = open(&self.files, object, runtime) else {

@@ -5,4 +5,4 @@ mod schedule;
 mod state;
 
 pub(crate) use self::place::{BackupTarget, folder_of, source};
-pub(crate) use self::schedule::BackupSchedule;
+pub(crate) use self::schedule::BackupTaker;

@@ -7,15 +7,15 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use crate::archives::{self, BackupSchedule, BackupTarget, folder_of};
+use crate::archives::{self, BackupTaker, BackupTarget, folder_of};
 use crate::cli::{Backup, Restore};
 use crate::config::{BackupRecipient, Settings};
 use crate::output::{self, Reporter};
 use crate::signals::StopSignals;
 use crate::{CommandError, admin, files, secret_key, serve};
 use eddyline_backup::{
-    ArchivePlace, BackupKind, BackupSource, Encryption, Identities, KeyPair, Manifest, PlaceWriter,
-    Progress, Summary, Taken, restore, take, take_into, verify,
+    ArchivePlace, BackupKind, BackupSource, Encryption, Identities, KeyPair, Manifest, NamedBackup,
+    PlaceWriter, Progress, Summary, Taken, restore, take, verify,
 };
 use eddyline_files::Files;
 use eddyline_storage::{Error as StoreError, Store};
@@ -31,6 +31,9 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         .map(|to| BackupTarget::of(&settings, to))
         .transpose()?;
     let is_piped = matches!(target, Some(BackupTarget::Standard));
+    if command.incremental && !matches!(target, Some(BackupTarget::Place(_))) {
+        return Err("--incremental needs a folder that is there, or a bucket".into());
+    }
     let encryption = encryption(&settings, &command)?;
     admin::check_place(&settings).await?;
     check_schema(&settings).await?;
@@ -48,7 +51,7 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         },
         settings,
     };
-    let done = until_stopped(stop, work.run(target)).await;
+    let done = until_stopped(stop, Box::pin(work.run(target))).await;
     work.store.close().await;
     let (archive, taken, has_secret_key) = done??;
     let answer = Copied {
@@ -113,7 +116,7 @@ impl BackupWork {
         let has_secret_key = source.secret_key.is_some();
         let (archive, taken) = match to {
             None => self.take_scheduled().await?,
-            Some(BackupTarget::Place(place)) => self.take_into(place, source).await?,
+            Some(BackupTarget::Place(place)) => self.take_into(place).await?,
             Some(BackupTarget::Standard) => {
                 let out = BufWriter::new(io::stdout());
                 let taken = take(source, out, self.encryption.clone(), self.progress());
@@ -134,29 +137,29 @@ impl BackupWork {
 
     /// As the server takes one when it is due.
     async fn take_scheduled(&self) -> Result<(String, Taken), CommandError> {
-        let schedule = BackupSchedule::new(&self.settings, &self.store, &self.files)?;
-        let schedule = schedule.ok_or("--to is missing, and backup_to is not set")?;
-        let kept = schedule.take(self.progress()).await?;
-        Ok((kept.name.to_string(), kept.taken))
+        let place = self.settings.backup_to.as_ref();
+        let place = place.ok_or("--to is missing, and backup_to is not set")?;
+        let taker = BackupTaker::new(&self.settings, &self.store, &self.files);
+        let backup = taker.take_scheduled(place, self.progress()).await?;
+        Ok(named(&place.to_string(), backup))
     }
 
-    async fn take_into(
-        &self,
-        place: ArchivePlace,
-        source: BackupSource,
-    ) -> Result<(String, Taken), CommandError> {
-        let key = secret_key::for_indexes(&self.settings, &self.store).await?;
+    async fn take_into(&self, place: ArchivePlace) -> Result<(String, Taken), CommandError> {
         let shown = place.to_string();
-        let encryption = self.encryption.clone();
-        let kept = take_into(place, source, self.kind, encryption, key, self.progress()).await?;
-        let archive = format!("{}/{}", shown.trim_end_matches('/'), kept.name);
-        Ok((archive, kept.taken))
+        let taker = BackupTaker::new(&self.settings, &self.store, &self.files);
+        let work = taker.take_into(place, self.kind, self.encryption.clone(), self.progress());
+        Ok(named(&shown, work.await?))
     }
 
     fn progress(&self) -> impl FnMut(Progress) + Send + use<> {
         let reporter = self.reporter.clone();
         move |now| reporter.report(&now)
     }
+}
+
+fn named(place: &str, backup: NamedBackup) -> (String, Taken) {
+    let archive = format!("{}/{}", place.trim_end_matches('/'), backup.name);
+    (archive, backup.taken)
 }
 
 /// A file that is there once it is whole.
@@ -234,7 +237,15 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
         let url = settings.database_url();
         let key_place = secret_key::place_of_restored(&settings)?;
         let files = place_for_files(&settings)?;
-        let work = restore(source, identities, url.expose(), files, key_place, progress);
+        let work = restore(
+            source,
+            identities,
+            url.expose(),
+            settings.data_dir.clone(),
+            files,
+            key_place,
+            progress,
+        );
         let restored = until_stopped(stop, work).await?;
         let restored = restored.map_err(|error| match error {
             eddyline_backup::Error::Store(StoreError::NotEmpty) => format!(

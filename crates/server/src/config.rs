@@ -262,6 +262,17 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
         needs(key, "files_s3_bucket")?;
     }
     needs("backup_to", "backup_recipient")?;
+    for key in ["backup_s3_region", "backup_s3_secret_key"] {
+        needs("backup_s3_access_key", key)?;
+    }
+    for key in [
+        "backup_s3_endpoint",
+        "backup_s3_region",
+        "backup_s3_secret_key",
+        "backup_s3_allow_http",
+    ] {
+        needs(key, "backup_s3_access_key")?;
+    }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
         let problem = format!(

@@ -132,7 +132,7 @@ pub(crate) async fn for_indexes(
     };
     Ok(match key {
         Some(key) => IndexKey::derive(&key),
-        None => IndexKey::random()?,
+        None => IndexKey::random(),
     })
 }
 

@@ -14,8 +14,8 @@ use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
 
 use crate::CommandError;
-use crate::archives::BackupSchedule;
-use crate::config::{self, LogFormat, Settings};
+use crate::archives::BackupTaker;
+use crate::config::{self, BackupPlace, LogFormat, Settings};
 use crate::logging::ProcessLog;
 use crate::metrics::MetricsListener;
 use crate::owners::check_file;
@@ -50,7 +50,8 @@ pub(crate) struct Node {
     /// The certificate that is shown, which can be replaced.
     certificates: Option<Certificates>,
     metrics: Option<Server>,
-    backups: Option<BackupSchedule>,
+    /// What takes backups, and where they go.
+    backups: Option<(BackupTaker, BackupPlace)>,
     metrics_address: Option<SocketAddr>,
 }
 
@@ -78,9 +79,8 @@ impl Node {
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
         let store = open_store(&settings).await?;
-        let place = files.place.clone();
-        let backups = place.map(|place| BackupSchedule::new(&settings, &store, &place));
-        let backups = backups.transpose()?.flatten();
+        let backups = settings.backup_to.clone().zip(files.place.as_ref());
+        let backups = backups.map(|(to, files)| (BackupTaker::new(&settings, &store, files), to));
         let app = open_app(&settings, store, addresses, Some(mail), files, integration).await?;
         let background = app.start().await?;
         let http = http_config(&settings, metrics.is_some());
@@ -148,7 +148,7 @@ impl Node {
         };
         let backed_up = async {
             match backups {
-                Some(backups) => backups.run().await,
+                Some((taker, place)) => Box::pin(taker.run(place)).await,
                 None => std::future::pending().await,
             }
         };

@@ -123,7 +123,7 @@ pub use pushes::{NewPush, QueuedPush};
 pub use reader::{Access, Reader};
 pub use rooms_list::{RoomQuery, RoomWithNews, RoomsPage, RoomsPart};
 pub use sessions::BrowserSession;
-pub use settings::SECRET_KEY_SETTING;
+pub use settings::{BACKUPS_SETTING, SECRET_KEY_SETTING};
 pub use sources::{FlowTokenOf, NewSourceRow};
 pub use store::{Options, Store};
 pub use threads::ThreadPage;

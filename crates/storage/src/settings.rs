@@ -15,6 +15,10 @@ use crate::transaction::Tx;
 /// leaves it out: an archive has it apart from them.
 pub const SECRET_KEY_SETTING: &str = "sealing_key";
 
+/// What the servers of a database know of its backups. A dump leaves it out, so that a restored
+/// database begins backups of its own.
+pub const BACKUPS_SETTING: &str = "backups";
+
 #[portable]
 impl<C: Access> Settings<'_, C> {
     /// The value under this name.

@@ -71,7 +71,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "wire",
         ],
     ),
-    ("backup", &["files", "model", "storage"]),
+    ("backup", &["files", "model", "random", "storage"]),
     ("client", &["model", "random", "wire"]),
     ("example-host", &["app", "http", "model", "storage"]),
     ("testing", &[]),

@@ -35,6 +35,18 @@ impl Encryption {
         Ok(Self::Recipients(keys.collect::<Result<_>>()?))
     }
 
+    /// A text that is the same for the same public keys, in whatever order.
+    pub(crate) fn recipients_text(&self) -> String {
+        let keys = match self {
+            Self::Recipients(recipients) => recipients.iter().map(ToString::to_string),
+            Self::Unencrypted => return String::new(),
+        };
+        let mut keys: Vec<_> = keys.collect();
+        keys.sort_unstable();
+        keys.dedup();
+        keys.join(" ")
+    }
+
     pub(super) fn encrypt<W: Write>(&self, out: W) -> Result<EncryptedWriter<W>> {
         let recipients = match self {
             Self::Recipients(recipients) => recipients,

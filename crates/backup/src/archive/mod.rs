@@ -13,8 +13,10 @@ pub use self::encryption::{Encryption, Identities, KeyPair};
 pub(crate) use self::reader::{ArchiveReader, Part, Parts};
 pub(crate) use self::writer::{ArchiveWriter, Finished};
 
-/// The format that is written, and the newest that is read.
+/// The format of an archive that has everything itself, and of one that refers to others, which is
+/// the newest that is read.
 pub(crate) const FORMAT: u32 = 1;
+pub(crate) const INCREMENTAL_FORMAT: u32 = 2;
 
 const MANIFEST: &str = "manifest.json";
 const SECRET_KEY: &str = "secret_key";
@@ -173,7 +175,7 @@ mod tests {
     #[test]
     fn a_newer_format_is_named() {
         let newer = Manifest {
-            format: FORMAT + 1,
+            format: INCREMENTAL_FORMAT + 1,
             ..manifest()
         };
         let writer =
@@ -181,7 +183,7 @@ mod tests {
         let bytes = writer.finish().unwrap().out;
         let mut reader = ArchiveReader::open(&bytes[..], &Identities::default()).unwrap();
         let refused = reader.read().err().unwrap();
-        assert!(matches!(refused, Error::TooNew(2)), "{refused}");
+        assert!(matches!(refused, Error::TooNew(3)), "{refused}");
     }
 
     #[test]

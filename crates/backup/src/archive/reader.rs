@@ -8,7 +8,9 @@ use tar::{Archive, Entries, Entry, EntryType};
 
 use super::encryption::Identities;
 use super::trailer::TrailerReader;
-use super::{FILES, FORMAT, MANIFEST, Manifest, REFERENCES, SECRET_KEY, SUMMARY, Summary, TABLES};
+use super::{
+    FILES, INCREMENTAL_FORMAT, MANIFEST, Manifest, REFERENCES, SECRET_KEY, SUMMARY, Summary, TABLES,
+};
 use crate::index::{FileReference, RowsReference};
 use crate::{Error, Result};
 
@@ -92,7 +94,9 @@ impl<'r> ArchiveReader<'r> {
         let bad = |error: serde_json::Error| Error::Damaged(format!("{MANIFEST}: {error}"));
         let manifest: serde_json::Value = serde_json::from_slice(&text).map_err(bad)?;
         match manifest["format"].as_u64() {
-            Some(format) if format > FORMAT.into() => return Err(Error::TooNew(format)),
+            Some(format) if format > INCREMENTAL_FORMAT.into() => {
+                return Err(Error::TooNew(format));
+            }
             _ => {}
         }
         let manifest = serde_json::from_value(manifest).map_err(bad)?;

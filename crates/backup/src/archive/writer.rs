@@ -1,6 +1,7 @@
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 
+use eddyline_random::to_hex;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use ring::digest::{SHA256, digest};
@@ -36,6 +37,7 @@ pub(crate) struct ArchiveWriter<W: Write> {
     index: Option<ChainIndex>,
     rows_references: Vec<RowsReference>,
     file_references: Vec<FileReference>,
+    file_reference_entries: usize,
 }
 
 /// An archive that has its end.
@@ -64,6 +66,7 @@ impl<W: Write> ArchiveWriter<W> {
             index,
             rows_references: Vec::new(),
             file_references: Vec::new(),
+            file_reference_entries: 0,
         };
         writer.json(MANIFEST, manifest)?;
         Ok(writer)
@@ -136,36 +139,58 @@ impl<W: Write> ArchiveWriter<W> {
     pub(crate) fn end_table(&mut self) -> Result<()> {
         self.end_chunk()?;
         let references = std::mem::take(&mut self.rows_references);
-        let path = format!("{TABLES}{}/{REFERENCES}", self.table);
-        self.references(&path, &references)
-    }
-
-    fn references<T: Serialize>(&mut self, path: &str, references: &[T]) -> Result<()> {
+        let folder = format!("{TABLES}{}/", self.table);
         for (number, part) in references.chunks(REFERENCES_OF_ENTRY).enumerate() {
-            let mut lines = Vec::new();
-            for reference in part {
-                serde_json::to_writer(&mut lines, reference).map_err(std::io::Error::from)?;
-                lines.push(b'\n');
-            }
-            let packed = packed(&lines)?;
-            let path = format!("{path}{number:06}.jsonl.gz");
-            self.entry(&path, packed.len() as u64, &packed[..])?;
+            self.references(&folder, number, part)?;
         }
         Ok(())
     }
 
-    /// Refers to a file in an earlier archive, if one has it.
-    pub(crate) fn refer_to_file(&mut self, key: &str, size: u64) -> bool {
+    /// Writes references as an entry with this number.
+    fn references<T: Serialize>(
+        &mut self,
+        folder: &str,
+        number: usize,
+        references: &[T],
+    ) -> Result<()> {
+        let mut lines = Vec::new();
+        for reference in references {
+            serde_json::to_writer(&mut lines, reference).map_err(std::io::Error::from)?;
+            lines.push(b'\n');
+        }
+        let packed = packed(&lines)?;
+        let path = format!("{folder}{REFERENCES}{number:06}.jsonl.gz");
+        self.entry(&path, packed.len() as u64, &packed[..])
+    }
+
+    /// Refers to a file in an earlier archive, if one has it. `sha256` is what was noted of it when
+    /// it was sent.
+    pub(crate) fn refer_to_file(&mut self, key: &str, size: u64, sha256: &[u8]) -> Result<bool> {
         let found = self.index.as_ref().and_then(|index| index.find_file(key));
         let Some(archive) = found.map(str::to_owned) else {
-            return false;
+            return Ok(false);
         };
-        let key = key.to_owned();
-        self.file_references
-            .push(FileReference { archive, key, size });
+        self.file_references.push(FileReference {
+            archive,
+            key: key.to_owned(),
+            size,
+            sha256: to_hex(sha256),
+        });
         self.summary.files += 1;
         self.summary.bytes += size;
-        true
+        if self.file_references.len() == REFERENCES_OF_ENTRY {
+            self.end_file_references()?;
+        }
+        Ok(true)
+    }
+
+    fn end_file_references(&mut self) -> Result<()> {
+        let references = std::mem::take(&mut self.file_references);
+        if references.is_empty() {
+            return Ok(());
+        }
+        self.file_reference_entries += 1;
+        self.references(FILES, self.file_reference_entries - 1, &references)
     }
 
     /// Notes that the file that was added last is as it was once sent, so that later archives refer
@@ -200,8 +225,7 @@ impl<W: Write> ArchiveWriter<W> {
     /// Ends the archive.
     pub(crate) fn finish(mut self) -> Result<Finished<W>> {
         self.end_table()?;
-        let references = std::mem::take(&mut self.file_references);
-        self.references(&format!("{FILES}{REFERENCES}"), &references)?;
+        self.end_file_references()?;
         let summary = std::mem::take(&mut self.summary);
         self.json(SUMMARY, &summary)?;
         let mut out = self.tar.into_inner()?.finish()?.finish()?;
@@ -221,8 +245,8 @@ fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(packed.finish()?)
 }
 
-/// Whether an entry ends behind this row. It depends on nothing else, so that a row that is added
-/// or changed moves no other end.
+/// Whether an entry ends behind this row, once it is long enough. The row decides alone, so that
+/// the ends meet those of an earlier archive again soon after a row that was added or changed.
 fn ends_chunk(row: &str) -> bool {
     let digest = digest(&SHA256, row.as_bytes());
     let number = digest.as_ref()[..8]

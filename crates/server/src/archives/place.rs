@@ -1,5 +1,7 @@
 //! Where archives are written and read.
 
+use std::fs::File;
+use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use eddyline_backup::{ArchiveName, ArchivePlace, ArchiveSource};
@@ -42,6 +44,14 @@ pub(crate) async fn source(
         return Ok((source, STANDARD.to_owned()));
     }
     let (place, name) = match parse(text)? {
+        // A pipe is read once, as the standard input is.
+        BackupPlace::Folder(path) if path.exists() && !path.is_dir() && !path.is_file() => {
+            let file = File::open(&path)?;
+            return Ok((
+                ArchiveSource::Stream(Box::new(BufReader::new(file))),
+                text.to_owned(),
+            ));
+        }
         BackupPlace::Folder(path) if !path.is_dir() => {
             let name = path.file_name().ok_or("--from names no file")?;
             let name = name.to_string_lossy().into_owned();
@@ -65,11 +75,24 @@ pub(crate) async fn source(
     Ok((ArchiveSource::Named(place, name), shown))
 }
 
+/// The newest archive of a place, where all are of one database.
 async fn newest(place: ArchivePlace) -> Result<String, CommandError> {
     let shown = place.to_string();
     let archives = tokio::task::spawn_blocking(move || place.archives()).await??;
-    let newest = archives.last().map(ArchiveName::to_string);
-    newest.ok_or_else(|| format!("{shown} has no backup").into())
+    let Some(newest) = archives.last() else {
+        return Err(format!("{shown} has no backup").into());
+    };
+    let other = archives
+        .iter()
+        .rev()
+        .find(|archive| archive.series != newest.series);
+    match other {
+        None => Ok(newest.to_string()),
+        Some(other) => Err(format!(
+            "{shown} has backups of several databases; name an archive, such as {newest} or {other}"
+        )
+        .into()),
+    }
 }
 
 fn parse(text: &str) -> Result<BackupPlace, CommandError> {
@@ -84,15 +107,20 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Opens a place for archives. A folder is made when it is missing.
+/// Opens a place for archives. A folder is made when it is missing, in one that is there: the disk of
+/// a longer path may not be mounted.
 pub(super) fn open_place(
     settings: &Settings,
     place: &BackupPlace,
 ) -> Result<ArchivePlace, CommandError> {
     match place {
         BackupPlace::Folder(folder) => {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| format!("cannot make {}: {error}", folder.display()))?;
+            match std::fs::create_dir(folder) {
+                Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+                    return Err(format!("cannot make {}: {error}", folder.display()).into());
+                }
+                _ => {}
+            }
             Ok(ArchivePlace::folder(folder))
         }
         BackupPlace::Bucket { bucket, prefix } => in_bucket(settings, bucket, prefix),
@@ -105,29 +133,35 @@ fn in_bucket(
     bucket: &str,
     prefix: &str,
 ) -> Result<ArchivePlace, CommandError> {
-    let settings = settings.clone();
-    let missing = |name: &str| format!("a bucket for backups needs {name}");
-    let region = settings.backup_s3_region.or(settings.files_s3_region);
-    let access_key = settings
-        .backup_s3_access_key
-        .or(settings.files_s3_access_key);
-    let secret_key = settings
-        .backup_s3_secret_key
-        .or(settings.files_s3_secret_key);
-    let endpoint = settings.backup_s3_endpoint.or(settings.files_s3_endpoint);
-    let allow_http = settings
-        .backup_s3_allow_http
-        .unwrap_or(settings.files_s3_allow_http);
+    // All or nothing: a key must not go to the endpoint of another store.
+    let (access_key, secret_key, region, endpoint, allow_http) =
+        match &settings.backup_s3_access_key {
+            Some(_) => (
+                &settings.backup_s3_access_key,
+                &settings.backup_s3_secret_key,
+                &settings.backup_s3_region,
+                &settings.backup_s3_endpoint,
+                settings.backup_s3_allow_http.is_some_and(|switch| switch.0),
+            ),
+            None => (
+                &settings.files_s3_access_key,
+                &settings.files_s3_secret_key,
+                &settings.files_s3_region,
+                &settings.files_s3_endpoint,
+                settings.files_s3_allow_http.0,
+            ),
+        };
+    let (Some(access_key), Some(secret_key), Some(region)) = (access_key, secret_key, region)
+    else {
+        return Err("a bucket for backups needs backup_s3_access_key".into());
+    };
     let config = eddyline_files::S3Config {
         bucket: bucket.to_owned(),
-        region: region.ok_or_else(|| missing("backup_s3_region"))?,
-        endpoint: endpoint.map(|url| url.as_str().to_owned()),
-        access_key: access_key.ok_or_else(|| missing("backup_s3_access_key"))?,
-        secret_key: secret_key
-            .ok_or_else(|| missing("backup_s3_secret_key"))?
-            .expose()
-            .to_owned(),
-        allow_http: allow_http.0,
+        region: region.clone(),
+        endpoint: endpoint.as_ref().map(|url| url.as_str().to_owned()),
+        access_key: access_key.clone(),
+        secret_key: secret_key.expose().to_owned(),
+        allow_http,
         spool: None,
     };
     let bucket = eddyline_files::Bucket::new(&config, prefix)

@@ -1,68 +1,53 @@
-//! The backups that servers take by themselves.
+//! Backups with names: those that servers take by themselves, and those of the operator.
 
 use std::future::Future;
 use std::time::Duration;
 
 use eddyline_backup::{
-    ArchivePlace, BackupSource, Encryption, NamedBackup, next_kind, prune, take_into,
+    ArchivePlace, BackupKind, BackupSeries, BackupSource, Encryption, NamedBackup, Progress,
+    next_kind, prune, take_into,
 };
 use eddyline_files::Files;
 use eddyline_storage::Store;
 
 use super::place::open_place;
-use super::state::{BackupFailure, BackupState};
+use super::state::BackupState;
 use crate::CommandError;
-use crate::config::{BackupRecipient, Settings};
+use crate::config::{BackupPlace, BackupRecipient, Settings};
 use crate::secret_key;
 
-/// How long a server that takes a backup keeps others from beginning; it renews that meanwhile.
-const LEASE: Duration = Duration::from_secs(600);
+/// How often a process that takes a backup renews its claim.
 const RENEWAL: Duration = Duration::from_secs(120);
-/// When a backup that failed is tried again, unless the next one is due before.
-const RETRY_MILLIS: i64 = 3_600_000;
-/// How often a server looks whether another one has moved the next backup.
+/// How often a server looks whether a backup is due that another one was to take.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// The backups that the settings ask for.
+/// What a backup with a name is taken of, and by which process.
 #[derive(Clone)]
-pub(crate) struct BackupSchedule {
+pub(crate) struct BackupTaker {
     settings: Settings,
-    place: ArchivePlace,
-    encryption: Encryption,
     store: Store,
     files: Files,
+    /// Tells processes apart in claims.
+    holder: String,
 }
 
-impl BackupSchedule {
-    /// `None` when the settings name no place for backups.
-    pub(crate) fn new(
-        settings: &Settings,
-        store: &Store,
-        files: &Files,
-    ) -> Result<Option<Self>, CommandError> {
-        let Some(place) = &settings.backup_to else {
-            return Ok(None);
-        };
-        let keys = settings
-            .backup_recipient
-            .iter()
-            .map(BackupRecipient::as_str);
-        Ok(Some(Self {
-            place: open_place(settings, place)?,
-            encryption: Encryption::recipients(keys)?,
+impl BackupTaker {
+    pub(crate) fn new(settings: &Settings, store: &Store, files: &Files) -> Self {
+        Self {
             settings: settings.clone(),
             store: store.clone(),
             files: files.clone(),
-        }))
+            holder: BackupSeries::new_id(),
+        }
     }
 
     /// Takes backups when they are due, until it is dropped. Of several servers of a database one
     /// takes each.
     #[expect(clippy::disallowed_methods, reason = "a schedule waits for a time")]
-    pub(crate) async fn run(self) {
+    pub(crate) async fn run(self, place: BackupPlace) {
         loop {
-            match self.claim().await {
-                Ok(true) => self.take_and_note().await,
+            match self.claim_due(&place).await {
+                Ok(true) => self.take_due(&place).await,
                 Ok(false) => {}
                 Err(error) => tracing::warn!(%error, "whether a backup is due cannot be read"),
             }
@@ -80,37 +65,70 @@ impl BackupSchedule {
         next.min(LOOK).max(Duration::from_millis(100))
     }
 
-    async fn claim(&self) -> Result<bool, CommandError> {
-        let store = self.store.clone();
+    async fn claim_due(&self, place: &BackupPlace) -> Result<bool, CommandError> {
+        let (holder, store) = (self.holder.clone(), self.store.clone());
+        let (place, interval) = (place.to_string(), self.settings.backup_interval.millis());
         let claimed = BackupState::update(&self.store, move |state| {
             let now = store.now();
-            let is_due = state.is_due(now);
-            state.next_at = is_due
-                .then(|| now.plus_millis(LEASE.as_millis() as i64).0)
-                .or(state.next_at);
-            is_due
+            state.is_due(now, &place, interval) && state.claim(&holder, now)
         });
         Ok(claimed.await?)
     }
 
-    async fn take_and_note(&self) {
-        match self.while_claimed(self.take(|_| ())).await {
-            Ok(kept) => {
-                let summary = &kept.taken.summary;
-                tracing::info!(
-                    archive = %kept.name,
-                    files = summary.files,
-                    log_position = kept.taken.manifest.log_position,
-                    "a backup was taken"
-                );
-                for key in summary.missing.iter().chain(&summary.damaged) {
-                    tracing::warn!(key, "a file could not be backed up as it was sent");
-                }
+    async fn take_due(&self, place: &BackupPlace) {
+        match self.while_claimed(self.take_next(place, |_| ())).await {
+            Ok(taken) => tracing::info!(
+                archive = %taken.name,
+                files = taken.taken.summary.files,
+                log_position = taken.taken.manifest.log_position,
+                "a backup was taken"
+            ),
+            Err(error) => tracing::error!(%error, "a backup failed"),
+        }
+    }
+
+    /// Takes a backup now, as the schedule would, unless another process takes one.
+    pub(crate) async fn take_scheduled(
+        &self,
+        place: &BackupPlace,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<NamedBackup, CommandError> {
+        self.claim().await?;
+        self.while_claimed(self.take_next(place, progress)).await
+    }
+
+    /// Takes a backup of a kind into another place, unless another process takes one.
+    pub(crate) async fn take_into(
+        &self,
+        place: ArchivePlace,
+        kind: BackupKind,
+        encryption: Encryption,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<NamedBackup, CommandError> {
+        self.claim().await?;
+        let work = self.take(place, kind, encryption, progress);
+        let taken = self.while_claimed(work).await;
+        let holder = self.holder.clone();
+        BackupState::update(&self.store, move |state| {
+            let is_ours = state.is_claimed_by(&holder);
+            if is_ours {
+                state.claim = None;
             }
-            Err(error) => {
-                tracing::error!(%error, "a backup failed");
-                self.note_failure(error.to_string()).await;
-            }
+            is_ours
+        })
+        .await?;
+        taken
+    }
+
+    async fn claim(&self) -> Result<(), CommandError> {
+        let (holder, store) = (self.holder.clone(), self.store.clone());
+        let claimed = BackupState::update(&self.store, move |state| {
+            let now = store.now();
+            state.claim(&holder, now)
+        });
+        match claimed.await? {
+            true => Ok(()),
+            false => Err("another process takes a backup of this database; try again later".into()),
         }
     }
 
@@ -123,57 +141,99 @@ impl BackupSchedule {
             tokio::select! {
                 done = &mut work => return done,
                 _ = renewal.tick() => {
-                    let until = self.store.now().plus_millis(LEASE.as_millis() as i64);
+                    let (holder, store) = (self.holder.clone(), self.store.clone());
                     let renewed = BackupState::update(&self.store, move |state| {
-                        state.next_at = Some(until.0);
-                        true
+                        let now = store.now();
+                        state.is_claimed_by(&holder) && state.claim(&holder, now)
                     });
-                    if let Err(error) = renewed.await {
-                        tracing::warn!(%error, "another server may begin a backup as well");
+                    if !renewed.await.unwrap_or_default() {
+                        tracing::warn!("another process may take a backup at the same time");
                     }
                 }
             }
         }
     }
 
-    /// Takes one now: a full or an incremental one, as it is the turn. Then removes those that are
-    /// kept no longer.
-    pub(crate) async fn take(
+    /// Takes the backup that is due, a full or an incremental one, and notes how it went. Then
+    /// removes those that are kept no longer.
+    async fn take_next(
         &self,
-        progress: impl FnMut(eddyline_backup::Progress) + Send + 'static,
+        place: &BackupPlace,
+        progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<NamedBackup, CommandError> {
-        let place = self.place.clone();
-        let archives = tokio::task::spawn_blocking(move || place.archives()).await??;
-        let now = self.store.now();
-        let kind = next_kind(&archives, now, self.settings.backup_full_interval.millis());
+        let taken = self.take_kind_due(place, progress).await;
+        let outcome = match &taken {
+            Ok(taken) if taken.defective_files() == 0 => Ok(taken.clone()),
+            Ok(taken) => Err(unreadable(taken)),
+            Err(error) => Err(error.to_string()),
+        };
+        let (holder, shown) = (self.holder.clone(), place.to_string());
+        let (now, interval) = (self.store.now(), self.settings.backup_interval.millis());
+        let (noted, all_is_there) = (outcome.clone(), outcome.is_ok());
+        BackupState::update(&self.store, move |state| {
+            state.end(&holder, now, &shown, interval, &noted)
+        })
+        .await?;
+        // Earlier archives may be the only ones with files that are missing now.
+        if all_is_there {
+            self.prune(place).await;
+        }
+        match (taken, outcome) {
+            (Ok(taken), Err(reason)) => {
+                tracing::error!(archive = %taken.name, "{reason}; old backups are kept");
+                Ok(taken)
+            }
+            (taken, _) => taken,
+        }
+    }
+
+    async fn take_kind_due(
+        &self,
+        place: &BackupPlace,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<NamedBackup, CommandError> {
+        let place = open_place(&self.settings, place)?;
+        let (listed, series) = (place.clone(), self.series().await?.id);
+        let archives = tokio::task::spawn_blocking(move || listed.archives_of(&series)).await??;
+        let full_interval = self.settings.backup_full_interval.millis();
+        let kind = next_kind(&archives, self.store.now(), full_interval);
+        let keys = self.settings.backup_recipient.iter();
+        let encryption = Encryption::recipients(keys.map(BackupRecipient::as_str))?;
+        self.take(place, kind, encryption, progress).await
+    }
+
+    async fn take(
+        &self,
+        place: ArchivePlace,
+        kind: BackupKind,
+        encryption: Encryption,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<NamedBackup, CommandError> {
         let source = BackupSource {
             store: self.store.clone(),
             files: self.files.clone(),
             secret_key: secret_key::for_backup(&self.settings, &self.store).await?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let kept = take_into(
-            self.place.clone(),
-            source,
-            kind,
-            self.encryption.clone(),
-            secret_key::for_indexes(&self.settings, &self.store).await?,
-            progress,
-        )
-        .await?;
-        let (noted, interval) = (kept.clone(), self.settings.backup_interval.millis());
-        BackupState::update(&self.store, move |state| {
-            state.note(&noted, interval);
-            true
-        })
-        .await?;
-        self.prune().await;
-        Ok(kept)
+        let series = self.series().await?;
+        Ok(take_into(place, source, series, kind, encryption, progress).await?)
     }
 
-    async fn prune(&self) {
-        let kept_millis = self.settings.backup_keep.millis();
-        match prune(self.place.clone(), self.store.now(), kept_millis).await {
+    async fn series(&self) -> Result<BackupSeries, CommandError> {
+        Ok(BackupSeries {
+            id: BackupState::read(&self.store).await?.series,
+            key: secret_key::for_indexes(&self.settings, &self.store).await?,
+        })
+    }
+
+    async fn prune(&self, place: &BackupPlace) {
+        let pruned = async {
+            let place = open_place(&self.settings, place)?;
+            let series = BackupState::read(&self.store).await?.series;
+            let kept_millis = self.settings.backup_keep.millis();
+            Ok::<_, CommandError>(prune(place, &series, self.store.now(), kept_millis).await?)
+        };
+        match pruned.await {
             Ok(removed) => {
                 for archive in removed {
                     tracing::info!(%archive, "an old backup was removed");
@@ -182,20 +242,16 @@ impl BackupSchedule {
             Err(error) => tracing::warn!(%error, "old backups were not removed"),
         }
     }
+}
 
-    async fn note_failure(&self, reason: String) {
-        let now = self.store.now();
-        let again = self.settings.backup_interval.millis().min(RETRY_MILLIS);
-        let noted = BackupState::update(&self.store, move |state| {
-            state.next_at = Some(now.plus_millis(again).0);
-            state.failure = Some(BackupFailure {
-                at: now.0,
-                reason: reason.clone(),
-            });
-            true
-        });
-        if let Err(error) = noted.await {
-            tracing::warn!(%error, "the failure was not noted");
-        }
-    }
+/// What is said of files that are not in a backup as they were sent.
+fn unreadable(taken: &NamedBackup) -> String {
+    let summary = &taken.taken.summary;
+    let first = summary.missing.iter().chain(&summary.damaged).take(3);
+    let first: Vec<_> = first.map(String::as_str).collect();
+    format!(
+        "{} files could not be backed up as they were sent, such as {}",
+        taken.defective_files(),
+        first.join(", ")
+    )
 }

@@ -43,10 +43,10 @@ pub(crate) struct Backup {
     pub(crate) incremental: bool,
     /// Public key of age that the archive is encrypted for (age1…); give several so that each of
     /// their owners can read it. Without it those of backup_recipient
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", requires = "to")]
     pub(crate) recipient: Vec<String>,
     /// Do not encrypt the archive. It holds all messages and the secret key in plain text
-    #[arg(long, conflicts_with = "recipient")]
+    #[arg(long, conflicts_with = "recipient", requires = "to")]
     pub(crate) unencrypted: bool,
     /// Write no backup, but make a key pair of age: write the private key to this file, and print
     /// the public key

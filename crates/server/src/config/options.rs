@@ -224,16 +224,16 @@ options! {
         backup_full_interval: Lifetime = value("7d"), "TIME";
         /// How long backups are kept
         backup_keep: Lifetime = value("30d"), "TIME";
-        /// Address of the store with the bucket for backups, unless it is that of AWS
-        backup_s3_endpoint: Option<BaseUrl> = absent("files_s3_endpoint"), "URL";
-        /// Region of that bucket
-        backup_s3_region: Option<String> = absent("files_s3_region"), "REGION";
-        /// Access key of that store
-        backup_s3_access_key: Option<String> = absent("files_s3_access_key"), "ID";
+        /// Access key of the store with the bucket for backups
+        backup_s3_access_key: Option<String> = absent("the store of files, with all that is said of it"), "ID";
         /// Secret of that key
-        backup_s3_secret_key: Option<StoreSecret> = absent("files_s3_secret_key"), "SECRET";
+        backup_s3_secret_key: Option<StoreSecret> = absent("none"), "SECRET";
+        /// Address of that store, unless it is that of AWS
+        backup_s3_endpoint: Option<BaseUrl> = absent("AWS"), "URL";
+        /// Region of that bucket
+        backup_s3_region: Option<String> = absent("none"), "REGION";
         /// Whether that store may be without TLS: on or off
-        backup_s3_allow_http: Option<Switch> = absent("files_s3_allow_http"), "SWITCH";
+        backup_s3_allow_http: Option<Switch> = absent("off"), "SWITCH";
     }
 
     Applications {

@@ -462,6 +462,15 @@ impl BackupPlace {
     }
 }
 
+impl fmt::Display for BackupPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(path) => path.display().fmt(f),
+            Self::Bucket { bucket, prefix } => write!(f, "s3://{bucket}/{prefix}"),
+        }
+    }
+}
+
 impl Value for BackupPlace {
     fn parse(text: &str) -> Result<Self, String> {
         Self::parse_place(text)

@@ -18,8 +18,8 @@ pub use self::load::Load;
 
 use diesel::sql_types::Text;
 
-use crate::SECRET_KEY_SETTING;
 use crate::files::DELETIONS_PAUSED_UNTIL;
+use crate::{BACKUPS_SETTING, SECRET_KEY_SETTING};
 
 /// What belongs to the processes of one installation, or can be made from the other tables: how far
 /// writers and servers are, who is present, the index of words, and push messages that wait.
@@ -155,7 +155,8 @@ impl Described {
         match self.name.as_str() {
             "objects" => "where state = 1".to_owned(),
             "settings" => {
-                format!("where name not in ('{SECRET_KEY_SETTING}', '{DELETIONS_PAUSED_UNTIL}')")
+                let left_out = [SECRET_KEY_SETTING, BACKUPS_SETTING, DELETIONS_PAUSED_UNTIL];
+                format!("where name not in ('{}')", left_out.join("', '"))
             }
             _ => String::new(),
         }

@@ -194,6 +194,61 @@ fn an_incremental_backup_has_what_is_new(site: &Site) {
 }
 
 #[test]
+fn databases_may_have_a_place_in_common() {
+    let site = || Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let sites = [site(), site()];
+    let place = place(&sites[0]);
+    let back_up = |site: &Site| {
+        let command = ["backup", "--recipient", RECIPIENT, "--json", "--to", &place];
+        let answer = last_line(site.command(&command).arg("--incremental"));
+        answer["archive"].as_str().unwrap().to_owned()
+    };
+    for site in &sites {
+        drop(site.serve());
+    }
+    let order = [&sites[0], &sites[1], &sites[0], &sites[1]];
+    let archives = order.map(back_up);
+    let is_full = archives.each_ref().map(|name| name.contains("-full"));
+    assert_eq!(is_full, [true, true, false, false], "{archives:?}");
+    let key = identity(&sites[0]);
+    let verify = ["restore", "--verify", "--identity", &key, "--from"];
+    for archive in &archives {
+        run(sites[0].command(&verify).arg(archive));
+    }
+    let output = sites[0].command(&verify).arg(&place).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("several databases"), "{said}");
+}
+
+#[test]
+fn old_backups_stay_as_long_as_files_are_missing() {
+    let site = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
+    let (server, keys) = serve_files(&site, &["one"]);
+    drop(server);
+    fs::remove_dir_all(site.data().join("files")).unwrap();
+    let options = scheduled(
+        &site,
+        &[
+            "--backup-interval",
+            "1s",
+            "--backup-full-interval",
+            "1s",
+            "--backup-keep",
+            "1s",
+        ],
+    );
+    let server = site.serve_with(&options);
+    let names = until(&site, "several full backups", |names| names.len() >= 3);
+    assert!(
+        names.iter().all(|name| name.ends_with("-full")),
+        "{names:?}"
+    );
+    let log = server.log();
+    assert!(log.contains("could not be backed up as they were sent"));
+    assert!(log.contains(&keys[0]), "the file is named");
+}
+
+#[test]
 fn damage_of_an_earlier_archive_is_found() {
     let site = Site::new(Backend::Sqlite, false).expect("SQLite is always there");
     let (server, _) = serve_files(&site, &["one"]);
@@ -239,6 +294,25 @@ fn a_backup_is_full_where_no_other_can_be_built_on() {
     fs::write(&index, &fs::read(&index).unwrap()[1..]).unwrap();
     let third = back_up_into_folder(&site);
     assert!(third.ends_with("-full.tar.age"), "{third}");
+    // Who has only the new key could not read the archives before.
+    let key = site.directory.path().join("another.txt");
+    let made = run(site.command(&["backup", "--new-key"]).arg(&key));
+    note_secret(fs::read_to_string(&key).unwrap().lines().last().unwrap());
+    let recipient = String::from_utf8(made.stdout).unwrap();
+    let to = place(&site);
+    let command = [
+        "backup",
+        "--incremental",
+        "--json",
+        "--to",
+        &to,
+        "--recipient",
+    ];
+    let fourth = last_line(site.command(&command).arg(recipient.trim()));
+    let fourth = fourth["archive"].as_str().unwrap();
+    assert!(fourth.ends_with("-full.tar.age"), "{fourth}");
+    let verify = ["restore", "--verify", "--from", &to, "--identity"];
+    run(site.command(&verify).arg(&key));
 }
 
 fn back_up_into_folder(site: &Site) -> String {
@@ -336,13 +410,14 @@ fn a_backup_that_fails_is_tried_again() {
     let server = site.serve_with(&options);
     until(&site, "a backup", |names| !names.is_empty());
     fs::remove_dir_all(folder(&site)).unwrap();
+    fs::write(folder(&site), "in its place").unwrap();
     let patience = Patience::until("the failure is logged");
     Runtime::new().unwrap().block_on(async {
         while !server.log().contains("a backup failed") {
             patience.goes_on().await;
         }
     });
-    fs::create_dir(folder(&site)).unwrap();
+    fs::remove_file(folder(&site)).unwrap();
     until(&site, "another backup", |names| !names.is_empty());
     drop(server);
 }
@@ -375,22 +450,31 @@ fn what_cannot_be_a_backup_is_refused_by_name() {
             "the public key age1x",
         ),
         (
-            &[
-                "serve",
-                "--backup-to",
-                "s3://b/c",
-                "--backup-recipient",
-                RECIPIENT,
-            ],
-            "backup_s3_region",
+            &["serve", "--backup-s3-access-key", "x"],
+            "backup_s3_region must be given",
         ),
         (&["backup", "--to", "x.tar"], "--recipient"),
+        (
+            &["backup", "--to", "x.tar", "--unencrypted", "--incremental"],
+            "--incremental needs a folder",
+        ),
+        (&["backup", "--recipient", RECIPIENT], "--to"),
+        (&["backup", "--unencrypted"], "--to"),
+        (
+            &["backup", "--unencrypted", "--to", "s3://b/c"],
+            "backup_s3_access_key",
+        ),
         (&["restore", "--from", "."], "has no backup"),
     ] {
         let said = refused(arguments);
         assert!(said.contains(expected), "{arguments:?}: {said}");
     }
     drop(site.serve());
-    let said = refused(&["backup", "--recipient", RECIPIENT]);
+    let output = site
+        .command(&["backup"])
+        .env("EDDYLINE_BACKUP_RECIPIENT", RECIPIENT)
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("backup_to"), "{said}");
 }
