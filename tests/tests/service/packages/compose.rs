@@ -12,7 +12,7 @@ use eddyline_tests::eddyline;
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::{are_known, file, is_pinned, output_of, text};
+use super::{are_known, file, is_pinned, output_of, pass_over, text};
 
 const COMPOSE: &str = "deploy/compose/compose.yaml";
 
@@ -79,27 +79,57 @@ fn images_have_versions() {
 
 #[test]
 fn volumes_and_secrets_are_there() {
+    if !may_give_files_away() {
+        return;
+    }
     let Some(read) = documents(COMPOSE) else {
         return;
     };
-    let prepare = text("deploy/compose/prepare");
-    let is_there = |path: &str| {
-        let name = path.trim_start_matches("./");
-        let made = name
-            .trim_start_matches("data/")
-            .trim_start_matches("secrets/");
-        file("deploy/compose").join(name).is_file() || prepare.contains(made)
-    };
+    let directory = TempDir::new().unwrap();
+    prepared(directory.path());
+    let folder = directory.path().join("compose");
     for (name, secret) in read[0]["secrets"].as_object().unwrap() {
-        assert!(is_there(secret["file"].as_str().unwrap()), "{name}");
+        let path = secret["file"].as_str().unwrap();
+        assert!(folder.join(path).is_file(), "{name}: {path}");
     }
     for (name, service) in services().into_iter().flatten() {
-        let volumes = service["volumes"].as_array().into_iter().flatten();
         let files = service["env_file"].as_array().into_iter().flatten();
-        for path in volumes.chain(files).filter_map(Json::as_str) {
-            assert!(is_there(path.split(':').next().unwrap()), "{name}: {path}");
+        for path in files.filter_map(Json::as_str) {
+            assert!(folder.join(path).is_file(), "{name}: {path}");
+        }
+        let user = service["user"].as_str().unwrap();
+        let volumes = service["volumes"].as_array().into_iter().flatten();
+        for volume in volumes.filter_map(Json::as_str) {
+            let path = volume.split(':').next().unwrap();
+            let metadata = fs::metadata(folder.join(path))
+                .unwrap_or_else(|error| panic!("{name}: {path}: {error}"));
+            if volume.ends_with(":ro") {
+                assert!(metadata.is_file(), "{name}: {path}");
+            } else {
+                let owner = format!("{}:{}", metadata.uid(), metadata.gid());
+                assert!(
+                    metadata.is_dir() && owner == user,
+                    "{name}: {path}: {owner}"
+                );
+            }
         }
     }
+}
+
+/// The server believes what the proxy says, and nobody else of its network.
+#[test]
+fn only_the_proxy_is_trusted() {
+    let Some(read) = documents(COMPOSE) else {
+        return;
+    };
+    let services = &read[0]["services"];
+    let address = services["caddy"]["networks"]["edge"]["ipv4_address"]
+        .as_str()
+        .unwrap();
+    assert_eq!(
+        services["eddyline"]["environment"]["EDDYLINE_TRUSTED_PROXY"],
+        format!("{address}/32")
+    );
 }
 
 #[test]
@@ -116,7 +146,7 @@ fn no_secret_is_in_a_file_of_the_project() {
         }
     }
     let ignored = text("deploy/compose/.gitignore");
-    for path in ["/.env", "/secrets", "/data"] {
+    for path in ["/.env", "/secrets", "/secrets.new", "/data"] {
         assert!(ignored.lines().any(|line| line == path), "{path}");
     }
 }
@@ -144,6 +174,15 @@ fn interpolated(value: &str, known: &HashMap<&str, &str>) -> String {
     value
 }
 
+/// Whether files can be given to the users of the containers.
+fn may_give_files_away() -> bool {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        pass_over("deploy/compose/prepare needs root");
+    }
+    is_root
+}
+
 /// Prepares a copy of the folder.
 fn prepared(directory: &Path) {
     output_of(
@@ -157,8 +196,7 @@ fn prepared(directory: &Path) {
 
 #[test]
 fn what_is_prepared_starts_the_server() {
-    // The files are given to the users of the containers.
-    if !rustix::process::geteuid().is_root() {
+    if !may_give_files_away() {
         return;
     }
     let Some(services) = services() else { return };
@@ -167,7 +205,12 @@ fn what_is_prepared_starts_the_server() {
     let folder = directory.path().join("compose");
     let secret = folder.join("secrets/eddyline.toml");
     let before = fs::read_to_string(&secret).unwrap();
-    for (name, owner) in [("eddyline.toml", 65532), ("postgres-password", 999)] {
+    for (name, owner) in [
+        ("eddyline.toml", 65532),
+        ("postgres-password", 999),
+        // Compose reads it.
+        ("garage.env", 0),
+    ] {
         let metadata = fs::metadata(folder.join("secrets").join(name)).unwrap();
         let mode = metadata.permissions().mode() & 0o777;
         assert_eq!((mode, metadata.uid()), (0o400, owner), "{name}");
@@ -177,6 +220,12 @@ fn what_is_prepared_starts_the_server() {
         password.len() >= 48 && before.contains(&password),
         "{before}"
     );
+
+    let mode = fs::metadata(folder.join(".env"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o644, "it has nothing secret");
 
     // Everything is taken before the missing certificate stops the server.
     let example = text("deploy/compose/.env.example");
@@ -203,4 +252,36 @@ fn what_is_prepared_starts_the_server() {
 
     output_of(&mut Command::new(folder.join("prepare")));
     assert_eq!(fs::read_to_string(&secret).unwrap(), before, "secrets stay");
+}
+
+#[test]
+fn secrets_agree_after_an_interruption() {
+    if !may_give_files_away() {
+        return;
+    }
+    let directory = TempDir::new().unwrap();
+    let folder = directory.path().join("compose");
+    prepared(directory.path());
+    let secrets = folder.join("secrets");
+    let unfinished = folder.join("secrets.new");
+    let read = |name: &str| fs::read_to_string(secrets.join(name)).unwrap();
+    let password = read("postgres-password");
+
+    // As it is when the first run ends before all secrets are made.
+    fs::rename(&secrets, &unfinished).unwrap();
+    fs::remove_file(unfinished.join("eddyline.toml")).unwrap();
+    output_of(&mut Command::new(folder.join("prepare")));
+    assert_ne!(read("postgres-password"), password);
+    assert!(read("eddyline.toml").contains(&read("postgres-password")));
+    assert!(!unfinished.exists());
+
+    // One that was lost later is not made anew.
+    fs::remove_file(secrets.join("postgres-password")).unwrap();
+    let refused = Command::new(folder.join("prepare")).output().unwrap();
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success(), "{said}");
+    assert!(
+        said.contains("secrets/postgres-password is missing"),
+        "{said}"
+    );
 }

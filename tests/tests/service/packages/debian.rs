@@ -113,6 +113,10 @@ fn check_scripts(control: &Path) {
         read("postinst").contains("eddyline.conf"),
         "by the file that is installed"
     );
+    assert!(
+        read("postinst").contains("[ \"$1\" = configure ] && [ -z \"$2\" ]"),
+        "an upgrade leaves owner and mode of the configuration"
+    );
     let starts = ["deb-systemd-invoke start", "deb-systemd-invoke $_dh_action"];
     assert!(
         !starts.iter().any(|start| read("postinst").contains(start)),

@@ -95,6 +95,24 @@ fn ports_have_the_names_that_others_use() {
         manifests["NetworkPolicy"]["spec"]["ingress"][0]["ports"][0]["port"],
         *port
     );
+    // Prometheus reads the pods; the service, which the ingress knows, does not have their metrics.
+    let metrics = &container["ports"][1];
+    assert_eq!(
+        manifests["NetworkPolicy"]["spec"]["ingress"][1]["ports"],
+        json!([{"port": metrics["name"]}])
+    );
+    let mut variables = container["env"].as_array().unwrap().iter();
+    let listen = variables.find(|variable| variable["name"] == "EDDYLINE_METRICS_LISTEN");
+    assert_eq!(
+        listen.unwrap()["value"],
+        format!("0.0.0.0:{}", metrics["containerPort"])
+    );
+    assert_eq!(
+        manifests["Service"]["spec"]["ports"]
+            .as_array()
+            .map(Vec::len),
+        Some(1)
+    );
     let path = &manifests["Ingress"]["spec"]["rules"][0]["http"]["paths"][0];
     assert_eq!(path["backend"]["service"]["port"]["name"], service["name"]);
 }
