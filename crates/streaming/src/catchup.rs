@@ -64,10 +64,11 @@ pub(crate) struct PageCache {
 }
 
 /// How often a listener below the ring found the page that it needed, read or on its way, and how
-/// often one had to be read for it.
+/// often one had to be read for it. A listener that takes a page in several parts, each as large as
+/// one write, looks for it once for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageLookups {
-    /// Pages that were there, or were being read for another listener.
+    /// Lookups of pages that were there, or were being read for another listener.
     pub hits: u64,
     /// Pages that were read.
     pub misses: u64,

@@ -106,6 +106,36 @@ impl Database {
     pub fn run(&self, sql: &str) -> Result<String, String> {
         self.shared.cluster.run(&self.shared.name, sql)
     }
+
+    /// Runs SQL in a transaction that stays open, with the locks it has taken, until the value is
+    /// dropped. It may still wait for a lock when this returns.
+    ///
+    /// # Panics
+    /// When `psql` does not run.
+    pub fn hold(&self, sql: &str) -> HeldTransaction {
+        let mut process = self
+            .shared
+            .cluster
+            .psql(&self.shared.name)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("psql runs");
+        let statements = process.stdin.as_mut().expect("standard input is a pipe");
+        writeln!(statements, "begin; {sql};").expect("psql reads");
+        HeldTransaction(process)
+    }
+}
+
+/// A transaction that is rolled back when this is dropped.
+#[must_use]
+pub struct HeldTransaction(Child);
+
+impl Drop for HeldTransaction {
+    fn drop(&mut self) {
+        // Closes the pipe first: `psql` ends with its input, and the server rolls back.
+        let _ = self.0.wait();
+    }
 }
 
 impl Drop for SharedDatabase {
@@ -249,10 +279,18 @@ impl Cluster {
         );
     }
 
+    fn psql(&self, database: &str) -> Command {
+        let mut command = Command::new(&self.0.psql);
+        command
+            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-d"])
+            .arg(format!("{}/{database}", self.0.url));
+        command
+    }
+
     fn run(&self, database: &str, sql: &str) -> Result<String, String> {
-        let output = Command::new(&self.0.psql)
-            .args(["-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql])
-            .arg(format!("{}/{database}", self.0.url))
+        let output = self
+            .psql(database)
+            .args(["-c", sql])
             .stdin(Stdio::null())
             .output()
             .map_err(|error| error.to_string())?;

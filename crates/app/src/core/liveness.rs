@@ -88,7 +88,8 @@ impl Core {
         let is_confirmed = tokio::time::timeout(PATIENCE, waiting).await.is_ok();
         self.revocations.note(began.elapsed(), is_confirmed);
         if !is_confirmed {
-            tracing::debug!(seq = event.seq.0, "another process did not confirm in time");
+            // The time may have run out in this process, in another one, or in the database.
+            tracing::debug!(seq = event.seq.0, "a change was not confirmed in time");
         }
     }
 

@@ -51,7 +51,7 @@ impl RevocationMetrics {
         );
         registry.register(
             "revocations_unconfirmed",
-            "Changes of rights that another process did not confirm in time",
+            "Changes of rights that not every process was known to have acted upon in time",
             self.unconfirmed.clone(),
         );
     }

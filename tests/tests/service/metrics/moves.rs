@@ -1,7 +1,6 @@
 //! Each metric moves when what it counts happens.
 
 use std::process::Command;
-use std::thread;
 
 use eddyline_client::{Method, StreamRequest};
 use eddyline_testing::smtp::{Options, SmtpServer};
@@ -379,20 +378,11 @@ fn signal(server: &Server, signal: &str) {
 async fn the_lag_grows_while_the_log_cannot_be_read(server: Server) {
     let lag = |text: &str| value(text, "eddyline_log_lag_seconds");
     let database = server.database().expect("a database of PostgreSQL");
-    thread::scope(|scope| {
-        let held = scope.spawn(|| {
-            let hold = "begin; lock table event_log in access exclusive mode; \
-                        select pg_sleep(4); commit";
-            database.run(hold)
-        });
-        tokio::task::block_in_place(|| {
-            tokio::runtime::Handle::current().block_on(until(
-                &server,
-                "the feed is two seconds behind",
-                |text| lag(text) > 2.0,
-            ));
-        });
-        held.join().expect("a thread").expect("the table was held");
-    });
+    let held = database.hold("lock table event_log in access exclusive mode");
+    until(&server, "the feed is two seconds behind", |text| {
+        lag(text) > 2.0
+    })
+    .await;
+    drop(held);
     until(&server, "the feed has caught up", |text| lag(text) < 2.0).await;
 }
