@@ -7,12 +7,6 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
-use crate::archives::{self, BackupTaker, BackupTarget, folder_of};
-use crate::cli::{Backup, Restore};
-use crate::config::{BackupRecipient, Settings};
-use crate::output::{self, Reporter};
-use crate::signals::StopSignals;
-use crate::{CommandError, admin, files, secret_key, serve};
 use eddyline_backup::{
     ArchivePlace, BackupKind, BackupSource, Encryption, Identities, KeyPair, Manifest, NamedBackup,
     PlaceWriter, Progress, Summary, Taken, restore, take, verify,
@@ -20,6 +14,13 @@ use eddyline_backup::{
 use eddyline_files::Files;
 use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
+
+use crate::archives::{self, BackupTaker, BackupTarget, folder_of};
+use crate::cli::{Backup, Restore, STANDARD};
+use crate::config::{BackupRecipient, Settings};
+use crate::output::{self, Reporter};
+use crate::signals::StopSignals;
+use crate::{CommandError, admin, files, secret_key, serve};
 
 /// Writes an archive of what the settings name.
 pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), CommandError> {
@@ -85,11 +86,7 @@ fn encryption(settings: &Settings, command: &Backup) -> Result<Encryption, Comma
         .iter()
         .map(BackupRecipient::as_str);
     match configured.len() {
-        0 => Err(
-            "name the public key that the archive is encrypted for (--recipient age1...), \
-                  or say --unencrypted"
-                .into(),
-        ),
+        0 => Err("name the public key that the archive is encrypted for (--recipient age1...), or say --unencrypted".into()),
         _ => Ok(Encryption::recipients(configured)?),
     }
 }
@@ -120,7 +117,7 @@ impl BackupWork {
             Some(BackupTarget::Standard) => {
                 let out = BufWriter::new(io::stdout());
                 let taken = take(source, out, self.encryption.clone(), self.progress());
-                (crate::cli::STANDARD.to_owned(), taken.await?.0)
+                (STANDARD.to_owned(), taken.await?.0)
             }
             Some(BackupTarget::File(path)) => {
                 let out = BufWriter::new(file(&path)?);

@@ -122,7 +122,14 @@ async fn listen_once(url: &str, notifier: &Notify) -> Result<(), tokio_postgres:
     use futures_util::StreamExt as _;
     use tokio_postgres::AsyncMessage;
 
-    let (client, mut connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+    let mut config: tokio_postgres::Config = url.parse()?;
+    // As libpq does for all other connections.
+    if config.get_password().is_none()
+        && let Ok(password) = std::env::var("PGPASSWORD")
+    {
+        config.password(password);
+    }
+    let (client, mut connection) = config.connect(tokio_postgres::NoTls).await?;
     let mut messages =
         futures_util::stream::poll_fn(move |context| connection.poll_message(context));
     let listening = client.batch_execute("listen eddyline_log");

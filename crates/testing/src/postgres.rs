@@ -20,6 +20,10 @@ const START: &str = include_str!("cluster.sh");
 /// The variable of the script with the password of the role, where the server asks for one.
 const PASSWORD: &str = "EDDYLINE_CLUSTER_PASSWORD";
 
+/// The password of a server that [`Cluster::with_tls`] starts.
+pub const TLS_PASSWORD: &str = "open sesame";
+const PASSWORD_IN_URL: &str = ":open%20sesame";
+
 /// A PostgreSQL server. A clone is the same one; a test's own ends with its last clone and its last
 /// database.
 #[derive(Clone)]
@@ -82,6 +86,13 @@ impl Database {
     #[must_use]
     pub fn reached_at(mut self, address: &str) -> Self {
         self.url = self.url.replacen(self.server(), address, 1);
+        self
+    }
+
+    /// The same database with an address that does not have the password of its server.
+    #[must_use]
+    pub fn without_password(mut self) -> Self {
+        self.url = self.url.replacen(PASSWORD_IN_URL, "", 1);
         self
     }
 
@@ -217,7 +228,7 @@ impl Cluster {
         Self::own(&[
             ("EDDYLINE_CLUSTER_CERTIFICATE", certificate),
             ("EDDYLINE_CLUSTER_KEY", key),
-            (PASSWORD, "open sesame"),
+            (PASSWORD, TLS_PASSWORD),
         ])
     }
 
@@ -351,7 +362,7 @@ fn start(bin: &Path, environment: &[(&str, &str)]) -> Result<Cluster, String> {
         return Err(line);
     }
     let has_password = environment.iter().any(|(name, _)| *name == PASSWORD);
-    let password = if has_password { ":open%20sesame" } else { "" };
+    let password = if has_password { PASSWORD_IN_URL } else { "" };
     let url = format!("postgres://eddyline{password}@127.0.0.1:{port}");
     Ok(Cluster(Arc::new(Shared {
         url,

@@ -20,7 +20,7 @@ const PART_BYTES: usize = 4 * 1024 * 1024;
 /// find those that stay the same.
 const CHUNK_LEAST: usize = 64 * 1024;
 const CHUNK_AVERAGE: u64 = 256 * 1024;
-/// How many references one entry has. They take about 150 bytes each.
+/// How many references one entry has. They take about 250 bytes each, and a reader takes 32 MiB.
 const REFERENCES_OF_ENTRY: usize = 100_000;
 
 /// Writes an archive, entry after entry.

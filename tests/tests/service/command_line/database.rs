@@ -8,8 +8,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 
-use eddyline_testing::postgres;
-use eddyline_tests::eddyline;
+use eddyline_testing::postgres::{self, Cluster, TLS_PASSWORD};
+use eddyline_tests::{Certificate, Patience, Server, Setting, eddyline};
 use tempfile::TempDir;
 
 /// Commands that need a database.
@@ -112,6 +112,29 @@ fn the_lines_of_a_batch_make_a_database_when_one_is_needed() {
         "{answers:?}"
     );
     assert_eq!(answers[2], "{\"users\":[]}");
+}
+
+#[test]
+fn the_password_of_postgresql_may_come_from_the_environment() {
+    let certificate = Certificate::new("127.0.0.1");
+    let cluster = Cluster::with_tls(&certificate.certificate_pem(), &certificate.key_pem());
+    let Some(cluster) = cluster else {
+        return;
+    };
+    let database = cluster.database().without_password();
+    let setting = Setting {
+        database: Some(database.clone()),
+        environment: vec![("PGPASSWORD".to_owned(), TLS_PASSWORD.to_owned())],
+        ..Setting::default()
+    };
+    let _server = Server::start_in(setting, &[]);
+    let listening = "select count(*) from pg_stat_activity where query = 'listen eddyline_log'";
+    let patience = Patience::until("the server listens for notifications");
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
+        while database.run(listening).as_deref() != Ok("1\n") {
+            patience.goes_on().await;
+        }
+    });
 }
 
 #[test]
