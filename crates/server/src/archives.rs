@@ -6,3 +6,4 @@ mod state;
 
 pub(crate) use self::place::{BackupTarget, folder_of, source};
 pub(crate) use self::schedule::BackupTaker;
+pub(crate) use self::state::{BackupFailure, BackupState, LastBackup};

@@ -8,6 +8,7 @@ mod groups;
 mod installation;
 pub(crate) mod passwords;
 mod scim;
+mod status;
 #[cfg(test)]
 mod tests;
 mod users;
@@ -28,6 +29,7 @@ pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::installation::{Completions, Healthcheck, Man};
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
+pub(crate) use self::status::StatusArgs;
 pub(crate) use self::users::{CreateUserArgs, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 
@@ -86,6 +88,8 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Read everything and look whether it goes together; also while the server runs
     Check(Check),
+    /// Show which servers run, what waits, and how the last backup went
+    Status(StatusArgs),
     /// Ask a running server whether it is ready, for containers and scripts
     #[command(after_help = installation::HEALTHCHECK_EXAMPLES)]
     Healthcheck(Healthcheck),

@@ -26,6 +26,7 @@ mod reload;
 mod secret_key;
 mod serve;
 mod signals;
+mod status;
 
 use std::env::vars_os;
 use std::error::Error;
@@ -76,6 +77,7 @@ fn logs_json(command: &Command) -> bool {
         | Command::Backup(_)
         | Command::Restore(_)
         | Command::Check(_)
+        | Command::Status(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
@@ -113,6 +115,10 @@ fn run(command: Command) -> Result<(), CommandError> {
             let flags = std::mem::take(&mut check.options.layer);
             let settings = for_operator(flags, check.config.path.as_deref())?;
             block_on(check::run(settings, check))
+        }
+        Command::Status(status) => {
+            let settings = for_operator(status.options.layer, status.config.path.as_deref())?;
+            block_on(status::run(settings, status.json))
         }
         Command::Healthcheck(check) => {
             let settings = for_operator(check.options.layer, check.config.path.as_deref())?;

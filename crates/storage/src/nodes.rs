@@ -11,8 +11,34 @@ use crate::reader::Access;
 use crate::schema::nodes;
 use crate::transaction::Tx;
 
+/// A process that serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServingNode {
+    /// Its id, which is another one after each start.
+    pub id: String,
+    /// When it last showed a sign of life.
+    pub heartbeat: Timestamp,
+    /// Up to where it had read the log then.
+    pub read: Seq,
+}
+
 #[portable]
 impl<C: Access> Nodes<'_, C> {
+    /// The processes that have shown a sign of life since `since`, ordered by their ids.
+    pub fn list(c: &mut Connection, since: Timestamp) -> Result<Vec<ServingNode>> {
+        let rows: Vec<(String, i64, i64)> = nodes::table
+            .filter(nodes::heartbeat.ge(since.0))
+            .select((nodes::id, nodes::heartbeat, nodes::seq_read))
+            .order(nodes::id)
+            .load(c)?;
+        let living = rows.into_iter().map(|(id, heartbeat, read)| ServingNode {
+            id,
+            heartbeat: Timestamp(heartbeat),
+            read: Seq(read),
+        });
+        Ok(living.collect())
+    }
+
     /// Whether every process that showed a sign of life since `since` has read the log up to
     /// `seq`.
     pub fn have_all_read(c: &mut Connection, seq: Seq, since: Timestamp) -> Result<bool> {

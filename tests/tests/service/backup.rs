@@ -16,6 +16,7 @@ mod checks;
 mod damage;
 mod drill;
 mod rotation;
+mod status;
 
 const RECIPIENT: &str = "age1jersunee65a6gpq29hv4jfttgcp2gxvz0q5v02das8mh00ydnyaqtz5d6g";
 const IDENTITY: &str = "AGE-SECRET-KEY-17ZHLP0JU7S7PDMK9N27KL3TH0ZUNUSMDUGKWCGT72KQAKNQF0KWSRYMP5P";

@@ -16,7 +16,7 @@ const TRUST_MILLIS: i64 = 2_000;
 /// A wait for another process lasts no longer than that process trusts its memory.
 const PATIENCE: Duration = Duration::from_millis(2_500);
 /// A process that showed no sign of life for so long is not waited for.
-pub(crate) const SILENCE_MILLIS: i64 = 12_000;
+pub const SILENCE_MILLIS: i64 = 12_000;
 /// A process that showed no sign of life for so long is taken off the list.
 pub(crate) const FORGOTTEN_MILLIS: i64 = 10 * SILENCE_MILLIS;
 const POLL: Duration = Duration::from_millis(15);

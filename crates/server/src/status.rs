@@ -1,0 +1,107 @@
+//! `eddyline status`: what the database tells of the servers, of mail, and of backups.
+
+use std::fmt::{self, Display};
+
+use eddyline_app::SILENCE_MILLIS;
+use eddyline_model::Timestamp;
+use eddyline_storage::{ServingNode, Store};
+use serde::Serialize;
+
+use crate::archives::{BackupFailure, BackupState, LastBackup};
+use crate::config::Settings;
+use crate::{CommandError, admin, backup, output, serve};
+
+/// Prints the status.
+pub(crate) async fn run(settings: Settings, json: bool) -> Result<(), CommandError> {
+    admin::check_place(&settings).await?;
+    // Opening the database would upgrade its tables.
+    backup::check_schema(&settings).await?;
+    let store = serve::open_store(&settings).await?;
+    let answer = StatusAnswer::read(&settings, &store).await;
+    store.close().await;
+    Ok(output::answer(&answer?, json)?)
+}
+
+#[derive(Serialize)]
+struct StatusAnswer {
+    version: &'static str,
+    database: String,
+    servers: Vec<ServerStatus>,
+    mails_waiting: i64,
+    last_backup: Option<LastBackup>,
+    backup_failure: Option<BackupFailure>,
+    /// In milliseconds since 1970.
+    next_backup_at: Option<i64>,
+}
+
+#[derive(Serialize)]
+struct ServerStatus {
+    id: String,
+    /// In milliseconds since 1970.
+    heartbeat_at: i64,
+    log_position: i64,
+}
+
+impl StatusAnswer {
+    async fn read(settings: &Settings, store: &Store) -> Result<Self, CommandError> {
+        let since = store.now().plus_millis(-SILENCE_MILLIS);
+        let (servers, mails_waiting) = store
+            .read(move |reader| Ok((reader.nodes().list(since)?, reader.mails().count()?)))
+            .await?;
+        let backups = BackupState::read(store).await?;
+        Ok(Self {
+            version: env!("CARGO_PKG_VERSION"),
+            database: settings.database_url().place(),
+            servers: servers.into_iter().map(ServerStatus::of).collect(),
+            mails_waiting,
+            last_backup: backups.last,
+            backup_failure: backups.failure,
+            next_backup_at: backups.next_at,
+        })
+    }
+}
+
+impl ServerStatus {
+    fn of(node: ServingNode) -> Self {
+        Self {
+            id: node.id,
+            heartbeat_at: node.heartbeat.0,
+            log_position: node.read.0,
+        }
+    }
+}
+
+impl Display for StatusAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Eddyline {}", self.version)?;
+        writeln!(f, "  Database:       {}", self.database)?;
+        match &self.servers[..] {
+            [] => writeln!(f, "  Servers:        none run")?,
+            servers => writeln!(f, "  Servers:        {}", servers.len())?,
+        }
+        for ServerStatus {
+            id, log_position, ..
+        } in &self.servers
+        {
+            writeln!(f, "    {id} has read the log to {log_position}")?;
+        }
+        writeln!(f, "  Mail waiting:   {}", self.mails_waiting)?;
+        match &self.last_backup {
+            None => write!(f, "  Last backup:    none")?,
+            Some(last) => write!(
+                f,
+                "  Last backup:    {}, {}",
+                Timestamp(last.taken_at),
+                last.archive
+            )?,
+        }
+        if let Some(failure) = &self.backup_failure {
+            let at = Timestamp(failure.at);
+            write!(f, "\n  Failed backup:  {at}, {}", failure.reason)?;
+        }
+        match self.next_backup_at {
+            None => Ok(()),
+            Some(next) => write!(f, "\n  Next backup:    {}", Timestamp(next)),
+        }
+    }
+}
