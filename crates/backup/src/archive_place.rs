@@ -117,7 +117,8 @@ impl ArchivePlace {
         }
     }
 
-    /// Begins to write what has this name from its end on. In a folder it must not be there yet.
+    /// Begins to write an archive or an index. It gets its name when it is finished; in a folder
+    /// nothing may have that name yet.
     ///
     /// # Errors
     ///
@@ -307,7 +308,7 @@ impl Read for BucketReader {
     }
 }
 
-/// Not the kind of an error that stands for damage.
+/// An error of a kind that is not taken for a damaged archive.
 #[cfg(feature = "s3")]
 fn of_the_store(error: eddyline_files::Error) -> io::Error {
     io::Error::new(io::ErrorKind::ConnectionAborted, error)

@@ -32,7 +32,7 @@ pub enum Error {
     /// Another file is kept under the key of one of the archive.
     #[error("another file is kept as {0} already")]
     OtherFile(String),
-    /// The archive has not everything itself, and it was not told where the others are.
+    /// The archive refers to earlier archives, and it comes from a stream, which has only one.
     #[error(
         "the archive is an incremental one: name its file, beside which the archives before it lie"
     )]

@@ -3,7 +3,7 @@
 //! The server has no key that decrypts archives. So beside each archive lies an index: an entry of
 //! the archive for each chunk of rows, under a keyed digest of the rows, and the keys of its files.
 //! It shows which tables there are, and how many rows and files are new, and nothing that they say.
-//! A digest under the same key at its end shows that nobody else has written it.
+//! A digest under the same key at its end authenticates it.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write as _};

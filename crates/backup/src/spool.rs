@@ -153,7 +153,7 @@ fn of_folder(folder: &Path, reason: io::Error) -> Error {
 }
 
 fn other_than_referred_to(name: &str) -> Error {
-    Error::Damaged(format!("{name} is another than the one that is meant"))
+    Error::Damaged(format!("{name} has other bytes than the archive refers to"))
 }
 
 fn copy_file(

@@ -23,6 +23,8 @@ pub struct Taken {
     pub manifest: Manifest,
     /// What stands at its end.
     pub summary: Summary,
+    /// Whether it has the secret key of its server.
+    pub has_secret_key: bool,
 }
 
 /// Writes an archive of a database and of its files, while servers use both: every table as it is
@@ -103,7 +105,12 @@ impl BackupSource {
             done: summary.files,
             bytes: summary.bytes,
         });
-        Ok((Taken { manifest, summary }, finished))
+        let taken = Taken {
+            manifest,
+            summary,
+            has_secret_key: self.secret_key.is_some(),
+        };
+        Ok((taken, finished))
     }
 
     fn manifest(&self, dump: &mut Dump<'_>) -> Result<Manifest> {

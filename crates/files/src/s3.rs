@@ -82,7 +82,7 @@ pub(crate) struct S3 {
 
 /// A client for the bucket of a store. It asks for nothing yet.
 pub(crate) fn client(config: &S3Config) -> Result<Arc<AmazonS3>, Error> {
-    // Somebody else may have chosen already, and any choice will do.
+    // It fails when the process has installed a provider already, which serves as well.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let options = ClientOptions::new()
         .with_allow_http(config.allow_http)

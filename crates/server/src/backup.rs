@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use eddyline_backup::{
-    ArchivePlace, BackupKind, BackupSource, Encryption, Identities, KeyPair, Manifest, NamedBackup,
-    PlaceWriter, Progress, Summary, Taken, restore, take, verify,
+    ArchivePlace, BackupKind, Encryption, Identities, KeyPair, Manifest, NamedBackup, PlaceWriter,
+    Progress, Summary, Taken, restore, take, verify,
 };
 use eddyline_files::Files;
 use eddyline_storage::{Error as StoreError, Store};
@@ -41,9 +41,10 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     let stop = StopSignals::catch()?;
     let files = place_for_files(&settings)?;
     let reporter = Reporter::new(command.json, is_piped);
+    let store = serve::open_store(&settings).await?;
     let work = BackupWork {
-        store: serve::open_store(&settings).await?,
-        files,
+        taker: BackupTaker::new(&settings, &store, &files),
+        store,
         encryption,
         reporter: reporter.clone(),
         kind: match command.incremental {
@@ -53,8 +54,11 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
         settings,
     };
     let done = until_stopped(stop, Box::pin(work.run(target))).await;
+    if done.is_err() {
+        work.taker.release().await?;
+    }
     work.store.close().await;
-    let (archive, taken, has_secret_key) = done??;
+    let (archive, taken) = done??;
     let answer = Copied {
         is_configured: secret_key::is_configured(&work.settings),
         ..Copied::new(
@@ -62,7 +66,7 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
             archive,
             taken.manifest,
             taken.summary,
-            has_secret_key,
+            taken.has_secret_key,
         )
     };
     let outcome = answer.or_incomplete();
@@ -94,57 +98,54 @@ fn encryption(settings: &Settings, command: &Backup) -> Result<Encryption, Comma
 /// A backup that a command takes.
 struct BackupWork {
     settings: Settings,
+    taker: BackupTaker,
     store: Store,
-    files: Files,
     encryption: Encryption,
     kind: BackupKind,
     reporter: Reporter,
 }
 
 impl BackupWork {
-    /// The name of the archive, what it has, and whether it has the secret key.
-    async fn run(&self, to: Option<BackupTarget>) -> Result<(String, Taken, bool), CommandError> {
-        let source = BackupSource {
-            store: self.store.clone(),
-            files: self.files.clone(),
-            secret_key: secret_key::for_backup(&self.settings, &self.store).await?,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        let has_secret_key = source.secret_key.is_some();
-        let (archive, taken) = match to {
-            None => self.take_scheduled().await?,
-            Some(BackupTarget::Place(place)) => self.take_into(place).await?,
+    /// Takes the backup, and gives the name of the archive with what it has.
+    async fn run(&self, to: Option<BackupTarget>) -> Result<(String, Taken), CommandError> {
+        match to {
+            None => self.take_scheduled().await,
+            Some(BackupTarget::Place(place)) => self.take_into(place).await,
             Some(BackupTarget::Standard) => {
                 let out = BufWriter::new(io::stdout());
-                let taken = take(source, out, self.encryption.clone(), self.progress());
-                (STANDARD.to_owned(), taken.await?.0)
+                let taken = take(
+                    self.taker.source().await?,
+                    out,
+                    self.encryption.clone(),
+                    self.progress(),
+                );
+                Ok((STANDARD.to_owned(), taken.await?.0))
             }
             Some(BackupTarget::File(path)) => {
                 let out = BufWriter::new(file(&path)?);
+                let source = self.taker.source().await?;
                 let taken = take(source, out, self.encryption.clone(), self.progress());
                 let (taken, out) = taken.await?;
                 let out = out.into_inner().map_err(io::IntoInnerError::into_error)?;
                 out.finish()
                     .map_err(|error| cannot("write", &path, &error))?;
-                (path.display().to_string(), taken)
+                Ok((path.display().to_string(), taken))
             }
-        };
-        Ok((archive, taken, has_secret_key))
+        }
     }
 
     /// As the server takes one when it is due.
     async fn take_scheduled(&self) -> Result<(String, Taken), CommandError> {
         let place = self.settings.backup_to.as_ref();
         let place = place.ok_or("--to is missing, and backup_to is not set")?;
-        let taker = BackupTaker::new(&self.settings, &self.store, &self.files);
-        let backup = taker.take_scheduled(place, self.progress()).await?;
+        let backup = self.taker.take_scheduled(place, self.progress()).await?;
         Ok(named(&place.to_string(), backup))
     }
 
     async fn take_into(&self, place: ArchivePlace) -> Result<(String, Taken), CommandError> {
         let shown = place.to_string();
-        let taker = BackupTaker::new(&self.settings, &self.store, &self.files);
-        let work = taker.take_into(place, self.kind, self.encryption.clone(), self.progress());
+        let (encryption, progress) = (self.encryption.clone(), self.progress());
+        let work = self.taker.take_into(place, self.kind, encryption, progress);
         Ok(named(&shown, work.await?))
     }
 

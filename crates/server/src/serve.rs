@@ -147,7 +147,7 @@ impl Node {
             }
         };
         let backed_up = async {
-            match backups {
+            match &backups {
                 Some((taker, place)) => Box::pin(taker.run(place)).await,
                 None => std::future::pending().await,
             }
@@ -157,6 +157,11 @@ impl Node {
             () = server.run(ending) => {}
             () = measured => {}
             () = backed_up => {}
+        }
+        if let Some((taker, _)) = backups
+            && let Err(error) = taker.release().await
+        {
+            tracing::warn!(%error, "other servers take no backup for ten minutes");
         }
         let outcome = background.stop().await;
         app.close().await;
@@ -178,7 +183,7 @@ fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> CommandError {
     format!("cannot listen on {address}: {error}").into()
 }
 
-/// Puts an application on a store, which sends mail if it is told how.
+/// Makes the application of a store. It sends mail where `mail` says how.
 pub(crate) async fn open_app(
     settings: &Settings,
     store: Store,

@@ -16,7 +16,7 @@ use prometheus_client::registry::{Registry, Unit};
 use crate::connect::Connections;
 use crate::readers::Readers;
 
-/// What a [`Store`](crate::Store) counts. Clones count together.
+/// The metrics of a [`Store`](crate::Store). Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct StoreMetrics {
     waiting: Gauge,

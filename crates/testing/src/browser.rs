@@ -268,7 +268,7 @@ impl Browser {
                 look();
             }})"
         );
-        self.execute(&script);
+        self.wait(&script, condition);
     }
 
     /// Sends a command of the protocol of Chromium's developer tools, and gives its result.

@@ -91,6 +91,7 @@ fn ready(browser: &Browser) {
 }
 
 /// Clicks on the first element that a CSS selector finds, without a pointer.
+#[track_caller]
 fn click(browser: &Browser, css: &str) {
     browser.execute(&format!(
         "document.querySelector({}).click()",
@@ -99,6 +100,7 @@ fn click(browser: &Browser, css: &str) {
 }
 
 /// Writes a chat message and sends it.
+#[track_caller]
 fn write(browser: &Browser, text: &str) {
     browser.type_keys(WRITE, text);
     browser.type_keys(WRITE, ENTER);
@@ -113,6 +115,7 @@ fn texts(browser: &Browser) -> Vec<String> {
 }
 
 /// Waits until a row of the chat has this text, and the server has it.
+#[track_caller]
 fn sees(browser: &Browser, text: &str) {
     browser.wait_for(&format!(
         "[...document.querySelectorAll('#chat article[data-id] .text')].some(place => place.textContent === {})",
@@ -121,6 +124,7 @@ fn sees(browser: &Browser, text: &str) {
 }
 
 /// Waits until an element is there that a CSS selector finds.
+#[track_caller]
 fn shows(browser: &Browser, css: &str) {
     browser.wait_for(&format!(
         "document.querySelector({})",

@@ -25,7 +25,8 @@ impl Core {
 }
 
 /// The waits for other processes after changes of rights. The process that makes a change measures
-/// its wait, so the clocks of several machines need not agree. Clones count together.
+/// its wait, so the clocks of several machines need not agree. Clones share the
+/// counters.
 #[derive(Clone, Debug)]
 pub(crate) struct RevocationMetrics {
     lag: Histogram,

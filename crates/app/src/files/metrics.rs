@@ -11,7 +11,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::Files;
 
-/// What came in and went out. Clones count together.
+/// Counts the files that users upload and download. Clones share the counters.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileMetrics {
     uploaded: Counter,

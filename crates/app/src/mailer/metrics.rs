@@ -6,7 +6,7 @@ use prometheus_client::registry::Registry;
 use super::Mail;
 use crate::metrics::{DeliveryFailure, DeliveryMetrics};
 
-/// The queue of mail, and what became of mails. Clones count together.
+/// The length of the queue of mail, and the outcomes of deliveries. Clones share the metrics.
 #[derive(Clone, Debug)]
 pub(super) struct MailMetrics {
     /// Set by the worker, which looks into the queue anyway, so that reading the metrics causes no

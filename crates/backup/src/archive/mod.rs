@@ -13,8 +13,7 @@ pub use self::encryption::{Encryption, Identities, KeyPair};
 pub(crate) use self::reader::{ArchiveReader, Part, Parts};
 pub(crate) use self::writer::{ArchiveWriter, Finished};
 
-/// The format of an archive that has everything itself, and of one that refers to others, which is
-/// the newest that is read.
+/// The format of a full archive, and that of an incremental one, which is the newest that is read.
 pub(crate) const FORMAT: u32 = 1;
 pub(crate) const INCREMENTAL_FORMAT: u32 = 2;
 

@@ -33,7 +33,7 @@ pub(crate) struct ArchiveWriter<W: Write> {
     entries: usize,
     rows: Vec<u8>,
     row_count: u64,
-    /// What earlier archives have, for one that others build on.
+    /// The index of the chain; `None` for an archive on which no other builds.
     index: Option<ChainIndex>,
     rows_references: Vec<RowsReference>,
     file_references: Vec<FileReference>,
@@ -44,7 +44,7 @@ pub(crate) struct ArchiveWriter<W: Write> {
 pub(crate) struct Finished<W> {
     pub(crate) summary: Summary,
     pub(crate) out: W,
-    /// What it has of its own.
+    /// The index of the entries and files that it has itself.
     pub(crate) index: Option<Vec<u8>>,
 }
 

@@ -1,4 +1,4 @@
-//! Backups with names: those that servers take by themselves, and those of the operator.
+//! Takes backups into places: by the schedule of the server, and by command.
 
 use std::future::Future;
 use std::time::Duration;
@@ -18,16 +18,18 @@ use crate::secret_key;
 
 /// How often a process that takes a backup renews its claim.
 const RENEWAL: Duration = Duration::from_secs(120);
-/// How often a server looks whether a backup is due that another one was to take.
-const LOOK: Duration = Duration::from_secs(60);
+/// How often a server looks at least whether a backup is due: another one may have failed to take it.
+const LOOK_MILLIS: i64 = 60_000;
+/// How long it waits at least after each attempt.
+const REST: Duration = Duration::from_millis(100);
 
-/// What a backup with a name is taken of, and by which process.
+/// Takes the backups of a database, one at a time among all its processes.
 #[derive(Clone)]
 pub(crate) struct BackupTaker {
     settings: Settings,
     store: Store,
     files: Files,
-    /// Tells processes apart in claims.
+    /// The id of this process in claims.
     holder: String,
 }
 
@@ -44,10 +46,10 @@ impl BackupTaker {
     /// Takes backups when they are due, until it is dropped. Of several servers of a database one
     /// takes each.
     #[expect(clippy::disallowed_methods, reason = "a schedule waits for a time")]
-    pub(crate) async fn run(self, place: BackupPlace) {
+    pub(crate) async fn run(&self, place: &BackupPlace) {
         loop {
-            match self.claim_due(&place).await {
-                Ok(true) => self.take_due(&place).await,
+            match self.claim_due(place).await {
+                Ok(true) => self.take_due(place).await,
                 Ok(false) => {}
                 Err(error) => tracing::warn!(%error, "whether a backup is due cannot be read"),
             }
@@ -58,11 +60,8 @@ impl BackupTaker {
     /// How long to wait until the next look.
     async fn pause(&self) -> Duration {
         let state = BackupState::read(&self.store).await.unwrap_or_default();
-        let now = self.store.now();
-        let next = state.next_at.map_or(LOOK, |next| {
-            Duration::from_millis(next.saturating_sub(now.0).try_into().unwrap_or_default())
-        });
-        next.min(LOOK).max(Duration::from_millis(100))
+        let millis = state.pause(self.store.now(), LOOK_MILLIS);
+        Duration::from_millis(millis.unsigned_abs()).max(REST)
     }
 
     async fn claim_due(&self, place: &BackupPlace) -> Result<bool, CommandError> {
@@ -108,16 +107,15 @@ impl BackupTaker {
         self.claim().await?;
         let work = self.take(place, kind, encryption, progress);
         let taken = self.while_claimed(work).await;
-        let holder = self.holder.clone();
-        BackupState::update(&self.store, move |state| {
-            let is_ours = state.is_claimed_by(&holder);
-            if is_ours {
-                state.claim = None;
-            }
-            is_ours
-        })
-        .await?;
+        self.release().await?;
         taken
+    }
+
+    /// Gives the claim up, if this process has one: it ends before its backup does.
+    pub(crate) async fn release(&self) -> Result<(), CommandError> {
+        let holder = self.holder.clone();
+        BackupState::update(&self.store, move |state| state.release(&holder)).await?;
+        Ok(())
     }
 
     async fn claim(&self) -> Result<(), CommandError> {
@@ -161,7 +159,10 @@ impl BackupTaker {
         place: &BackupPlace,
         progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<NamedBackup, CommandError> {
-        let taken = self.take_kind_due(place, progress).await;
+        let (opened, taken) = match self.take_kind_due(place, progress).await {
+            Ok((opened, taken)) => (Some(opened), Ok(taken)),
+            Err(error) => (None, Err(error)),
+        };
         let outcome = match &taken {
             Ok(taken) if taken.defective_files() == 0 => Ok(taken.clone()),
             Ok(taken) => Err(unreadable(taken)),
@@ -169,13 +170,13 @@ impl BackupTaker {
         };
         let (holder, shown) = (self.holder.clone(), place.to_string());
         let (now, interval) = (self.store.now(), self.settings.backup_interval.millis());
-        let (noted, all_is_there) = (outcome.clone(), outcome.is_ok());
+        let noted = outcome.clone();
         BackupState::update(&self.store, move |state| {
             state.end(&holder, now, &shown, interval, &noted)
         })
         .await?;
         // Earlier archives may be the only ones with files that are missing now.
-        if all_is_there {
+        if let (Some(place), Ok(_)) = (opened, &outcome) {
             self.prune(place).await;
         }
         match (taken, outcome) {
@@ -191,15 +192,22 @@ impl BackupTaker {
         &self,
         place: &BackupPlace,
         progress: impl FnMut(Progress) + Send + 'static,
-    ) -> Result<NamedBackup, CommandError> {
-        let place = open_place(&self.settings, place)?;
-        let (listed, series) = (place.clone(), self.series().await?.id);
-        let archives = tokio::task::spawn_blocking(move || listed.archives_of(&series)).await??;
+    ) -> Result<(ArchivePlace, NamedBackup), CommandError> {
+        let (settings, place) = (self.settings.clone(), place.clone());
+        let series = self.series().await?.id;
+        // A folder on a network may take long to answer.
+        let opened = tokio::task::spawn_blocking(move || {
+            let place = open_place(&settings, &place)?;
+            let archives = place.archives_of(&series)?;
+            Ok::<_, CommandError>((place, archives))
+        });
+        let (place, archives) = opened.await??;
         let full_interval = self.settings.backup_full_interval.millis();
         let kind = next_kind(&archives, self.store.now(), full_interval);
         let keys = self.settings.backup_recipient.iter();
         let encryption = Encryption::recipients(keys.map(BackupRecipient::as_str))?;
-        self.take(place, kind, encryption, progress).await
+        let taken = self.take(place.clone(), kind, encryption, progress);
+        Ok((place, taken.await?))
     }
 
     async fn take(
@@ -209,14 +217,18 @@ impl BackupTaker {
         encryption: Encryption,
         progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<NamedBackup, CommandError> {
-        let source = BackupSource {
+        let (source, series) = (self.source().await?, self.series().await?);
+        Ok(take_into(place, source, series, kind, encryption, progress).await?)
+    }
+
+    /// The database and the files, with the secret key unless the operator keeps it.
+    pub(crate) async fn source(&self) -> Result<BackupSource, CommandError> {
+        Ok(BackupSource {
             store: self.store.clone(),
             files: self.files.clone(),
             secret_key: secret_key::for_backup(&self.settings, &self.store).await?,
             version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        let series = self.series().await?;
-        Ok(take_into(place, source, series, kind, encryption, progress).await?)
+        })
     }
 
     async fn series(&self) -> Result<BackupSeries, CommandError> {
@@ -226,9 +238,8 @@ impl BackupTaker {
         })
     }
 
-    async fn prune(&self, place: &BackupPlace) {
+    async fn prune(&self, place: ArchivePlace) {
         let pruned = async {
-            let place = open_place(&self.settings, place)?;
             let series = BackupState::read(&self.store).await?.series;
             let kept_millis = self.settings.backup_keep.millis();
             Ok::<_, CommandError>(prune(place, &series, self.store.now(), kept_millis).await?)
@@ -244,7 +255,7 @@ impl BackupTaker {
     }
 }
 
-/// What is said of files that are not in a backup as they were sent.
+/// The message about files that the backup does not have as users sent them.
 fn unreadable(taken: &NamedBackup) -> String {
     let summary = &taken.taken.summary;
     let first = summary.missing.iter().chain(&summary.damaged).take(3);

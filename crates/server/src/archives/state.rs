@@ -1,5 +1,5 @@
-//! What the servers of a database know of its backups: when the next is due, which server takes one
-//! now, and how the last went.
+//! The state of the backups of a database, which its processes share: when the next is due, which
+//! process takes one now, and how the last one ended.
 
 use eddyline_backup::{BackupSeries, NamedBackup};
 use eddyline_model::Timestamp;
@@ -11,7 +11,7 @@ pub(super) const CLAIM_MILLIS: i64 = 600_000;
 /// When a backup that failed is tried again, unless the next one is due before.
 pub(super) const RETRY_MILLIS: i64 = 3_600_000;
 
-/// Of the backups with names. A dump leaves it out.
+/// The state of the backups. A dump leaves it out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BackupState {
     /// The id in the names of the archives.
@@ -102,6 +102,16 @@ impl BackupState {
                 .is_none_or(|next| next <= now.0 || next > latest)
     }
 
+    /// How many milliseconds a server waits until it looks again whether a backup is due. Nothing is
+    /// to be done while another process takes one.
+    pub(super) fn pause(&self, now: Timestamp, longest: i64) -> i64 {
+        let is_claimed = self.claim.as_ref().is_some_and(|claim| claim.until > now.0);
+        match self.next_at {
+            Some(next) if !is_claimed => (next - now.0).clamp(0, longest),
+            _ => longest,
+        }
+    }
+
     /// Notes that this process takes a backup, unless another one does. A claim for longer than one
     /// holds was made by a clock that was wrong.
     pub(super) fn claim(&mut self, holder: &str, now: Timestamp) -> bool {
@@ -123,6 +133,15 @@ impl BackupState {
         claim.is_some_and(|claim| claim.holder == holder)
     }
 
+    /// Gives the claim of this process up.
+    pub(super) fn release(&mut self, holder: &str) -> bool {
+        let is_ours = self.is_claimed_by(holder);
+        if is_ours {
+            self.claim = None;
+        }
+        is_ours
+    }
+
     /// Notes how a backup went that was claimed, and when the next is due. A process whose claim has
     /// passed to another one changes nothing.
     pub(super) fn end(
@@ -133,10 +152,9 @@ impl BackupState {
         interval: i64,
         outcome: &Result<NamedBackup, String>,
     ) -> bool {
-        if !self.is_claimed_by(holder) {
+        if !self.release(holder) {
             return false;
         }
-        self.claim = None;
         self.place = Some(place.to_owned());
         let pause = match outcome {
             Ok(taken) => {
@@ -193,6 +211,20 @@ mod tests {
         assert!(state.is_claimed_by("b"));
         // It was made when the clock was ahead.
         assert!(state.claim("c", NOW.plus_millis(-DAY)));
+    }
+
+    #[test]
+    fn a_server_looks_when_the_next_is_due_and_rarely_while_another_takes_it() {
+        let mut state = BackupState::default();
+        assert_eq!(state.pause(NOW, 60_000), 60_000);
+        for (next, pause) in [(-1, 0), (5_000, 5_000), (DAY, 60_000)] {
+            state.next_at = Some(NOW.0 + next);
+            assert_eq!(state.pause(NOW, 60_000), pause);
+        }
+        state.next_at = Some(NOW.0);
+        assert!(state.claim("another", NOW));
+        assert_eq!(state.pause(NOW, 60_000), 60_000);
+        assert_eq!(state.pause(NOW.plus_millis(CLAIM_MILLIS), 60_000), 0);
     }
 
     #[test]

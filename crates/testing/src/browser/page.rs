@@ -8,6 +8,9 @@ use super::Browser;
 use super::driver::{Driver, LITTLE_PATIENCE, PAGE_PATIENCE, PATIENCE};
 
 const FOLLOW: &str = include_str!("follow.js");
+/// What a failure tells of the page: its text, and which element has the focus.
+const SHOWN: &str = "const focused = document.activeElement?.cloneNode(false).outerHTML;
+    return `${document.body?.innerText ?? ''}\n--- the focus is on ${focused}`";
 
 /// The key under which WebDriver tells of an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
@@ -141,6 +144,18 @@ impl Browser {
         )
     }
 
+    /// Runs a script that ends when `condition` has come true.
+    #[track_caller]
+    pub(super) fn wait(&self, script: &str, condition: &str) {
+        let body = json!({ "script": script, "args": [] });
+        let run = self
+            .driver()
+            .call("POST", "/execute/sync", Some(&body), PATIENCE);
+        if let Err(text) = run {
+            self.fail(&format!("waiting for {condition}: {text}"));
+        }
+    }
+
     #[track_caller]
     pub(super) fn devtools(&self, command: &str, parameters: &Value) -> Value {
         self.post(
@@ -175,7 +190,7 @@ impl Browser {
 
     #[track_caller]
     pub(super) fn fail(&self, why: &str) -> ! {
-        let script = json!({ "script": "return document.body?.innerText ?? ''", "args": [] });
+        let script = json!({ "script": SHOWN, "args": [] });
         let [url, title, text] = [
             ("GET", "/url", None),
             ("GET", "/title", None),

@@ -116,7 +116,7 @@ fn volumes_and_secrets_are_there() {
     }
 }
 
-/// The server believes what the proxy says, and nobody else of its network.
+/// The server trusts the address of the proxy only, not the whole network of the containers.
 #[test]
 fn only_the_proxy_is_trusted() {
     let Some(read) = documents(COMPOSE) else {

@@ -43,6 +43,7 @@ fn focus(browser: &Browser, text: &str) {
 }
 
 /// Waits until the field has this text.
+#[track_caller]
 fn is_written(browser: &Browser, text: &str) {
     browser.wait_for(&format!(
         "document.querySelector('{WRITE}').value === {}",
