@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use eddyline_model::Timestamp;
 use eddyline_model::log::LogItem;
+use tokio::sync::Notify;
 
 use crate::clock::Clock;
 use crate::connect::{Connection, Connections, Location, connect};
@@ -38,6 +39,8 @@ pub(crate) struct Committer {
     /// When the writer's row was written last.
     noted: Instant,
     live: Arc<LiveNotices>,
+    /// Notified when the database refuses a write because its data was moved.
+    refused: Arc<Notify>,
     metrics: StoreMetrics,
 }
 
@@ -49,6 +52,7 @@ impl Committer {
         clock: Clock,
         name: String,
         live: Arc<LiveNotices>,
+        refused: Arc<Notify>,
         metrics: StoreMetrics,
     ) -> Self {
         Self {
@@ -60,6 +64,7 @@ impl Committer {
             batch: 0,
             noted: Instant::now(),
             live,
+            refused,
             metrics,
         }
     }
@@ -88,6 +93,9 @@ impl Committer {
     ) -> std::result::Result<(T, Vec<LogItem>), Rollback<E>> {
         let began = Instant::now();
         let outcome = self.commit_at_last(work);
+        if let Err(Rollback::Store(Error::Moved)) = &outcome {
+            self.refused.notify_one();
+        }
         let has_failed = matches!(&outcome, Err(Rollback::Store(error)) if !error.is_conflict());
         self.metrics.note_transaction(began.elapsed(), has_failed);
         outcome

@@ -148,7 +148,12 @@ impl Connections {
             Location::File(path) => Self::sqlite(&path.to_string_lossy(), size, events),
             #[cfg(feature = "postgres")]
             Location::Postgres(route) => {
-                migrate_postgres(&mut connect_postgres(route)?)?;
+                let mut connection = connect_postgres(route)?;
+                refuse_incomplete_move(
+                    &mut connection,
+                    "select to_regclass('move_target') is not null as found",
+                )?;
+                migrate_postgres(&mut connection)?;
                 let manager = Pg::new(route.url());
                 // A server that was restarted leaves dead connections behind; they are found here
                 // rather than by the request that gets one.
@@ -173,7 +178,10 @@ impl Connections {
         eddyline_sqlite_interrupt::install(self::deadline::has_passed);
         // Once before the pool, which would try for as long as it has patience and then say nothing
         // but that.
-        connect_sqlite(path)?;
+        refuse_incomplete_move(
+            &mut connect_sqlite(path)?,
+            "select exists (select 1 from sqlite_schema where name = 'move_target') as found",
+        )?;
         keep_private(path)?;
         let pool = Pool::builder()
             .max_size(size)
@@ -322,7 +330,21 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
     }
 }
 
-#[cfg(feature = "postgres")]
+/// A database into which another one is being moved must not be written to by anything else.
+fn refuse_incomplete_move<C>(connection: &mut C, query: &'static str) -> Result<()>
+where
+    diesel::query_builder::SqlQuery: for<'q> diesel::query_dsl::LoadQuery<'q, C, ExistsRow>,
+{
+    use diesel::RunQueryDsl as _;
+    match diesel::sql_query(query)
+        .get_result::<ExistsRow>(connection)?
+        .found
+    {
+        true => Err(Error::IncompleteMove),
+        false => Ok(()),
+    }
+}
+
 #[derive(diesel::QueryableByName)]
 struct ExistsRow {
     #[diesel(sql_type = diesel::sql_types::Bool)]

@@ -7,6 +7,9 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 /// How long a statement that writes to PostgreSQL waits for a lock.
 pub(crate) const LOCK_TIME: Duration = Duration::from_secs(10);
 
+/// What triggers say that refuse writes after a move.
+pub(crate) const MOVED: &str = "eddyline: the data was moved into another database";
+
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -35,6 +38,14 @@ pub enum Error {
     /// The database to be filled has tables.
     #[error("the database is not empty")]
     NotEmpty,
+    /// The data was moved into another database, so that this one takes no writes.
+    #[error("the data was moved into another database")]
+    Moved,
+    /// The data of another database is moved into this one, and not all of it is here.
+    #[error(
+        "a move of data into this database is not complete; `eddyline move` completes it or gives it up"
+    )]
+    IncompleteMove,
     /// A rule of the store's own would be broken by a write, which was rolled back. Those of its
     /// callers are [`Abort::Rejected`](crate::Abort::Rejected).
     #[error("refused: {0}")]
@@ -77,6 +88,7 @@ impl Error {
             Self::Busy => Self::Busy,
             Self::DiskFull => Self::DiskFull,
             Self::Refused(why) => Self::Refused(why),
+            Self::Moved => Self::Moved,
             Self::Corrupt(what) => Self::Corrupt(what),
             Self::Panicked(what) => Self::Panicked(what),
             other => Self::Unavailable(other.to_string()),
@@ -106,7 +118,10 @@ impl Error {
     /// Whether a single item of a batch may be to blame, so that the others deserve a try of their
     /// own.
     pub(crate) fn may_be_of_one(&self) -> bool {
-        !matches!(self, Self::Unavailable(_) | Self::DiskFull | Self::Busy)
+        !matches!(
+            self,
+            Self::Unavailable(_) | Self::DiskFull | Self::Busy | Self::Moved
+        )
     }
 
     /// Whether the write met what is there already, which is no fault of the database.
@@ -141,6 +156,7 @@ impl From<Diesel> for Error {
             Diesel::DatabaseError(kind, info) => {
                 let message = info.message();
                 match kind {
+                    _ if message.contains(MOVED) => Self::Moved,
                     DatabaseErrorKind::UniqueViolation => Self::Exists(message.to_owned()),
                     // The last is a server that only follows another, such as one that took its
                     // place.

@@ -10,7 +10,7 @@ use eddyline_model::log::{EventId, LogItem, Seq};
 use eddyline_model::messages::Draft;
 use eddyline_model::{RoomId, Timestamp};
 use prometheus_client::registry::Registry;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::clock::{self, Clock};
 use crate::commit::Committer;
@@ -88,6 +88,7 @@ struct StoreInner {
     clock: Clock,
     credential_epoch: Arc<CredentialEpoch>,
     live: Arc<LiveNotices>,
+    refused: Arc<Notify>,
     metrics: StoreMetrics,
 }
 
@@ -127,12 +128,14 @@ impl Store {
         let (jobs, queue) = sync_channel(options.queue);
         let (committed, receiver) = mpsc::channel(HINTS);
         let (clock, live) = (options.clock.clone(), Arc::new(LiveNotices::default()));
+        let refused = Arc::new(Notify::new());
         let committer = Committer::new(
             location.clone(),
             pool.clone(),
             clock,
             eddyline_random::hex::<16>(),
             live.clone(),
+            refused.clone(),
             metrics.clone(),
         );
         let credential_epoch = Arc::new(CredentialEpoch::default());
@@ -158,6 +161,7 @@ impl Store {
                 clock: options.clock,
                 credential_epoch,
                 live,
+                refused,
                 metrics,
             }),
         })
@@ -338,6 +342,11 @@ impl Store {
         if let Ok(Some(Err(_))) = ended.await {
             tracing::error!("the writer ended in a panic");
         }
+    }
+
+    /// Waits until the database has refused a write because its data was moved.
+    pub(crate) async fn write_was_refused(&self) {
+        self.inner.refused.notified().await;
     }
 
     pub(crate) fn readers(&self) -> &Readers {

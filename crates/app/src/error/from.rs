@@ -18,9 +18,10 @@ const STORE_RETRY_SECONDS: u64 = 1;
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) | StoreError::Busy | StoreError::LogRow { .. } => {
-                Self::unavailable(error.to_string())
-            }
+            StoreError::Unavailable(_)
+            | StoreError::Busy
+            | StoreError::Moved
+            | StoreError::LogRow { .. } => Self::unavailable(error.to_string()),
             StoreError::TooManyReads => Self::too_many_requests(Limit::Reads, STORE_RETRY_SECONDS),
             StoreError::TooManyWrites => {
                 Self::too_many_requests(Limit::Writes, STORE_RETRY_SECONDS)

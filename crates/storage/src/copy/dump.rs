@@ -71,7 +71,7 @@ impl Dump<'_> {
     fn describe(&mut self) -> Result<Vec<Described>> {
         let mut found = each!(self, describe)?;
         found.retain(|table| COPIED.contains(&table.name.as_str()));
-        Ok(found)
+        Ok(found.into_iter().map(Described::of_dump).collect())
     }
 
     /// The tables that a copy has, by name.

@@ -7,6 +7,7 @@
 mod check;
 mod dump;
 mod load;
+mod moving;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
@@ -15,6 +16,10 @@ mod sqlite;
 pub use self::check::CheckReport;
 pub use self::dump::{Dump, DumpedObject};
 pub use self::load::Load;
+pub use self::moving::{
+    CutOver, DatabaseMove, MoveProgress, MovedDatabase, TableDigest, give_up_move, moved_database,
+    open_moved_database,
+};
 
 use diesel::sql_types::Text;
 
@@ -23,7 +28,6 @@ use crate::{BACKUPS_SETTING, SECRET_KEY_SETTING};
 
 /// What belongs to the processes of one installation, or can be made from the other tables: how far
 /// writers and servers are, who is present, the index of words, and push messages that wait.
-#[cfg(test)]
 const LEFT_OUT: &[&str] = &[
     "__diesel_schema_migrations",
     "message_search",
@@ -113,6 +117,8 @@ pub struct Table {
 struct Described {
     name: String,
     columns: Vec<Column>,
+    /// Which of the rows are read, if not all.
+    condition: Option<String>,
 }
 
 struct Column {
@@ -150,21 +156,36 @@ impl Described {
         }
     }
 
-    /// The rows that a dump has: of objects those that are kept, and no settings of one installation.
-    fn condition(&self) -> String {
-        match self.name.as_str() {
-            "objects" => "where state = 1".to_owned(),
+    /// The same with the rows that a dump has: of objects those that are kept, and no settings of one
+    /// installation.
+    fn of_dump(mut self) -> Self {
+        self.condition = match self.name.as_str() {
+            "objects" => Some("state = 1".to_owned()),
             "settings" => {
                 let left_out = [SECRET_KEY_SETTING, BACKUPS_SETTING, DELETIONS_PAUSED_UNTIL];
-                format!("where name not in ('{}')", left_out.join("', '"))
+                Some(format!("name not in ('{}')", left_out.join("', '")))
             }
-            _ => String::new(),
+            _ => None,
+        };
+        self
+    }
+
+    /// The rows that are read, as the end of a statement that may have a further condition.
+    fn restriction(&self, further: Option<&str>) -> String {
+        let conditions = [self.condition.as_deref(), further];
+        let conditions: Vec<_> = conditions.into_iter().flatten().collect();
+        match conditions.is_empty() {
+            true => String::new(),
+            false => format!("where {}", conditions.join(" and ")),
         }
     }
 
+    fn keys(&self) -> impl Iterator<Item = &Column> {
+        self.columns.iter().filter(|column| column.is_key)
+    }
+
     fn order(&self) -> String {
-        let keys = self.columns.iter().filter(|column| column.is_key);
-        list(keys.map(|column| quoted(&column.name)))
+        list(self.keys().map(|column| quoted(&column.name)))
     }
 }
 

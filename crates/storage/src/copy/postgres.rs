@@ -71,6 +71,12 @@ pub(super) fn is_empty(c: &mut PgConnection) -> Result<bool> {
     Ok(count.get_result::<NumberRow>(c)?.value == 0)
 }
 
+pub(super) fn has_table(c: &mut PgConnection, name: &str) -> Result<bool> {
+    let found = "select tablename::text as value from pg_catalog.pg_tables \
+                 where schemaname = current_schema() and tablename = $1";
+    Ok(!texts_with(c, found, name)?.is_empty())
+}
+
 pub(super) fn describe(c: &mut PgConnection) -> Result<Vec<Described>> {
     let rows = diesel::sql_query(
         "select t.relname::text as \"table\", a.attname::text as name, \
@@ -89,6 +95,7 @@ pub(super) fn describe(c: &mut PgConnection) -> Result<Vec<Described>> {
             found.push(Described {
                 name: row.table,
                 columns: Vec::new(),
+                condition: None,
             });
         }
         let Some(table) = found.last_mut() else {
@@ -156,17 +163,10 @@ pub(super) fn rows<E: From<Error>>(
     table: &Described,
     mut each: impl FnMut(String) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let values = list(table.columns.iter().map(|column| {
-        let name = quoted(&column.name);
-        match column.kind {
-            ColumnKind::Bytes => format!("encode({name}, 'hex')"),
-            ColumnKind::Truth => format!("{name}::int"),
-            ColumnKind::Plain => name,
-        }
-    }));
-    let (from, condition, order) = (quoted(&table.name), table.condition(), table.order());
+    let (from, condition, order) = (quoted(&table.name), table.restriction(None), table.order());
     let query = diesel::sql_query(format!(
-        "select json_build_array({values})::text as value from {from} {condition} order by {order}"
+        "select {row} as value from {from} {condition} order by {order}",
+        row = array(table.columns.iter(), "")
     ));
     let rows = query.load_iter::<TextRow, PgRowByRowLoadingMode>(c);
     for row in rows.map_err(Error::from)? {
@@ -175,12 +175,42 @@ pub(super) fn rows<E: From<Error>>(
     Ok(())
 }
 
+/// An array in JSON with the values of columns, whose names have this prefix.
+pub(super) fn array<'a>(columns: impl Iterator<Item = &'a Column>, prefix: &str) -> String {
+    let values = list(columns.map(|column| {
+        let name = format!("{prefix}{}", quoted(&column.name));
+        match column.kind {
+            ColumnKind::Bytes => format!("encode({name}, 'hex')"),
+            ColumnKind::Truth => format!("{name}::int"),
+            ColumnKind::Plain => name,
+        }
+    }));
+    format!("json_build_array({values})::text")
+}
+
+/// The values that arrays in JSON have for columns, in rows with the name `value`.
+pub(super) fn values<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
+    list(columns.enumerate().map(|(at, column)| match column.kind {
+        ColumnKind::Bytes => format!("decode(value ->> {at}, 'hex')"),
+        ColumnKind::Truth => format!("(value ->> {at})::int::boolean"),
+        ColumnKind::Plain => format!("(value ->> {at})::{}", column.sql_type),
+    }))
+}
+
+/// Rows with the name `value`, one for each element of an array in JSON.
+pub(super) const ELEMENTS: &str = "jsonb_array_elements($1::jsonb) as value";
+
 pub(super) fn migrate_through(c: &mut PgConnection, schema: &str) -> Result<()> {
     crate::connect::migrate_through(c, POSTGRES_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut PgConnection) -> Result<()> {
     crate::connect::migrate(c, POSTGRES_MIGRATIONS)
+}
+
+pub(super) fn roll_back(c: &mut PgConnection) -> Result<()> {
+    AnsiTransactionManager::rollback_transaction(c)?;
+    Ok(())
 }
 
 fn references(c: &mut PgConnection) -> Result<Vec<Reference>> {
@@ -200,6 +230,11 @@ pub(super) fn suspend_references(c: &mut PgConnection) -> Result<()> {
         "create temporary table suspended_references \
          (\"table\" text not null, name text not null, definition text not null) on commit drop",
     )?;
+    drop_references(c)
+}
+
+/// Moves the foreign keys into the table `suspended_references`.
+pub(super) fn drop_references(c: &mut PgConnection) -> Result<()> {
     for Reference {
         table,
         name,
@@ -246,23 +281,9 @@ pub(super) fn insert(
     rows: &str,
 ) -> Result<()> {
     let names = list(columns.iter().map(|column| quoted(&column.name)));
-    let values = list(
-        columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| match column.kind {
-                ColumnKind::Bytes => format!("decode(value ->> {at}, 'hex')"),
-                ColumnKind::Truth => format!("(value ->> {at})::int::boolean"),
-                ColumnKind::Plain => format!("(value ->> {at})::{}", column.sql_type),
-            }),
-    );
-    let table = quoted(table);
-    diesel::sql_query(format!(
-        "insert into {table} ({names}) select {values} from jsonb_array_elements($1::jsonb) as value"
-    ))
-    .bind::<Text, _>(rows)
-    .execute(c)?;
-    Ok(())
+    let (table, values) = (quoted(table), values(columns.iter().copied()));
+    let insert = format!("insert into {table} ({names}) select {values} from {ELEMENTS}");
+    execute_with(c, &insert, rows)
 }
 
 pub(super) fn set_sequences(c: &mut PgConnection, sequences: &BTreeMap<String, i64>) -> Result<()> {
@@ -349,8 +370,26 @@ pub(super) fn texts(c: &mut PgConnection, query: &str, mut each: impl FnMut(Stri
     Ok(())
 }
 
+pub(super) fn texts_with(
+    c: &mut PgConnection,
+    query: &str,
+    parameter: &str,
+) -> Result<Vec<String>> {
+    let rows = diesel::sql_query(query)
+        .bind::<Text, _>(parameter)
+        .load::<TextRow>(c)?;
+    Ok(rows.into_iter().map(|row| row.value).collect())
+}
+
 pub(super) fn execute(c: &mut PgConnection, statement: &str) -> Result<()> {
     Ok(c.batch_execute(statement)?)
+}
+
+pub(super) fn execute_with(c: &mut PgConnection, statement: &str, parameter: &str) -> Result<()> {
+    diesel::sql_query(statement)
+        .bind::<Text, _>(parameter)
+        .execute(c)?;
+    Ok(())
 }
 
 /// The index is never behind here.

@@ -54,6 +54,11 @@ pub(super) fn is_empty(c: &mut SqliteConnection) -> Result<bool> {
     Ok(count.get_result::<NumberRow>(c)?.value == 0)
 }
 
+pub(super) fn has_table(c: &mut SqliteConnection, name: &str) -> Result<bool> {
+    let found = "select name as value from sqlite_schema where type = 'table' and name = ?";
+    Ok(!texts_with(c, found, name)?.is_empty())
+}
+
 pub(super) fn describe(c: &mut SqliteConnection) -> Result<Vec<Described>> {
     // The index of words has tables of its own below its name.
     let names = diesel::sql_query(
@@ -85,6 +90,7 @@ fn describe_one(c: &mut SqliteConnection, name: String) -> Result<Described> {
     Ok(Described {
         name,
         columns: columns.collect(),
+        condition: None,
     })
 }
 
@@ -116,16 +122,10 @@ pub(super) fn rows<E: From<Error>>(
     table: &Described,
     mut each: impl FnMut(String) -> std::result::Result<(), E>,
 ) -> std::result::Result<(), E> {
-    let values = list(table.columns.iter().map(|column| {
-        let name = quoted(&column.name);
-        match column.kind {
-            ColumnKind::Bytes => format!("iif({name} is null, null, lower(hex({name})))"),
-            ColumnKind::Plain | ColumnKind::Truth => name,
-        }
-    }));
-    let (from, condition, order) = (quoted(&table.name), table.condition(), table.order());
+    let (from, condition, order) = (quoted(&table.name), table.restriction(None), table.order());
     let query = diesel::sql_query(format!(
-        "select json_array({values}) as value from {from} {condition} order by {order}"
+        "select {row} as value from {from} {condition} order by {order}",
+        row = array(table.columns.iter(), "")
     ));
     for row in query.load_iter::<TextRow, _>(c).map_err(Error::from)? {
         each(row.map_err(Error::from)?.value)?;
@@ -133,12 +133,46 @@ pub(super) fn rows<E: From<Error>>(
     Ok(())
 }
 
+/// An array in JSON with the values of columns, whose names have this prefix.
+pub(super) fn array<'a>(columns: impl Iterator<Item = &'a Column>, prefix: &str) -> String {
+    let values = list(columns.map(|column| {
+        let name = format!("{prefix}{}", quoted(&column.name));
+        match column.kind {
+            ColumnKind::Bytes => format!("iif({name} is null, null, lower(hex({name})))"),
+            ColumnKind::Plain | ColumnKind::Truth => name,
+        }
+    }));
+    format!("json_array({values})")
+}
+
+/// The values that arrays in JSON have for columns, in rows with the name `value`.
+pub(super) fn values<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
+    list(columns.enumerate().map(|(at, column)| match column.kind {
+        ColumnKind::Bytes => format!("unhex(value ->> {at})"),
+        ColumnKind::Plain | ColumnKind::Truth => format!("value ->> {at}"),
+    }))
+}
+
+/// Rows with the name `value`, one for each element of an array in JSON.
+pub(super) const ELEMENTS: &str = "json_each(?)";
+
 pub(super) fn migrate_through(c: &mut SqliteConnection, schema: &str) -> Result<()> {
     crate::connect::migrate_through(c, SQLITE_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
     crate::connect::migrate(c, SQLITE_MIGRATIONS)
+}
+
+pub(super) fn roll_back(c: &mut SqliteConnection) -> Result<()> {
+    AnsiTransactionManager::rollback_transaction(c)?;
+    Ok(())
+}
+
+/// There are none to be dropped: the connection does not enforce them.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for PostgreSQL can fail")]
+pub(super) fn drop_references(_: &mut SqliteConnection) -> Result<()> {
+    Ok(())
 }
 
 /// The connection does not enforce foreign keys, see [`begin_to_load`].
@@ -167,22 +201,9 @@ pub(super) fn insert(
     rows: &str,
 ) -> Result<()> {
     let names = list(columns.iter().map(|column| quoted(&column.name)));
-    let values = list(
-        columns
-            .iter()
-            .enumerate()
-            .map(|(at, column)| match column.kind {
-                ColumnKind::Bytes => format!("unhex(value ->> {at})"),
-                ColumnKind::Plain | ColumnKind::Truth => format!("value ->> {at}"),
-            }),
-    );
-    let table = quoted(table);
-    diesel::sql_query(format!(
-        "insert into {table} ({names}) select {values} from json_each(?)"
-    ))
-    .bind::<Text, _>(rows)
-    .execute(c)?;
-    Ok(())
+    let (table, values) = (quoted(table), values(columns.iter().copied()));
+    let insert = format!("insert into {table} ({names}) select {values} from {ELEMENTS}");
+    execute_with(c, &insert, rows)
 }
 
 pub(super) fn set_sequences(
@@ -249,8 +270,30 @@ pub(super) fn texts(
     Ok(())
 }
 
+pub(super) fn texts_with(
+    c: &mut SqliteConnection,
+    query: &str,
+    parameter: &str,
+) -> Result<Vec<String>> {
+    let rows = diesel::sql_query(query)
+        .bind::<Text, _>(parameter)
+        .load::<TextRow>(c)?;
+    Ok(rows.into_iter().map(|row| row.value).collect())
+}
+
 pub(super) fn execute(c: &mut SqliteConnection, statement: &str) -> Result<()> {
     Ok(c.batch_execute(statement)?)
+}
+
+pub(super) fn execute_with(
+    c: &mut SqliteConnection,
+    statement: &str,
+    parameter: &str,
+) -> Result<()> {
+    diesel::sql_query(statement)
+        .bind::<Text, _>(parameter)
+        .execute(c)?;
+    Ok(())
 }
 
 /// The last message of each room that the index has; of rooms that are missing here it has none.

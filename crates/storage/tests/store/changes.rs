@@ -31,7 +31,7 @@ on_every_database!(
 );
 
 /// The message with another text, and everything that follows from the text.
-fn reworded(before: &Message, text: &str) -> Message {
+pub(crate) fn reworded(before: &Message, text: &str) -> Message {
     Message {
         content: text.into(),
         tags: hash_tags(text),

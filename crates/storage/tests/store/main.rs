@@ -27,6 +27,7 @@ mod log;
 mod metrics;
 mod migrations;
 mod model;
+mod moves;
 mod news;
 mod organizations;
 mod people;
