@@ -294,6 +294,13 @@ impl Server {
         self.stream_listen = socket_address(&self.stream_url);
     }
 
+    /// A command of the program on this server's data, ready to run.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.eddyline(arguments);
+        command.args(self.data());
+        command
+    }
+
     pub(crate) fn eddyline(&self, arguments: &[&str]) -> Command {
         let mut command = binary::eddyline();
         command

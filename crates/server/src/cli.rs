@@ -6,6 +6,7 @@ mod flags;
 mod flows;
 mod groups;
 mod installation;
+mod moving;
 pub(crate) mod passwords;
 mod scim;
 mod status;
@@ -27,6 +28,7 @@ pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, Se
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::installation::{Completions, Healthcheck, Man};
+pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::status::StatusArgs;
@@ -88,6 +90,9 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Read everything and look whether it goes together; also while the server runs
     Check(Check),
+    /// Move everything into another database, of either kind; while the server runs
+    #[command(after_help = moving::EXAMPLES)]
+    Move(MoveArgs),
     /// Show which servers run, what waits, and how the last backup went
     Status(StatusArgs),
     /// Ask a running server whether it is ready, for containers and scripts

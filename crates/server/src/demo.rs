@@ -20,7 +20,7 @@ use std::sync::Arc;
 use eddyline_app::{App, Error, ErrorKind, FlowChanges, NewFlow, NewOrganization, NewPost};
 use eddyline_model::messages::MessageKind;
 use eddyline_model::policy::{FlowAction, MessageAction};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, oneshot};
 use tokio::task::JoinSet;
 
 use self::activity::{converse, make};
@@ -31,7 +31,8 @@ use self::script::Conversation;
 use self::tools::{Tools, register_all};
 use self::welcome::Welcome;
 use crate::config::Settings;
-use crate::serve::Node;
+use crate::serve::{Entrance, Node};
+use crate::sockets::PassedSockets;
 use crate::{CommandError, mail};
 
 const ORGANIZATION: &str = "demo";
@@ -65,13 +66,14 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
     let mailbox = mail::outbox(&settings)?;
     let kept_tools = settings.data_dir.join(TOOLS_FILE);
     let receiver = Receiver::bind().await?;
-    let node = Node::start(settings, Some(receiver.address)).await?;
+    let mut entrance = Entrance::new(&settings, PassedSockets::default())?;
+    let node = Node::start(settings, &mut entrance, Some(receiver.address)).await?;
     let app = node.app().clone();
     let (company, tools) = set_up(&app, &kept_tools, receiver.address).await?;
     let mut life = bring_to_life(company, tools, receiver).await;
     let welcome = Welcome::prepare(&app).await?;
     welcome::print(&app, &welcome, &mailbox)?;
-    let outcome = node.run().await;
+    let outcome = node.run(oneshot::channel().0).await;
     life.shutdown().await;
     outcome
 }

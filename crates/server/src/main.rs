@@ -19,6 +19,8 @@ mod logging;
 mod mail;
 mod manual;
 mod metrics;
+mod moved;
+mod moving;
 mod output;
 mod owners;
 mod prompt;
@@ -26,6 +28,7 @@ mod reload;
 mod secret_key;
 mod serve;
 mod signals;
+mod sockets;
 mod status;
 
 use std::env::vars_os;
@@ -77,6 +80,7 @@ fn logs_json(command: &Command) -> bool {
         | Command::Backup(_)
         | Command::Restore(_)
         | Command::Check(_)
+        | Command::Move(_)
         | Command::Status(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
@@ -98,12 +102,12 @@ fn run(command: Command) -> Result<(), CommandError> {
             block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
         Command::Admin(admin) => {
-            let settings = for_operator(admin.options.layer, admin.config.path.as_deref())?;
+            let settings = where_data_is(admin.options.layer, admin.config.path.as_deref())?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
         Command::Backup(mut backup) => {
             let flags = std::mem::take(&mut backup.options.layer);
-            let settings = for_operator(flags, backup.config.path.as_deref())?;
+            let settings = where_data_is(flags, backup.config.path.as_deref())?;
             block_on(backup::run(settings, backup))
         }
         Command::Restore(mut restore) => {
@@ -113,11 +117,16 @@ fn run(command: Command) -> Result<(), CommandError> {
         }
         Command::Check(mut check) => {
             let flags = std::mem::take(&mut check.options.layer);
-            let settings = for_operator(flags, check.config.path.as_deref())?;
+            let settings = where_data_is(flags, check.config.path.as_deref())?;
             block_on(check::run(settings, check))
         }
+        Command::Move(mut command) => {
+            let flags = std::mem::take(&mut command.options.layer);
+            let settings = for_operator(flags, command.config.path.as_deref())?;
+            block_on(moving::run(settings, command))
+        }
         Command::Status(status) => {
-            let settings = for_operator(status.options.layer, status.config.path.as_deref())?;
+            let settings = where_data_is(status.options.layer, status.config.path.as_deref())?;
             block_on(status::run(settings, status.json))
         }
         Command::Healthcheck(check) => {
@@ -133,6 +142,11 @@ fn run(command: Command) -> Result<(), CommandError> {
 fn for_operator(flags: Layer, file: Option<&Path>) -> Result<Settings, CommandError> {
     let loaded = config::load(flags, file, vars_os())?;
     Ok(log_from_here(loaded, Some(&LogDirectives::warnings()))?.0)
+}
+
+/// The same for a command about data, which may have been moved from the configured place.
+fn where_data_is(flags: Layer, file: Option<&Path>) -> Result<Settings, CommandError> {
+    moved::follow(for_operator(flags, file)?)
 }
 
 /// Starts the log. That of a server begins with what was odd about the configuration.

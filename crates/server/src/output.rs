@@ -76,13 +76,18 @@ impl Reporter {
         }
     }
 
-    /// Says how far it is. A closed pipe does not end the command.
+    /// Says how far a copy is.
     pub(crate) fn report(&self, progress: &Progress) {
+        self.report_line(&ProgressLine::of(progress));
+    }
+
+    /// Says how far it is. A closed pipe does not end the command.
+    pub(crate) fn report_line(&self, line: &(impl Display + Serialize)) {
         let _ = if self.json {
-            json_line(self.out(), &ProgressLine::of(progress))
+            json_line(self.out(), line)
         } else if self.is_terminal {
             // The next report takes its line.
-            write!(io::stderr(), "\r\x1b[K{}", ProgressLine::of(progress))
+            write!(io::stderr(), "\r\x1b[K{line}")
         } else {
             Ok(())
         };

@@ -205,14 +205,18 @@ fn read(path: &Path) -> io::Result<KeyMaterial> {
 /// The key of a file that is made if it is not there. The process that comes first makes it whole,
 /// so that nobody else reads half of it.
 fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
+    find_or_write(path, Secret::generate_long().expose().as_bytes())
+}
+
+/// The key of a file, which is this one if there is none.
+fn find_or_write(path: &Path, key: &[u8]) -> io::Result<KeyMaterial> {
     match read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         found => return found,
     }
     // A name that nobody knows before, so that nothing can wait there.
     let draft = path.with_extension(format!("key.{}", Secret::generate().expose()));
-    let key = Secret::generate_long();
-    let made = write_whole(&draft, key.expose()).and_then(|()| match fs::hard_link(&draft, path) {
+    let made = write_whole(&draft, key).and_then(|()| match fs::hard_link(&draft, path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     });
@@ -229,13 +233,28 @@ fn find_or_make(path: &Path) -> io::Result<KeyMaterial> {
     read(path)
 }
 
-fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+/// Keeps a key in the file that belongs to a database. Another key that is there stays.
+pub(crate) fn put_beside(database: &Path, key: &[u8]) -> Result<(), CommandError> {
+    let path = beside(database);
+    let failed = |error: io::Error| cannot("write", &path, &error);
+    if let Some(directory) = path.parent() {
+        crate::serve::make_directory(directory)?;
+    }
+    let KeyMaterial(kept) = find_or_write(&path, key).map_err(failed)?;
+    match kept == key {
+        true => Ok(()),
+        false => Err(format!("there is another key in {} already", path.display()).into()),
+    }
+}
+
+fn write_whole(path: &Path, key: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path)?;
-    writeln!(file, "{text}")?;
+    file.write_all(key)?;
+    file.write_all(b"\n")?;
     file.sync_all()
 }
 

@@ -8,10 +8,11 @@ use eddyline_app::{
     Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas,
     MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
-use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
+use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
+use tokio::sync::oneshot;
 
 use crate::CommandError;
 use crate::archives::BackupTaker;
@@ -21,7 +22,8 @@ use crate::metrics::MetricsListener;
 use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
-use crate::{files, mail, output, secret_key};
+use crate::sockets::{PassedSockets, SocketUse};
+use crate::{files, mail, moved, output, secret_key};
 
 /// Serves until SIGTERM or SIGINT. At SIGHUP `load` gives the settings as they are then.
 pub(crate) async fn run(
@@ -31,24 +33,82 @@ pub(crate) async fn run(
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut node = Node::start(settings.clone(), None).await?;
+    let mut entrance = Entrance::new(&settings, PassedSockets::default())?;
+    let node = Node::start(follow_moves(settings.clone()).await?, &mut entrance, None).await?;
+    let shown = entrance.certificates.clone();
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
-    let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
+    let following = tokio::spawn(hangups.follow(settings.clone(), load, log, shown));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), node.metrics_address, json);
-    let outcome = node.run().await;
+    let outcome = run_where_data_is(node, &settings, entrance).await;
     following.abort();
     outcome
 }
 
+/// Runs a node. When its data is moved into another database, the next node takes over its sockets,
+/// while it ends what it has begun.
+async fn run_where_data_is(
+    mut node: Node,
+    settings: &Settings,
+    mut entrance: Entrance,
+) -> Result<(), CommandError> {
+    let mut earlier = Vec::new();
+    let outcome = loop {
+        let (told, moved) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "awaited below")]
+        let running = tokio::spawn(Box::pin(node.run(told)));
+        if moved.await.is_err() {
+            break running.await?;
+        }
+        earlier.push(running);
+        let settings = follow_moves(settings.clone()).await;
+        let next = async { Node::start(settings?, &mut entrance, None).await };
+        match next.await {
+            Ok(next) => node = next,
+            Err(error) => break Err(error),
+        }
+    };
+    for ended in earlier {
+        if let Err(error) = ended.await? {
+            // Of what it could not write any more the new database knows.
+            tracing::info!(%error, "the server for the old database ended");
+        }
+    }
+    outcome
+}
+
+/// The settings with the place where the data is.
+async fn follow_moves(settings: Settings) -> Result<Settings, CommandError> {
+    tokio::task::spawn_blocking(move || moved::follow(settings)).await?
+}
+
+/// Where a server is reached. It outlives a node.
+pub(crate) struct Entrance {
+    sockets: PassedSockets,
+    /// The certificate that is shown, which can be replaced.
+    certificates: Option<Certificates>,
+}
+
+impl Entrance {
+    pub(crate) fn new(settings: &Settings, sockets: PassedSockets) -> Result<Self, CommandError> {
+        let certificates = settings
+            .tls()
+            .map(|files| Certificates::load(files.cert, files.key))
+            .transpose()?;
+        Ok(Self {
+            sockets,
+            certificates,
+        })
+    }
+}
+
 /// A server that is ready to accept.
 pub(crate) struct Node {
+    store: Store,
     app: App,
     server: Server,
     signals: StopSignals,
     background: Background,
-    /// The certificate that is shown, which can be replaced.
-    certificates: Option<Certificates>,
     metrics: Option<Server>,
     /// What takes backups, and where they go.
     backups: Option<(BackupTaker, BackupPlace)>,
@@ -60,33 +120,37 @@ impl Node {
     /// the server has an `integration` address that may be reached though it is not public.
     pub(crate) async fn start(
         settings: Settings,
+        entrance: &mut Entrance,
         integration: Option<SocketAddr>,
     ) -> Result<Self, CommandError> {
+        let sockets = &mut entrance.sockets;
         let signals = StopSignals::catch()?;
         raise_open_files();
-        let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
-        let stream = bind(settings.stream_listen)
-            .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
-        let metrics = settings.metrics_listen.map(MetricsListener::bind);
-        let metrics = metrics.transpose()?;
+        let api = sockets.listen(SocketUse::Api, settings.listen)?;
+        let stream = sockets.listen(SocketUse::Stream, settings.stream_listen)?;
+        let metrics = MetricsListener::open(sockets, settings.metrics_listen)?;
         let metrics_address = metrics.as_ref().map(MetricsListener::address);
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
-        let certificates = settings
-            .tls()
-            .map(|files| Certificates::load(files.cert, files.key))
-            .transpose()?;
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
         let store = open_store(&settings).await?;
         let backups = settings.backup_to.clone().zip(files.place.as_ref());
         let backups = backups.map(|(to, files)| (BackupTaker::new(&settings, &store, files), to));
-        let app = open_app(&settings, store, addresses, Some(mail), files, integration).await?;
+        let app = open_app(
+            &settings,
+            store.clone(),
+            addresses,
+            Some(mail),
+            files,
+            integration,
+        )
+        .await?;
         let background = app.start().await?;
         let http = http_config(&settings, metrics.is_some());
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
-        if let Some(certificates) = &certificates {
+        if let Some(certificates) = &entrance.certificates {
             server = server.tls(certificates.config());
         }
         let api_service = eddyline_http::service(app.clone(), &http);
@@ -100,11 +164,11 @@ impl Node {
             .map(|(listener, requests)| listener.serve(&app, &requests));
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
+            store,
             app,
             server,
             signals,
             background,
-            certificates,
             metrics,
             backups,
             metrics_address,
@@ -119,10 +183,12 @@ impl Node {
         &self.app.config().addresses
     }
 
-    /// Serves until SIGTERM or SIGINT: then streams end at once, requests under way are finished
-    /// within a bound, and what waits to be written is written.
-    pub(crate) async fn run(self) -> Result<(), CommandError> {
+    /// Serves until SIGTERM or SIGINT, or until the data was moved into another database, which is
+    /// `told`. Then streams end at once, requests under way are finished within a bound, and what
+    /// waits to be written is written.
+    pub(crate) async fn run(self, told: oneshot::Sender<()>) -> Result<(), CommandError> {
         let Self {
+            store,
             app,
             server,
             signals,
@@ -137,6 +203,11 @@ impl Node {
                 signal = signals.requested() => tracing::info!(signal, "stopping"),
                 // Streams would miss events; better to be started again.
                 error = background.failed() => tracing::error!(%error, "the feed ended; stopping"),
+                () = store.moved() => {
+                    tracing::info!("the data was moved into another database; going on there");
+                    // The process may be ending.
+                    let _ = told.send(());
+                }
             }
             app.end_streams();
         };
@@ -177,10 +248,6 @@ fn raise_open_files() {
         Ok(limit) => tracing::debug!(limit, "open files"),
         Err(error) => tracing::warn!(%error, "the limit on open files could not be raised"),
     }
-}
-
-fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> CommandError {
-    format!("cannot listen on {address}: {error}").into()
 }
 
 /// Makes the application of a store. It sends mail where `mail` says how.

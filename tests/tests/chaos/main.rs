@@ -9,6 +9,7 @@
 mod crowds;
 mod disks;
 mod kills;
+mod moves;
 mod nodes;
 mod outages;
 mod restless;

@@ -31,6 +31,7 @@ mod legacy_client;
 mod lists;
 mod mail;
 mod metrics;
+mod moves;
 mod narrowed;
 mod newcomer;
 mod nodes;

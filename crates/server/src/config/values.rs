@@ -166,6 +166,20 @@ impl DatabaseUrl {
         ))
     }
 
+    /// Reads what an operator or a database gives.
+    pub(crate) fn parse_argument(text: &str) -> Result<Self, String> {
+        Value::parse(text)
+    }
+
+    /// The same for a process with another working directory.
+    pub(crate) fn absolute(&self) -> std::io::Result<Self> {
+        let Some(file) = self.file() else {
+            return Ok(self.clone());
+        };
+        let file = std::path::absolute(file)?;
+        Ok(Self(format!("sqlite:{}", file.display())))
+    }
+
     /// The address itself, for the store. Keep it out of logs.
     pub(crate) fn expose(&self) -> &str {
         &self.0

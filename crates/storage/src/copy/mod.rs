@@ -17,8 +17,8 @@ pub use self::check::CheckReport;
 pub use self::dump::{Dump, DumpedObject};
 pub use self::load::Load;
 pub use self::moving::{
-    CutOver, DatabaseMove, MoveProgress, MovedDatabase, TableDigest, give_up_move, moved_database,
-    open_moved_database,
+    CutOver, DatabaseMove, MoveProgress, MovedDatabase, TableDigest, check_moved_references,
+    give_up_move, moved_database, open_moved_database,
 };
 
 use diesel::sql_types::Text;

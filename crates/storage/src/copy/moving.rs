@@ -17,7 +17,9 @@ mod side;
 use eddyline_random::hex;
 
 pub use self::compare::TableDigest;
-pub use self::cut_over::{CutOver, MovedDatabase, moved_database, open_moved_database};
+pub use self::cut_over::{
+    CutOver, MovedDatabase, check_moved_references, moved_database, open_moved_database,
+};
 
 use self::apply::same_columns;
 use self::side::{MoveSide, on};

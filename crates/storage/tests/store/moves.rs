@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use eddyline_model::RoomId;
 use eddyline_model::messages::{Mentions, Message, MessageQuery};
-use eddyline_storage::copy::{CutOver, DatabaseMove, Dump, give_up_move, moved_database};
+use eddyline_storage::copy::{
+    CutOver, DatabaseMove, Dump, check_moved_references, give_up_move, moved_database,
+};
 use eddyline_storage::{Error, Store};
 use serde_json::Value;
 
@@ -129,13 +131,14 @@ async fn everything_arrives_that_is_written_meanwhile(
     .expect("it catches up");
     say(&world, world.side, "at the end").await;
     edit(&world, &second, "second changed").await;
+    let to = target.url.clone();
     blocking(move || {
         let tables = moving.compare()?;
         let messages = tables.iter().find(|found| found.table == "messages");
         assert_eq!(messages.map(|found| found.rows), Some(3));
         let done = moving.cut_over()?;
         assert!(matches!(done, CutOver::Done { .. }), "{done:?}");
-        moving.check_references()
+        check_moved_references(&to)
     })
     .await
     .expect("it is moved");

@@ -95,15 +95,6 @@ impl DatabaseMove {
             .execute("update move_source set is_cut_over = 1")?;
         Ok(true)
     }
-
-    /// Checks all references of the target, which takes long on PostgreSQL and hinders no server.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Database`] when a row refers to one that is missing, [`Error::Unavailable`].
-    pub fn check_references(&mut self) -> Result<()> {
-        self.target.check_references()
-    }
 }
 
 impl Store {
@@ -226,6 +217,17 @@ pub fn open_moved_database(moved: &MovedDatabase) -> Result<()> {
         target.execute("drop table if exists move_target")?;
     }
     Ok(())
+}
+
+/// Checks all references of the database at `url`, into which data was moved. That takes long on
+/// PostgreSQL, and hinders no server.
+///
+/// # Errors
+///
+/// [`Error::Database`] when a row refers to one that is missing, [`Error::Url`],
+/// [`Error::Unavailable`].
+pub fn check_moved_references(url: &str) -> Result<()> {
+    MoveSide::connect(&Location::parse(url)?)?.check_references()
 }
 
 impl std::fmt::Debug for MovedDatabase {
