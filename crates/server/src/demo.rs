@@ -32,6 +32,7 @@ use self::tools::{Tools, register_all};
 use self::welcome::Welcome;
 use crate::config::Settings;
 use crate::serve::Node;
+use crate::sockets::PassedSockets;
 use crate::{CommandError, mail};
 
 const ORGANIZATION: &str = "demo";
@@ -65,7 +66,7 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
     let mailbox = mail::outbox(&settings)?;
     let kept_tools = settings.data_dir.join(TOOLS_FILE);
     let receiver = Receiver::bind().await?;
-    let node = Node::start(settings, Some(receiver.address)).await?;
+    let node = Node::start(settings, PassedSockets::default(), Some(receiver.address)).await?;
     let app = node.app().clone();
     let (company, tools) = set_up(&app, &kept_tools, receiver.address).await?;
     let mut life = bring_to_life(company, tools, receiver).await;

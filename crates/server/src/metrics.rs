@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use eddyline_app::App;
-use eddyline_http::serve::{Limits, Server, bind};
+use eddyline_http::serve::{Limits, Server};
 use eddyline_http::{RequestMetrics, metrics_service};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::info::Info;
@@ -11,6 +11,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 use crate::CommandError;
+use crate::sockets::{PassedSockets, SocketUse};
 
 /// What each name begins with.
 const PREFIX: &str = "eddyline";
@@ -29,11 +30,18 @@ pub(crate) struct MetricsListener {
 }
 
 impl MetricsListener {
-    pub(crate) fn bind(address: SocketAddr) -> Result<Self, CommandError> {
-        let listener =
-            bind(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    /// Listens where the service manager or the settings say so, if either does.
+    pub(crate) fn open(
+        sockets: &mut PassedSockets,
+        configured: Option<SocketAddr>,
+    ) -> Result<Option<Self>, CommandError> {
+        let passed = sockets.address(SocketUse::Metrics);
+        let Some(address) = configured.or(passed) else {
+            return Ok(None);
+        };
+        let listener = sockets.listen(SocketUse::Metrics, address)?;
         let address = listener.local_addr()?;
-        Ok(Self { listener, address })
+        Ok(Some(Self { listener, address }))
     }
 
     pub(crate) fn address(&self) -> SocketAddr {

@@ -8,7 +8,7 @@ use eddyline_app::{
     Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas,
     MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
-use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server, bind};
+use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
@@ -21,21 +21,25 @@ use crate::metrics::MetricsListener;
 use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
-use crate::{files, mail, output, secret_key};
+use crate::sockets::{PassedSockets, SocketUse};
+use crate::{files, mail, output, secret_key, service_manager};
 
-/// Serves until SIGTERM or SIGINT. At SIGHUP `load` gives the settings as they are then.
+/// Serves until SIGTERM or SIGINT, on the `sockets` that were passed and on those of the settings. At
+/// SIGHUP `load` gives the settings as they are then.
 pub(crate) async fn run(
     settings: Settings,
+    sockets: PassedSockets,
     log: ProcessLog,
     load: impl Fn() -> Result<Settings, CommandError> + Send + 'static,
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut node = Node::start(settings.clone(), None).await?;
+    let mut node = Node::start(settings.clone(), sockets, None).await?;
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings, load, log, node.certificates.take()));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), node.metrics_address, json);
+    service_manager::ready();
     let outcome = node.run().await;
     following.abort();
     outcome
@@ -60,15 +64,14 @@ impl Node {
     /// the server has an `integration` address that may be reached though it is not public.
     pub(crate) async fn start(
         settings: Settings,
+        mut sockets: PassedSockets,
         integration: Option<SocketAddr>,
     ) -> Result<Self, CommandError> {
         let signals = StopSignals::catch()?;
         raise_open_files();
-        let api = bind(settings.listen).map_err(|error| cannot_bind(settings.listen, &error))?;
-        let stream = bind(settings.stream_listen)
-            .map_err(|error| cannot_bind(settings.stream_listen, &error))?;
-        let metrics = settings.metrics_listen.map(MetricsListener::bind);
-        let metrics = metrics.transpose()?;
+        let api = sockets.listen(SocketUse::Api, settings.listen)?;
+        let stream = sockets.listen(SocketUse::Stream, settings.stream_listen)?;
+        let metrics = MetricsListener::open(&mut sockets, settings.metrics_listen)?;
         let metrics_address = metrics.as_ref().map(MetricsListener::address);
         let addresses = addresses(&settings, api.local_addr()?, stream.local_addr()?);
         let certificates = settings
@@ -78,7 +81,7 @@ impl Node {
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
-        let store = open_store(&settings).await?;
+        let store = open_store(&settings, true).await?;
         let backups = settings.backup_to.clone().zip(files.place.as_ref());
         let backups = backups.map(|(to, files)| (BackupTaker::new(&settings, &store, files), to));
         let app = open_app(&settings, store, addresses, Some(mail), files, integration).await?;
@@ -138,6 +141,7 @@ impl Node {
                 // Streams would miss events; better to be started again.
                 error = background.failed() => tracing::error!(%error, "the feed ended; stopping"),
             }
+            service_manager::stopping();
             app.end_streams();
         };
         let measured = async {
@@ -177,10 +181,6 @@ fn raise_open_files() {
         Ok(limit) => tracing::debug!(limit, "open files"),
         Err(error) => tracing::warn!(%error, "the limit on open files could not be raised"),
     }
-}
-
-fn cannot_bind(address: SocketAddr, error: &std::io::Error) -> CommandError {
-    format!("cannot listen on {address}: {error}").into()
 }
 
 /// Makes the application of a store. It sends mail where `mail` says how.
@@ -255,8 +255,14 @@ pub(crate) async fn open_app(
         .map_err(|error| secret_key::refused(settings, error))
 }
 
+/// Opens the store for a command beside servers, whose tables it must not change: those of another
+/// version are refused. A new database gets its tables.
+pub(crate) async fn open_current_store(settings: &Settings) -> Result<Store, CommandError> {
+    open_store(settings, false).await
+}
+
 /// Opens the store, making its directory where there is none.
-pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandError> {
+async fn open_store(settings: &Settings, upgrade: bool) -> Result<Store, CommandError> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url();
     if let Some(file) = url.file() {
@@ -265,6 +271,7 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandErro
     let options = Options {
         readers: settings.readers.get(),
         read_time: Duration::from_secs(settings.read_seconds.get().into()),
+        upgrade,
         ..Options::default()
     };
     let store =

@@ -11,7 +11,7 @@ use eddyline_model::search;
 
 use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
-use crate::connect::POSTGRES_MIGRATIONS;
+use crate::connect::migrate::{self, POSTGRES_MIGRATIONS};
 use crate::{Error, Result};
 
 /// A copy is one transaction, which waits while files are copied. A role or a database may have
@@ -176,11 +176,11 @@ pub(super) fn rows<E: From<Error>>(
 }
 
 pub(super) fn migrate_through(c: &mut PgConnection, schema: &str) -> Result<()> {
-    crate::connect::migrate_through(c, POSTGRES_MIGRATIONS, schema)
+    migrate::migrate_through(c, POSTGRES_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut PgConnection) -> Result<()> {
-    crate::connect::migrate(c, POSTGRES_MIGRATIONS)
+    migrate::migrate(c, POSTGRES_MIGRATIONS)
 }
 
 fn references(c: &mut PgConnection) -> Result<Vec<Reference>> {

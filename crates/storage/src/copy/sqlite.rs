@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Bool, Text};
 use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
 use crate::backlog::Backlog;
-use crate::connect::SQLITE_MIGRATIONS;
+use crate::connect::migrate::{self, SQLITE_MIGRATIONS};
 use crate::{Error, Result};
 
 #[derive(QueryableByName)]
@@ -134,11 +134,11 @@ pub(super) fn rows<E: From<Error>>(
 }
 
 pub(super) fn migrate_through(c: &mut SqliteConnection, schema: &str) -> Result<()> {
-    crate::connect::migrate_through(c, SQLITE_MIGRATIONS, schema)
+    migrate::migrate_through(c, SQLITE_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
-    crate::connect::migrate(c, SQLITE_MIGRATIONS)
+    migrate::migrate(c, SQLITE_MIGRATIONS)
 }
 
 /// The connection does not enforce foreign keys, see [`begin_to_load`].
