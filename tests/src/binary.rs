@@ -18,7 +18,12 @@ fn path() -> &'static Path {
 /// A command that runs the binary, as yet without arguments. What the developer has set in the
 /// environment for a server of their own does not reach it.
 pub fn eddyline() -> Command {
-    let mut command = Command::new(path());
+    command_of(path())
+}
+
+/// The same of another binary.
+pub(crate) fn command_of(path: &Path) -> Command {
+    let mut command = Command::new(path);
     let own = env::vars_os().map(|(name, _)| name);
     for name in own.filter(|name| name.to_string_lossy().starts_with("EDDYLINE_")) {
         command.env_remove(name);

@@ -4,6 +4,8 @@ pub(crate) mod operator;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, mpsc};
@@ -41,6 +43,10 @@ pub struct Setting {
     pub data: Option<PathBuf>,
     /// Environment variables of the server, but not of `eddyline admin`.
     pub environment: Vec<(String, String)>,
+    /// A socket for the API that is passed to each process, as systemd does.
+    pub socket: Option<TcpListener>,
+    /// Another binary, until [`Server::upgrade`].
+    pub binary: Option<PathBuf>,
 }
 
 /// A running server and its data. Both are gone when the value is dropped; when the test panicked
@@ -49,6 +55,8 @@ pub struct Server {
     home: Arc<Home>,
     options: Vec<String>,
     running: Option<Child>,
+    /// Another binary than that of this build.
+    binary: Option<PathBuf>,
     listen: String,
     stream_listen: String,
     base_url: String,
@@ -103,11 +111,15 @@ impl Server {
     fn on(home: Arc<Home>, log: &str, options: &[&str]) -> Self {
         let log = home.directory.path().join(log);
         let options = options.iter().map(|&option| option.to_owned()).collect();
+        let passed = home.setting.socket.as_ref();
+        let passed = passed.map(|socket| socket.local_addr().unwrap().to_string());
+        let binary = home.setting.binary.clone();
         let mut server = Self {
             home,
             options,
             running: None,
-            listen: free_address(),
+            binary,
+            listen: passed.unwrap_or_else(free_address),
             stream_listen: free_address(),
             base_url: String::new(),
             stream_url: String::new(),
@@ -203,6 +215,16 @@ impl Server {
         self.run();
     }
 
+    /// From its next start on it is the binary of this build.
+    pub fn upgrade(&mut self) {
+        self.binary = None;
+    }
+
+    /// The address that it listens on, which with the option `--base-url` is not the REST address.
+    pub fn listen_address(&self) -> &str {
+        &self.listen
+    }
+
     /// Where its data is, and its logs.
     pub(crate) fn directory(&self) -> &Path {
         self.home.directory.path()
@@ -260,24 +282,24 @@ impl Server {
 
     fn run(&mut self) {
         let log = self.append_to_log();
-        let mut process = self
-            .eddyline(&[
-                "serve",
-                "--listen",
-                &self.listen,
-                "--stream-listen",
-                &self.stream_listen,
-            ])
+        let mut command = self.eddyline(&[
+            "serve",
+            "--listen",
+            &self.listen,
+            "--stream-listen",
+            &self.stream_listen,
+        ]);
+        let setting = &self.home.setting;
+        let environment = setting.environment.iter();
+        command
             .args(self.data())
             .args(&self.options)
-            .envs(
-                self.home
-                    .setting
-                    .environment
-                    .iter()
-                    .map(|(name, value)| (name, value)),
-            )
-            .stdin(Stdio::null())
+            .envs(environment.map(|(name, value)| (name, value)))
+            .stdin(Stdio::null());
+        if let Some(socket) = &setting.socket {
+            command = with_socket(&command, socket);
+        }
+        let mut process = command
             .stdout(Stdio::piped())
             .stderr(log.try_clone().unwrap())
             .spawn()
@@ -290,8 +312,10 @@ impl Server {
             panic!("the server did not start");
         };
         (self.base_url, self.stream_url) = addresses;
-        self.listen = socket_address(&self.base_url);
-        self.stream_listen = socket_address(&self.stream_url);
+        if !self.options.iter().any(|option| option == "--base-url") {
+            self.listen = socket_address(&self.base_url);
+            self.stream_listen = socket_address(&self.stream_url);
+        }
     }
 
     /// A command of the program on this server's data, ready to run.
@@ -302,7 +326,10 @@ impl Server {
     }
 
     pub(crate) fn eddyline(&self, arguments: &[&str]) -> Command {
-        let mut command = binary::eddyline();
+        let mut command = match &self.binary {
+            Some(path) => binary::command_of(path),
+            None => binary::eddyline(),
+        };
         command
             .current_dir(self.home.directory.path())
             .args(arguments);
@@ -323,6 +350,33 @@ impl Server {
         }
         options
     }
+}
+
+/// The command as a service manager runs it that has opened a socket for it. The descriptor goes by
+/// the standard input to its place, since no other can be passed without unsafe code.
+fn with_socket(command: &Command, socket: &TcpListener) -> Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args([
+            "-c",
+            "exec 3<&0 0</dev/null; LISTEN_PID=$$ exec \"$@\"",
+            "sh",
+        ])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env("LISTEN_FDS", "1")
+        .env("LISTEN_FDNAMES", "api")
+        .stdin(OwnedFd::from(socket.try_clone().unwrap()));
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    if let Some(directory) = command.get_current_dir() {
+        shell.current_dir(directory);
+    }
+    shell
 }
 
 impl Drop for Server {

@@ -77,7 +77,6 @@ use crate::core::transaction::{Database, NoCaller};
 use crate::feed_encode::EntryEncoder;
 use crate::unpacking::Unpacking;
 
-pub use self::core::liveness::SILENCE_MILLIS;
 pub use self::core::provider::ScimProvider;
 pub use accounts::{
     Accounts, ApiToken, Confirmation, FlowPath, InvitationDetails, JoinLink, MAX_API_TOKENS,

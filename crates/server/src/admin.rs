@@ -83,7 +83,7 @@ impl Operator {
         let addresses = serve::configured_addresses(&self.settings);
         let app = serve::open_app(
             &self.settings,
-            serve::open_store(&self.settings).await?,
+            serve::open_current_store(&self.settings).await?,
             addresses,
             None,
             FilesConfig::default(),

@@ -37,11 +37,10 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     }
     let encryption = encryption(&settings, &command)?;
     admin::check_place(&settings).await?;
-    check_schema(&settings).await?;
     let stop = StopSignals::catch()?;
     let files = place_for_files(&settings)?;
     let reporter = Reporter::new(command.json, is_piped);
-    let store = serve::open_store(&settings).await?;
+    let store = serve::open_current_store(&settings).await?;
     let work = BackupWork {
         taker: BackupTaker::new(&settings, &store, &files),
         store,
@@ -176,18 +175,6 @@ pub(crate) async fn until_stopped<T>(
         done = work => Ok(done),
         signal = stop.requested() => Err(format!("{signal} ended it").into()),
     }
-}
-
-/// Commands that copy or compare must not change the tables under a server of an older version.
-pub(crate) async fn check_schema(settings: &Settings) -> Result<(), CommandError> {
-    let url = settings.database_url();
-    let is_current = tokio::task::spawn_blocking(move || Store::is_current(url.expose())).await??;
-    if is_current {
-        return Ok(());
-    }
-    Err("the tables are those of an older version of Eddyline: use its program, or start `eddyline serve` of this \
-         version first, which upgrades them"
-        .into())
 }
 
 fn make_key(path: &Path, json: bool) -> Result<(), CommandError> {

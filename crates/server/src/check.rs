@@ -15,12 +15,11 @@ use crate::{CommandError, admin, backup, serve};
 /// Checks the database and the files, and repairs derived data where the command says so.
 pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), CommandError> {
     admin::check_place(&settings).await?;
-    backup::check_schema(&settings).await?;
     let stop = StopSignals::catch()?;
     let place = (!command.skip_files).then(|| backup::place_for_files(&settings));
     let place = place.transpose()?;
     let reporter = Reporter::new(command.json, false);
-    let store = serve::open_store(&settings).await?;
+    let store = serve::open_current_store(&settings).await?;
     let progress = reporter.clone();
     let work = async {
         let checked = check(&store, place, move |now| progress.report(&now)).await?;

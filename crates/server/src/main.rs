@@ -27,6 +27,7 @@ mod prompt;
 mod reload;
 mod secret_key;
 mod serve;
+mod service_manager;
 mod signals;
 mod sockets;
 mod status;
@@ -43,6 +44,7 @@ use clap::Parser as _;
 use crate::cli::{Cli, Command};
 use crate::config::{ConfigError, Layer, Loaded, LogDirectives, Settings};
 use crate::logging::ProcessLog;
+use crate::sockets::PassedSockets;
 
 /// The threads of a server free what others allocated, at which the allocator of the system is
 /// slow: this one saves a quarter of the processor time of a post (docs/performance.md).
@@ -94,7 +96,10 @@ fn run(command: Command) -> Result<(), CommandError> {
             let (flags, file) = (serve.options.layer, serve.config.path);
             let load = move || config::load(flags.clone(), file.as_deref(), vars_os());
             let (settings, log) = log_from_here(load()?, None)?;
-            block_on(serve::run(settings, log, move || Ok(load()?.settings)))
+            let sockets = PassedSockets::take()?;
+            block_on(serve::run(settings, sockets, log, move || {
+                Ok(load()?.settings)
+            }))
         }
         Command::Demo(demo) => {
             let keep = demo.names_directory();

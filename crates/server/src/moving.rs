@@ -32,7 +32,6 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
         let given_up = tokio::task::spawn_blocking(move || place.give_up()).await??;
         return Ok(output::answer(&given_up, command.json)?);
     }
-    backup::check_schema(&settings).await?;
     let stop = StopSignals::catch()?;
     let reporter = Reporter::new(command.json, false);
     let key = secret_key_for(&settings, &place).await?;
@@ -56,7 +55,7 @@ async fn secret_key_for(
     if moved_database_of(place.from.clone()).await? {
         return Ok(None);
     }
-    let store = serve::open_store(settings).await?;
+    let store = serve::open_current_store(settings).await?;
     let key = secret_key::for_backup(settings, &store).await;
     store.close().await;
     key

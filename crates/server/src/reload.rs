@@ -5,9 +5,9 @@ use std::io;
 use eddyline_http::serve::Certificates;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::CommandError;
 use crate::config::Settings;
 use crate::logging::ProcessLog;
+use crate::{CommandError, service_manager};
 
 /// The options that [`Hangups::follow`] puts into force. All others need a restart.
 const RELOADED: [&str; 3] = ["log", "tls_cert", "tls_key"];
@@ -37,6 +37,7 @@ impl Hangups {
         certificates: Option<Certificates>,
     ) {
         while self.0.recv().await.is_some() {
+            service_manager::reloading();
             let reloaded = load().and_then(|settings| {
                 let shown = reload_certificate(&settings, certificates.as_ref())?;
                 log.set(&settings.log)?;
@@ -58,6 +59,7 @@ impl Hangups {
                     tracing::error!(%error, "SIGHUP: the configuration cannot be read again; nothing changes");
                 }
             }
+            service_manager::ready();
         }
     }
 }

@@ -23,23 +23,26 @@ use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
 use crate::sockets::{PassedSockets, SocketUse};
-use crate::{files, mail, moved, output, secret_key};
+use crate::{files, mail, moved, output, secret_key, service_manager};
 
-/// Serves until SIGTERM or SIGINT. At SIGHUP `load` gives the settings as they are then.
+/// Serves until SIGTERM or SIGINT, on the `sockets` that were passed and on those of the settings. At
+/// SIGHUP `load` gives the settings as they are then.
 pub(crate) async fn run(
     settings: Settings,
+    sockets: PassedSockets,
     log: ProcessLog,
     load: impl Fn() -> Result<Settings, CommandError> + Send + 'static,
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut entrance = Entrance::new(&settings, PassedSockets::default())?;
+    let mut entrance = Entrance::new(&settings, sockets)?;
     let node = Node::start(follow_moves(settings.clone()).await?, &mut entrance, None).await?;
     let shown = entrance.certificates.clone();
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings.clone(), load, log, shown));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), node.metrics_address, json);
+    service_manager::ready();
     let outcome = run_where_data_is(node, &settings, entrance).await;
     following.abort();
     outcome
@@ -134,7 +137,7 @@ impl Node {
         make_directory(&settings.data_dir)?;
         let mail = mail::mailing(&settings)?;
         let files = files::open(&settings)?;
-        let store = open_store(&settings).await?;
+        let store = open_store(&settings, true).await?;
         let backups = settings.backup_to.clone().zip(files.place.as_ref());
         let backups = backups.map(|(to, files)| (BackupTaker::new(&settings, &store, files), to));
         let app = open_app(
@@ -200,9 +203,15 @@ impl Node {
 
         let ending = async {
             tokio::select! {
-                signal = signals.requested() => tracing::info!(signal, "stopping"),
+                signal = signals.requested() => {
+                    tracing::info!(signal, "stopping");
+                    service_manager::stopping();
+                }
                 // Streams would miss events; better to be started again.
-                error = background.failed() => tracing::error!(%error, "the feed ended; stopping"),
+                error = background.failed() => {
+                    tracing::error!(%error, "the feed ended; stopping");
+                    service_manager::stopping();
+                }
                 () = store.moved() => {
                     tracing::info!("the data was moved into another database; going on there");
                     // The process may be ending.
@@ -322,8 +331,14 @@ pub(crate) async fn open_app(
         .map_err(|error| secret_key::refused(settings, error))
 }
 
+/// Opens the store for a command beside servers, whose tables it must not change: those of another
+/// version are refused. A new database gets its tables.
+pub(crate) async fn open_current_store(settings: &Settings) -> Result<Store, CommandError> {
+    open_store(settings, false).await
+}
+
 /// Opens the store, making its directory where there is none.
-pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandError> {
+async fn open_store(settings: &Settings, upgrade: bool) -> Result<Store, CommandError> {
     make_directory(&settings.data_dir)?;
     let url = settings.database_url();
     if let Some(file) = url.file() {
@@ -332,6 +347,7 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandErro
     let options = Options {
         readers: settings.readers.get(),
         read_time: Duration::from_secs(settings.read_seconds.get().into()),
+        upgrade,
         ..Options::default()
     };
     let store =

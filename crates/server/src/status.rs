@@ -2,21 +2,18 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_app::SILENCE_MILLIS;
 use eddyline_model::Timestamp;
-use eddyline_storage::{ServingNode, Store};
+use eddyline_storage::{SILENCE_MILLIS, ServingNode, Store};
 use serde::Serialize;
 
 use crate::archives::{BackupFailure, BackupState, LastBackup};
 use crate::config::Settings;
-use crate::{CommandError, admin, backup, output, serve};
+use crate::{CommandError, admin, output, serve};
 
 /// Prints the status.
 pub(crate) async fn run(settings: Settings, json: bool) -> Result<(), CommandError> {
     admin::check_place(&settings).await?;
-    // Opening the database would upgrade its tables.
-    backup::check_schema(&settings).await?;
-    let store = serve::open_store(&settings).await?;
+    let store = serve::open_current_store(&settings).await?;
     let answer = StatusAnswer::read(&settings, &store).await;
     store.close().await;
     Ok(output::answer(&answer?, json)?)

@@ -3,6 +3,7 @@
 #[cfg(feature = "postgres")]
 pub(crate) mod cancel;
 pub(crate) mod deadline;
+pub(crate) mod migrate;
 
 use std::path::PathBuf;
 #[cfg(feature = "postgres")]
@@ -10,20 +11,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use diesel::r2d2::{ConnectionManager, HandleEvent, Pool, PooledConnection, State};
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 #[cfg(feature = "postgres")]
 use eddyline_postgres_tls::{Route, without_socket};
 
 #[cfg(feature = "postgres")]
 use self::cancel::{Backend, Canceller};
+use self::migrate::Upgrade;
 use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
-
-#[cfg(feature = "sqlite")]
-pub(crate) const SQLITE_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
-#[cfg(feature = "postgres")]
-pub(crate) const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
 /// How long a caller waits for a free connection before the store counts as unavailable.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -140,12 +136,13 @@ impl Connections {
         location: &Location,
         size: u32,
         events: Box<dyn HandleEvent>,
+        upgrade: &Upgrade,
     ) -> Result<Self> {
         match location {
             #[cfg(feature = "sqlite")]
-            Location::Memory => Self::sqlite(":memory:", 1, events),
+            Location::Memory => Self::sqlite(":memory:", 1, events, upgrade),
             #[cfg(feature = "sqlite")]
-            Location::File(path) => Self::sqlite(&path.to_string_lossy(), size, events),
+            Location::File(path) => Self::sqlite(&path.to_string_lossy(), size, events, upgrade),
             #[cfg(feature = "postgres")]
             Location::Postgres(route) => {
                 let mut connection = connect_postgres(route)?;
@@ -153,7 +150,7 @@ impl Connections {
                     &mut connection,
                     "select to_regclass('move_target') is not null as found",
                 )?;
-                migrate_postgres(&mut connection)?;
+                migrate::upgrade_postgres(&mut connection, upgrade)?;
                 let manager = Pg::new(route.url());
                 // A server that was restarted leaves dead connections behind; they are found here
                 // rather than by the request that gets one.
@@ -174,7 +171,12 @@ impl Connections {
     }
 
     #[cfg(feature = "sqlite")]
-    fn sqlite(path: &str, size: u32, events: Box<dyn HandleEvent>) -> Result<Self> {
+    fn sqlite(
+        path: &str,
+        size: u32,
+        events: Box<dyn HandleEvent>,
+        upgrade: &Upgrade,
+    ) -> Result<Self> {
         eddyline_sqlite_interrupt::install(self::deadline::has_passed);
         // Once before the pool, which would try for as long as it has patience and then say nothing
         // but that.
@@ -193,7 +195,7 @@ impl Connections {
             .connection_customizer(Box::new(Prepare))
             .event_handler(events)
             .build(Lite::new(path))?;
-        migrate_sqlite(&mut *pool.get()?)?;
+        migrate::upgrade_sqlite(&mut *pool.get()?, upgrade)?;
         Ok(Self::Sqlite(pool))
     }
 
@@ -502,89 +504,6 @@ struct Served {
     process: i32,
 }
 
-/// The transaction around all of them is the lock: a second process waits, then finds nothing left
-/// to do.
-#[cfg(feature = "sqlite")]
-fn migrate_sqlite(c: &mut diesel::SqliteConnection) -> Result<()> {
-    c.exclusive_transaction(|c| {
-        c.run_pending_migrations(SQLITE_MIGRATIONS)
-            .map_err(|error| Error::Migration(error.to_string()))?;
-        Ok(())
-    })
-}
-
-#[cfg(feature = "postgres")]
-fn migrate_postgres(c: &mut diesel::PgConnection) -> Result<()> {
-    use diesel::RunQueryDsl;
-    const LOCK: i64 = 0x6564_6479_6c69_6e65;
-    // A connection pooler may give us a session that was read-only for its last user.
-    diesel::sql_query("set default_transaction_read_only = off").execute(c)?;
-    diesel::sql_query(format!("select pg_advisory_lock({LOCK})")).execute(c)?;
-    // The lock ends with the connection, also when this fails.
-    c.run_pending_migrations(POSTGRES_MIGRATIONS)
-        .map_err(|error| Error::Migration(error.to_string()))?;
-    diesel::sql_query(format!("select pg_advisory_unlock({LOCK})")).execute(c)?;
-    Ok(())
-}
-
-/// Runs the migrations up to the one with this version, inside the transaction of the caller.
-pub(crate) fn migrate_through<C, DB>(
-    c: &mut C,
-    migrations: EmbeddedMigrations,
-    version: &str,
-) -> Result<()>
-where
-    DB: diesel::backend::Backend,
-    C: MigrationHarness<DB>,
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
-{
-    let failed =
-        |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
-    let pending = c.pending_migrations(migrations).map_err(failed)?;
-    let mut newest = None;
-    for migration in &pending {
-        let name = migration.name().version().to_string();
-        if name.as_str() > version {
-            break;
-        }
-        c.run_migration(migration).map_err(failed)?;
-        newest = Some(name);
-    }
-    if newest.as_deref() == Some(version) {
-        return Ok(());
-    }
-    Err(Error::Migration(format!(
-        "this version does not know the schema {version}; a newer one has made it"
-    )))
-}
-
-/// Runs the migrations that are left, inside the transaction of the caller.
-pub(crate) fn migrate<C, DB>(c: &mut C, migrations: EmbeddedMigrations) -> Result<()>
-where
-    DB: diesel::backend::Backend,
-    C: MigrationHarness<DB>,
-    EmbeddedMigrations: diesel::migration::MigrationSource<DB>,
-{
-    c.run_pending_migrations(migrations)
-        .map_err(|error| Error::Migration(error.to_string()))?;
-    Ok(())
-}
-
-/// Whether a database has every migration of this version.
-pub(crate) fn is_current(location: &Location) -> Result<bool> {
-    let failed =
-        |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
-    let is_behind = match connect_as_is(location)? {
-        #[cfg(feature = "sqlite")]
-        Connection::Sqlite(mut c) => c.has_pending_migration(SQLITE_MIGRATIONS),
-        #[cfg(feature = "postgres")]
-        Connection::Postgres(mut c) => c.has_pending_migration(POSTGRES_MIGRATIONS),
-        // Those of a pool.
-        _ => Ok(true),
-    };
-    Ok(!is_behind.map_err(failed)?)
-}
-
 /// A connection to a database as it is, with whatever tables it has.
 pub(crate) fn connect_as_is(location: &Location) -> Result<Connection> {
     match location {
@@ -620,9 +539,15 @@ mod tests {
             "postgres://me:hush@[::1/chat",
             "postgres://me:hu sh@db/chat",
         ] {
+            let upgrade = Upgrade {
+                is_allowed: true,
+                patience: Duration::ZERO,
+                clock: crate::clock::system(),
+            };
             let opened = Location::parse(address);
-            let connected = opened
-                .and_then(|location| Connections::open(&location, 1, Box::new(NopEventHandler)));
+            let connected = opened.and_then(|location| {
+                Connections::open(&location, 1, Box::new(NopEventHandler), &upgrade)
+            });
             let error = connected.err().expect("it is refused").to_string();
             assert!(
                 error.contains("cannot be read") && !error.contains("hu"),

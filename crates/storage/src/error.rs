@@ -53,9 +53,50 @@ pub enum Error {
     /// The database's address cannot be used.
     #[error("database URL: {0}")]
     Url(String),
-    /// The schema could not be brought up to date.
+    /// A migration failed, and changed nothing.
     #[error("migrations: {0}")]
     Migration(String),
+    /// The tables are those of a newer version.
+    #[error(
+        "a newer version of Eddyline has made the tables: this version does not know their migration {migration}. \
+         Install that version or a later one, or restore a backup of before the upgrade into an empty place"
+    )]
+    NewerSchema {
+        /// The first migration that this version does not know.
+        migration: String,
+    },
+    /// The tables are those of an older version, and were not to be upgraded.
+    #[error(
+        "an older version of Eddyline has made the tables: they lack the migration {migration}. Use the program of \
+         that version, or start `eddyline serve` of this version first, which upgrades them"
+    )]
+    OlderSchema {
+        /// The first migration that they lack.
+        migration: String,
+    },
+    /// Servers run that a migration would disturb. It was not begun.
+    #[error(
+        "the tables cannot be upgraded while servers of an older version run: migration {migration} would disturb \
+         them, and {count} showed a sign of life within the last 12 seconds. Stop every server of the database, \
+         then start this version"
+    )]
+    ServersRun {
+        /// The migration.
+        migration: String,
+        /// How many servers run.
+        count: i64,
+    },
+    /// A migration was taken back after waiting, mostly for a table that another transaction holds.
+    #[error(
+        "migration {migration} changed nothing, since it could not be done in time: {reason}. When another \
+         transaction holds a table, end that one (pg_stat_activity shows it), then start again"
+    )]
+    TablesLocked {
+        /// The migration.
+        migration: String,
+        /// What the database said.
+        reason: String,
+    },
     /// Anything else the database said, which points at a mistake of ours.
     #[error("database: {0}")]
     Database(#[source] Diesel),

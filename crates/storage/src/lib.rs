@@ -116,7 +116,7 @@ pub use lists::MessagePage;
 pub use log::{LogFilter, LogPage};
 pub use mails::NewMail;
 pub use node_presence::{OtherNode, PresenceRow};
-pub use nodes::ServingNode;
+pub use nodes::{SILENCE_MILLIS, ServingNode};
 pub use notifications::{PushSubscription, Subscriber};
 pub use operators::{FlowToken, ProviderDetails};
 pub use private::{Conversation, VersionedRoom};

@@ -11,6 +11,9 @@ use crate::reader::Access;
 use crate::schema::nodes;
 use crate::transaction::Tx;
 
+/// A process that showed no sign of life for so many milliseconds counts as gone.
+pub const SILENCE_MILLIS: i64 = 12_000;
+
 /// A process that serves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServingNode {

@@ -14,6 +14,7 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use crate::clock::{self, Clock};
 use crate::commit::Committer;
+use crate::connect::migrate::Upgrade;
 use crate::connect::{Connections, Location};
 use crate::credential_epoch::CredentialEpoch;
 use crate::live::LiveNotices;
@@ -37,6 +38,12 @@ pub struct Options {
     pub queue: usize,
     /// How long a read of a request may take; then its statement is interrupted.
     pub read_time: Duration,
+    /// Whether tables of an older version are upgraded; else they are refused with
+    /// [`Error::OlderSchema`]. A database without tables gets them in any case.
+    pub upgrade: bool,
+    /// How long to wait for tables that are locked, and for servers that a migration would disturb.
+    /// More than 12 seconds, so that a server which was killed is not waited for in vain.
+    pub upgrade_time: Duration,
     /// What time it is.
     pub clock: Clock,
 }
@@ -47,6 +54,8 @@ impl std::fmt::Debug for Options {
             .field("readers", &self.readers)
             .field("queue", &self.queue)
             .field("read_time", &self.read_time)
+            .field("upgrade", &self.upgrade)
+            .field("upgrade_time", &self.upgrade_time)
             .finish_non_exhaustive()
     }
 }
@@ -57,6 +66,8 @@ impl Default for Options {
             readers: 8,
             queue: 4096,
             read_time: Duration::from_secs(5),
+            upgrade: true,
+            upgrade_time: Duration::from_secs(30),
             clock: clock::system(),
         }
     }
@@ -106,7 +117,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`Error::Url`], [`Error::Unavailable`], [`Error::Migration`].
+    /// [`Error::Url`] and [`Error::Unavailable`]; [`Error::NewerSchema`] for tables of a newer version,
+    /// [`Error::OlderSchema`] for those of an older one that are not to be upgraded, and
+    /// [`Error::ServersRun`], [`Error::TablesLocked`] or [`Error::Migration`] when they cannot be.
     pub fn open(url: &str) -> Result<Self> {
         Self::open_with(url, Options::default())
     }
@@ -119,7 +132,12 @@ impl Store {
     pub fn open_with(url: &str, options: Options) -> Result<Self> {
         let location = Location::parse(url)?;
         let metrics = StoreMetrics::default();
-        let pool = Connections::open(&location, options.readers, metrics.pool_events())?;
+        let upgrade = Upgrade {
+            is_allowed: options.upgrade,
+            patience: options.upgrade_time,
+            clock: options.clock.clone(),
+        };
+        let pool = Connections::open(&location, options.readers, metrics.pool_events(), &upgrade)?;
         let readers = if matches!(location, Location::Memory) {
             1
         } else {
@@ -177,17 +195,6 @@ impl Store {
     /// [`Error::Url`], and [`Error::Unavailable`] when that cannot be found out.
     pub fn exists(url: &str) -> Result<bool> {
         crate::connect::exists(&Location::parse(url)?)
-    }
-
-    /// Whether the database at `url` has the tables of this version. Opening it would upgrade them.
-    ///
-    /// Blocks while it connects.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Url`], [`Error::Unavailable`], [`Error::Migration`].
-    pub fn is_current(url: &str) -> Result<bool> {
-        crate::connect::is_current(&Location::parse(url)?)
     }
 
     /// Whether data goes to the database over the network without encryption, and the address does

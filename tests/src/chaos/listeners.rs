@@ -2,7 +2,7 @@
 //! they heard, and write down everything in the order they heard it.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use eddyline_client::{Error, EventStream, Json, StreamEvent, StreamRequest};
 use eddyline_model::EventId;
@@ -33,6 +33,8 @@ pub(crate) struct Notes {
     pub(crate) cut: usize,
     /// How often it left its stream itself.
     pub(crate) left: usize,
+    /// The longest time from the end of a stream to the beginning of the next.
+    pub(crate) longest_gap: Duration,
     /// How its requests for a stream were not granted.
     pub(crate) refusals: Refusals,
 }
@@ -127,6 +129,7 @@ impl Listeners {
                 steps,
                 random,
                 opened: false,
+                ended: None,
             };
             listeners.tasks.spawn(listener.work());
         }
@@ -179,6 +182,8 @@ struct Listener {
     steps: Arc<Semaphore>,
     random: Random,
     opened: bool,
+    /// When its last stream was cut off, if it has none.
+    ended: Option<Instant>,
 }
 
 enum End {
@@ -195,11 +200,16 @@ impl Listener {
                     if !std::mem::replace(&mut self.opened, true) {
                         self.steps.add_permits(1);
                     }
+                    if let Some(ended) = self.ended.take() {
+                        let mut notes = locked(&self.notes);
+                        notes.longest_gap = notes.longest_gap.max(ended.elapsed());
+                    }
                     match self.hear(stream).await {
                         End::Heard => return,
                         End::Left => locked(&self.notes).left += 1,
                         End::Cut => {
                             locked(&self.notes).cut += 1;
+                            self.ended = Some(Instant::now());
                             self.ways.move_on(None).await;
                         }
                     }
@@ -254,6 +264,7 @@ pub(crate) async fn hear_again(ways: Ways, after: &str, random: &Random) -> Note
         steps,
         random,
         opened: false,
+        ended: None,
     }
     .work()
     .await;

@@ -34,6 +34,8 @@ pub struct Cast {
     pub habit: Habit,
     /// Whether a server may be gone for a while: without an answer, and with streams that end.
     pub servers_die: bool,
+    /// Whether streams may end, while every request is answered.
+    pub streams_end: bool,
     /// Whether reading may be answered 503 for a while.
     pub reading_stops: bool,
 }
@@ -50,6 +52,7 @@ impl Default for Cast {
             listeners: 4,
             habit: Habit::Steady,
             servers_die: false,
+            streams_end: false,
             reading_stops: false,
         }
     }

@@ -14,6 +14,7 @@ mod nodes;
 mod outages;
 mod restless;
 mod slow_listeners;
+mod upgrades;
 
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};

@@ -5,7 +5,9 @@ use std::fs;
 
 /// The files of one database's tree: `<migration>/<file>`.
 fn tree(database: &str) -> BTreeSet<String> {
-    let top = super::root().join("migrations").join(database);
+    let top = super::root()
+        .join("crates/storage/migrations")
+        .join(database);
     let files = super::files()
         .into_iter()
         .filter(|path| path.starts_with(&top));
@@ -23,6 +25,33 @@ fn tree(database: &str) -> BTreeSet<String> {
 #[test]
 fn both_databases_have_the_same_migrations() {
     assert_eq!(tree("sqlite"), tree("postgres"));
+}
+
+/// The last migration of 0.1.0, which stands in the table for all before it.
+const FIRST_LISTED: &str = "2026-11-28-000001_inbox_markers";
+
+#[test]
+fn the_documents_say_of_each_migration_whether_servers_may_run_beside_it() {
+    let operating = fs::read_to_string(super::root().join("docs/operating.md")).unwrap();
+    let code =
+        fs::read_to_string(super::root().join("crates/storage/src/connect/migrate.rs")).unwrap();
+    let names: BTreeSet<String> = tree("postgres")
+        .iter()
+        .map(|file| file.split('/').next().unwrap().to_owned())
+        .filter(|name| name.as_str() >= FIRST_LISTED)
+        .collect();
+    assert!(names.contains(FIRST_LISTED), "{names:?}");
+    for name in names {
+        let row = operating
+            .lines()
+            .find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
+        let row =
+            row.unwrap_or_else(|| panic!("docs/operating.md, \"Upgrades\", has no row for {name}"));
+        let version: String = name.chars().take(17).filter(char::is_ascii_digit).collect();
+        let is_safe = code.contains(&format!("\"{version}\""));
+        let said = if is_safe { "| yes |" } else { "| no |" };
+        assert!(row.ends_with(said), "{row} does not end with {said}");
+    }
 }
 
 #[test]

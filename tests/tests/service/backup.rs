@@ -124,6 +124,7 @@ impl Site {
             database: self.database.clone(),
             data: Some(self.data()),
             environment: self.environment(),
+            ..Setting::default()
         };
         Server::start_in(setting, &options)
     }

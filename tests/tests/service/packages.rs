@@ -92,6 +92,7 @@ fn scripts_are_right() {
         "deploy/package",
         "deploy/compose/prepare",
         "deploy/debian/postinst",
+        "deploy/debian/prerm",
         "deploy/debian/postrm",
     ];
     let Some(mut shellcheck) = checker("shellcheck") else {

@@ -3,4 +3,5 @@
 
 mod equivalence;
 mod kills;
+mod managed;
 mod stopping;

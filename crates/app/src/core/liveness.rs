@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use eddyline_model::{EventId, Seq, Timestamp};
+use eddyline_storage::SILENCE_MILLIS;
 
 use crate::Result;
 use crate::core::Core;
@@ -15,8 +16,6 @@ use crate::core::transaction::NoCaller;
 const TRUST_MILLIS: i64 = 2_000;
 /// A wait for another process lasts no longer than that process trusts its memory.
 const PATIENCE: Duration = Duration::from_millis(2_500);
-/// A process that showed no sign of life for so long is not waited for.
-pub const SILENCE_MILLIS: i64 = 12_000;
 /// A process that showed no sign of life for so long is taken off the list.
 pub(crate) const FORGOTTEN_MILLIS: i64 = 10 * SILENCE_MILLIS;
 const POLL: Duration = Duration::from_millis(15);

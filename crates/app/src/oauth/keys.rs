@@ -3,11 +3,11 @@
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_model::ApplicationId;
 use eddyline_storage::{
-    Error as StoreError, Reader, Result as StoreResult, SECRET_KEY_SETTING, Store, Tx,
+    Error as StoreError, Reader, Result as StoreResult, SECRET_KEY_SETTING, SILENCE_MILLIS, Store,
+    Tx,
 };
 
 use crate::config::KeyMaterial;
-use crate::core::liveness::SILENCE_MILLIS;
 use crate::core::transaction::TxResult;
 use crate::core::transaction::{Database, NoCaller};
 use crate::{Error, Result, shared_setting};

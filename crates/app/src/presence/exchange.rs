@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use eddyline_model::{Timestamp, UserId};
-use eddyline_storage::{OtherNode, PresenceRow};
+use eddyline_storage::{OtherNode, PresenceRow, SILENCE_MILLIS};
 use eddyline_streaming::presence::PresenceState;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -17,7 +17,6 @@ use tokio_util::sync::CancellationToken;
 use super::outgoing::PresenceRows;
 use super::room_presence::{RoomPresence, decode, encode};
 use super::{MINUTE_MILLIS, Ordering};
-use crate::core::liveness::SILENCE_MILLIS;
 use crate::core::transaction::NoCaller;
 use crate::jobs::Ticker;
 use crate::{PresenceTracker, Result};

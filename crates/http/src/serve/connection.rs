@@ -54,7 +54,7 @@ pub(super) async fn serve(
     let socket = tokio::select! {
         socket = open(&context, tcp) => socket?,
         () = displaced() => return None,
-        () = draining.begun() => return None,
+        () = draining.begun_for(context.limits.linger) => return None,
     };
     let peer = Peer {
         addr,
@@ -114,14 +114,19 @@ async fn exchange(
         // hyper's own clock does not tell a head that comes slowly from a connection at rest.
         .header_read_timeout(None)
         .serve_connection(io, calls);
+    let mut rest = draining.clone();
     let mut phase_timer = PhaseTimer::new(
         &context.limits,
         unknown.map(|unknown| &**unknown),
         state.status(),
     );
-    let mut stop = pin!(draining.begun());
+    let mut last_request = pin!(draining.begun());
+    let mut stop = pin!(rest.begun_for(context.limits.drain_idle));
     let mut stopping = false;
     let end = poll_fn(|cx| {
+        if !state.is_ending() && last_request.as_mut().poll(cx).is_ready() {
+            state.set_ending();
+        }
         if !stopping && stop.as_mut().poll(cx).is_ready() {
             stopping = true;
             Pin::new(&mut connection).graceful_shutdown();
@@ -220,7 +225,7 @@ impl hyper::service::Service<Request<Incoming>> for Calls {
                 return pending().await;
             }
             // The rest of a body is not waited for. hyper closes without announcing it.
-            if displaced || state.is_unread() {
+            if displaced || state.is_unread() || state.is_ending() {
                 response
                     .headers_mut()
                     .insert(CONNECTION, HeaderValue::from_static("close"));

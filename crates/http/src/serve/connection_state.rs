@@ -35,6 +35,8 @@ pub(super) struct ConnectionState {
     hung_up: AtomicBool,
     /// The body of the request that is being answered has not been read to its end.
     unread: AtomicBool,
+    /// The next answer is the last one.
+    ending: AtomicBool,
     /// A stream that is to have the socket.
     handoff: Mutex<Option<Handoff>>,
     watched_socket: Mutex<WatchedSocket>,
@@ -56,6 +58,7 @@ impl ConnectionState {
             reading: AtomicBool::new(false),
             hung_up: AtomicBool::new(false),
             unread: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
             handoff: Mutex::default(),
             watched_socket: Mutex::new(WatchedSocket::new(socket, unknown)),
         })
@@ -129,6 +132,15 @@ impl ConnectionState {
     /// Whether something of the present request's body has not been read.
     pub(super) fn is_unread(&self) -> bool {
         self.unread.load(Relaxed)
+    }
+
+    pub(super) fn set_ending(&self) {
+        self.ending.store(true, Relaxed);
+    }
+
+    /// Whether the next answer is the last one.
+    pub(super) fn is_ending(&self) -> bool {
+        self.ending.load(Relaxed)
     }
 
     pub(super) fn has_received(&self) {

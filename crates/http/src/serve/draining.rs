@@ -1,6 +1,9 @@
 //! The sign for the server to stop.
 
+use std::time::Duration;
+
 use tokio::sync::watch;
+use tokio::time::{Instant, sleep_until};
 
 /// Tells when the server is to stop.
 #[derive(Clone)]
@@ -14,5 +17,11 @@ impl Draining {
     /// Waits for the server to stop. A server that is gone has stopped.
     pub(super) async fn begun(&mut self) {
         let _ = self.0.wait_for(|begun| *begun).await;
+    }
+
+    /// Waits until the server has been stopping for so long.
+    pub(super) async fn begun_for(&mut self, time: Duration) {
+        self.begun().await;
+        sleep_until(Instant::now() + time).await;
     }
 }

@@ -45,6 +45,10 @@ pub struct Limits {
     /// sending gets to see the answer before the connection is closed. 2 seconds unless said
     /// otherwise.
     pub linger: Duration,
+    /// How long a connection at rest is kept when the server is to stop, so that a request which is on
+    /// its way is answered; its client learns that it was the last one (`Connection: close`).
+    /// 250 milliseconds unless said otherwise.
+    pub drain_idle: Duration,
     /// How long requests that are being answered when the server is to stop may still take.
     /// 8 seconds unless said otherwise.
     pub drain: Duration,
@@ -63,6 +67,7 @@ impl Default for Limits {
             hang_up_time: Duration::from_millis(250),
             handshake_time: Duration::from_secs(10),
             linger: Duration::from_secs(2),
+            drain_idle: Duration::from_millis(250),
             drain: Duration::from_secs(8),
         }
     }

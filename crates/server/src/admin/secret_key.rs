@@ -24,7 +24,7 @@ pub(super) async fn run(
 
 async fn reset(settings: &Settings, json: bool) -> Result<(), CommandError> {
     place::check(settings, false).await?;
-    let store = serve::open_store(settings).await?;
+    let store = serve::open_current_store(settings).await?;
     let found = secret_key::find(settings)?;
     let made = match &found {
         KeyLookup::Missing(path) => Some(path.clone()),

@@ -11,7 +11,7 @@ use eddyline_model::search;
 
 use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
-use crate::connect::POSTGRES_MIGRATIONS;
+use crate::connect::migrate::{self, POSTGRES_MIGRATIONS};
 use crate::{Error, Result};
 
 /// A copy is one transaction, which waits while files are copied. A role or a database may have
@@ -201,11 +201,11 @@ pub(super) fn values<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
 pub(super) const ELEMENTS: &str = "jsonb_array_elements($1::jsonb) as value";
 
 pub(super) fn migrate_through(c: &mut PgConnection, schema: &str) -> Result<()> {
-    crate::connect::migrate_through(c, POSTGRES_MIGRATIONS, schema)
+    migrate::migrate_through(c, POSTGRES_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut PgConnection) -> Result<()> {
-    crate::connect::migrate(c, POSTGRES_MIGRATIONS)
+    migrate::migrate(c, POSTGRES_MIGRATIONS)
 }
 
 pub(super) fn roll_back(c: &mut PgConnection) -> Result<()> {

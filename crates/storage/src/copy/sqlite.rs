@@ -9,7 +9,7 @@ use diesel::sql_types::{BigInt, Bool, Text};
 use super::{Column, ColumnKind, ContentRow, Defect, Described, DumpedObject, NumberRow, TextRow};
 use super::{list, quoted};
 use crate::backlog::Backlog;
-use crate::connect::SQLITE_MIGRATIONS;
+use crate::connect::migrate::{self, SQLITE_MIGRATIONS};
 use crate::{Error, Result};
 
 #[derive(QueryableByName)]
@@ -157,11 +157,11 @@ pub(super) fn values<'a>(columns: impl Iterator<Item = &'a Column>) -> String {
 pub(super) const ELEMENTS: &str = "json_each(?)";
 
 pub(super) fn migrate_through(c: &mut SqliteConnection, schema: &str) -> Result<()> {
-    crate::connect::migrate_through(c, SQLITE_MIGRATIONS, schema)
+    migrate::migrate_through(c, SQLITE_MIGRATIONS, schema)
 }
 
 pub(super) fn migrate(c: &mut SqliteConnection) -> Result<()> {
-    crate::connect::migrate(c, SQLITE_MIGRATIONS)
+    migrate::migrate(c, SQLITE_MIGRATIONS)
 }
 
 pub(super) fn roll_back(c: &mut SqliteConnection) -> Result<()> {

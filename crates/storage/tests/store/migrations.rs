@@ -1,13 +1,15 @@
 //! Opening databases: new ones, known ones, by several at once.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use diesel::backend::Backend;
+use diesel::connection::SimpleConnection as _;
 use diesel::prelude::*;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use eddyline_model::messages::{Draft, MessageKind, MessageQuery, Placement};
 use eddyline_model::{Timestamp, UserId};
-use eddyline_storage::{Error, Store, Tx};
+use eddyline_storage::{Error, Options, Store, Tx};
 use serde_json::{Value as Json, json};
 
 use crate::home::{Home, on_shared_databases};
@@ -23,7 +25,96 @@ on_shared_databases!(
     keys_of_nicks_lose_what_is_not_seen,
     words_that_a_killed_process_did_not_index_are_found,
     authors_who_had_left_before_they_were_kept_are_known,
+    tables_of_an_older_version_are_left_alone_where_that_is_asked_for,
+    tables_of_a_newer_version_are_refused,
+    tables_are_not_upgraded_while_servers_run,
+    a_migration_that_cannot_lock_a_table_is_taken_back,
 );
+
+/// The last migration of the first version, which changes a table that servers write.
+const LAST: &str = "20261128000001";
+
+fn try_to_open(home: &Home, upgrade: bool) -> Result<Store, Error> {
+    Store::open_with(
+        &home.url,
+        Options {
+            upgrade,
+            upgrade_time: Duration::ZERO,
+            ..Options::default()
+        },
+    )
+}
+
+async fn tables_of_an_older_version_are_left_alone_where_that_is_asked_for(home: Arc<Home>) {
+    let new = try_to_open(&home, false).expect("a new database gets its tables");
+    new.close().await;
+    try_to_open(&home, false).expect("it is open").close().await;
+    undo_at(&home, LAST);
+    for _ in 0..2 {
+        let refused = try_to_open(&home, false);
+        assert!(
+            matches!(&refused, Err(Error::OlderSchema { migration }) if migration.starts_with("2026-11-28-000001")),
+            "{refused:?}"
+        );
+    }
+    try_to_open(&home, true).expect("upgraded").close().await;
+    try_to_open(&home, false).expect("it is open").close().await;
+}
+
+async fn tables_of_a_newer_version_are_refused(home: Arc<Home>) {
+    home.open().close().await;
+    execute(
+        &home.url,
+        "insert into __diesel_schema_migrations (version) values ('99990101000001'), ('99990101000002')",
+    );
+    for upgrade in [false, true] {
+        let refused = try_to_open(&home, upgrade);
+        assert!(
+            matches!(&refused, Err(Error::NewerSchema { migration }) if migration == "99990101000001"),
+            "{refused:?}"
+        );
+    }
+}
+
+async fn tables_are_not_upgraded_while_servers_run(home: Arc<Home>) {
+    home.open().close().await;
+    undo_at(&home, LAST);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("now");
+    let (alive, gone) = (now.as_millis(), now.as_millis() - 12_001);
+    execute(
+        &home.url,
+        &format!(
+            "insert into nodes (id, heartbeat, seq_read) values ('a', {alive}, 0), ('b', {gone}, 0)"
+        ),
+    );
+    let refused = try_to_open(&home, true);
+    assert!(
+        matches!(&refused, Err(Error::ServersRun { count: 1, migration }) if migration.starts_with("2026-11-28-000001")),
+        "{refused:?}"
+    );
+    execute(&home.url, "delete from nodes where id = 'a'");
+    try_to_open(&home, true).expect("upgraded").close().await;
+}
+
+async fn a_migration_that_cannot_lock_a_table_is_taken_back(home: Arc<Home>) {
+    home.open().close().await;
+    undo_at(&home, LAST);
+    if home.url.starts_with("sqlite") {
+        // Here the file is locked, which is known without a migration.
+        return;
+    }
+    let mut reader = PgConnection::establish(&home.url).expect("it opens");
+    reader
+        .batch_execute("begin; select * from room_members")
+        .expect("a long transaction");
+    let refused = try_to_open(&home, true);
+    let Err(Error::TablesLocked { migration, .. }) = &refused else {
+        panic!("{refused:?}");
+    };
+    assert!(migration.starts_with("2026-11-28-000001"), "{migration}");
+    reader.batch_execute("rollback").expect("it ends");
+    try_to_open(&home, true).expect("upgraded").close().await;
+}
 
 async fn authors_who_had_left_before_they_were_kept_are_known(home: Arc<Home>) {
     let world = World::new(&home).await;

@@ -119,13 +119,21 @@ impl Finished {
         count_refusals(row, reads, &mut strange);
         for (number, notes) in self.notes.iter().enumerate() {
             row.returns += notes.cut + notes.left;
-            if notes.cut > 0 && !self.cast.servers_die {
+            if notes.cut > 0 && !self.cast.servers_die && !self.cast.streams_end {
                 strange.push(format!(
                     "the stream of listener {number} ended {} times",
                     notes.cut
                 ));
             }
             count_refusals(row, notes.refusals.clone(), &mut strange);
+        }
+        if self.cast.streams_end {
+            let gaps = self.notes.iter().map(|notes| notes.longest_gap);
+            let longest = gaps.max().unwrap_or_default().as_millis();
+            row.remark = format!("longest gap of a stream {longest} ms; {}", row.remark);
+            if row.unavailable > 0 {
+                strange.push(format!("{} requests were refused", row.unavailable));
+            }
         }
         if row.broken > 0 && !self.cast.servers_die {
             strange.push(format!("{} requests got no answer", row.broken));

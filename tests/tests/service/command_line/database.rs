@@ -91,6 +91,75 @@ fn only_making_an_organization_makes_a_database_postgres() {
     try_commands(&place, "postgres");
 }
 
+/// Commands that work on a database, and would upgrade its tables if they opened it as `serve` does.
+const ON_TABLES: [&[&str]; 5] = [
+    &["admin", "org", "list"],
+    &["admin", "secret-key", "reset"],
+    &["status"],
+    &["check", "--repair"],
+    &["backup", "--unencrypted", "--to", "copy.tar"],
+];
+
+#[test]
+fn tables_of_another_version_are_refused_with_what_to_do() {
+    let Some(database) = postgres::database() else {
+        return;
+    };
+    let directory = TempDir::new().unwrap();
+    let place = [
+        "--data-dir",
+        directory.path().to_str().unwrap(),
+        "--database",
+        database.url(),
+    ];
+    let create = ["org", "create", "--name", "Acme"];
+    assert!(admin(&place, &create).status.success());
+    let refusal = |arguments: &[&str]| {
+        let output = eddyline()
+            .args(arguments)
+            .args(place)
+            .current_dir(directory.path())
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{arguments:?}: {output:?}");
+        error_of(&output)
+    };
+    let versions = "select version from __diesel_schema_migrations order by version desc limit 1";
+    let last = database.run(versions).unwrap();
+    let remove = format!(
+        "delete from __diesel_schema_migrations where version = '{}'",
+        last.trim()
+    );
+    database.run(&remove).unwrap();
+    for command in ON_TABLES {
+        let said = refusal(command);
+        assert!(
+            said.contains("an older version of Eddyline has made the tables")
+                && said.contains("start `eddyline serve`"),
+            "{command:?}: {said}"
+        );
+    }
+    assert_ne!(database.run(versions).unwrap(), last, "nothing is upgraded");
+
+    let insert = "insert into __diesel_schema_migrations (version) values ('99990101000000')";
+    database.run(insert).unwrap();
+    let serve: &[&str] = &[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--stream-listen",
+        "127.0.0.1:0",
+    ];
+    for command in ON_TABLES.into_iter().chain([serve]) {
+        let said = refusal(command);
+        assert!(
+            said.contains("migration 99990101000000")
+                && said.contains("Install that version or a later one"),
+            "{command:?}: {said}"
+        );
+    }
+}
+
 #[test]
 fn the_lines_of_a_batch_make_a_database_when_one_is_needed() {
     let directory = TempDir::new().unwrap();

@@ -76,6 +76,9 @@ fn check_files(root: &Path) {
         ("usr/bin/eddyline", 0o755),
         ("etc/eddyline/eddyline.toml", 0o640),
         ("usr/lib/systemd/system/eddyline.service", 0o644),
+        ("usr/lib/systemd/system/eddyline-api.socket", 0o644),
+        ("usr/lib/systemd/system/eddyline-stream.socket", 0o644),
+        ("usr/lib/systemd/system/eddyline-standby.service", 0o644),
         ("usr/lib/sysusers.d/eddyline.conf", 0o644),
         ("usr/share/man/man1/eddyline.1.gz", 0o644),
         ("usr/share/man/man1/eddyline-admin-org-create.1.gz", 0o644),
@@ -124,6 +127,22 @@ fn check_scripts(control: &Path) {
     );
     assert!(read("postinst").contains("deb-systemd-invoke try-restart eddyline.service"));
     assert!(read("prerm").contains("deb-systemd-invoke stop eddyline.service"));
+    let postinst = read("postinst");
+    let place = |text: &str| {
+        postinst
+            .find(text)
+            .unwrap_or_else(|| panic!("{text}: {postinst}"))
+    };
+    assert!(
+        place("start eddyline-standby") < place("try-restart eddyline.service")
+            && place("try-restart eddyline.service") < place("stop eddyline-standby"),
+        "a standby serves during the restart"
+    );
+    assert!(
+        !postinst.contains("restart eddyline-")
+            && read("prerm").contains("disable --now eddyline-api.socket"),
+        "sockets close only when the package is removed"
+    );
 }
 
 /// The unit and its user, in the tree of the package alone.
@@ -138,8 +157,14 @@ fn check_unit(root: &Path) {
     fs::copy("/bin/true", root.join("bin/kill")).unwrap();
     let root = format!("--root={}", root.display());
     let options = ["verify", "--recursive-errors=no", "--man=no", &root];
-    let said = output_of(analyze.args(options).arg("eddyline.service"));
-    assert!(!said.contains("eddyline.service"), "{said}");
+    let units = [
+        "eddyline.service",
+        "eddyline-api.socket",
+        "eddyline-stream.socket",
+        "eddyline-standby.service",
+    ];
+    let said = output_of(analyze.args(options).args(units));
+    assert!(!said.contains("eddyline"), "{said}");
     let said = output_of(users.arg(&root).arg("eddyline.conf"));
     assert!(said.contains("Creating user 'eddyline'"), "{said}");
 }

@@ -58,6 +58,61 @@ fn the_unit_exposes_little() {
     );
 }
 
+/// What the standby may do, and how it is started, differs from the server only where it must.
+#[test]
+fn the_standby_is_as_the_server() {
+    let lines = |path: &str| -> Vec<String> {
+        let unit = text(path);
+        let (_, service) = unit.split_once("\n[Service]\n").unwrap();
+        let lines = service.lines().take_while(|line| *line != "[Install]");
+        let lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+        lines.map(str::to_owned).collect()
+    };
+    let (server, standby) = (
+        lines(UNIT),
+        lines("deploy/systemd/eddyline-standby.service"),
+    );
+    let only = |one: &[String], other: &[String]| -> Vec<String> {
+        let lines = one.iter().filter(|line| !other.contains(line));
+        lines.cloned().collect()
+    };
+    assert_eq!(
+        only(&server, &standby),
+        [
+            "ExecStart=/usr/bin/eddyline serve --config /etc/eddyline/eddyline.toml",
+            "ExecReload=/bin/kill -HUP $MAINPID",
+            "Restart=on-failure",
+            "RestartSec=2",
+            "RuntimeDirectory=eddyline",
+        ]
+    );
+    assert_eq!(
+        only(&standby, &server),
+        [
+            "Sockets=eddyline-api.socket eddyline-stream.socket",
+            "ExecStart=/usr/bin/eddyline serve --config /etc/eddyline/eddyline.toml --metrics-listen 127.0.0.1:0",
+            "RuntimeDirectory=eddyline-standby",
+        ]
+    );
+}
+
+/// The sockets have the addresses at which the server listens by itself.
+#[test]
+fn the_sockets_are_those_of_the_server() {
+    let help = output_of(eddyline().args(["serve", "--help"]));
+    for name in ["api", "stream"] {
+        let unit = text(&format!("deploy/systemd/eddyline-{name}.socket"));
+        assert!(
+            unit.contains(&format!("\nFileDescriptorName={name}\n")),
+            "{unit}"
+        );
+        let address = unit
+            .lines()
+            .find_map(|line| line.strip_prefix("ListenStream="));
+        assert!(help.contains(address.unwrap()), "{unit}");
+    }
+}
+
 #[test]
 fn changes_of_the_documents_suit_the_unit() {
     let root = file("");

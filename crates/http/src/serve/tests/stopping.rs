@@ -17,6 +17,29 @@ async fn connections_at_rest_are_closed_and_no_more_are_accepted() {
 }
 
 #[tokio::test]
+async fn a_request_on_its_way_over_a_kept_connection_is_the_last_one_answered() {
+    let server = Running::start(Limits {
+        drain_idle: NEVER,
+        ..patient()
+    })
+    .await;
+    let unused = server.client().await;
+    let mut used = server.client().await;
+    used.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+    used.answer().await;
+    server.stop.send(()).unwrap();
+    while TcpStream::connect(server.addr).await.is_ok() {}
+    for mut client in [unused, used] {
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await;
+        let (head, body) = client.answer().await;
+        assert!(head.contains("connection: close"), "{head}");
+        assert_eq!(body, "hello");
+        assert_eq!(client.rest().await, "");
+    }
+    within(server.ended).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_request_that_is_being_answered_gets_its_answer() {
     let server = Running::start(patient()).await;
     let mut client = server.client().await;

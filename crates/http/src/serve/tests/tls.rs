@@ -145,7 +145,11 @@ async fn a_handshake_that_does_not_end_closes_the_connection() {
 #[tokio::test]
 async fn a_handshake_does_not_hold_up_the_end() {
     let files = Files::new();
-    let server = Running::start_with(patient(), Some(files.load())).await;
+    let limits = Limits {
+        linger: SOON,
+        ..patient()
+    };
+    let server = Running::start_with(limits, Some(files.load())).await;
     let _client = server.client().await;
     server.stop.send(()).unwrap();
     within(server.ended).await.unwrap();
