@@ -113,7 +113,8 @@ impl Proxy {
              http {{ access_log off; {temporary} upstream eddyline {{ {upstream} }} \
              server {{ listen {address}; client_max_body_size 102m; keepalive_requests 1000000; \
              location / {{ proxy_pass http://eddyline; proxy_http_version 1.1; \
-             proxy_set_header Connection \"\"; proxy_set_header Host $http_host; proxy_read_timeout 90s; }} }} }}"
+             proxy_set_header Connection \"\"; proxy_set_header Host $http_host; proxy_read_timeout 90s; \
+             proxy_next_upstream error timeout non_idempotent; }} }} }}"
         );
         let file = directory.path().join("nginx.conf");
         fs::write(&file, text).unwrap();
