@@ -13,6 +13,7 @@ mod cli;
 mod completions;
 mod config;
 mod demo;
+mod export;
 mod files;
 mod healthcheck;
 mod logging;
@@ -27,6 +28,7 @@ mod secret_key;
 mod serve;
 mod signals;
 mod status;
+mod verify;
 
 use std::env::vars_os;
 use std::error::Error;
@@ -78,6 +80,8 @@ fn logs_json(command: &Command) -> bool {
         | Command::Restore(_)
         | Command::Check(_)
         | Command::Status(_)
+        | Command::Export(_)
+        | Command::Verify(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
@@ -116,6 +120,12 @@ fn run(command: Command) -> Result<(), CommandError> {
             let settings = for_operator(flags, check.config.path.as_deref())?;
             block_on(check::run(settings, check))
         }
+        Command::Export(mut export) => {
+            let flags = std::mem::take(&mut export.options.layer);
+            let settings = for_operator(flags, export.config.path.as_deref())?;
+            block_on(export::run(settings, export))
+        }
+        Command::Verify(command) => verify::run(&command),
         Command::Status(status) => {
             let settings = for_operator(status.options.layer, status.config.path.as_deref())?;
             block_on(status::run(settings, status.json))

@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_app::Addresses;
 use eddyline_backup::Progress;
+use eddyline_export::ExportProgress;
 use eddyline_model::Timestamp;
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use serde::Serialize;
@@ -77,12 +78,13 @@ impl Reporter {
     }
 
     /// Says how far it is. A closed pipe does not end the command.
-    pub(crate) fn report(&self, progress: &Progress) {
+    pub(crate) fn report<'p>(&self, progress: impl Into<ProgressLine<'p>>) {
+        let line = progress.into();
         let _ = if self.json {
-            json_line(self.out(), &ProgressLine::of(progress))
+            json_line(self.out(), &line)
         } else if self.is_terminal {
             // The next report takes its line.
-            write!(io::stderr(), "\r\x1b[K{}", ProgressLine::of(progress))
+            write!(io::stderr(), "\r\x1b[K{line}")
         } else {
             Ok(())
         };
@@ -97,15 +99,45 @@ impl Reporter {
     }
 }
 
+/// How far a long command is.
 #[derive(Serialize)]
 #[serde(tag = "progress", rename_all = "snake_case")]
-enum ProgressLine<'a> {
-    Rows { table: &'a str, rows: u64 },
-    Files { files: u64, bytes: u64 },
+pub(crate) enum ProgressLine<'a> {
+    Rows {
+        table: &'a str,
+        rows: u64,
+    },
+    /// Messages of a flow or a private conversation, which its folder in the archive names.
+    Messages {
+        room: &'a str,
+        messages: u64,
+    },
+    Records {
+        records: u64,
+    },
+    Files {
+        files: u64,
+        bytes: u64,
+    },
 }
 
-impl<'a> ProgressLine<'a> {
-    fn of(progress: &'a Progress) -> Self {
+impl<'a> From<&'a ExportProgress> for ProgressLine<'a> {
+    fn from(progress: &'a ExportProgress) -> Self {
+        match progress {
+            ExportProgress::Messages { room, messages } => Self::Messages {
+                room,
+                messages: *messages,
+            },
+            ExportProgress::Files { done, bytes } => Self::Files {
+                files: *done,
+                bytes: *bytes,
+            },
+        }
+    }
+}
+
+impl<'a> From<&'a Progress> for ProgressLine<'a> {
+    fn from(progress: &'a Progress) -> Self {
         match progress {
             Progress::Rows { table, rows } => Self::Rows { table, rows: *rows },
             Progress::Files { done, bytes } => Self::Files {
@@ -120,6 +152,8 @@ impl Display for ProgressLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows { table, rows } => write!(f, "{table}: {rows} rows"),
+            Self::Messages { room, messages } => write!(f, "{room}: {messages} messages"),
+            Self::Records { records } => write!(f, "{records} records"),
             Self::Files { files, bytes } => write!(f, "{files} files ({})", size(*bytes)),
         }
     }

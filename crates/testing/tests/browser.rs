@@ -254,7 +254,9 @@ fn a_failure_tells_of_the_page() {
             .expect("a formatted message")
             .clone()
     };
-    let page = format!("\n--- on {base}/next, titled \"Next\", with the text:\nYes\n--- the focus is on <body></body>\n---");
+    let page = format!(
+        "\n--- on {base}/next, titled \"Next\", with the text:\nYes\n--- the focus is on <body></body>\n---"
+    );
     assert_eq!(
         failure(&|| browser.press("Nowhere")),
         format!("0 buttons or links \"Nowhere\"{page}")
