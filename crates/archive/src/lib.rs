@@ -4,6 +4,7 @@ mod chain;
 mod entries;
 mod error;
 mod manifest;
+mod pages;
 mod records;
 mod signature;
 mod verify;
@@ -15,6 +16,7 @@ pub use manifest::{
     ChainSummary, EntrySummary, ExportManifest, ExportScope, FORMAT, FilesSummary, ScopeKind,
     VERSION,
 };
+pub use pages::{ArchivePages, RoomPages, RoomSummary, StaticPage};
 pub use records::{
     AttachedFile, ConversationRecord, FlowRecord, FormerMemberRecord, GroupRecord, MemberRecord,
     MessageRecord, OrganizationMemberRecord, OrganizationRecord, PersonMembership, PersonNumber,

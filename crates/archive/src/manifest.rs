@@ -37,9 +37,9 @@ pub struct ExportScope {
     /// Of what kind it is.
     pub kind: ScopeKind,
     /// The name of the organization in URLs, of the flow with that of its organization before it
-    /// (`acme/main`), or the address of the person.
+    /// (`acme/main`), or the address of the user.
     pub name: String,
-    /// Whether it has private conversations: always for a person, when asked for for an
+    /// Whether it has private conversations: always of a user, and when asked for for an
     /// organization.
     pub private_conversations: bool,
 }
@@ -52,8 +52,8 @@ pub enum ScopeKind {
     Organization,
     /// A flow.
     Flow,
-    /// What one person has written, and their private conversations.
-    Person,
+    /// What one user has written, and their private conversations.
+    User,
 }
 
 /// An entry whose records are chained.

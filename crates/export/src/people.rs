@@ -46,6 +46,13 @@ impl People {
         found
     }
 
+    /// What they are called, by number.
+    pub(crate) fn names(&self) -> BTreeMap<PersonNumber, String> {
+        self.users()
+            .map(|(number, user)| (number, user.name.clone()))
+            .collect()
+    }
+
     /// The users, by number.
     pub(crate) fn users(&self) -> impl Iterator<Item = (PersonNumber, &User)> {
         (1..).zip(&self.users)

@@ -222,7 +222,7 @@ fn of_person(reader: &mut Reader<'_>, email: &Email) -> Result<Plan> {
     }
     Ok(Plan {
         scope: ExportScope {
-            kind: ScopeKind::Person,
+            kind: ScopeKind::User,
             name: user.email.clone(),
             private_conversations: true,
         },

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, HashMap};
 
 use eddyline_archive::{
     AttachedFile, ConversationRecord, DigestHex, FlowRecord, FormerMemberRecord, MemberRecord,
-    MessageRecord, ReactionRecord, SourceRecord, ThreadRecord,
+    MessageRecord, PersonNumber, ReactionRecord, SourceRecord, ThreadRecord,
 };
 use eddyline_model::flows::{Flow, FlowMembership};
 use eddyline_model::messages::Message;
 use eddyline_model::reactions::Reactions;
 use eddyline_model::{MessageId, RoomId, UserId};
 use eddyline_storage::{FileOfMessage, Reader, ThreadOfRoom};
+use serde::Deserialize;
 
 use crate::people::People;
 use crate::{Error, Result, content};
@@ -74,6 +75,30 @@ pub(crate) fn conversation(
         last_message: last_message.map_or(0, |id| id.0),
         members: member_records(people, members),
     })
+}
+
+/// What the pages call a private conversation.
+pub(crate) fn name_of(
+    conversation: &ConversationRecord,
+    names: &BTreeMap<PersonNumber, String>,
+) -> String {
+    let members = conversation.members.iter();
+    let members: Vec<_> = members
+        .filter_map(|member| names.get(&member.person))
+        .map(String::as_str)
+        .collect();
+    members.join(" and ")
+}
+
+/// The title of the item of a thread of the inbox.
+pub(crate) fn title(thread: &ThreadRecord) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Titled {
+        title: String,
+    }
+    let item = thread.item.as_ref().filter(|_| thread.inbox)?;
+    let Titled { title } = serde_json::from_str(item.get()).ok()?;
+    Some(title)
 }
 
 fn member_records(

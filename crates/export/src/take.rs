@@ -1,9 +1,10 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{Seek, Write};
 
 use eddyline_archive::{
-    Digest, ExportKey, ExportManifest, ExportWriter, GroupRecord, OrganizationMemberRecord,
-    OrganizationRecord, PersonMembership, SelfRecord, paths,
+    ArchivePages, Digest, ExportKey, ExportManifest, ExportWriter, GroupRecord,
+    OrganizationMemberRecord, OrganizationRecord, PersonMembership, RoomPages, RoomSummary,
+    SelfRecord, paths,
 };
 use eddyline_backup::{open, while_files_are_kept};
 use eddyline_files::Files;
@@ -158,10 +159,13 @@ impl<W: Write + Seek> ExportWork<'_, '_, W> {
             let record = self.person(person.id)?;
             self.archive.record(paths::PERSON, &record)?;
         }
+        let title = self.archive.manifest().scope.name.clone();
+        let mut pages = ArchivePages::new(title, self.people.names().into_values().collect());
         for room in plan.rooms(&self.people) {
-            self.write_room(&room)?;
+            pages.push(self.write_room(&room)?);
         }
-        Ok(())
+        let page = pages.finish()?;
+        Ok(self.archive.entry(&page.path, page.html.as_bytes())?)
     }
 
     /// Writes the people. In the archive of one person, the others show their addresses only where
@@ -257,36 +261,55 @@ impl<W: Write + Seek> ExportWork<'_, '_, W> {
         })
     }
 
-    fn write_room(&mut self, planned: &PlannedRoom) -> Result<()> {
+    /// Writes the records of a room and its pages, and gives what the first page says of it.
+    fn write_room(&mut self, planned: &PlannedRoom) -> Result<RoomSummary> {
         let folder = &planned.folder;
-        let mut sources = SourceNumbers::new();
-        match &planned.kind {
+        let mut names = self.people.names();
+        let (mut sources, mut about) = (SourceNumbers::new(), None);
+        let name = match &planned.kind {
             RoomKind::Flow(flow) => {
                 let (record, numbers) =
                     rooms::flow(self.reader, &self.people, flow, planned.only_of)?;
                 sources = numbers;
+                about = record.description.clone();
+                let former = record.former_members.iter();
+                names.extend(former.map(|member| (member.person, member.name.clone())));
                 self.archive
                     .record(&format!("{folder}/flow.json"), &record)?;
+                record.name
             }
             RoomKind::Conversation => {
                 let record = rooms::conversation(self.reader, &self.people, planned.room)?;
                 let path = format!("{folder}/conversation.json");
                 self.archive.record(&path, &record)?;
+                rooms::name_of(&record, &names)
             }
-        }
+        };
+        let mut titles = HashMap::new();
         if planned.only_of.is_none() {
-            self.write_threads(planned, &sources)?;
+            titles = self.write_threads(planned, &sources)?;
         }
-        self.write_messages(planned)
+        self.write_messages(planned)?;
+        let names = names.into_iter().collect();
+        let pages = RoomPages::new(folder.clone(), name, about, &names);
+        self.write_pages(planned, pages, &titles)
     }
 
-    fn write_threads(&mut self, planned: &PlannedRoom, sources: &SourceNumbers) -> Result<()> {
+    /// Writes the threads, and gives the titles of those of the inbox by their first messages.
+    fn write_threads(
+        &mut self,
+        planned: &PlannedRoom,
+        sources: &SourceNumbers,
+    ) -> Result<HashMap<i64, String>> {
         let path = format!("{}/threads.jsonl", planned.folder);
         let mut chain = self.archive.chain(&path)?;
+        let mut titles = HashMap::new();
         rooms::each_thread(self.reader, planned.room, sources, |thread| {
+            titles.extend(rooms::title(thread).map(|title| (thread.id, title)));
             Ok(chain.record(thread)?)
         })?;
-        Ok(chain.finish()?)
+        chain.finish()?;
+        Ok(titles)
     }
 
     fn write_messages(&mut self, planned: &PlannedRoom) -> Result<()> {
@@ -318,6 +341,30 @@ impl<W: Write + Seek> ExportWork<'_, '_, W> {
         })?;
         report(chain.records());
         Ok(chain.finish()?)
+    }
+
+    /// Writes the pages of a room. Its messages are read once more: together, its pages may not fit
+    /// into memory while its records are written.
+    fn write_pages(
+        &mut self,
+        planned: &PlannedRoom,
+        mut pages: RoomPages<'_>,
+        titles: &HashMap<i64, String>,
+    ) -> Result<RoomSummary> {
+        let archive = &mut self.archive;
+        let (room, only_of) = (planned.room, planned.only_of);
+        rooms::each_message(self.reader, &self.people, room, only_of, |found| {
+            let title = found.record.thread.and_then(|root| titles.get(&root));
+            if let Some(page) = pages.push(&found.record, title.map(String::as_str))? {
+                archive.entry(&page.path, page.html.as_bytes())?;
+            }
+            Ok(())
+        })?;
+        let (last, summary) = pages.finish()?;
+        for page in last {
+            self.archive.entry(&page.path, page.html.as_bytes())?;
+        }
+        Ok(summary)
     }
 }
 

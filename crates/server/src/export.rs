@@ -97,7 +97,7 @@ fn begin(to: &Path) -> Result<(BufWriter<File>, TempPath), CommandError> {
         .prefix(".eddyline-export-")
         .tempfile_in(folder);
     let (file, path) = made
-        .map_err(|error| format!("cannot write into {}: {error}", folder.display()))?
+        .map_err(|error| format!("cannot write into {}: {}", folder.display(), error.kind()))?
         .into_parts();
     Ok((BufWriter::with_capacity(256 * 1024, file), path))
 }
@@ -177,7 +177,7 @@ impl Display for ExportAnswer {
         let kind = match self.kind {
             ScopeKind::Organization => "organization",
             ScopeKind::Flow => "flow",
-            ScopeKind::Person => "user",
+            ScopeKind::User => "user",
         };
         writeln!(f, "  Of:            {kind} {}", self.name)?;
         writeln!(f, "  People:        {}", self.people)?;

@@ -41,8 +41,10 @@ fn known_key(text: &str) -> Result<PublicKey, CommandError> {
     let cannot = |reason: &dyn Display| format!("--key {text}: {reason}");
     let file = match std::fs::File::open(text) {
         Ok(file) => file,
-        Err(_) if text.len() >= 60 && !text.contains('/') => {
-            return Err(cannot(&eddyline_archive::Error::Key).into());
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let neither =
+                "it is no key, which has 64 hexadecimal digits, and no file of that name is there";
+            return Err(cannot(&neither).into());
         }
         Err(error) => return Err(cannot(&error).into()),
     };
@@ -96,7 +98,7 @@ impl Display for VerifyAnswer {
             let kind = match scope.kind {
                 ScopeKind::Organization => "organization",
                 ScopeKind::Flow => "flow",
-                ScopeKind::Person => "user",
+                ScopeKind::User => "user",
             };
             writeln!(f, "  Of:        {kind} {}", scope.name.escape_debug())?;
         }
