@@ -85,14 +85,14 @@ pub(crate) fn hash(previous: &Digest, number: u64, record: &[u8]) -> Digest {
 
 /// A line of a chain.
 #[derive(Debug)]
-pub(crate) struct Link<'l> {
+pub(crate) struct ChainLine<'l> {
     pub(crate) number: u64,
     pub(crate) previous: Digest,
     pub(crate) hash: Digest,
     pub(crate) record: &'l str,
 }
 
-impl Link<'_> {
+impl ChainLine<'_> {
     /// Writes the line, in the one form that it has.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let Self {
@@ -110,7 +110,7 @@ impl Link<'_> {
     }
 
     /// Reads a line without its line feed; `None` unless it has the one form.
-    pub(crate) fn parse(line: &str) -> Option<Link<'_>> {
+    pub(crate) fn parse(line: &str) -> Option<ChainLine<'_>> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Line<'l> {
@@ -124,7 +124,7 @@ impl Link<'_> {
         if !(1..=MAX_NUMBER).contains(&read.number) {
             return None;
         }
-        let link = Link {
+        let link = ChainLine {
             number: read.number,
             previous: parse_digest(read.previous)?,
             hash: parse_digest(read.hash)?,
@@ -149,7 +149,7 @@ mod tests {
     fn a_line_is_read_in_its_one_form_only() {
         let previous = beginning("people.jsonl");
         let record = r#"{"name":"Ada"}"#;
-        let link = Link {
+        let link = ChainLine {
             number: 1,
             previous,
             hash: hash(&previous, 1, record.as_bytes()),
@@ -159,7 +159,7 @@ mod tests {
         link.write(&mut line);
         let line = String::from_utf8(line).expect("it is text");
         let line = line.trim_end();
-        let read = Link::parse(line).expect("it is a line");
+        let read = ChainLine::parse(line).expect("it is a line");
         assert!(read.is_intact());
         assert_eq!(read.record, record);
         for other in [
@@ -170,7 +170,7 @@ mod tests {
             line.to_uppercase(),
             String::new(),
         ] {
-            assert!(Link::parse(&other).is_none(), "{other}");
+            assert!(ChainLine::parse(&other).is_none(), "{other}");
         }
     }
 

@@ -4,7 +4,7 @@ use ring::digest::{Context, SHA256, digest};
 use serde::Serialize;
 use tar::{EntryType, Header};
 
-use crate::chain::{CHECKPOINT_INTERVAL, Digest, DigestHex, Link, beginning, finish, hash};
+use crate::chain::{CHECKPOINT_INTERVAL, ChainLine, Digest, DigestHex, beginning, finish, hash};
 use crate::manifest::{
     ChainSummary, EntrySummary, ExportManifest, ExportScope, FORMAT, FilesSummary, VERSION,
 };
@@ -220,7 +220,7 @@ impl<W: Write + Seek> ChainWriter<'_, W> {
             return Err(io::Error::other("a record has several lines").into());
         }
         self.records += 1;
-        let link = Link {
+        let link = ChainLine {
             number: self.records,
             previous: self.previous,
             hash: hash(&self.previous, self.records, record.as_bytes()),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde::Deserialize;
 
 use super::{FileUse, Finding, Findings, RecordPlace};
-use crate::chain::{CHECKPOINT_INTERVAL, Digest, DigestHex, Link, beginning, parse_digest};
+use crate::chain::{CHECKPOINT_INTERVAL, ChainLine, Digest, DigestHex, beginning, parse_digest};
 use crate::manifest::ChainSummary;
 
 /// How many bytes a line may have.
@@ -114,7 +114,7 @@ pub(super) fn read_chain(
         reading.chain.records += 1;
         let read = line.strip_suffix(b"\n");
         let text = read.and_then(|line| std::str::from_utf8(line).ok());
-        let link = text.and_then(Link::parse);
+        let link = text.and_then(ChainLine::parse);
         match link {
             Some(link) => reading.link(&link, files),
             None => reading.unreadable(),
@@ -170,7 +170,7 @@ impl ChainReading<'_> {
         self.is_last_sound = false;
     }
 
-    fn link(&mut self, link: &Link<'_>, files: &mut HashMap<Digest, FileUse>) {
+    fn link(&mut self, link: &ChainLine<'_>, files: &mut HashMap<Digest, FileUse>) {
         let looked = serde_json::from_str::<Looked>(link.record).ok();
         let seen = Seen {
             number: link.number,
