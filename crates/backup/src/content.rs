@@ -8,11 +8,9 @@ use ring::digest::{Context, SHA256};
 use tokio::runtime::Handle;
 
 /// Opens what is kept of an object; `None` when it cannot be opened, or has another size.
-pub(crate) fn open(
-    files: &Files,
-    object: &DumpedObject,
-    runtime: &Handle,
-) -> Option<ContentReader> {
+///
+/// Blocks, on a thread that may.
+pub fn open(files: &Files, object: &DumpedObject, runtime: &Handle) -> Option<ContentReader> {
     let key = FileKey::parse(&object.key)?;
     match runtime.block_on(files.open(&key, None)) {
         Ok(content) if content.file_size() == object.size.unsigned_abs() => {
@@ -28,7 +26,7 @@ pub(crate) fn open(
 
 /// The bytes of a file, read on a thread that may block, and their digest. Where they cannot be
 /// read to the end, zeros take their place: what reads them has announced how many come.
-pub(crate) struct ContentReader {
+pub struct ContentReader {
     content: Option<Content>,
     /// How many bytes are to come.
     left: u64,
@@ -49,7 +47,8 @@ impl ContentReader {
     }
 
     /// The SHA-256 of what was read.
-    pub(crate) fn digest(self) -> Vec<u8> {
+    #[must_use]
+    pub fn digest(self) -> Vec<u8> {
         self.digest.finish().as_ref().to_vec()
     }
 
@@ -62,6 +61,12 @@ impl ContentReader {
         }
         self.content = None;
         Bytes::from_static(&[0; 4096])
+    }
+}
+
+impl std::fmt::Debug for ContentReader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("ContentReader")
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod export;
 mod flags;
 mod flows;
 mod groups;
@@ -24,6 +25,7 @@ pub(crate) use self::admin::{
     OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
+pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
@@ -90,6 +92,13 @@ pub(crate) enum Command {
     Restore(Restore),
     /// Read everything and look whether it goes together; also while the server runs
     Check(Check),
+    /// Write an organization, a flow or the data of one person into a signed archive that any program
+    /// can read; also while the server runs
+    #[command(after_help = export::EXPORT_EXAMPLES)]
+    Export(Export),
+    /// Look whether an export is as it was written, without a server
+    #[command(after_help = export::VERIFY_EXAMPLES)]
+    Verify(Verify),
     /// Move everything into another database, of either kind; while the server runs
     #[command(after_help = moving::EXAMPLES)]
     Move(MoveArgs),

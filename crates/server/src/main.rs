@@ -13,6 +13,7 @@ mod cli;
 mod completions;
 mod config;
 mod demo;
+mod export;
 mod files;
 mod healthcheck;
 mod logging;
@@ -31,6 +32,7 @@ mod service_manager;
 mod signals;
 mod sockets;
 mod status;
+mod verify;
 
 use std::env::vars_os;
 use std::error::Error;
@@ -84,6 +86,8 @@ fn logs_json(command: &Command) -> bool {
         | Command::Check(_)
         | Command::Move(_)
         | Command::Status(_)
+        | Command::Export(_)
+        | Command::Verify(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
@@ -125,6 +129,12 @@ fn run(command: Command) -> Result<(), CommandError> {
             let settings = where_data_is(flags, check.config.path.as_deref())?;
             block_on(check::run(settings, check))
         }
+        Command::Export(mut export) => {
+            let flags = std::mem::take(&mut export.options.layer);
+            let settings = where_data_is(flags, export.config.path.as_deref())?;
+            block_on(export::run(settings, export))
+        }
+        Command::Verify(command) => verify::run(&command),
         Command::Move(mut command) => {
             let flags = std::mem::take(&mut command.options.layer);
             let settings = for_operator(flags, command.config.path.as_deref())?;

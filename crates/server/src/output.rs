@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use eddyline_app::Addresses;
 use eddyline_backup::Progress;
+use eddyline_export::ExportProgress;
 use eddyline_model::Timestamp;
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use serde::Serialize;
@@ -77,8 +78,8 @@ impl Reporter {
     }
 
     /// Says how far a copy is.
-    pub(crate) fn report(&self, progress: &Progress) {
-        self.report_line(&ProgressLine::of(progress));
+    pub(crate) fn report<'p>(&self, progress: impl Into<ProgressLine<'p>>) {
+        self.report_line(&progress.into());
     }
 
     /// Says how far it is. A closed pipe does not end the command.
@@ -102,15 +103,45 @@ impl Reporter {
     }
 }
 
+/// How far a long command is.
 #[derive(Serialize)]
 #[serde(tag = "progress", rename_all = "snake_case")]
-enum ProgressLine<'a> {
-    Rows { table: &'a str, rows: u64 },
-    Files { files: u64, bytes: u64 },
+pub(crate) enum ProgressLine<'a> {
+    Rows {
+        table: &'a str,
+        rows: u64,
+    },
+    /// Messages of a flow or a private conversation, which its folder in the archive names.
+    Messages {
+        room: &'a str,
+        messages: u64,
+    },
+    Records {
+        records: u64,
+    },
+    Files {
+        files: u64,
+        bytes: u64,
+    },
 }
 
-impl<'a> ProgressLine<'a> {
-    fn of(progress: &'a Progress) -> Self {
+impl<'a> From<&'a ExportProgress> for ProgressLine<'a> {
+    fn from(progress: &'a ExportProgress) -> Self {
+        match progress {
+            ExportProgress::Messages { room, messages } => Self::Messages {
+                room,
+                messages: *messages,
+            },
+            ExportProgress::Files { done, bytes } => Self::Files {
+                files: *done,
+                bytes: *bytes,
+            },
+        }
+    }
+}
+
+impl<'a> From<&'a Progress> for ProgressLine<'a> {
+    fn from(progress: &'a Progress) -> Self {
         match progress {
             Progress::Rows { table, rows } => Self::Rows { table, rows: *rows },
             Progress::Files { done, bytes } => Self::Files {
@@ -125,6 +156,8 @@ impl Display for ProgressLine<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rows { table, rows } => write!(f, "{table}: {rows} rows"),
+            Self::Messages { room, messages } => write!(f, "{room}: {messages} messages"),
+            Self::Records { records } => write!(f, "{records} records"),
             Self::Files { files, bytes } => write!(f, "{files} files ({})", size(*bytes)),
         }
     }

@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use eddyline_app::{Error, ErrorKind, KeyMaterial, Secret, what_is_sealed};
+use eddyline_archive::ExportKey;
 use eddyline_auth::SealingKey;
 use eddyline_backup::{IndexKey, KeyPlace};
 use eddyline_storage::{SECRET_KEY_SETTING, Store};
@@ -134,6 +135,25 @@ pub(crate) async fn for_indexes(
         Some(key) => IndexKey::derive(&key),
         None => IndexKey::random(),
     })
+}
+
+/// The key that signs exports, derived from the secret key, which is made where it is missing.
+///
+/// # Errors
+///
+/// When the secret key is lost, and when the server that makes it in the database was never started.
+pub(crate) async fn for_exports(
+    settings: &Settings,
+    store: &Store,
+) -> Result<ExportKey, CommandError> {
+    let key = match material(settings, store).await? {
+        Some(KeyMaterial(key)) => Some(key),
+        None => kept_in_database(store).await?,
+    };
+    let key = key.ok_or(
+        "the server has no secret key yet, from which that of exports is derived: start `eddyline serve` once",
+    )?;
+    Ok(ExportKey::derive(&key))
 }
 
 async fn kept_in_database(store: &Store) -> Result<Option<Vec<u8>>, CommandError> {

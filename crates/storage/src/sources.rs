@@ -13,7 +13,7 @@ use crate::transaction::Tx;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = sources)]
-struct Row {
+pub(crate) struct Row {
     id: i64,
     room_id: i64,
     application_id: Option<i64>,

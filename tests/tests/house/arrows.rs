@@ -58,8 +58,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "server",
         &[
             "app",
+            "archive",
             "auth",
             "backup",
+            "export",
             "files",
             "http",
             "mail",
@@ -70,6 +72,11 @@ const ARROWS: &[(&str, &[&str])] = &[
             "web",
             "wire",
         ],
+    ),
+    ("archive", &["markup", "random"]),
+    (
+        "export",
+        &["archive", "backup", "files", "model", "storage"],
     ),
     ("backup", &["files", "model", "random", "storage"]),
     ("client", &["model", "random", "wire"]),

@@ -22,15 +22,15 @@ const RECIPIENT: &str = "age1jersunee65a6gpq29hv4jfttgcp2gxvz0q5v02das8mh00ydnya
 const IDENTITY: &str = "AGE-SECRET-KEY-17ZHLP0JU7S7PDMK9N27KL3TH0ZUNUSMDUGKWCGT72KQAKNQF0KWSRYMP5P";
 
 /// A place for all data of a server.
-struct Site {
-    directory: TempDir,
+pub(crate) struct Site {
+    pub(crate) directory: TempDir,
     database: Option<Database>,
     store: Option<S3Server>,
 }
 
 impl Site {
     /// An empty place; `None` where the backend is not to be had.
-    fn new(backend: Backend, is_in_store: bool) -> Option<Self> {
+    pub(crate) fn new(backend: Backend, is_in_store: bool) -> Option<Self> {
         let database = match backend {
             Backend::Sqlite => None,
             Backend::Postgres => Some(postgres::database()?),
@@ -84,7 +84,7 @@ impl Site {
     }
 
     /// A command on this place. The last of the arguments may want a value, which follows.
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = eddyline();
         command.arg(arguments[0]).arg("--data-dir").arg(self.data());
         command.args(self.file_options()).envs(self.environment());
@@ -112,7 +112,7 @@ impl Site {
     }
 
     /// Starts a server on it.
-    fn serve(&self) -> Server {
+    pub(crate) fn serve(&self) -> Server {
         self.serve_with(&[])
     }
 
@@ -162,7 +162,7 @@ fn run(command: &mut Command) -> Output {
 }
 
 /// The last line that a command prints, after those about progress.
-fn last_line(command: &mut Command) -> Json {
+pub(crate) fn last_line(command: &mut Command) -> Json {
     let printed = String::from_utf8(run(command).stdout).unwrap();
     let last = printed.lines().last().expect("it answers");
     serde_json::from_str(last).unwrap()

@@ -19,6 +19,7 @@ mod documents;
 mod edits;
 mod ended_credentials;
 mod everywhere;
+mod exports;
 mod files;
 mod flows;
 mod generators;

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use super::{COPIED, Described, Table};
-use crate::connect::{Location, connect};
-use crate::reader::Inner;
+use crate::connect::{Connection, Location, connect};
+use crate::reader::{Inner, Reader};
 use crate::{Error, Result, Store};
 
 /// All tables as they were at one moment. Others write meanwhile; a long dump of an SQLite file
@@ -40,6 +40,37 @@ macro_rules! each {
 pub(super) use each;
 
 impl Store {
+    /// Reads with the queries of all areas, as everything is at one moment.
+    ///
+    /// Blocks for as long as that takes. A database in memory cannot be read so.
+    ///
+    /// # Errors
+    ///
+    /// What `read` answers, and [`Error::Unavailable`].
+    pub fn snapshot<R, E: From<Error>>(
+        &self,
+        read: impl FnOnce(&mut Reader<'_>) -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        let mut connection = self.connect_to_copy()?;
+        let mut reader = connection.reader();
+        let mut snapshot = Dump {
+            c: crate::reader::Connected::connection(&mut reader),
+            described: Vec::new(),
+        };
+        each!(snapshot, begin_to_read)?;
+        // The connection ends here, and the transaction with it.
+        read(&mut reader)
+    }
+
+    fn connect_to_copy(&self) -> Result<Connection> {
+        if matches!(self.location(), Location::Memory) {
+            return Err(Error::Unavailable(
+                "a database in memory is not copied".to_owned(),
+            ));
+        }
+        connect(self.location(), self.connections())
+    }
+
     /// Reads all tables as they are at one moment.
     ///
     /// Blocks for as long as that takes. A database in memory cannot be dumped.
@@ -51,10 +82,7 @@ impl Store {
         &self,
         read: impl FnOnce(&mut Dump<'_>) -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
-        if matches!(self.location(), Location::Memory) {
-            return Err(Error::Unavailable("a database in memory is not copied".to_owned()).into());
-        }
-        let mut connection = connect(self.location(), self.connections())?;
+        let mut connection = self.connect_to_copy()?;
         let mut reader = connection.reader();
         let mut dump = Dump {
             c: crate::reader::Connected::connection(&mut reader),
