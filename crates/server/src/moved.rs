@@ -4,6 +4,7 @@ use eddyline_storage::copy::{moved_database, open_moved_database};
 
 use crate::CommandError;
 use crate::config::{DatabaseUrl, Settings};
+use crate::owners::check_file;
 
 /// How often data may have been moved on. More is taken for a circle.
 const MOST_MOVES: usize = 8;
@@ -15,6 +16,9 @@ const MOST_MOVES: usize = 8;
 pub(crate) fn follow(mut settings: Settings) -> Result<Settings, CommandError> {
     for _ in 0..MOST_MOVES {
         let configured = settings.database_url();
+        if let Some(file) = configured.file() {
+            check_file(file)?;
+        }
         let Some(moved) = moved_database(configured.expose())? else {
             return Ok(settings);
         };

@@ -257,9 +257,6 @@ fn find_or_write(path: &Path, key: &[u8]) -> io::Result<KeyMaterial> {
 pub(crate) fn put_beside(database: &Path, key: &[u8]) -> Result<(), CommandError> {
     let path = beside(database);
     let failed = |error: io::Error| cannot("write", &path, &error);
-    if let Some(directory) = path.parent() {
-        crate::serve::make_directory(directory)?;
-    }
     let KeyMaterial(kept) = find_or_write(&path, key).map_err(failed)?;
     match kept == key {
         true => Ok(()),

@@ -97,7 +97,7 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
-        Some("backup" | "check" | "export" | "restore" | "status" | "verify") => {
+        Some("backup" | "check" | "export" | "move" | "restore" | "status" | "verify") => {
             // A server has made it.
             let _ = eddyline()
                 .args([

@@ -1,13 +1,11 @@
 //! Notes the keys of rows that are written to the source, and refuses writes after the cut-over: by
 //! triggers, so that servers of any version and other programs are bound by it.
 
-use super::side::MoveSide;
+use super::side::{MoveSide, SOURCE};
 use crate::Result;
 use crate::copy::{Described, quoted};
 use crate::error::MOVED;
 
-/// The table of a source that notes its move.
-pub(super) const SOURCE: &str = "move_source";
 /// What writers of a PostgreSQL source share, and the cut-over has alone.
 pub(super) const WRITERS_LOCK: i64 = 0x6564_6479_6d6f_7665;
 /// How often a trigger is tried to be made, while transactions of others hold its table.

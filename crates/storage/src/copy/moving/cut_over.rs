@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use tokio::time::MissedTickBehavior;
 
 use super::DatabaseMove;
-use super::capture::{SOURCE, WRITERS_LOCK};
-use super::side::{MoveSide, on};
+use super::capture::WRITERS_LOCK;
+use super::side::{MoveSide, SOURCE, on};
 use crate::connect::Location;
 use crate::copy::quoted;
 use crate::reader::{Inner, Reader};

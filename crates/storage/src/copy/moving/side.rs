@@ -1,10 +1,12 @@
 //! One of the two databases of a move.
 
-use super::capture::SOURCE;
 use crate::connect::{Connection, Location, connect_as_is};
 use crate::copy::{COPIED, Column, LEFT_OUT, quoted};
 use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
+
+/// The table of a source that notes its move.
+pub(super) const SOURCE: &str = "move_source";
 
 /// A connection to the source or the target.
 pub(super) struct MoveSide {
