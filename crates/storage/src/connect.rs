@@ -311,15 +311,17 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
             ))),
         },
         #[cfg(feature = "postgres")]
-        Location::Postgres(route) => {
-            use diesel::RunQueryDsl as _;
-            let found = diesel::sql_query(
-                "select to_regclass('__diesel_schema_migrations') is not null as found",
-            )
-            .get_result::<ExistsRow>(&mut connect_postgres(route)?)?;
-            Ok(found.found)
-        }
+        Location::Postgres(route) => has_postgres_tables(&mut connect_postgres(route)?),
     }
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn has_postgres_tables(c: &mut diesel::PgConnection) -> Result<bool> {
+    use diesel::RunQueryDsl as _;
+    let found =
+        diesel::sql_query("select to_regclass('__diesel_schema_migrations') is not null as found")
+            .get_result::<ExistsRow>(c)?;
+    Ok(found.found)
 }
 
 #[cfg(feature = "postgres")]
@@ -550,17 +552,22 @@ where
 
 /// Whether a database has every migration of this version.
 pub(crate) fn is_current(location: &Location) -> Result<bool> {
+    Ok(!is_behind(&mut connect_as_is(location)?)?)
+}
+
+/// Whether a database lacks migrations of this version.
+pub(crate) fn is_behind(connection: &mut Connection) -> Result<bool> {
     let failed =
         |error: Box<dyn std::error::Error + Send + Sync>| Error::Migration(error.to_string());
-    let is_behind = match connect_as_is(location)? {
+    let is_behind = match connection {
         #[cfg(feature = "sqlite")]
-        Connection::Sqlite(mut c) => c.has_pending_migration(SQLITE_MIGRATIONS),
+        Connection::Sqlite(c) => c.has_pending_migration(SQLITE_MIGRATIONS),
         #[cfg(feature = "postgres")]
-        Connection::Postgres(mut c) => c.has_pending_migration(POSTGRES_MIGRATIONS),
+        Connection::Postgres(c) => c.has_pending_migration(POSTGRES_MIGRATIONS),
         // Those of a pool.
         _ => Ok(true),
     };
-    Ok(!is_behind.map_err(failed)?)
+    is_behind.map_err(failed)
 }
 
 /// A connection to a database as it is, with whatever tables it has.
