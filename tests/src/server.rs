@@ -123,6 +123,11 @@ impl Server {
         &self.base_url
     }
 
+    /// Where the API listens, as `host:port`, also where a proxy is in front.
+    pub fn listen(&self) -> &str {
+        &self.listen
+    }
+
     /// The streaming address.
     pub fn stream_url(&self) -> &str {
         &self.stream_url
@@ -290,8 +295,13 @@ impl Server {
             panic!("the server did not start");
         };
         (self.base_url, self.stream_url) = addresses;
-        self.listen = socket_address(&self.base_url);
-        self.stream_listen = socket_address(&self.stream_url);
+    }
+
+    /// `eddyline` with these arguments on this server's data, ready to run.
+    pub fn operator_command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.eddyline(arguments);
+        command.args(self.data());
+        command
     }
 
     pub(crate) fn eddyline(&self, arguments: &[&str]) -> Command {
@@ -303,7 +313,7 @@ impl Server {
     }
 
     /// Where its data is.
-    pub(crate) fn data_directory(&self) -> PathBuf {
+    pub fn data_directory(&self) -> PathBuf {
         let ours = || self.home.directory.path().join("data");
         self.home.setting.data.clone().unwrap_or_else(ours)
     }
@@ -375,13 +385,6 @@ fn read_addresses(line: &str) -> Option<Addresses> {
     Some((find("base=")?.to_owned(), find("stream=")?.to_owned()))
 }
 
-fn socket_address(url: &str) -> String {
-    url.split('/')
-        .nth(2)
-        .expect("an address has a host")
-        .to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -390,7 +393,7 @@ mod tests {
     fn the_addresses_stand_in_one_line() {
         let line = "listening base=http://127.0.0.1:4000 stream=http://127.0.0.1:4001";
         let (base, stream) = read_addresses(line).unwrap();
-        assert_eq!(socket_address(&base), "127.0.0.1:4000");
+        assert_eq!(base, "http://127.0.0.1:4000");
         assert_eq!(stream, "http://127.0.0.1:4001");
         assert_eq!(read_addresses("starting"), None);
         let line = r#"{"message":"listening","base":"http://127.0.0.1:4000","stream":"http://127.0.0.1:4001"}"#;

@@ -26,7 +26,7 @@ pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
-pub(crate) use self::installation::{Completions, Healthcheck, Man};
+pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::status::StatusArgs;
@@ -90,6 +90,9 @@ pub(crate) enum Command {
     Check(Check),
     /// Show which servers run, what waits, and how the last backup went
     Status(StatusArgs),
+    /// Look for what is wrong with an installation: database, files, mail, proxy, clocks, limits
+    #[command(after_help = installation::DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Ask a running server whether it is ready, for containers and scripts
     #[command(after_help = installation::HEALTHCHECK_EXAMPLES)]
     Healthcheck(Healthcheck),

@@ -13,6 +13,7 @@ mod cli;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod files;
 mod healthcheck;
 mod logging;
@@ -37,7 +38,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{AdminCommand, Cli, Command};
 use crate::config::{ConfigError, Layer, Loaded, LogDirectives, Settings};
 use crate::logging::ProcessLog;
 
@@ -78,6 +79,7 @@ fn logs_json(command: &Command) -> bool {
         | Command::Restore(_)
         | Command::Check(_)
         | Command::Status(_)
+        | Command::Doctor(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
@@ -97,7 +99,16 @@ fn run(command: Command) -> Result<(), CommandError> {
             let loaded = config::load_for_demo(demo.options.layer, vars_os())?;
             block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
-        Command::Admin(admin) => {
+        Command::Admin(mut admin) => {
+            match &mut admin.command {
+                AdminCommand::CheckConfig(check) => {
+                    let mut flags = admin.options.layer;
+                    flags.extend(std::mem::take(&mut check.options.layer));
+                    return admin::check_config(flags, admin.config.path.as_deref(), admin.json);
+                }
+                AdminCommand::Mail(mail) => admin.options.layer.extend(mail.take_flags()),
+                AdminCommand::One(_) | AdminCommand::Batch => {}
+            }
             let settings = for_operator(admin.options.layer, admin.config.path.as_deref())?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
@@ -119,6 +130,10 @@ fn run(command: Command) -> Result<(), CommandError> {
         Command::Status(status) => {
             let settings = for_operator(status.options.layer, status.config.path.as_deref())?;
             block_on(status::run(settings, status.json))
+        }
+        Command::Doctor(doctor) => {
+            let settings = for_operator(doctor.options.layer, doctor.config.path.as_deref())?;
+            block_on(doctor::run(settings, doctor.json))
         }
         Command::Healthcheck(check) => {
             let settings = for_operator(check.options.layer, check.config.path.as_deref())?;

@@ -41,6 +41,10 @@ pub(crate) async fn run(
     outcome
 }
 
+/// What is to be said of a connection to the database that others can read.
+pub(crate) const EXPOSED: &str = "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
+     or sslmode=disable where this is meant";
+
 /// A server that is ready to accept.
 pub(crate) struct Node {
     app: App,
@@ -270,10 +274,7 @@ pub(crate) async fn open_store(settings: &Settings) -> Result<Store, CommandErro
     let store =
         tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??;
     if store.is_exposed() {
-        tracing::warn!(
-            "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
-             or sslmode=disable where this is meant"
-        );
+        tracing::warn!("{EXPOSED}");
     }
     Ok(store)
 }

@@ -97,7 +97,7 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
-        Some("backup" | "check" | "restore" | "status") => {
+        Some("backup" | "check" | "doctor" | "restore" | "status") => {
             // A server has made it.
             let _ = eddyline()
                 .args([
@@ -110,6 +110,10 @@ fn run_eddyline(words: &[String], data: &TempDir) {
                     directory,
                 ])
                 .output();
+            // No server is there for the doctor to ask.
+            command
+                .env("EDDYLINE_LISTEN", "127.0.0.1:1")
+                .env("EDDYLINE_STREAM_LISTEN", "127.0.0.1:2");
             let output = command.args(&words).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{words:?}: {said}");
