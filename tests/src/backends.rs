@@ -72,6 +72,11 @@ pub fn run<F: Future<Output = ()>>(
     block_on(test(server));
 }
 
+/// Runs a test that starts servers of its own.
+pub fn run_plain(test: impl Future<Output = ()>) {
+    block_on(test);
+}
+
 /// Runs a test to its end, which must come in time.
 pub(crate) fn block_on(test: impl Future<Output = ()>) {
     // What is sent by a task of the test is recorded as the test's.

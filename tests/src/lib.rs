@@ -32,7 +32,7 @@ pub mod snippets;
 mod tenant;
 mod web;
 
-pub use backends::run;
+pub use backends::{run, run_plain};
 pub use binary::eddyline;
 pub use caller::{Caller, PASSWORD};
 pub use certificate::Certificate;

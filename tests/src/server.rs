@@ -135,6 +135,11 @@ impl Server {
         &self.base_url
     }
 
+    /// Where the API listens, as `host:port`, also where a proxy is in front.
+    pub fn listen(&self) -> &str {
+        &self.listen
+    }
+
     /// The streaming address.
     pub fn stream_url(&self) -> &str {
         &self.stream_url
@@ -312,10 +317,6 @@ impl Server {
             panic!("the server did not start");
         };
         (self.base_url, self.stream_url) = addresses;
-        if !self.options.iter().any(|option| option == "--base-url") {
-            self.listen = socket_address(&self.base_url);
-            self.stream_listen = socket_address(&self.stream_url);
-        }
     }
 
     /// A command of the program on this server's data, ready to run.
@@ -337,7 +338,7 @@ impl Server {
     }
 
     /// Where its data is.
-    pub(crate) fn data_directory(&self) -> PathBuf {
+    pub fn data_directory(&self) -> PathBuf {
         let ours = || self.home.directory.path().join("data");
         self.home.setting.data.clone().unwrap_or_else(ours)
     }
@@ -436,13 +437,6 @@ fn read_addresses(line: &str) -> Option<Addresses> {
     Some((find("base=")?.to_owned(), find("stream=")?.to_owned()))
 }
 
-fn socket_address(url: &str) -> String {
-    url.split('/')
-        .nth(2)
-        .expect("an address has a host")
-        .to_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -451,7 +445,7 @@ mod tests {
     fn the_addresses_stand_in_one_line() {
         let line = "listening base=http://127.0.0.1:4000 stream=http://127.0.0.1:4001";
         let (base, stream) = read_addresses(line).unwrap();
-        assert_eq!(socket_address(&base), "127.0.0.1:4000");
+        assert_eq!(base, "http://127.0.0.1:4000");
         assert_eq!(stream, "http://127.0.0.1:4001");
         assert_eq!(read_addresses("starting"), None);
         let line = r#"{"message":"listening","base":"http://127.0.0.1:4000","stream":"http://127.0.0.1:4001"}"#;

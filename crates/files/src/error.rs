@@ -33,6 +33,61 @@ pub enum Error {
     Store(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// What is behind an [`Error::Store`], as far as the store or the network tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreTrouble {
+    /// The store is not reached, or does not answer.
+    Unreachable,
+    /// The clock of this machine and that of the store differ by too much.
+    Clock,
+    /// The store does not know the access key.
+    AccessKey,
+    /// The secret is not that of the access key.
+    Secret,
+    /// The bucket is in another region.
+    Region,
+    /// There is no such bucket.
+    Bucket,
+    /// The access key has no right to do this.
+    Permission,
+    /// Something else.
+    Other,
+}
+
+/// Codes of S3, and words of the client where there was no answer. The first that an error has
+/// counts.
+const SIGNS: &[(&str, StoreTrouble)] = &[
+    ("RequestTimeTooSkewed", StoreTrouble::Clock),
+    ("InvalidAccessKeyId", StoreTrouble::AccessKey),
+    ("NotSignedUp", StoreTrouble::AccessKey),
+    ("SignatureDoesNotMatch", StoreTrouble::Secret),
+    ("AuthorizationHeaderMalformed", StoreTrouble::Region),
+    ("PermanentRedirect", StoreTrouble::Region),
+    ("IllegalLocationConstraintException", StoreTrouble::Region),
+    ("NoSuchBucket", StoreTrouble::Bucket),
+    ("AccessDenied", StoreTrouble::Permission),
+    ("403 Forbidden", StoreTrouble::Permission),
+    ("error sending request", StoreTrouble::Unreachable),
+];
+
+impl Error {
+    /// What is behind an error of a store; `None` for other errors.
+    #[must_use]
+    pub fn store_trouble(&self) -> Option<StoreTrouble> {
+        let Self::Store(error) = self else {
+            return None;
+        };
+        let mut said = error.to_string();
+        let mut cause = error.source();
+        while let Some(error) = cause {
+            said.push_str(&error.to_string());
+            cause = error.source();
+        }
+        let sign = SIGNS.iter().find(|(sign, _)| said.contains(sign));
+        Some(sign.map_or(StoreTrouble::Other, |(_, trouble)| *trouble))
+    }
+}
+
 impl From<io::Error> for Error {
     fn from(error: io::Error) -> Self {
         match error.kind() {
@@ -46,6 +101,30 @@ impl From<io::Error> for Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_store_says_is_told_apart() {
+        for (said, trouble) in [
+            (
+                "Client error with status 403 Forbidden: <Error><Code>RequestTimeTooSkewed</Code>",
+                StoreTrouble::Clock,
+            ),
+            (
+                "Client error with status 403 Forbidden: <Error><Code>AccessDenied</Code>",
+                StoreTrouble::Permission,
+            ),
+            (
+                "error sending request for url (http://127.0.0.1:1/files)",
+                StoreTrouble::Unreachable,
+            ),
+            ("Server error with status 500", StoreTrouble::Other),
+        ] {
+            let outer = io::Error::other(io::Error::other(said));
+            let error = Error::Store(Box::new(outer));
+            assert_eq!(error.store_trouble(), Some(trouble), "{said}");
+        }
+        assert_eq!(Error::Full.store_trouble(), None);
+    }
 
     #[test]
     fn a_full_disk_is_told_apart() {

@@ -34,7 +34,7 @@ use url::Url;
 #[cfg(feature = "s3")]
 pub use bucket::{Bucket, BucketUpload, NamedObject};
 pub use content::Content;
-pub use error::Error;
+pub use error::{Error, StoreTrouble};
 pub use key::FileKey;
 pub use look::{MAX_DECODED_BYTES, MAX_DECODED_PIXELS, PictureInfo, THUMBNAIL_SIDE, Thumbnail};
 #[cfg(feature = "s3")]

@@ -9,6 +9,7 @@ use eddyline_model::policy::{FlowAction, MessageAction};
 use http::{Extensions, HeaderMap};
 
 use crate::Shared;
+use crate::forwarded::ForwardedState;
 use crate::path_params::PathParams;
 use crate::path_room;
 use crate::requester::{Requester, ResolvedRequester};
@@ -109,6 +110,11 @@ impl<S> RequestContext<S> {
             .proxies
             .client(&self.headers, &self.extensions)
             .addr
+    }
+
+    /// What became of the headers of a proxy.
+    pub(crate) fn forwarded(&self) -> ForwardedState {
+        self.shared.proxies.state(&self.headers, &self.extensions)
     }
 
     /// A segment of the path.

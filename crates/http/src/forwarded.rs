@@ -10,6 +10,7 @@ use eddyline_model::UserId;
 use http::header::{FORWARDED, HeaderName};
 use http::{Extensions, HeaderMap};
 use ipnet::IpNet;
+use serde::Serialize;
 
 use crate::peer::Peer;
 use crate::shared_addresses;
@@ -29,6 +30,18 @@ pub struct ClientInfo {
     pub addr: IpAddr,
     /// Whether the client used HTTPS; `None` when no trusted proxy says so.
     pub secure: Option<bool>,
+}
+
+/// What becomes of `Forwarded` and `X-Forwarded-For` in a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ForwardedState {
+    /// The request has neither.
+    None,
+    /// They come from a proxy that the operator has named.
+    Believed,
+    /// They come from somebody else, and count for nothing.
+    Ignored,
 }
 
 /// The proxies whose word is taken for where a request came from.
@@ -73,6 +86,17 @@ impl TrustedProxies {
             (true, true) => agreed(standard(), usual()).unwrap_or(peer),
             (true, false) => standard(),
             (false, _) => usual(),
+        }
+    }
+
+    /// What becomes of the headers of a proxy in a request.
+    pub(crate) fn state(&self, headers: &HeaderMap, extensions: &Extensions) -> ForwardedState {
+        let are_there = headers.contains_key(X_FORWARDED_FOR) || headers.contains_key(FORWARDED);
+        let peer = extensions.get::<Peer>().map(|peer| peer.addr.ip());
+        match (are_there, peer) {
+            (true, Some(peer)) if self.trusts(peer.to_canonical()) => ForwardedState::Believed,
+            (true, _) => ForwardedState::Ignored,
+            (false, _) => ForwardedState::None,
         }
     }
 

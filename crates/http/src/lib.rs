@@ -55,6 +55,7 @@ pub mod serve;
 mod shared_addresses;
 mod sources;
 mod stream;
+mod stream_probe;
 mod tabs;
 mod threads;
 mod uploads;

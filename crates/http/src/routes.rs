@@ -6,7 +6,7 @@ use std::sync::Arc;
 use eddyline_model::scopes::Scope::{Flow, Integration, Manage, Private};
 use eddyline_openapi::AllowedCallers;
 use eddyline_openapi::DescribeOperation as _;
-use eddyline_openapi::Shape::{Empty, Many, One, Stream};
+use eddyline_openapi::Shape::{Empty, Many, Media, One, Stream};
 use eddyline_openapi::response_headers::{COMMENTS, EVENT_ID, NEXT, STREAM_ID};
 use eddyline_openapi::tags::{self, Tag};
 use http::Method;
@@ -14,9 +14,9 @@ use http::Method;
 use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, messages, notifications, oauth,
-    organizations, private, push, reactions, read_marks, scim, sources, stream, tabs, threads,
-    users,
+    avatars, files, flow_users, flows, groups, health, invitations, media, messages, notifications,
+    oauth, organizations, private, push, reactions, read_marks, scim, sources, stream,
+    stream_probe, tabs, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -389,6 +389,15 @@ pub(crate) fn streams() -> Vec<Endpoint> {
             stream::one,
         ))
         .scopes(&[Flow]),
+        Endpoint::new(
+            Method::GET,
+            "/probe",
+            "probeStream",
+            "Three events within a second, which show what the proxies on the way do to a stream",
+            stream_probe::probe,
+        )
+        .uncompressed()
+        .answers(200, "Three events", Some(Media(&[media::EVENT_STREAM]))),
     ];
     tagged(tags::STREAMING, list).collect()
 }

@@ -22,7 +22,8 @@ use crate::serve::{FrameSource, WithDeadline, stream};
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 const EVENT_ID: HeaderName = HeaderName::from_static("event-id");
 const STREAM_ID: HeaderName = HeaderName::from_static("stream-id");
-const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+/// What nginx reads.
+pub(crate) const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
 /// What is asked of open streams.
 pub(crate) fn endpoints() -> Vec<Endpoint> {

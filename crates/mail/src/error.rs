@@ -55,15 +55,41 @@ pub struct SendError {
     /// for good, or the mail cannot be written. Everything else, such as a server that cannot be
     /// reached or does not accept our password, may be over in a while.
     pub permanent: bool,
+    /// What was being done.
+    pub step: SendStep,
     /// What happened, on one line, for the log. It may hold the recipient's address and an answer
     /// of the mail server, and never the mail's text.
     pub text: String,
 }
 
+/// What is done to send a mail, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SendStep {
+    /// The mail is written, or put into the folder.
+    Write,
+    /// The mail server is reached, and greets.
+    Connect,
+    /// The connection is encrypted.
+    Encrypt,
+    /// We sign in.
+    SignIn,
+    /// The server hears whom the mail is from.
+    Sender,
+    /// The server hears whom the mail is for.
+    Recipient,
+    /// The server takes the mail itself.
+    Content,
+}
+
 impl SendError {
+    pub(crate) fn at(step: SendStep, error: Self) -> Self {
+        Self { step, ..error }
+    }
+
     pub(crate) fn permanent(text: impl AsRef<str>) -> Self {
         Self {
             permanent: true,
+            step: SendStep::Write,
             text: one_line(text.as_ref(), TEXT),
         }
     }
@@ -71,6 +97,7 @@ impl SendError {
     pub(crate) fn temporary(text: impl AsRef<str>) -> Self {
         Self {
             permanent: false,
+            step: SendStep::Write,
             text: one_line(text.as_ref(), TEXT),
         }
     }

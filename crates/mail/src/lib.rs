@@ -33,6 +33,6 @@ mod smtp;
 pub mod texts;
 
 pub use config::{Config, Delivery, Security, SmtpConfig, SmtpCredentials, SmtpPassword};
-pub use error::{SendError, SetupError};
-pub use mailer::Mailer;
+pub use error::{SendError, SendStep, SetupError};
+pub use mailer::{Mailer, Receipt};
 pub use message::MailMessage;

@@ -1,6 +1,7 @@
 //! Sending mails.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -19,6 +20,20 @@ pub struct Mailer(Arc<Shared>);
 struct Shared {
     sender: FromMailbox,
     way: Way,
+}
+
+/// What became of a mail that was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Receipt {
+    /// A mail server has taken it.
+    Taken {
+        /// Its host and port.
+        server: String,
+        /// What it answered, on one line.
+        answer: String,
+    },
+    /// It is a file.
+    Written(PathBuf),
 }
 
 enum Way {
@@ -56,7 +71,7 @@ impl Mailer {
     ///
     /// # Errors
     /// When the mail was not sent, as far as we know; [`SendError`] says whether to try again.
-    pub async fn send(&self, message: &MailMessage) -> Result<(), SendError> {
+    pub async fn send(&self, message: &MailMessage) -> Result<Receipt, SendError> {
         #[expect(
             clippy::disallowed_methods,
             reason = "the Date header of a mail is the time of the machine"
@@ -64,13 +79,31 @@ impl Mailer {
         let now = SystemTime::now();
         match &self.0.way {
             Way::Smtp(smtp) => {
-                smtp.send(&compose(message, &self.0.sender, TextEncoding::Wire, now)?)
-                    .await
+                let answer = smtp
+                    .send(&compose(message, &self.0.sender, TextEncoding::Wire, now)?)
+                    .await?;
+                Ok(Receipt::Taken {
+                    server: smtp.server(),
+                    answer,
+                })
             }
             Way::Outbox(outbox) => {
                 let data = compose(message, &self.0.sender, TextEncoding::Readable, now)?.data;
-                put(outbox, message, data, now).await
+                put(outbox, message, data, now).await.map(Receipt::Written)
             }
+        }
+    }
+
+    /// Does what comes before a mail: reaches the mail server, encrypts the connection and signs
+    /// in, on a connection of its own. Nothing is sent. Takes 60 seconds at most. A folder for
+    /// mails is not looked at.
+    ///
+    /// # Errors
+    /// When that fails; [`SendError::step`] says where.
+    pub async fn check(&self) -> Result<(), SendError> {
+        match &self.0.way {
+            Way::Smtp(smtp) => smtp.check().await,
+            Way::Outbox(_) => Ok(()),
         }
     }
 }
@@ -80,7 +113,7 @@ async fn put(
     message: &MailMessage,
     data: String,
     now: SystemTime,
-) -> Result<(), SendError> {
+) -> Result<PathBuf, SendError> {
     let (folder, id) = (Arc::clone(outbox), message.id.clone());
     let done = tokio::task::spawn_blocking(move || folder.put(&id, data.as_bytes(), now)).await;
     let failed = |why: String| {
@@ -93,7 +126,7 @@ async fn put(
         .map_err(|error| failed(error.to_string()))?
         .map_err(|error| failed(error.to_string()))?;
     tracing::info!(to = %message.to, path = %path.display(), "no mail server is set up; mail is in the outbox");
-    Ok(())
+    Ok(path)
 }
 
 impl fmt::Debug for Mailer {

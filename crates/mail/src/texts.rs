@@ -36,6 +36,21 @@ pub struct InvitationMail<'a> {
     pub days: u32,
 }
 
+/// A mail by which an operator sees whether mail goes out.
+pub fn test(id: impl Into<String>, to: &str, web_url: &str) -> MailMessage {
+    MailMessage {
+        to: to.to_owned(),
+        to_name: None,
+        subject: "Test of Eddyline's mail".to_owned(),
+        text: format!(
+            "An operator of {} sent this mail to see whether mail goes out. It does.\n\n\
+             You need not do anything.\n",
+            one_line(web_url, ADDRESS)
+        ),
+        id: id.into(),
+    }
+}
+
 /// An invitation to a flow, to somebody who need not have an account.
 pub fn invitation(id: impl Into<String>, invitation: &InvitationMail<'_>) -> MailMessage {
     let InvitationMail {

@@ -2,10 +2,12 @@
 
 mod applications;
 mod batch;
+mod check_config;
 mod domains;
 mod flows;
 mod groups;
 pub(crate) mod list;
+mod mail;
 mod organizations;
 mod place;
 mod scim;
@@ -17,6 +19,8 @@ use std::fmt::Display;
 
 use eddyline_app::{App, Error, ErrorKind, FilesConfig};
 use eddyline_model::names::InvalidName;
+
+pub(crate) use self::check_config::run as check_config;
 use serde::Serialize;
 
 use crate::cli::{AdminCommand, OneCommand};
@@ -37,6 +41,9 @@ pub(crate) async fn run(
     let outcome = match command {
         AdminCommand::One(command) => operator.carry_out(command).await,
         AdminCommand::Batch => batch::run(&mut operator).await,
+        AdminCommand::Mail(command) => mail::run(&operator.settings, command, json).await,
+        // It comes before there are settings.
+        AdminCommand::CheckConfig(_) => Ok(()),
     };
     if let Some(app) = operator.app {
         app.close().await;

@@ -4,6 +4,6 @@ mod place;
 mod schedule;
 mod state;
 
-pub(crate) use self::place::{BackupTarget, folder_of, source};
+pub(crate) use self::place::{BackupTarget, folder_of, open_place, source};
 pub(crate) use self::schedule::BackupTaker;
 pub(crate) use self::state::{BackupFailure, BackupState, LastBackup};

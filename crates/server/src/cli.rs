@@ -29,7 +29,7 @@ pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
-pub(crate) use self::installation::{Completions, Healthcheck, Man};
+pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
@@ -104,6 +104,9 @@ pub(crate) enum Command {
     Move(MoveArgs),
     /// Show which servers run, what waits, and how the last backup went
     Status(StatusArgs),
+    /// Look for what is wrong with an installation: database, files, mail, proxy, clocks, limits
+    #[command(after_help = installation::DOCTOR_EXAMPLES)]
+    Doctor(DoctorArgs),
     /// Ask a running server whether it is ready, for containers and scripts
     #[command(after_help = installation::HEALTHCHECK_EXAMPLES)]
     Healthcheck(Healthcheck),

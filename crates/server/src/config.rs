@@ -4,6 +4,7 @@
 //! To add an option, write it into the table in `options.rs` and describe it in
 //! `docs/configuration.md`; a test compares the two.
 
+mod examination;
 mod lifetimes;
 mod options;
 #[cfg(test)]
@@ -14,6 +15,7 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::examination::{ConfigExamination, EffectiveOption, examine};
 use self::options::layers::{Environment, Layers, read_file, similar};
 pub(crate) use self::options::layers::{Layer, Origin};
 pub(crate) use self::options::{OPTIONS, OptionSpec, Settings};
@@ -106,6 +108,9 @@ pub(crate) enum ConfigError {
         /// What is wrong, and where.
         source: toml::de::Error,
     },
+    /// Mistakes that were told one by one already.
+    #[error("{}", match .0 { 1 => "1 mistake in the configuration".to_owned(), count => format!("{count} mistakes in the configuration") })]
+    Counted(usize),
     /// A file that this user may not read.
     #[error(transparent)]
     Denied(#[from] Denied),
@@ -231,27 +236,40 @@ fn read_default_file(flags: &Layer, environment: &Layer) -> Result<Layer, Config
 
 fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
     let settings = Settings::merge(layers)?;
-    let needs = |given: &str, missing: &str| match (layers.origin(given), layers.origin(missing)) {
-        (Some(origin), None) => Err(ConfigError::Wrong {
-            origin: origin.clone(),
-            problem: format!("{missing} must be given as well"),
+    match contradictions(layers, &settings).into_iter().next() {
+        Some(wrong) => Err(wrong),
+        None => Ok(Loaded {
+            settings,
+            remarks: remarks(unknown),
         }),
-        _ => Ok(()),
+    }
+}
+
+/// What options that are right by themselves get wrong together.
+fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
+    let mut wrong = Vec::new();
+    let mut needs = |given: &str, missing: &str| {
+        if let (Some(origin), None) = (layers.origin(given), layers.origin(missing)) {
+            wrong.push(ConfigError::Wrong {
+                origin: origin.clone(),
+                problem: format!("{missing} must be given as well"),
+            });
+        }
     };
-    needs("tls_cert", "tls_key")?;
-    needs("tls_key", "tls_cert")?;
-    needs("smtp_host", "mail_from")?;
-    needs("smtp_user", "smtp_password")?;
-    needs("smtp_password", "smtp_user")?;
+    needs("tls_cert", "tls_key");
+    needs("tls_key", "tls_cert");
+    needs("smtp_host", "mail_from");
+    needs("smtp_user", "smtp_password");
+    needs("smtp_password", "smtp_user");
     for key in ["smtp_port", "smtp_security", "smtp_user", "smtp_ca"] {
-        needs(key, "smtp_host")?;
+        needs(key, "smtp_host");
     }
     for key in [
         "files_s3_region",
         "files_s3_access_key",
         "files_s3_secret_key",
     ] {
-        needs("files_s3_bucket", key)?;
+        needs("files_s3_bucket", key);
     }
     for key in [
         "files_s3_endpoint",
@@ -259,11 +277,11 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
         "files_s3_access_key",
         "files_s3_secret_key",
     ] {
-        needs(key, "files_s3_bucket")?;
+        needs(key, "files_s3_bucket");
     }
-    needs("backup_to", "backup_recipient")?;
+    needs("backup_to", "backup_recipient");
     for key in ["backup_s3_region", "backup_s3_secret_key"] {
-        needs("backup_s3_access_key", key)?;
+        needs("backup_s3_access_key", key);
     }
     for key in [
         "backup_s3_endpoint",
@@ -271,7 +289,7 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
         "backup_s3_secret_key",
         "backup_s3_allow_http",
     ] {
-        needs(key, "backup_s3_access_key")?;
+        needs(key, "backup_s3_access_key");
     }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
@@ -280,9 +298,14 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
             settings.listen
         );
         if let Some(origin) = origin.cloned() {
-            return Err(ConfigError::Wrong { origin, problem });
+            wrong.push(ConfigError::Wrong { origin, problem });
         }
     }
+    wrong
+}
+
+/// What is said of variables that are not known.
+fn remarks(unknown: &[String]) -> Vec<String> {
     let remarks = unknown.iter().map(|name| {
         let hint = similar(name).map(|option| format!("; did you mean {}?", option.variable()));
         format!(
@@ -290,10 +313,7 @@ fn finish(layers: &Layers, unknown: &[String]) -> Result<Loaded, ConfigError> {
             hint.unwrap_or_default()
         )
     });
-    Ok(Loaded {
-        settings,
-        remarks: remarks.collect(),
-    })
+    remarks.collect()
 }
 
 /// What the server needs to speak HTTPS.

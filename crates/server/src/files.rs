@@ -1,5 +1,7 @@
 //! Where files are kept.
 
+use std::path::PathBuf;
+
 use eddyline_app::{FileQuotas, FilesConfig};
 use eddyline_files::Files;
 
@@ -9,10 +11,9 @@ use crate::config::Settings;
 /// Opens the place for files: a store, or a folder, which is made when there is none.
 pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, CommandError> {
     let place = match &settings.files_s3_bucket {
-        Some(bucket) => in_store(settings, bucket)?,
+        Some(bucket) => in_store(settings, bucket, Some(spool(settings)))?,
         None => {
-            let ours = || settings.data_dir.join("files");
-            let folder = settings.files.clone().unwrap_or_else(ours);
+            let folder = folder(settings);
             Files::in_folder(&folder).map_err(|error| {
                 format!(
                     "cannot make the folder {} for files: {error}",
@@ -32,8 +33,25 @@ pub(crate) fn open(settings: &Settings) -> Result<FilesConfig, CommandError> {
     })
 }
 
+/// The folder of the files, where they are not in a store.
+pub(crate) fn folder(settings: &Settings) -> PathBuf {
+    let ours = || settings.data_dir.join("files");
+    settings.files.clone().unwrap_or_else(ours)
+}
+
+/// The folder where uploads are put aside until a store has them.
+pub(crate) fn spool(settings: &Settings) -> PathBuf {
+    settings.data_dir.join("uploads")
+}
+
+/// The files in a store. Uploads are put aside in `spool`, which is made, or where the system has
+/// its temporary files.
 #[cfg(feature = "s3")]
-fn in_store(settings: &Settings, bucket: &str) -> Result<Files, CommandError> {
+pub(crate) fn in_store(
+    settings: &Settings,
+    bucket: &str,
+    spool: Option<PathBuf>,
+) -> Result<Files, CommandError> {
     let given = |text: &Option<String>| text.clone().unwrap_or_default();
     let config = eddyline_files::S3Config {
         bucket: bucket.to_owned(),
@@ -49,14 +67,18 @@ fn in_store(settings: &Settings, bucket: &str) -> Result<Files, CommandError> {
             .map_or("", |secret| secret.expose())
             .to_owned(),
         allow_http: settings.files_s3_allow_http.0,
-        spool: Some(settings.data_dir.join("uploads")),
+        spool,
     };
     Files::in_s3(&config)
         .map_err(|error| format!("the store of files cannot be used: {error}").into())
 }
 
 #[cfg(not(feature = "s3"))]
-fn in_store(_: &Settings, bucket: &str) -> Result<Files, CommandError> {
+pub(crate) fn in_store(
+    _: &Settings,
+    bucket: &str,
+    _: Option<PathBuf>,
+) -> Result<Files, CommandError> {
     Err(format!(
         "files_s3_bucket: this server was built without stores (feature s3), so {bucket} cannot be used"
     )

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use eddyline_app::Mailing;
 use eddyline_mail::{
-    Config, Delivery, Mailer, Security, SmtpConfig, SmtpCredentials, SmtpPassword,
+    Config, Delivery, Mailer, Security, SendStep, SmtpConfig, SmtpCredentials, SmtpPassword,
 };
 
 use crate::CommandError;
@@ -34,19 +34,64 @@ pub(crate) fn mailing(settings: &Settings) -> Result<Mailing, CommandError> {
 
 /// Says in the log where mail will be found, if no mail server takes it.
 pub(crate) fn tell_about_outbox(settings: &Settings) -> Result<(), CommandError> {
-    if settings.smtp_host.is_none() {
-        let folder = outbox(settings)?;
-        tracing::warn!(
-            "no mail server is set up (smtp_host); mail is put into {}",
-            folder.display()
-        );
+    if let Some(remark) = remark_on_outbox(settings)? {
+        tracing::warn!("{remark}");
     }
     Ok(())
+}
+
+/// What is to be said where no mail server takes mail.
+pub(crate) fn remark_on_outbox(settings: &Settings) -> Result<Option<String>, CommandError> {
+    if settings.smtp_host.is_some() {
+        return Ok(None);
+    }
+    let folder = outbox(settings)?;
+    Ok(Some(format!(
+        "no mail server is set up (smtp_host); mail is put into {}",
+        folder.display()
+    )))
 }
 
 /// Where mail is put when no mail server takes it.
 pub(crate) fn outbox(settings: &Settings) -> Result<PathBuf, CommandError> {
     Ok(std::path::absolute(settings.data_dir.join(OUTBOX))?)
+}
+
+/// What failed where this step did, in words that follow a colon well.
+pub(crate) fn failed_step(step: SendStep) -> &'static str {
+    match step {
+        SendStep::Write => "the mail could not be written",
+        SendStep::Connect => "connecting failed",
+        SendStep::Encrypt => "TLS failed",
+        SendStep::SignIn => "signing in failed",
+        SendStep::Sender => "the sender was refused",
+        SendStep::Recipient => "the recipient was refused",
+        SendStep::Content => "the mail was refused",
+    }
+}
+
+/// What to do where this step fails.
+pub(crate) fn advice(step: SendStep) -> &'static str {
+    match step {
+        SendStep::Write => {
+            "Give an address that mail can go to, and make sure that the folder of mail can be written to."
+        }
+        SendStep::Connect => {
+            "Check smtp_host and smtp_port, and whether a firewall lets the connection out."
+        }
+        SendStep::Encrypt => {
+            "Check smtp_security (starttls, tls or none), and that the certificate of the mail server is for smtp_host; \
+             name its authority with smtp_ca where that is your own."
+        }
+        SendStep::SignIn => "Check smtp_user and smtp_password.",
+        SendStep::Sender => {
+            "Check mail_from: the mail server must let this account send from that address."
+        }
+        SendStep::Recipient => {
+            "Check the address; the mail server does not deliver to it, or relays only for who signs in (smtp_user)."
+        }
+        SendStep::Content => "Read the answer of the mail server, and look into its log.",
+    }
 }
 
 fn smtp(host: &str, settings: &Settings) -> SmtpConfig {

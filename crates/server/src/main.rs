@@ -13,6 +13,7 @@ mod cli;
 mod completions;
 mod config;
 mod demo;
+mod doctor;
 mod export;
 mod files;
 mod healthcheck;
@@ -43,7 +44,7 @@ use std::time::Duration;
 
 use clap::Parser as _;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{AdminCommand, Cli, Command};
 use crate::config::{ConfigError, Layer, Loaded, LogDirectives, Settings};
 use crate::logging::ProcessLog;
 use crate::sockets::PassedSockets;
@@ -88,6 +89,7 @@ fn logs_json(command: &Command) -> bool {
         | Command::Status(_)
         | Command::Export(_)
         | Command::Verify(_)
+        | Command::Doctor(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
         | Command::Man(_) => false,
@@ -110,7 +112,16 @@ fn run(command: Command) -> Result<(), CommandError> {
             let loaded = config::load_for_demo(demo.options.layer, vars_os())?;
             block_on(demo::run(log_from_here(loaded, None)?.0, keep))
         }
-        Command::Admin(admin) => {
+        Command::Admin(mut admin) => {
+            match &mut admin.command {
+                AdminCommand::CheckConfig(check) => {
+                    let mut flags = admin.options.layer;
+                    flags.extend(std::mem::take(&mut check.options.layer));
+                    return admin::check_config(flags, admin.config.path.as_deref(), admin.json);
+                }
+                AdminCommand::Mail(mail) => admin.options.layer.extend(mail.take_flags()),
+                AdminCommand::One(_) | AdminCommand::Batch => {}
+            }
             let settings = where_data_is(admin.options.layer, admin.config.path.as_deref())?;
             block_on(admin::run(settings, admin.command, admin.json))
         }
@@ -143,6 +154,12 @@ fn run(command: Command) -> Result<(), CommandError> {
         Command::Status(status) => {
             let settings = where_data_is(status.options.layer, status.config.path.as_deref())?;
             block_on(status::run(settings, status.json))
+        }
+        Command::Doctor(doctor) => {
+            let settings = for_operator(doctor.options.layer, doctor.config.path.as_deref())?;
+            // What keeps it from being found out is for the doctor to say.
+            let settings = moved::follow(settings.clone()).unwrap_or(settings);
+            block_on(doctor::run(settings, doctor.json))
         }
         Command::Healthcheck(check) => {
             let settings = for_operator(check.options.layer, check.config.path.as_deref())?;

@@ -220,6 +220,18 @@ pub(crate) fn listening(addresses: &Addresses, metrics: Option<SocketAddr>, json
     };
 }
 
+/// The time of this machine.
+pub(crate) fn machine_time() -> Timestamp {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "log lines and checks show the time of the machine"
+    )]
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}
+
 /// A line of a log in JSON, in the shape of those that the log itself writes.
 #[derive(Serialize)]
 struct LogLine<'a> {
@@ -231,16 +243,8 @@ struct LogLine<'a> {
 
 impl<'a> LogLine<'a> {
     fn now(level: &'static str, message: &'a str) -> Self {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "log lines show the time of the machine"
-        )]
-        let since = SystemTime::now()
-            .duration_since(UNIX_EPOCH)
-            .unwrap_or_default();
-        let now = Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX));
         Self {
-            timestamp: now.to_string(),
+            timestamp: machine_time().to_string(),
             level,
             message,
             target: "eddyline",

@@ -104,6 +104,9 @@ impl Entrance {
         })
     }
 }
+/// What is to be said of a connection to the database that others can read.
+pub(crate) const EXPOSED: &str = "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
+     or sslmode=disable where this is meant";
 
 /// A server that is ready to accept.
 pub(crate) struct Node {
@@ -353,10 +356,7 @@ async fn open_store(settings: &Settings, upgrade: bool) -> Result<Store, Command
     let store =
         tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options)).await??;
     if store.is_exposed() {
-        tracing::warn!(
-            "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
-             or sslmode=disable where this is meant"
-        );
+        tracing::warn!("{EXPOSED}");
     }
     Ok(store)
 }

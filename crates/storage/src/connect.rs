@@ -321,14 +321,7 @@ pub(crate) fn exists(location: &Location) -> Result<bool> {
             ))),
         },
         #[cfg(feature = "postgres")]
-        Location::Postgres(route) => {
-            use diesel::RunQueryDsl as _;
-            let found = diesel::sql_query(
-                "select to_regclass('__diesel_schema_migrations') is not null as found",
-            )
-            .get_result::<ExistsRow>(&mut connect_postgres(route)?)?;
-            Ok(found.found)
-        }
+        Location::Postgres(route) => has_postgres_tables(&mut connect_postgres(route)?),
     }
 }
 
@@ -345,6 +338,15 @@ where
         true => Err(Error::IncompleteMove),
         false => Ok(()),
     }
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn has_postgres_tables(c: &mut diesel::PgConnection) -> Result<bool> {
+    use diesel::RunQueryDsl as _;
+    let found =
+        diesel::sql_query("select to_regclass('__diesel_schema_migrations') is not null as found")
+            .get_result::<ExistsRow>(c)?;
+    Ok(found.found)
 }
 
 #[derive(diesel::QueryableByName)]

@@ -58,6 +58,7 @@ mod flows;
 mod grants;
 mod groups;
 mod identities;
+mod inspection;
 mod invitations;
 mod lists;
 mod live;
@@ -113,6 +114,9 @@ pub use files::COUNTED_FILE_BYTES;
 pub use flows::{NewFlowRow, TabKind};
 pub use grants::GrantsOf;
 pub use identities::ProvidedQuery;
+#[cfg(feature = "postgres")]
+pub use inspection::PostgresSettings;
+pub use inspection::{DatabaseSettings, EnabledProvider, Inspection, SqliteSettings, TableState};
 pub use invitations::{AddressOwner, NewInvitations};
 pub use lists::MessagePage;
 pub use log::{LogFilter, LogPage};

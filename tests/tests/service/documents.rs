@@ -8,7 +8,7 @@ use std::path::Path;
 use eddyline_tests::snippets::{self, Block};
 
 mod commands;
-mod proxies;
+pub(crate) mod proxies;
 mod requests;
 mod settings;
 

@@ -15,6 +15,7 @@ mod callers;
 mod command_line;
 mod comments;
 mod deleted;
+mod doctor;
 mod documents;
 mod edits;
 mod ended_credentials;

@@ -245,12 +245,12 @@ impl MailWorker {
     async fn send(&self, mail: QueuedMail, message: MailMessage) -> DeliveryOutcome {
         let outcome = self.mailing.mailer.send(&message).await;
         let until = match &outcome {
-            Ok(()) => None,
+            Ok(_) => None,
             Err(error) => self.again(&mail, error),
         };
         let deliveries = &self.mail.metrics.deliveries;
         match (&outcome, until) {
-            (Ok(()), _) => deliveries.note_sent(),
+            (Ok(_), _) => deliveries.note_sent(),
             (Err(_), Some(_)) => deliveries.note_failed(DeliveryFailure::Postponed),
             (Err(_), None) => deliveries.note_failed(DeliveryFailure::GivenUp),
         }

@@ -1,6 +1,7 @@
 //! Connecting to a mail server, with encryption and signing in.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, ServerName};
 
 use crate::config::{Security, SmtpConfig};
-use crate::error::SetupError;
+use crate::error::{SendStep, SetupError};
 
 /// What connecting to one address of the server may take.
 pub(super) const CONNECT: Duration = Duration::from_secs(15);
@@ -60,7 +61,7 @@ impl SmtpServer {
     }
 
     /// Makes a connection that is encrypted and signed in as configured.
-    pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, Error> {
+    pub(super) async fn connect(&self) -> Result<AsyncSmtpConnection, (SendStep, Error)> {
         let address = (self.host.as_str(), self.port);
         let wrapper = match &self.encryption {
             Encryption::Tls(tls) => Some(tls.clone()),
@@ -68,17 +69,36 @@ impl SmtpServer {
         };
         let mut client =
             AsyncSmtpConnection::connect_tokio1(address, Some(CONNECT), &self.hello, wrapper, None)
-                .await?;
+                .await
+                .map_err(|error| (opening_step(&error), error))?;
         if let Encryption::StartTls(tls) = &self.encryption {
-            client.starttls(tls.clone(), &self.hello).await?;
+            client
+                .starttls(tls.clone(), &self.hello)
+                .await
+                .map_err(|error| (SendStep::Encrypt, error))?;
         }
         if let Some(credentials) = &self.credentials {
             client
                 .auth(&[Mechanism::Plain, Mechanism::Login], credentials)
-                .await?;
+                .await
+                .map_err(|error| (SendStep::SignIn, error))?;
         }
         Ok(client)
     }
+}
+
+/// What failed of a connection that may be encrypted from its first byte: an error of TLS is one of
+/// the socket's, with the data that came.
+fn opening_step(error: &Error) -> SendStep {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        let of_socket = error.downcast_ref::<io::Error>();
+        if of_socket.is_some_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+            return SendStep::Encrypt;
+        }
+        cause = error.source();
+    }
+    SendStep::Connect
 }
 
 impl fmt::Display for SmtpServer {

@@ -20,7 +20,8 @@ use tokio::time::timeout;
 
 use crate::compose::Composed;
 use crate::config::SmtpConfig;
-use crate::error::{SendError, SetupError};
+use crate::error::{SendError, SendStep, SetupError};
+use crate::line::one_line;
 use connect::{CONNECT, SmtpServer};
 use pool::{SmtpConnection, SmtpPool};
 
@@ -28,6 +29,8 @@ use pool::{SmtpConnection, SmtpPool};
 const MESSAGE_TIME: Duration = Duration::from_secs(60);
 /// Mails on their way at once. Mail servers dislike clients with many connections.
 const CONNECTIONS: usize = 4;
+/// Characters of a server's answer that are kept.
+const ANSWER: usize = 300;
 /// "Authentication required" (RFC 4954): about us, and not about the recipient.
 const SIGN_IN_FIRST: u16 = 530;
 
@@ -54,33 +57,49 @@ impl Smtp {
         self.server.to_string()
     }
 
-    pub(crate) async fn send(&self, message: &Composed) -> Result<(), SendError> {
+    /// Gives what the server answered when it took the mail.
+    pub(crate) async fn send(&self, message: &Composed) -> Result<String, SendError> {
         let _turn = self.turns.acquire().await.expect("it is never closed");
         // A time-out drops the connection with whatever was said on it.
         timeout(MESSAGE_TIME, self.deliver(message))
             .await
-            .unwrap_or_else(|_| {
-                let seconds = MESSAGE_TIME.as_secs();
-                Err(SendError::temporary(format!(
-                    "the mail server {} took over {seconds} s",
-                    self.server
-                )))
-            })
+            .unwrap_or_else(|_| Err(self.too_slow(SendStep::Content)))
     }
 
-    async fn deliver(&self, message: &Composed) -> Result<(), SendError> {
-        let mut connection = self.connection().await.map_err(|error| {
-            SendError::temporary(format!(
-                "no session with the mail server {}: {}",
-                self.server,
-                text(&error)
-            ))
-        })?;
+    /// Makes a connection as for a mail, and ends it.
+    pub(crate) async fn check(&self) -> Result<(), SendError> {
+        let connecting = timeout(MESSAGE_TIME, self.server.connect());
+        let connected = connecting
+            .await
+            .map_err(|_| self.too_slow(SendStep::Connect))?;
+        let client = connected.map_err(|failure| self.no_session(&failure))?;
+        pool::quit(SmtpConnection::new(client)).await;
+        Ok(())
+    }
+
+    fn too_slow(&self, step: SendStep) -> SendError {
+        let seconds = MESSAGE_TIME.as_secs();
+        let text = format!("the mail server {} took over {seconds} s", self.server);
+        SendError::at(step, SendError::temporary(text))
+    }
+
+    fn no_session(&self, (step, error): &(SendStep, Error)) -> SendError {
+        let text = format!(
+            "no session with the mail server {}: {}",
+            self.server,
+            text(error)
+        );
+        SendError::at(*step, SendError::temporary(text))
+    }
+
+    async fn deliver(&self, message: &Composed) -> Result<String, SendError> {
+        let connection = self.connection().await;
+        let mut connection = connection.map_err(|failure| self.no_session(&failure))?;
         connection.messages += 1;
         let outcome = hand_over(&mut connection.client, &self.sender, message).await;
         if outcome
             .as_ref()
-            .map_or_else(|failure| failure.answered, |()| true)
+            .map_or_else(|failure| failure.answered, |_| true)
         {
             self.pool.park(connection);
         }
@@ -88,7 +107,7 @@ impl Smtp {
     }
 
     /// A connection that is ready for a mail.
-    async fn connection(&self) -> Result<SmtpConnection, Error> {
+    async fn connection(&self) -> Result<SmtpConnection, (SendStep, Error)> {
         while let Some(mut connection) = self.pool.take() {
             // Shows that the server is still there, and makes it forget what a refused mail left.
             let reset = timeout(CONNECT, connection.client.command(Rset)).await;
@@ -111,7 +130,7 @@ async fn hand_over(
     client: &mut AsyncSmtpConnection,
     sender: &Address,
     message: &Composed,
-) -> Result<(), SmtpFailure> {
+) -> Result<String, SmtpFailure> {
     let mut options = Vec::new();
     if !message.to.user().is_ascii() {
         if !client
@@ -123,7 +142,7 @@ async fn hand_over(
                 message.to
             );
             return Err(SmtpFailure {
-                error: SendError::permanent(text),
+                error: SendError::at(SendStep::Recipient, SendError::permanent(text)),
                 answered: true,
             });
         }
@@ -134,20 +153,24 @@ async fn hand_over(
     client
         .command(Mail::new(Some(sender.clone()), options))
         .await
-        .map_err(|e| SmtpFailure::temporary(&e))?;
+        .map_err(|e| SmtpFailure::temporary(SendStep::Sender, &e))?;
     client
         .command(Rcpt::new(message.to.clone(), Vec::new()))
         .await
-        .map_err(|e| SmtpFailure::of(&e))?;
+        .map_err(|e| SmtpFailure::of(SendStep::Recipient, &e))?;
     client
         .command(Data)
         .await
-        .map_err(|e| SmtpFailure::of(&e))?;
-    client
+        .map_err(|e| SmtpFailure::of(SendStep::Content, &e))?;
+    let taken = client
         .command(content(&message.data))
         .await
-        .map_err(|e| SmtpFailure::of(&e))?;
-    Ok(())
+        .map_err(|e| SmtpFailure::of(SendStep::Content, &e))?;
+    let said: Vec<&str> = taken.message().collect();
+    Ok(one_line(
+        &format!("{} {}", taken.code(), said.join(" ")),
+        ANSWER,
+    ))
 }
 
 /// The mail with its end mark, and with a dot doubled where it begins a line (RFC 5321, section
@@ -164,25 +187,33 @@ fn content(data: &str) -> String {
 
 impl SmtpFailure {
     /// What came of a command that is about the mail or its recipient.
-    fn of(error: &Error) -> Self {
-        let about_us = error
-            .status()
-            .is_some_and(|code| u16::from(code) == SIGN_IN_FIRST);
-        if error.is_permanent() && !about_us {
+    fn of(step: SendStep, error: &Error) -> Self {
+        if error.is_permanent() && !wants_sign_in(error) {
             return Self {
-                error: SendError::permanent(text(error)),
+                error: SendError::at(step, SendError::permanent(text(error))),
                 answered: true,
             };
         }
-        Self::temporary(error)
+        Self::temporary(step, error)
     }
 
-    fn temporary(error: &Error) -> Self {
+    fn temporary(step: SendStep, error: &Error) -> Self {
+        let step = if wants_sign_in(error) {
+            SendStep::SignIn
+        } else {
+            step
+        };
         Self {
-            error: SendError::temporary(text(error)),
+            error: SendError::at(step, SendError::temporary(text(error))),
             answered: error.status().is_some(),
         }
     }
+}
+
+fn wants_sign_in(error: &Error) -> bool {
+    error
+        .status()
+        .is_some_and(|code| u16::from(code) == SIGN_IN_FIRST)
 }
 
 /// What the server said, or what else happened.

@@ -117,6 +117,6 @@ async fn sweep(pool: Weak<SmtpPool>, mut due: Instant) {
 }
 
 /// Takes leave of the server. It is of no interest whether that succeeds.
-async fn quit(mut connection: SmtpConnection) {
+pub(super) async fn quit(mut connection: SmtpConnection) {
     let _ = timeout(GOODBYE, connection.client.quit()).await;
 }

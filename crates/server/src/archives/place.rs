@@ -109,7 +109,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 
 /// Opens a place for archives. A folder is made when it is missing, in one that is there: the disk of
 /// a longer path may not be mounted.
-pub(super) fn open_place(
+pub(crate) fn open_place(
     settings: &Settings,
     place: &BackupPlace,
 ) -> Result<ArchivePlace, CommandError> {

@@ -9,6 +9,7 @@ use eddyline_model::time::InvalidDay;
 
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
+use super::installation::{CheckConfigArgs, MailCommand};
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
 
@@ -20,6 +21,11 @@ pub(crate) enum AdminCommand {
     /// Run commands from the standard input, one a line, until it ends
     #[command(after_help = BATCH_EXAMPLES)]
     Batch,
+    /// Show the configuration as the server reads it, with everything that is wrong with it
+    CheckConfig(CheckConfigArgs),
+    /// How mail goes out
+    #[command(subcommand, disable_help_subcommand = true)]
+    Mail(MailCommand),
 }
 
 const BATCH_EXAMPLES: &str = "\

@@ -66,6 +66,30 @@ impl Selection for AdminOptions {
     const GLOBAL: bool = true;
 }
 
+/// All options but those of [`AdminOptions`], which a command below `admin` has already.
+pub(crate) enum CheckConfigOptions {}
+
+impl Selection for CheckConfigOptions {
+    const GROUPS: &[OptionGroup] = &[
+        OptionGroup::Addresses,
+        OptionGroup::Protocol,
+        OptionGroup::Https,
+        OptionGroup::Mail,
+        OptionGroup::Files,
+        OptionGroup::Backups,
+        OptionGroup::Applications,
+        OptionGroup::Limits,
+        OptionGroup::Logging,
+    ];
+}
+
+/// How mail goes out.
+pub(crate) enum MailOptions {}
+
+impl Selection for MailOptions {
+    const GROUPS: &[OptionGroup] = &[OptionGroup::Mail];
+}
+
 /// Where all data is, with the files.
 pub(crate) enum BackupOptions {}
 

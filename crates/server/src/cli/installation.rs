@@ -1,13 +1,15 @@
 //! `eddyline completions`, `eddyline man` and `eddyline healthcheck`: what packages and containers
-//! need of the program.
+//! need of the program; and what finds mistakes of an installation.
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use clap_complete::Shell;
 use http::Uri;
 
-use super::{AdminOptions, ConfigFile, Flags};
+use super::flags::{CheckConfigOptions, MailOptions};
+use super::{AdminOptions, ConfigFile, Flags, ServeOptions};
+use crate::config::Layer;
 
 pub(super) const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -57,4 +59,55 @@ pub(crate) struct Healthcheck {
     /// path it is asked for /readyz
     #[arg(value_name = "URL")]
     pub(crate) url: Option<Uri>,
+}
+
+pub(super) const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  eddyline doctor --config /etc/eddyline/eddyline.toml
+  eddyline doctor --data-dir /var/lib/eddyline --json
+
+The status is 0 when nothing is wrong, also where something is to be looked at, and 1 otherwise.";
+
+/// `eddyline doctor`
+#[derive(Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) options: Flags<ServeOptions>,
+    #[command(flatten)]
+    pub(crate) config: ConfigFile,
+    /// Answer with one JSON object on a line for each finding, for scripts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `eddyline admin check-config`
+#[derive(Args)]
+pub(crate) struct CheckConfigArgs {
+    #[command(flatten)]
+    pub(crate) options: Flags<CheckConfigOptions>,
+}
+
+/// Commands about mail.
+#[derive(Subcommand)]
+pub(crate) enum MailCommand {
+    /// Send one mail at once, and show what the mail server answers
+    Test(MailTestArgs),
+}
+
+impl MailCommand {
+    /// What its flags say.
+    pub(crate) fn take_flags(&mut self) -> Layer {
+        let Self::Test(test) = self;
+        std::mem::take(&mut test.options.layer)
+    }
+}
+
+/// `eddyline admin mail test`
+#[derive(Args)]
+pub(crate) struct MailTestArgs {
+    #[command(flatten)]
+    pub(crate) options: Flags<MailOptions>,
+    /// Address that the mail goes to
+    #[arg(value_name = "ADDRESS")]
+    pub(crate) address: String,
 }

@@ -17,7 +17,7 @@ fn admin(line: &str) -> Admin {
 fn one(line: &str) -> OneCommand {
     match admin(line).command {
         AdminCommand::One(command) => command,
-        AdminCommand::Batch => panic!("many commands: {line}"),
+        _ => panic!("not one command of a batch: {line}"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::values::Value;
+use super::values::{HIDDEN, Value};
 
 /// How long something lives: a number with a unit, `s`, `m`, `h` or `d`; without one, seconds. At
 /// least a second, at most ten years.
@@ -130,6 +130,10 @@ impl Value for SecretKey {
             ));
         }
         Ok(Self(text.to_owned()))
+    }
+
+    fn shown(_: &str) -> String {
+        HIDDEN.to_owned()
     }
 }
 

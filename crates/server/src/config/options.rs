@@ -37,6 +37,8 @@ pub(crate) struct OptionSpec {
     pub(crate) list: bool,
     /// Whether the file may have a boolean for it.
     pub(crate) boolean: bool,
+    /// What of its text may be shown.
+    pub(crate) shown: fn(&str) -> String,
 }
 
 impl OptionSpec {
@@ -90,11 +92,19 @@ macro_rules! options {
             alone: <$type as Value>::ALONE,
             list: <$type as Value>::LIST,
             boolean: <$type as Value>::BOOLEAN,
+            shown: <$type as Value>::shown,
         }, )+)+ ];
 
         impl Settings {
             pub(super) fn merge(layers: &Layers) -> Result<Self, ConfigError> {
                 Ok(Self { $($( $key: layers.resolve(stringify!($key), $default($text))?, )+)+ })
+            }
+
+            /// Every value that its option does not take.
+            pub(super) fn wrong_values(layers: &Layers) -> Vec<ConfigError> {
+                let mut wrong = Vec::new();
+                $($( wrong.extend(layers.resolve::<$type>(stringify!($key), $default($text)).err()); )+)+
+                wrong
             }
 
             /// The keys of the options that have another value in `other`.

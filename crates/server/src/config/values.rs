@@ -23,13 +23,25 @@ pub(crate) trait Value: Sized {
 
     /// Reads the text of a flag, a variable or a key.
     fn parse(text: &str) -> Result<Self, String>;
+
+    /// The text as it may be shown: without secrets, also where it is wrong.
+    fn shown(text: &str) -> String {
+        text.to_owned()
+    }
 }
+
+/// What is shown of a secret.
+pub(super) const HIDDEN: &str = "(hidden)";
 
 impl<T: Value> Value for Option<T> {
     const LIST: bool = T::LIST;
 
     fn parse(text: &str) -> Result<Self, String> {
         T::parse(text).map(Some)
+    }
+
+    fn shown(text: &str) -> String {
+        T::shown(text)
     }
 }
 
@@ -246,6 +258,14 @@ impl Value for DatabaseUrl {
             )
         }
     }
+
+    fn shown(text: &str) -> String {
+        match Self::parse(text) {
+            Ok(url) if url.file().is_some() => text.to_owned(),
+            Ok(url) => url.place(),
+            Err(_) => HIDDEN.to_owned(),
+        }
+    }
 }
 
 /// Whether a user or a password in an address of PostgreSQL is not percent-encoded. libpq would
@@ -418,6 +438,10 @@ impl Value for SmtpPassword {
             Ok(Self(text.to_owned()))
         }
     }
+
+    fn shown(_: &str) -> String {
+        HIDDEN.to_owned()
+    }
 }
 
 /// The secret that requests to a store are signed with.
@@ -445,6 +469,10 @@ impl Value for StoreSecret {
         } else {
             Ok(Self(text.to_owned()))
         }
+    }
+
+    fn shown(_: &str) -> String {
+        HIDDEN.to_owned()
     }
 }
 

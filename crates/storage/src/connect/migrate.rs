@@ -7,6 +7,7 @@ use diesel::migration::{Migration, MigrationSource, MigrationVersion};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use eddyline_model::Timestamp;
 
+use super::Connection;
 use crate::clock::Clock;
 use crate::nodes::SILENCE_MILLIS;
 use crate::{Error, Result};
@@ -242,6 +243,23 @@ pub(super) fn upgrade_postgres(c: &mut diesel::PgConnection, how: &Upgrade) -> R
         "reset lock_timeout; select pg_advisory_unlock({LOCK})"
     ))?;
     Ok(())
+}
+
+/// Whether a database lacks migrations of this version.
+///
+/// # Errors
+///
+/// [`Error::NewerSchema`] when it has one that this version does not know.
+pub(crate) fn is_behind(connection: &mut Connection) -> Result<bool> {
+    let is_current = match connection {
+        #[cfg(feature = "sqlite")]
+        Connection::Sqlite(c) => pending(&mut **c)?.migrations.is_empty(),
+        #[cfg(feature = "postgres")]
+        Connection::Postgres(c) => pending(&mut **c)?.migrations.is_empty(),
+        // Those of a pool.
+        _ => false,
+    };
+    Ok(!is_current)
 }
 
 /// Runs the migrations up to the one with this version, inside the transaction of the caller.

@@ -97,7 +97,9 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
-        Some("backup" | "check" | "export" | "move" | "restore" | "status" | "verify") => {
+        Some(
+            "backup" | "check" | "doctor" | "export" | "move" | "restore" | "status" | "verify",
+        ) => {
             // A server has made it.
             let _ = eddyline()
                 .args([
@@ -110,6 +112,10 @@ fn run_eddyline(words: &[String], data: &TempDir) {
                     directory,
                 ])
                 .output();
+            // No server is there for the doctor to ask.
+            command
+                .env("EDDYLINE_LISTEN", "127.0.0.1:1")
+                .env("EDDYLINE_STREAM_LISTEN", "127.0.0.1:2");
             let output = command.args(&words).output().unwrap();
             let said = String::from_utf8_lossy(&output.stderr);
             assert!(output.status.success(), "{words:?}: {said}");

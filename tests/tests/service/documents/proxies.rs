@@ -21,7 +21,7 @@ fn are_the_file(blocks: &[Block], path: &str) {
 
 /// Whether a program is installed. Where it is not, its check is passed over, with a line that says
 /// so; where `EDDYLINE_TEST_REQUIRE` names `proxies` it fails.
-fn is_installed(program: &str) -> bool {
+pub(crate) fn is_installed(program: &str) -> bool {
     let found = Command::new(program).arg("-v").output().is_ok();
     if !found {
         let required = env::var("EDDYLINE_TEST_REQUIRE").is_ok_and(|list| list.contains("proxies"));

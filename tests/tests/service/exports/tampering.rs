@@ -97,7 +97,7 @@ const TAMPERINGS: &[Tampering] = &[
                 "page-00001.html",
                 "</main>",
                 "<script></script></main>",
-            )
+            );
         },
         r#"{"finding":"altered_entry"}"#,
     ),

@@ -67,6 +67,10 @@ fn bash_completes_an_option() {
     let script = output_of(eddyline().args(["completions", "bash"]));
     let ask = "COMP_WORDS=(eddyline serve --data); COMP_CWORD=2
                _eddyline eddyline --data serve; echo \"${COMPREPLY[@]}\"";
-    let printed = output_of(Command::new("bash").args(["-c", &format!("{script}\n{ask}")]));
+    // It is longer than an argument may be.
+    let directory = TempDir::new().unwrap();
+    let file = directory.path().join("completions.bash");
+    fs::write(&file, format!("{script}\n{ask}")).unwrap();
+    let printed = output_of(Command::new("bash").arg(&file));
     assert_eq!(printed.trim(), "--data-dir --database");
 }

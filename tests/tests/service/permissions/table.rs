@@ -203,6 +203,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("PUT /streams/{stream}", |_| Body::Json(json!({"active": "idle"})), "404 404 404 404 404 404 404 404 403 401"),
     row("GET /stream/flows", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
     row("GET /stream/flows/{organization}/{flow}", |_| Body::Stream, "200 200 403 403 200 403 404 404 403 401"),
+    row("GET /stream/probe", none, EVERYBODY),
     // Clients show who they are in ways of their own, which none of these is.
     row("POST /oauth/token", none, NOBODY),
     row("POST /oauth/revoke", none, NOBODY),

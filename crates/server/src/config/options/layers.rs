@@ -20,6 +20,28 @@ pub(crate) enum Origin {
     File(PathBuf, &'static str),
 }
 
+impl Origin {
+    /// The kind of place.
+    pub(crate) fn source(&self) -> &'static str {
+        match self {
+            Self::Flag(_) => "flag",
+            Self::Variable(_) => "environment",
+            Self::File(..) => "file",
+        }
+    }
+
+    /// The key of the option.
+    pub(crate) fn key(&self) -> String {
+        match self {
+            Self::Flag(name) => name.replace('-', "_"),
+            Self::Variable(name) => name
+                .trim_start_matches(VARIABLE_PREFIX)
+                .to_ascii_lowercase(),
+            Self::File(_, key) => (*key).to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -37,6 +59,11 @@ pub(crate) struct Layer(BTreeMap<&'static str, (String, Origin)>);
 impl Layer {
     pub(crate) fn insert(&mut self, option: &'static OptionSpec, text: String, origin: Origin) {
         self.0.insert(option.key, (text, origin));
+    }
+
+    /// Adds what another layer gives.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.0.extend(other.0);
     }
 
     /// The text given for the option.
@@ -98,26 +125,39 @@ impl Environment {
 
 /// Reads a configuration file: a flat TOML table of options.
 pub(in crate::config) fn read_file(path: &Path, text: &str) -> Result<Layer, ConfigError> {
-    let table: toml::Table = text.parse().map_err(|source| ConfigError::Syntax {
-        path: path.to_owned(),
-        source,
-    })?;
-    let mut layer = Layer::default();
+    let (layer, mut wrong) = read_all_of_file(path, text);
+    match wrong.is_empty() {
+        true => Ok(layer),
+        false => Err(wrong.remove(0)),
+    }
+}
+
+/// The same with everything that is wrong.
+pub(in crate::config) fn read_all_of_file(path: &Path, text: &str) -> (Layer, Vec<ConfigError>) {
+    let (mut layer, mut wrong) = (Layer::default(), Vec::new());
+    let table: toml::Table = match text.parse() {
+        Ok(table) => table,
+        Err(source) => {
+            let path = path.to_owned();
+            return (layer, vec![ConfigError::Syntax { path, source }]);
+        }
+    };
     for (key, value) in &table {
         let Some(option) = OptionSpec::by_key(key) else {
-            return Err(ConfigError::UnknownKey {
+            wrong.push(ConfigError::UnknownKey {
                 path: path.to_owned(),
                 key: key.clone(),
                 hint: hint(key),
             });
+            continue;
         };
         let origin = Origin::File(path.to_owned(), option.key);
         match text_of(value, option) {
             Ok(text) => layer.insert(option, text, origin),
-            Err(problem) => return Err(ConfigError::Wrong { origin, problem }),
+            Err(problem) => wrong.push(ConfigError::Wrong { origin, problem }),
         }
     }
-    Ok(layer)
+    (layer, wrong)
 }
 
 /// How much two names must have in common for one to be suggested for the other, from 0 to 1.
@@ -199,6 +239,11 @@ impl Layers {
                 problem,
             })
         })
+    }
+
+    /// The strongest text for an option, unless there is none.
+    pub(in crate::config) fn text(&self, key: &str) -> Option<&str> {
+        self.0.iter().rev().find_map(|layer| layer.text(key))
     }
 
     /// Where the value of an option comes from, unless it is the default.
