@@ -231,7 +231,8 @@ pub(super) fn upgrade_postgres(c: &mut diesel::PgConnection, how: &Upgrade) -> R
     const LOCK: i64 = 0x6564_6479_6c69_6e65;
     // A connection pooler may give us a session that was read-only for its last user.
     c.batch_execute("set default_transaction_read_only = off")?;
-    if pending(c)?.migrations.is_empty() {
+    // To ask for the migrations makes the table of them, which two processes must not do at once.
+    if super::has_postgres_tables(c)? && pending(c)?.migrations.is_empty() {
         return Ok(());
     }
     // Another process may upgrade the same tables, however long that takes. The lock ends with the
