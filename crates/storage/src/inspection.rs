@@ -3,8 +3,8 @@
 
 use diesel::prelude::*;
 #[cfg(feature = "postgres")]
-use diesel::sql_types::{BigInt, Nullable};
-use diesel::sql_types::{Bool, Integer, Text};
+use diesel::sql_types::{BigInt, Bool, Nullable};
+use diesel::sql_types::{Integer, Text};
 use eddyline_model::Timestamp;
 use eddyline_portable::portable;
 
@@ -143,6 +143,10 @@ impl Store {
     /// # Errors
     ///
     /// [`Error::Url`], and [`Error::Unavailable`] when there is no database or it does not answer.
+    #[cfg_attr(
+        not(all(feature = "sqlite", feature = "postgres")),
+        allow(unused_variables, reason = "each kind of database needs its own")
+    )]
     pub fn inspect(url: &str, since: Timestamp, checks_pages: bool) -> Result<Inspection> {
         let location = Location::parse(url)?;
         let mut connection = connect(&location)?;
