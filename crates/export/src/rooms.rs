@@ -62,15 +62,24 @@ pub(crate) fn flow(
     Ok((record, numbers))
 }
 
-/// The record of a private conversation.
+/// The record of a private conversation. In the archive of one person, what the other has read and
+/// shows of it is left out.
 pub(crate) fn conversation(
     reader: &mut Reader<'_>,
     people: &People,
     room: RoomId,
+    of_person: Option<UserId>,
 ) -> Result<ConversationRecord> {
     let last_message = reader.rooms().find_last_message_id(room)?;
     let members = reader.members().list_of_room(room)?;
-    let members = members.into_iter().map(|(membership, _)| membership);
+    let members = members.into_iter().map(|(mut membership, _)| {
+        if of_person.is_some_and(|person| person != membership.user) {
+            (membership.open, membership.blocked) = (false, false);
+            membership.read_up_to = MessageId(0);
+            membership.inbox_read_up_to = MessageId(0);
+        }
+        membership
+    });
     Ok(ConversationRecord {
         last_message: last_message.map_or(0, |id| id.0),
         members: member_records(people, members),

@@ -104,6 +104,7 @@ fn write<W: Write + Seek>(
             archive: ExportWriter::begin(out, plan.scope.clone()),
             reader,
             people,
+            person: plan.person.as_ref().map(|person| person.id),
             pictures: BTreeMap::new(),
             objects: BTreeMap::new(),
             progress,
@@ -134,6 +135,8 @@ struct ExportWork<'r, 'c, W> {
     archive: ExportWriter<W>,
     reader: &'r mut Reader<'c>,
     people: People,
+    /// Whose data it is, in the archive of one person.
+    person: Option<UserId>,
     pictures: BTreeMap<Digest, UserPicture>,
     /// The files that records name.
     objects: BTreeMap<Digest, DumpedObject>,
@@ -150,7 +153,7 @@ impl<W: Write + Seek> ExportWork<'_, '_, W> {
     }
 
     fn write_all(&mut self, plan: Plan) -> Result<()> {
-        self.write_people(plan.person.as_ref().map(|person| person.id))?;
+        self.write_people(self.person)?;
         if let Some(organization) = &plan.organization {
             let record = self.organization(organization)?;
             self.archive.record(paths::ORGANIZATION, &record)?;
@@ -279,7 +282,8 @@ impl<W: Write + Seek> ExportWork<'_, '_, W> {
                 record.name
             }
             RoomKind::Conversation => {
-                let record = rooms::conversation(self.reader, &self.people, planned.room)?;
+                let record =
+                    rooms::conversation(self.reader, &self.people, planned.room, self.person)?;
                 let path = format!("{folder}/conversation.json");
                 self.archive.record(&path, &record)?;
                 rooms::name_of(&record, &names)

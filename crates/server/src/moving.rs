@@ -28,13 +28,20 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
         from: settings.database_url(),
         to: command.to.absolute()?,
     };
+    let key = secret_key_for(&settings, &place).await?;
+    let kept_beside = place.to.clone();
+    if let (Some(file), Some(key)) = (kept_beside.file(), &key) {
+        secret_key::check_beside(file, key)?;
+    }
     if command.give_up {
         let given_up = tokio::task::spawn_blocking(move || place.give_up()).await??;
+        if let (Some(file), Some(key)) = (kept_beside.file(), key) {
+            secret_key::remove_from(file, &key)?;
+        }
         return Ok(output::answer(&given_up, command.json)?);
     }
     let stop = StopSignals::catch()?;
     let reporter = Reporter::new(command.json, false);
-    let key = secret_key_for(&settings, &place).await?;
     let progress = reporter.clone();
     let work = tokio::task::spawn_blocking(move || place.move_all(key.as_deref(), &progress));
     let moved = backup::until_stopped(stop, work).await;
@@ -74,9 +81,11 @@ struct MovePlace {
 
 impl MovePlace {
     fn give_up(&self) -> Result<GivenUp, CommandError> {
-        give_up_move(self.from.expose(), self.to.expose()).map_err(|error| self.explain(error))?;
+        let given_up = give_up_move(self.from.expose(), self.to.expose());
         Ok(GivenUp {
+            is_emptied: given_up.map_err(|error| self.explain(error))?,
             database: self.from.place(),
+            place: self.to.place(),
         })
     }
 
@@ -220,10 +229,21 @@ impl Display for MoveAnswer {
 #[derive(Serialize)]
 struct GivenUp {
     database: String,
+    place: String,
+    /// Whether nothing of the move is left there.
+    is_emptied: bool,
 }
 
 impl Display for GivenUp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Gave the move up; {} goes on as before", self.database)
+        write!(f, "Gave the move up; {} goes on as before", self.database)?;
+        match self.is_emptied {
+            true => Ok(()),
+            false => write!(
+                f,
+                "\n{} could not be reached: what the move has left there is for you to remove",
+                self.place
+            ),
+        }
     }
 }

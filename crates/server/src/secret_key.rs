@@ -253,15 +253,35 @@ fn find_or_write(path: &Path, key: &[u8]) -> io::Result<KeyMaterial> {
     read(path)
 }
 
+/// Makes sure that the file which belongs to a database has no other key.
+pub(crate) fn check_beside(database: &Path, key: &[u8]) -> Result<(), CommandError> {
+    let path = beside(database);
+    match read(&path) {
+        Ok(KeyMaterial(kept)) if kept != key => {
+            Err(format!("there is another key in {} already", path.display()).into())
+        }
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(cannot("read", &path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Removes a key from the file that belongs to a database. Another key stays, and so does that of a
+/// database which is there.
+pub(crate) fn remove_from(database: &Path, key: &[u8]) -> Result<(), CommandError> {
+    let path = beside(database);
+    match read(&path) {
+        Ok(KeyMaterial(kept)) if kept == key && !database.exists() => {
+            fs::remove_file(&path).map_err(|error| cannot("remove", &path, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Keeps a key in the file that belongs to a database. Another key that is there stays.
 pub(crate) fn put_beside(database: &Path, key: &[u8]) -> Result<(), CommandError> {
     let path = beside(database);
-    let failed = |error: io::Error| cannot("write", &path, &error);
-    let KeyMaterial(kept) = find_or_write(&path, key).map_err(failed)?;
-    match kept == key {
-        true => Ok(()),
-        false => Err(format!("there is another key in {} already", path.display()).into()),
-    }
+    find_or_write(&path, key).map_err(|error| cannot("write", &path, &error))?;
+    check_beside(database, key)
 }
 
 fn write_whole(path: &Path, key: &[u8]) -> io::Result<()> {

@@ -25,6 +25,11 @@ use crate::signals::StopSignals;
 use crate::sockets::{PassedSockets, SocketUse};
 use crate::{files, mail, moved, output, secret_key, service_manager};
 
+/// How often a server tries to use the database to which its data was moved, and how long it waits
+/// between.
+const FOLLOW_ATTEMPTS: u32 = 20;
+const FOLLOW_PAUSE: Duration = Duration::from_millis(500);
+
 /// Serves until SIGTERM or SIGINT, on the `sockets` that were passed and on those of the settings. At
 /// SIGHUP `load` gives the settings as they are then.
 pub(crate) async fn run(
@@ -56,19 +61,25 @@ async fn run_where_data_is(
     mut entrance: Entrance,
 ) -> Result<(), CommandError> {
     let mut earlier = Vec::new();
+    // For the time in which no node takes signals.
+    let mut stopped = Box::pin(StopSignals::catch()?.requested());
     let outcome = loop {
         let (told, moved) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "awaited below")]
         let running = tokio::spawn(Box::pin(node.run(told)));
         if moved.await.is_err() {
+            // Clients that connect now are refused, and go elsewhere.
+            drop(entrance);
             break running.await?;
         }
         earlier.push(running);
-        let settings = follow_moves(settings.clone()).await;
-        let next = async { Node::start(settings?, &mut entrance, None).await };
-        match next.await {
-            Ok(next) => node = next,
-            Err(error) => break Err(error),
+        let next = next_node(settings, &mut entrance);
+        tokio::select! {
+            next = Box::pin(next) => match next {
+                Ok(next) => node = next,
+                Err(error) => break Err(error),
+            },
+            _ = &mut stopped => break Ok(()),
         }
     };
     for ended in earlier {
@@ -78,6 +89,26 @@ async fn run_where_data_is(
         }
     }
     outcome
+}
+
+/// A node on the database where the data is, which may be away for a moment.
+async fn next_node(settings: &Settings, entrance: &mut Entrance) -> Result<Node, CommandError> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let started = async {
+            let settings = follow_moves(settings.clone()).await?;
+            Node::start(settings, entrance, None).await
+        };
+        match started.await {
+            Err(error) if attempts < FOLLOW_ATTEMPTS => {
+                tracing::warn!(%error, "the database to which the data was moved cannot be used yet");
+                #[expect(clippy::disallowed_methods, reason = "a signal ends it")]
+                tokio::time::sleep(FOLLOW_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
 }
 
 /// The settings with the place where the data is.

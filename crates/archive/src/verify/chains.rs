@@ -14,6 +14,8 @@ use crate::manifest::ChainSummary;
 const MAX_LINE: u64 = 64 << 20;
 /// How many gaps are kept in mind; an archive with more is not told of in detail.
 const MAX_GAPS: usize = 10_000;
+/// How many files of records are kept in mind: more than an archive has entries.
+const MAX_NAMED_FILES: usize = 4_000_001;
 /// How many records there are between two reports.
 const RECORDS_FOR_A_REPORT: u64 = 10_000;
 
@@ -199,6 +201,10 @@ impl ChainReading<'_> {
     fn note_files(&self, looked: Looked, seen: Seen, files: &mut HashMap<Digest, FileUse>) {
         let named = looked.files.into_iter().chain(looked.picture);
         for sha256 in named.filter_map(|file| parse_digest(&file.sha256)) {
+            if files.len() >= MAX_NAMED_FILES {
+                // So many are not all among the entries, which is told.
+                return;
+            }
             files.entry(sha256).or_insert_with(|| FileUse {
                 path: self.chain.path.clone(),
                 number: seen.number,
@@ -251,6 +257,9 @@ impl ChainReading<'_> {
     }
 
     fn note_checkpoint(&mut self, seen: Seen) {
+        if self.chain.gaps.len() >= MAX_GAPS {
+            return;
+        }
         if seen.number.is_multiple_of(CHECKPOINT_INTERVAL) {
             self.chain.checkpoints.insert(seen.number, seen);
         } else if seen.number % CHECKPOINT_INTERVAL == 1 {

@@ -25,7 +25,7 @@ use crate::signature::{PublicKey, SignatureRecord};
 use crate::{Error, Result, paths};
 
 /// How many bytes a manifest may have: it has 67 for every hundred records.
-const MAX_MANIFEST: u64 = 256 << 20;
+const MAX_MANIFEST: u64 = 64 << 20;
 /// How many bytes of an entry with one record are read for its name.
 const MAX_RECORD: u64 = 16 << 20;
 /// How many entries are kept in mind.
@@ -99,6 +99,8 @@ impl Findings {
 struct Reading {
     findings: Findings,
     chains: BTreeMap<String, ReadChain>,
+    /// How many records all of them have.
+    records: u64,
     /// Sizes and digests of the other entries.
     entries: BTreeMap<String, (u64, Digest)>,
     files: HashSet<Digest>,
@@ -133,7 +135,7 @@ impl Reading {
             });
             return Ok(());
         }
-        if self.entries.len() + self.files.len() >= MAX_ENTRIES {
+        if self.chains.len() + self.entries.len() + self.files.len() >= MAX_ENTRIES {
             self.findings.push(Finding::TooLarge {
                 path: path.to_owned(),
             });
@@ -146,10 +148,11 @@ impl Reading {
             paths::MANIFEST => self.manifest = self.read_whole(path, size, bytes)?,
             paths::SIGNATURE => self.signature = self.read_whole(path, size, bytes)?,
             _ if path.ends_with(CHAIN_END) => {
-                let before: u64 = self.chains.values().map(|chain| chain.records).sum();
+                let before = self.records;
                 let mut progress = |records| progress(before + records);
                 let (findings, files) = (&mut self.findings, &mut self.named_files);
                 let chain = read_chain(path, bytes, findings, files, &mut progress)?;
+                self.records = before.saturating_add(chain.records);
                 self.chains.insert(path.to_owned(), chain);
             }
             _ => self.other(path, size, bytes)?,
@@ -195,7 +198,7 @@ impl Reading {
                 path: path.to_owned(),
             });
         }
-        self.file_bytes += size;
+        self.file_bytes = self.file_bytes.saturating_add(size);
         if digest_of(bytes)? != name {
             let user = self.named_files.get(&name).cloned();
             self.findings.push(Finding::AlteredFile {

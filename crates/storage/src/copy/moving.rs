@@ -79,6 +79,7 @@ impl DatabaseMove {
     ) -> Result<Self> {
         let (source_place, target_place) = (Location::parse(from)?, Location::parse(to)?);
         let mut source = MoveSide::connect(&source_place)?;
+        source.lock_moves()?;
         let mut target = MoveSide::connect(&target_place)?;
         let id = match source.find_move()? {
             Some(known) if known.is_cut_over => return Err(Error::Moved),
@@ -223,14 +224,16 @@ fn moved_tables(side: &mut MoveSide) -> Result<Vec<Described>> {
 }
 
 /// Gives up the move of the database at `from` into the one at `to`, which is emptied if the move
-/// has filled it. The source goes on as before.
+/// has filled it. The source goes on as before. Says whether the target could be reached: one that
+/// is gone must not keep the source from being what it was.
 ///
 /// # Errors
 ///
 /// [`Error::Moved`] after the cut-over, [`Error::Refused`] when there is no such move,
 /// [`Error::Url`], [`Error::Unavailable`].
-pub fn give_up_move(from: &str, to: &str) -> Result<()> {
+pub fn give_up_move(from: &str, to: &str) -> Result<bool> {
     let mut source = MoveSide::connect(&Location::parse(from)?)?;
+    source.lock_moves()?;
     let known = source
         .find_move()?
         .filter(|known| known.target == to)
@@ -238,12 +241,23 @@ pub fn give_up_move(from: &str, to: &str) -> Result<()> {
     if known.is_cut_over {
         return Err(Error::Moved);
     }
-    let place = Location::parse(to)?;
-    if crate::connect::exists(&place)? {
-        let mut target = MoveSide::connect(&place)?;
-        if target.find_target()?.is_some_and(|id| id == known.id) {
-            target.clear()?;
-        }
+    let is_reached = match empty_target(&Location::parse(to)?, &known.id) {
+        Ok(()) => true,
+        Err(Error::Unavailable(_)) => false,
+        Err(error) => return Err(error),
+    };
+    capture::remove(&mut source)?;
+    Ok(is_reached)
+}
+
+/// Empties a target that a move has filled.
+fn empty_target(place: &Location, id: &str) -> Result<()> {
+    if !crate::connect::exists(place)? {
+        return Ok(());
     }
-    capture::remove(&mut source)
+    let mut target = MoveSide::connect(place)?;
+    match target.find_target()? {
+        Some(filled) if filled == id => target.clear(),
+        _ => Ok(()),
+    }
 }

@@ -222,7 +222,7 @@ async fn a_move_that_is_given_up_leaves_no_trace(home: Arc<Home>, fresh: fn() ->
         begin(&from, &to)?;
         give_up_move(&from, &to)
     });
-    ended.await.expect("it is given up");
+    assert!(ended.await.expect("it is given up"), "the place is reached");
     assert_eq!(rows(&world.store), before);
     say(&world, world.main, "as before").await;
     assert!(!Store::exists(&target.url).expect("an answer"));
@@ -238,6 +238,20 @@ async fn nothing_else_uses_the_place_of_a_move(home: Arc<Home>, fresh: fn() -> O
         .expect("it begins");
     let refused = Store::open(&target.url).map(drop);
     assert!(matches!(refused, Err(Error::IncompleteMove)), "{refused:?}");
+    let (from, to) = (home.url.clone(), target.url.clone());
+    blocking(move || {
+        let first = begin(&from, &to)?;
+        for second in [
+            begin(&from, &to).map(drop),
+            give_up_move(&from, &to).map(drop),
+        ] {
+            assert!(matches!(second, Err(Error::Refused(_))), "{second:?}");
+        }
+        drop(first);
+        begin(&from, &to).map(drop)
+    })
+    .await
+    .expect("a move at a time");
     let other = fresh().expect("a second place");
     World::new(&other).await;
     let refused = blocking(move || begin(&other.url, &target.url).map(drop)).await;

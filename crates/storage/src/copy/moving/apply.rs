@@ -87,7 +87,7 @@ impl DatabaseMove {
         Ok(changes)
     }
 
-    fn check_schema(&mut self) -> Result<()> {
+    pub(super) fn check_schema(&mut self) -> Result<()> {
         if on!(self.source, newest_migration)? == self.schema {
             return Ok(());
         }
@@ -119,10 +119,11 @@ impl DatabaseMove {
         } = self;
         let changed = |table: &&Described| changes.keys.contains_key(&table.name);
         for table in target_tables.iter().filter(changed) {
+            let among = is_among(target, table);
             let delete = format!(
-                "delete from {} where {}",
+                "delete from {} {}",
                 quoted(&table.name),
-                is_among(target, table)
+                table.restriction(Some(&among))
             );
             for keys in chunks(&changes.keys[&table.name]) {
                 target.execute_with(&delete, &keys)?;

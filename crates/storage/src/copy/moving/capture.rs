@@ -101,8 +101,12 @@ fn sqlite_triggers(source: &MoveSide, table: &Described) -> String {
 
 fn install_on_postgres(source: &mut MoveSide, tables: &[Described]) -> Result<()> {
     source.execute(&format!(
-        "create or replace function move_gate() returns trigger language plpgsql as $$ begin \
+        "create or replace function move_gate() returns trigger language plpgsql \
+         security definer set search_path from current as $$ begin \
            perform pg_advisory_xact_lock_shared({WRITERS_LOCK}); \
+           if current_setting('transaction_isolation') <> 'read committed' then \
+             perform 1 from move_source for share; \
+           end if; \
            if exists (select 1 from move_source where is_cut_over = 1) then \
              raise exception '{MOVED}'; \
            end if; \
@@ -129,7 +133,8 @@ fn postgres_triggers(source: &MoveSide, table: &Described) -> String {
     let (old, new) = (key("old."), key("new."));
     let note = "insert into move_changes (table_name, row_key) values";
     format!(
-        "create or replace function \"move_capture_{name}\"() returns trigger language plpgsql as $$ begin \
+        "create or replace function \"move_capture_{name}\"() returns trigger language plpgsql \
+         security definer set search_path from current as $$ begin \
            if tg_op = 'DELETE' then \
              {note} ('{name}', {old}); \
            else \

@@ -62,7 +62,7 @@ impl DatabaseMove {
             }
         }
         let pause = asked.elapsed();
-        self.target.execute("drop table if exists move_target")?;
+        self.target.open()?;
         Ok(CutOver::Done { pause })
     }
 
@@ -77,6 +77,7 @@ impl DatabaseMove {
                 locked => locked?,
             }
         }
+        self.check_schema()?;
         let changes = self.changes()?;
         if changes.rows() > MOST_ROWS {
             return Ok(false);
@@ -138,6 +139,12 @@ fn is_moved(reader: &mut Reader<'_>) -> Result<bool> {
 }
 
 impl MoveSide {
+    /// Has the target of a complete move be used.
+    fn open(&mut self) -> Result<()> {
+        // A server and the command may do so at the same time.
+        self.transaction(|target| target.execute("drop table if exists move_target"))
+    }
+
     /// Drops the foreign keys of PostgreSQL that are known to be, in a target that is filled.
     pub(super) fn drop_references(&mut self) -> Result<()> {
         self.each_reference(|table, name, _| {
@@ -214,7 +221,7 @@ pub fn open_moved_database(moved: &MovedDatabase) -> Result<()> {
     }
     let mut target = MoveSide::connect(&location)?;
     if target.find_target()?.is_some_and(|id| id == moved.id) {
-        target.execute("drop table if exists move_target")?;
+        target.open()?;
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! One of the two databases of a move.
 
+use std::path::PathBuf;
+
 use crate::connect::{Connection, Location, connect_as_is};
 use crate::copy::{COPIED, Column, LEFT_OUT, quoted};
 use crate::reader::{Inner, Reader};
@@ -8,10 +10,24 @@ use crate::{Error, Result};
 /// The table of a source that notes its move.
 pub(super) const SOURCE: &str = "move_source";
 
+/// What a command that moves a PostgreSQL database has alone.
+const MOVES_LOCK: i64 = 0x6564_6479_6d6f_7665 + 1;
+
 /// A connection to the source or the target.
 pub(super) struct MoveSide {
     connection: Connection,
     location: Location,
+    /// The file that is locked while an SQLite file is moved.
+    lock: Option<(std::fs::File, PathBuf)>,
+}
+
+impl Drop for MoveSide {
+    fn drop(&mut self) {
+        if let Some((_, path)) = &self.lock {
+            // The next command makes it anew.
+            let _ = std::fs::remove_file(path);
+        }
+    }
 }
 
 /// What a source notes of a move.
@@ -40,6 +56,7 @@ impl MoveSide {
         let mut side = Self {
             connection: connect_as_is(location)?,
             location: location.clone(),
+            lock: None,
         };
         side.execute(if side.is_postgres() {
             // For a copy of any length, and for connections that a pooler has used before.
@@ -51,6 +68,43 @@ impl MoveSide {
             "pragma foreign_keys = off; pragma busy_timeout = 0"
         })?;
         Ok(side)
+    }
+
+    /// Makes sure that no other command moves this database: the older rows of one could take the
+    /// places of the newer ones of the other. The lock ends with the side.
+    pub(super) fn lock_moves(&mut self) -> Result<()> {
+        const TAKEN: Error = Error::Refused("another command moves this database");
+        if self.is_postgres() {
+            let lock = format!("select pg_try_advisory_lock({MOVES_LOCK})::text as value");
+            return match self.texts(&lock)?.first().map(String::as_str) {
+                Some("true") => Ok(()),
+                _ => Err(TAKEN),
+            };
+        }
+        let Location::File(path) = &self.location else {
+            return Err(Error::Url("a database in memory is not moved".to_owned()));
+        };
+        let mut path = path.clone();
+        path.as_mut_os_string().push("-move");
+        let failed = |error: &std::io::Error| {
+            Error::Unavailable(format!("cannot lock {}: {error}", path.display()))
+        };
+        let file = std::fs::File::create(&path).map_err(|error| failed(&error))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(std::fs::TryLockError::WouldBlock) => return Err(TAKEN),
+            Err(std::fs::TryLockError::Error(error)) => return Err(failed(&error)),
+        }
+        // The command that had the lock before may have removed the file meanwhile.
+        let is_there = std::fs::metadata(&path).is_ok_and(|found| {
+            use std::os::unix::fs::MetadataExt as _;
+            file.metadata().is_ok_and(|ours| ours.ino() == found.ino())
+        });
+        if !is_there {
+            return Err(TAKEN);
+        }
+        self.lock = Some((file, path));
+        Ok(())
     }
 
     pub(super) fn is_postgres(&self) -> bool {
