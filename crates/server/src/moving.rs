@@ -2,11 +2,11 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_storage::Error as StoreError;
 use eddyline_storage::copy::{
     CutOver, DatabaseMove, MoveProgress, check_moved_references, give_up_move, moved_database,
     open_moved_database,
 };
+use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
 
 use crate::cli::MoveArgs;
@@ -30,9 +30,6 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
     };
     let key = secret_key_for(&settings, &place).await?;
     let kept_beside = place.to.clone();
-    if let (Some(file), Some(key)) = (kept_beside.file(), &key) {
-        secret_key::check_beside(file, key)?;
-    }
     if command.give_up {
         let given_up = tokio::task::spawn_blocking(move || place.give_up()).await??;
         if let (Some(file), Some(key)) = (kept_beside.file(), key) {
@@ -97,6 +94,11 @@ impl MovePlace {
         let report = |progress| reporter.report_line(&MoveLine::of(progress));
         // A new SQLite file gets the key beside it.
         let kept_beside = key.zip(self.to.file());
+        if let Some((key, file)) = kept_beside
+            && Store::is_empty(self.to.expose())?
+        {
+            secret_key::check_beside(file, key)?;
+        }
         let kept_within = key.filter(|_| kept_beside.is_none());
         let began = DatabaseMove::begin(self.from.expose(), self.to.expose(), kept_within, report);
         let mut moving = match began {

@@ -149,7 +149,7 @@ impl Store {
     )]
     pub fn inspect(url: &str, since: Timestamp, checks_pages: bool) -> Result<Inspection> {
         let location = Location::parse(url)?;
-        let mut connection = connect(&location)?;
+        let mut connection = connect_to_look(&location)?;
         let clock = crate::clock::system();
         let before = clock();
         let (settings, has_tables) = match &mut connection {
@@ -209,7 +209,7 @@ impl Store {
 }
 
 /// A connection that leaves everything as it is.
-fn connect(location: &Location) -> Result<Connection> {
+pub(crate) fn connect_to_look(location: &Location) -> Result<Connection> {
     match location {
         #[cfg(feature = "sqlite")]
         Location::File(path) => {

@@ -195,6 +195,18 @@ fn flow_record(entries: &Entries) -> Json {
     serde_json::from_slice(bytes).unwrap()
 }
 
+/// Which members of the private conversations have them open.
+fn conversations(entries: &Entries) -> Vec<[bool; 2]> {
+    let records = entries
+        .iter()
+        .filter(|(path, _)| path.ends_with("conversation.json"));
+    let read = records.map(|(_, bytes)| {
+        let record: Json = serde_json::from_slice(bytes).unwrap();
+        [0, 1].map(|member| record["members"][member]["open"] == true)
+    });
+    read.collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_export_has_what_belongs_to_its_subject_and_nothing_else() {
     let site = Site::new(Backend::Sqlite, false).unwrap();
@@ -212,12 +224,17 @@ async fn an_export_has_what_belongs_to_its_subject_and_nothing_else() {
     let (whole, answer) = site.export("private.tar", &["organization", "acme", "--private"]);
     assert_eq!(answer["conversations"], 2);
     verify_sound(&whole, &[]);
-    let whole = text_of(&entries(&whole));
+    let whole = entries(&whole);
+    // Those who were written to have them open.
+    assert_eq!(conversations(&whole), [[false, true], [false, true]]);
+    let whole = text_of(&whole);
     assert!(whole.contains("whispered to ben") && whole.contains("whispered to cleo"));
 
     let (own, _) = site.export("ada.tar", &["user", "ada@acme.example"]);
     verify_sound(&own, &[]);
     let own = entries(&own);
+    // What the other has open is the other's.
+    assert_eq!(conversations(&own), [[false, false]]);
     let said = text_of(&own);
     assert!(said.contains("hello @ben #tea") && said.contains("whispered to ben"));
     for of_others in [

@@ -183,7 +183,7 @@ impl MoveSide {
     }
 }
 
-/// Where the data of the database at `url` was moved, if it was. Makes nothing.
+/// Where the data of the database at `url` was moved, if it was. Changes nothing.
 ///
 /// Blocks while it connects.
 ///
@@ -195,7 +195,7 @@ pub fn moved_database(url: &str) -> Result<Option<MovedDatabase>> {
     if matches!(location, Location::Memory) || !crate::connect::exists(&location)? {
         return Ok(None);
     }
-    let found = MoveSide::connect(&location)?.find_move()?;
+    let found = MoveSide::look(&location)?.find_move()?;
     Ok(found
         .filter(|found| found.is_cut_over)
         .map(|found| MovedDatabase {

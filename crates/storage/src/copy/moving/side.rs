@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::connect::{Connection, Location, connect_as_is};
 use crate::copy::{COPIED, Column, LEFT_OUT, quoted};
+use crate::inspection::connect_to_look;
 use crate::reader::{Inner, Reader};
 use crate::{Error, Result};
 
@@ -68,6 +69,15 @@ impl MoveSide {
             "pragma foreign_keys = off; pragma busy_timeout = 0"
         })?;
         Ok(side)
+    }
+
+    /// A connection that changes nothing.
+    pub(super) fn look(location: &Location) -> Result<Self> {
+        Ok(Self {
+            connection: connect_to_look(location)?,
+            location: location.clone(),
+            lock: None,
+        })
     }
 
     /// Makes sure that no other command moves this database: the older rows of one could take the
