@@ -40,8 +40,8 @@ macro_rules! on_both_databases {
     };
 }
 
-/// Declares tests that run with a server on SQLite only: for how pages look, which no database
-/// changes, and which takes a browser long to show.
+/// Declares tests that run with a server on SQLite only: for how pages look and what their scripts do
+/// with keys and focus, which no database changes, and which takes a browser long to show.
 #[macro_export]
 macro_rules! on_sqlite {
     ($($test:ident),+ $(,)?) => {

@@ -13,8 +13,13 @@ let waiting = [];
 /** Something lies over the page now. @param {() => void} close */
 export function cover(close) {
   covers.push(close);
-  entries = covers.length;
-  history.pushState({ covers: entries }, '');
+  enter();
+}
+
+/** Gives each its entry. Not while a step back is under way, which would take away the new one. */
+function enter() {
+  if (isGoing) return;
+  while (entries < covers.length) history.pushState({ covers: ++entries }, '');
 }
 
 /** It is closed. When Back did that, its entry is gone already. */
@@ -33,11 +38,13 @@ function settle() {
 }
 
 addEventListener('popstate', ({ state }) => {
+  const isOurs = isGoing;
   isGoing = false;
   entries = state?.covers ?? 0;
-  while (covers.length > entries) covers.pop()();
+  while (!isOurs && covers.length > entries) covers.pop()();
   settle();
   if (isGoing) return;
+  enter();
   // The other listeners come first: to them this is no step of the reader's.
   for (const resolve of waiting) setTimeout(resolve);
   waiting = [];

@@ -2,12 +2,12 @@
 
 use eddyline_client::StreamRequest;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Listener, Server, on_both_databases};
+use eddyline_tests::{Acme, Listener, Server, on_sqlite};
 use serde_json::json;
 
 use super::{ENTER, MAIN, complaints, open};
 
-on_both_databases![a_reader_without_a_sign_is_away_until_the_next_one];
+on_sqlite![a_reader_without_a_sign_is_away_until_the_next_one];
 
 /// The ten minutes pass at once, and the page itself keeps time, as where browsers have no shared
 /// workers.

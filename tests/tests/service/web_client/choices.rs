@@ -2,12 +2,12 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::json;
 
 use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, shows};
 
-on_both_databases![
+on_sqlite![
     chosen_colours_are_those_of_every_page,
     a_draft_in_a_thread_outlives_a_reload,
     signing_out_drops_drafts,

@@ -1,13 +1,13 @@
 //! Everybody can use the page, whatever the room and the colours, and no text does harm.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::json;
 
 use super::{MAIN, complaints, open, open_flow, sees, write};
 
 on_sqlite![the_page_fits_every_screen_in_light_and_dark];
-on_both_databases![
+on_sqlite![
     hostile_text_runs_nothing_and_asks_nobody,
     the_page_is_light_and_stays_where_it_is,
 ];

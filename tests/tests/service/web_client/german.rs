@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::Value;
 
 use super::{ENTER, MAIN, UP, WRITE, complaints, open_flow, ready, sees, shows, sign_in, write};
 
-on_both_databases![a_german_browser_sees_german_until_another_language_is_chosen];
+on_sqlite![a_german_browser_sees_german_until_another_language_is_chosen];
 on_sqlite![no_page_of_the_client_keeps_english_texts];
 
 const ENGLISH: &str = include_str!("../../../../crates/web/texts/en.json");

@@ -1,7 +1,7 @@
 //! All that talking takes can be done by the keyboard.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, PASSWORD, Server, on_both_databases};
+use eddyline_tests::{Acme, PASSWORD, Server, on_sqlite};
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::integrations::{Source, update};
 
 use super::{ENTER, ESCAPE, MAIN, complaints, open, open_flow, ready, sees, shows, texts};
 
-on_both_databases![
+on_sqlite![
     the_keyboard_alone_leads_from_signing_in_to_an_answer_in_a_thread,
     a_key_leads_from_pane_to_pane,
     keys_lead_to_both_ends_of_the_chat,

@@ -2,7 +2,7 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Server, on_sqlite};
 use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity};
@@ -12,7 +12,7 @@ use super::{
     DOWN, ENTER, ESCAPE, MAIN, WRITE, complaints, open, open_flow, ready, sees, shows, texts,
 };
 
-on_both_databases![
+on_sqlite![
     shift_enter_begins_a_line_and_sends_nothing,
     single_keys_answer_change_and_delete_the_message_with_the_focus,
     an_edit_that_is_answered_late_leaves_the_focus_where_it_is,
@@ -125,6 +125,20 @@ async fn single_keys_answer_change_and_delete_the_message_with_the_focus(server:
         browser.press_keys(ENTER);
         shows(&browser, "article[data-mine]:focus");
         assert_eq!(texts(&browser), ["Lunch?", "Hello (edited)", "At noon"]);
+        // The step back in the history for one dialog closes no other that opens meanwhile.
+        browser.press_keys(DELETE);
+        browser.execute(
+            "const again = new KeyboardEvent('keydown', { key: 'Delete', bubbles: true });
+             const dialog = document.querySelector('#delete');
+             addEventListener('popstate', () => (window.wentBack = true), { once: true });
+             dialog.addEventListener('close', () => document.activeElement.dispatchEvent(again), { once: true });
+             dialog.close();",
+        );
+        shows(&browser, "#delete[open] [value='']:focus");
+        browser.wait_for("window.wentBack");
+        shows(&browser, "#delete[open] [value='']:focus");
+        browser.press_keys(ESCAPE);
+        shows(&browser, "article[data-mine]:focus");
         // The answer to one question is none to the next, which opens at once.
         browser.press_keys(DELETE);
         browser.execute(

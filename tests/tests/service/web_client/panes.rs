@@ -2,14 +2,14 @@
 
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Server, on_sqlite};
 use serde_json::{Value, json};
 
 use crate::integrations::{Source, activity, update};
 
 use super::{ESCAPE, MAIN, click, complaints, open, open_flow, sees, shows};
 
-on_both_databases![
+on_sqlite![
     a_thread_opens_beside_a_chat_that_stays_where_it_is,
     what_is_said_while_a_thread_is_loaded_is_in_it,
     the_inbox_tells_what_is_new_and_what_was_said_last,

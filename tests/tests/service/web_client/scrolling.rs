@@ -1,11 +1,11 @@
 //! A reader who has scrolled up: what they see stays where it is.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Caller, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Server, on_sqlite};
 
 use super::{MAIN, complaints, open, read_all, sees};
 
-on_both_databases![
+on_sqlite![
     what_arrives_does_not_move_what_is_seen,
     what_is_loaded_above_does_not_move_what_is_seen,
     what_an_author_wrote_before_does_not_move_what_is_seen,

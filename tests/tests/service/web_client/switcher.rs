@@ -1,13 +1,13 @@
 //! The switcher: what it offers, and how that is called.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases, on_sqlite};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::json;
 
 use super::late::{hold, is_held, let_go};
 use super::{DOWN, ENTER, MAIN, UP, click, complaints, open, open_flow, ready, shows};
 
-on_both_databases![
+on_sqlite![
     titles_of_threads_show_no_markdown,
     it_says_that_the_server_is_away,
     a_command_stays_marked_when_more_is_known,

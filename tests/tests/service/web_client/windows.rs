@@ -1,12 +1,12 @@
 //! Several tabs of one browser, which share a stream.
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::json;
 
 use super::{MAIN, complaints, open, open_flow, sees, texts, write};
 
-on_both_databases![tabs_of_one_browser_share_a_stream];
+on_sqlite![tabs_of_one_browser_share_a_stream];
 
 async fn tabs_of_one_browser_share_a_stream(server: Server) {
     let Some(browser) = Browser::start() else {
