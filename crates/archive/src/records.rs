@@ -290,7 +290,7 @@ pub struct MessageRecord {
     /// The name that an anonymous sender gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub external_name: Option<String>,
-    /// To whom a private message is.
+    /// The recipient of a private message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<PersonNumber>,
     /// When it was sent.
@@ -315,7 +315,7 @@ pub struct MessageRecord {
     /// All tags, in the order in which they are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Those of the tags that somebody set.
+    /// The tags that a user set, rather than those found in the text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub explicit_tags: Vec<String>,
     /// Its files.

@@ -31,7 +31,7 @@ use self::script::Conversation;
 use self::tools::{Tools, register_all};
 use self::welcome::Welcome;
 use crate::config::Settings;
-use crate::serve::{Entrance, Node};
+use crate::serve::{Node, ServerListeners};
 use crate::sockets::PassedSockets;
 use crate::{CommandError, mail};
 
@@ -66,8 +66,10 @@ pub(crate) async fn run(mut settings: Settings, keep: bool) -> Result<(), Comman
     let mailbox = mail::outbox(&settings)?;
     let kept_tools = settings.data_dir.join(TOOLS_FILE);
     let receiver = Receiver::bind().await?;
-    let mut entrance = Entrance::new(&settings, PassedSockets::default())?;
-    let node = Node::start(settings, &mut entrance, Some(receiver.address)).await?;
+    let mut listeners = ServerListeners::new(&settings, PassedSockets::default())?;
+    let node = Node::start(settings, &mut listeners, Some(receiver.address)).await?;
+    // It follows no move to another database.
+    drop(listeners);
     let app = node.app().clone();
     let (company, tools) = set_up(&app, &kept_tools, receiver.address).await?;
     let mut life = bring_to_life(company, tools, receiver).await;

@@ -47,10 +47,9 @@ pub(crate) async fn run(settings: Settings, json: bool) -> Result<(), CommandErr
 async fn check(settings: &Settings) -> Vec<Finding> {
     let addresses = serve::configured_addresses(settings);
     let on_line = async {
-        let inspection = database::inspect(settings).await;
-        let found = inspection.as_ref().ok();
+        let (mut findings, found) = database::check(settings).await;
+        let found = found.as_ref();
         let servers = found.map_or(0, |found| found.servers);
-        let mut findings = database::judge(settings, &inspection);
         let clock = in_time("clock", clock::check(found, &addresses.base));
         let proxy = in_time("proxy", proxy::check(settings, &addresses, servers));
         let provider = in_time(
@@ -62,10 +61,15 @@ async fn check(settings: &Settings) -> Vec<Finding> {
         }
         findings
     };
+    let here = settings.clone();
     let here = async {
-        let mut findings = disk::check(settings);
-        findings.push(limits::check(settings));
-        findings
+        // A disk that does not answer blocks the thread, which the time limit must not wait for.
+        let work = tokio::task::spawn_blocking(move || {
+            let mut findings = disk::check(&here);
+            findings.push(limits::check(&here));
+            findings
+        });
+        work.await.unwrap_or_default()
     };
     let parts = tokio::join!(
         Box::pin(on_line),

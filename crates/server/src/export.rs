@@ -186,7 +186,7 @@ impl Display for ExportAnswer {
                 true => self.conversations.to_string(),
                 false => "left out; --private exports them".to_owned(),
             };
-            writeln!(f, "  Private talks: {private}")?;
+            writeln!(f, "  Conversations: {private}")?;
         }
         writeln!(f, "  Messages:      {}", self.messages)?;
         writeln!(

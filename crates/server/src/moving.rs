@@ -9,6 +9,7 @@ use eddyline_storage::copy::{
 use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
 
+use crate::archives::folder_of;
 use crate::cli::MoveArgs;
 use crate::config::{DatabaseUrl, Settings};
 use crate::output::{self, Reporter};
@@ -92,6 +93,11 @@ impl MovePlace {
         reporter: &Reporter,
     ) -> Result<MoveAnswer, CommandError> {
         let report = |progress| reporter.report_line(&MoveLine::of(progress));
+        if let Some(folder) = self.to.file().map(folder_of)
+            && !folder.is_dir()
+        {
+            return Err(format!("--to: there is no folder {}", folder.display()).into());
+        }
         // A new SQLite file gets the key beside it.
         let kept_beside = key.zip(self.to.file());
         if let Some((key, file)) = kept_beside

@@ -40,15 +40,15 @@ pub(crate) async fn run(
 ) -> Result<(), CommandError> {
     let hangups = Hangups::catch()?;
     let json = settings.log_format == LogFormat::Json;
-    let mut entrance = Entrance::new(&settings, sockets)?;
-    let node = Node::start(follow_moves(settings.clone()).await?, &mut entrance, None).await?;
-    let shown = entrance.certificates.clone();
+    let mut listeners = ServerListeners::new(&settings, sockets)?;
+    let node = Node::start(follow_moves(settings.clone()).await?, &mut listeners, None).await?;
+    let shown = listeners.certificates.clone();
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings.clone(), load, log, shown));
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), node.metrics_address, json);
     service_manager::ready();
-    let outcome = run_where_data_is(node, &settings, entrance).await;
+    let outcome = run_where_data_is(node, &settings, listeners).await;
     following.abort();
     outcome
 }
@@ -58,22 +58,22 @@ pub(crate) async fn run(
 async fn run_where_data_is(
     mut node: Node,
     settings: &Settings,
-    mut entrance: Entrance,
+    mut listeners: ServerListeners,
 ) -> Result<(), CommandError> {
     let mut earlier = Vec::new();
     // For the time in which no node takes signals.
     let mut stopped = Box::pin(StopSignals::catch()?.requested());
     let outcome = loop {
-        let (told, moved) = oneshot::channel();
+        let (sender, moved) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "awaited below")]
-        let running = tokio::spawn(Box::pin(node.run(told)));
+        let running = tokio::spawn(Box::pin(node.run(sender)));
         if moved.await.is_err() {
             // Clients that connect now are refused, and go elsewhere.
-            drop(entrance);
+            drop(listeners);
             break running.await?;
         }
         earlier.push(running);
-        let next = next_node(settings, &mut entrance);
+        let next = next_node(settings, &mut listeners);
         tokio::select! {
             next = Box::pin(next) => match next {
                 Ok(next) => node = next,
@@ -92,13 +92,16 @@ async fn run_where_data_is(
 }
 
 /// A node on the database where the data is, which may be away for a moment.
-async fn next_node(settings: &Settings, entrance: &mut Entrance) -> Result<Node, CommandError> {
+async fn next_node(
+    settings: &Settings,
+    listeners: &mut ServerListeners,
+) -> Result<Node, CommandError> {
     let mut attempts = 0;
     loop {
         attempts += 1;
         let started = async {
             let settings = follow_moves(settings.clone()).await?;
-            Node::start(settings, entrance, None).await
+            Node::start(settings, listeners, None).await
         };
         match started.await {
             Err(error) if attempts < FOLLOW_ATTEMPTS => {
@@ -116,14 +119,14 @@ async fn follow_moves(settings: Settings) -> Result<Settings, CommandError> {
     tokio::task::spawn_blocking(move || moved::follow(settings)).await?
 }
 
-/// Where a server is reached. It outlives a node.
-pub(crate) struct Entrance {
+/// The sockets and the certificate of a server. They outlive a node.
+pub(crate) struct ServerListeners {
     sockets: PassedSockets,
     /// The certificate that is shown, which can be replaced.
     certificates: Option<Certificates>,
 }
 
-impl Entrance {
+impl ServerListeners {
     pub(crate) fn new(settings: &Settings, sockets: PassedSockets) -> Result<Self, CommandError> {
         let certificates = settings
             .tls()
@@ -135,7 +138,8 @@ impl Entrance {
         })
     }
 }
-/// What is to be said of a connection to the database that others can read.
+
+/// The warning about a connection to the database that others can read.
 pub(crate) const EXPOSED: &str = "the connection to the database is not encrypted; add sslmode=verify-full to its address, \
      or sslmode=disable where this is meant";
 
@@ -157,10 +161,10 @@ impl Node {
     /// the server has an `integration` address that may be reached though it is not public.
     pub(crate) async fn start(
         settings: Settings,
-        entrance: &mut Entrance,
+        listeners: &mut ServerListeners,
         integration: Option<SocketAddr>,
     ) -> Result<Self, CommandError> {
-        let sockets = &mut entrance.sockets;
+        let sockets = &mut listeners.sockets;
         let signals = StopSignals::catch()?;
         raise_open_files();
         let api = sockets.listen(SocketUse::Api, settings.listen)?;
@@ -187,7 +191,7 @@ impl Node {
         let http = http_config(&settings, metrics.is_some());
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
-        if let Some(certificates) = &entrance.certificates {
+        if let Some(certificates) = &listeners.certificates {
             server = server.tls(certificates.config());
         }
         let api_service = eddyline_http::service(app.clone(), &http);
@@ -220,10 +224,10 @@ impl Node {
         &self.app.config().addresses
     }
 
-    /// Serves until SIGTERM or SIGINT, or until the data was moved into another database, which is
-    /// `told`. Then streams end at once, requests under way are finished within a bound, and what
-    /// waits to be written is written.
-    pub(crate) async fn run(self, told: oneshot::Sender<()>) -> Result<(), CommandError> {
+    /// Serves until SIGTERM or SIGINT, or until the data was moved into another database; then it
+    /// sends on `moved`. Streams end at once, requests under way are finished within a bound, and
+    /// what waits to be written is written.
+    pub(crate) async fn run(self, moved: oneshot::Sender<()>) -> Result<(), CommandError> {
         let Self {
             store,
             app,
@@ -249,7 +253,7 @@ impl Node {
                 () = store.moved() => {
                     tracing::info!("the data was moved into another database; going on there");
                     // The process may be ending.
-                    let _ = told.send(());
+                    let _ = moved.send(());
                 }
             }
             app.end_streams();

@@ -1,4 +1,5 @@
-//! What a service manager such as systemd is told of the server (`NOTIFY_SOCKET`, `sd_notify(3)`).
+//! Notifies a service manager such as systemd of the state of the server (`NOTIFY_SOCKET`,
+//! `sd_notify(3)`).
 
 use std::env;
 use std::io;
@@ -10,27 +11,27 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// Says that requests are answered.
 pub(crate) fn ready() {
-    tell("READY=1");
+    notify("READY=1");
 }
 
 /// Says that the configuration is being read again. [`ready`] says that this is done.
 pub(crate) fn reloading() {
     let now = clock_gettime(ClockId::Monotonic);
     let micros = now.tv_sec * 1_000_000 + now.tv_nsec / 1_000;
-    tell(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
+    notify(&format!("RELOADING=1\nMONOTONIC_USEC={micros}"));
 }
 
 /// Says that the server ends.
 pub(crate) fn stopping() {
-    tell("STOPPING=1");
+    notify("STOPPING=1");
 }
 
-fn tell(state: &str) {
+fn notify(state: &str) {
     let Some(address) = env::var_os("NOTIFY_SOCKET") else {
         return;
     };
     if let Err(error) = send(address.as_bytes(), state) {
-        tracing::warn!(%error, "the service manager cannot be told: {state}");
+        tracing::warn!(%error, "the service manager cannot be notified: {state}");
     }
 }
 
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_manager_is_told_at_a_path_and_at_an_abstract_address() {
+    fn a_manager_is_notified_at_a_path_and_at_an_abstract_address() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("notify");
         let name = format!("eddyline-test-{}", std::process::id());
@@ -65,9 +66,9 @@ mod tests {
             ),
         ] {
             send(address.as_bytes(), "READY=1").unwrap();
-            let mut told = [0; 64];
-            let length = manager.recv(&mut told).unwrap();
-            assert_eq!(&told[..length], b"READY=1");
+            let mut received = [0; 64];
+            let length = manager.recv(&mut received).unwrap();
+            assert_eq!(&received[..length], b"READY=1");
         }
     }
 }

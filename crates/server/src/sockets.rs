@@ -1,5 +1,5 @@
 //! The sockets that a service manager has opened for the server (`LISTEN_FDS`). They stay open while
-//! the server is restarted, and who connects meanwhile waits for the next process.
+//! the server is restarted, so that clients that connect meanwhile wait for the next process.
 
 use std::env;
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -10,8 +10,7 @@ use tokio::net::TcpListener;
 
 use crate::CommandError;
 
-/// How sockets are called (`FileDescriptorName=` in a unit), and their order where they have no
-/// names.
+/// The names of sockets (`FileDescriptorName=` in a unit), in the order of sockets without names.
 const NAMES: [&str; 3] = ["api", "stream", "metrics"];
 
 /// A listener of the server.
@@ -31,13 +30,12 @@ pub(crate) struct PassedSockets {
 }
 
 impl PassedSockets {
-    /// Takes the sockets, and forgets the variables that tell of them. To be called before there are
+    /// Takes the sockets, and removes the variables that describe them. Call it before the process has
     /// threads.
     ///
     /// # Errors
     ///
-    /// When one has a name that the server does not know, or one that another has, or is no socket of
-    /// TCP.
+    /// When a socket has an unknown name or the name of another, or is not a TCP listener.
     pub(crate) fn take() -> Result<Self, CommandError> {
         let mut passed = ListenFd::from_env();
         let names = env::var("LISTEN_FDNAMES").ok();
@@ -59,8 +57,8 @@ impl PassedSockets {
         known.into_iter().flatten().next()?.local_addr().ok()
     }
 
-    /// Listens on the socket that was passed for a use, else on an address; again on the same one
-    /// when it is called again. To be called inside of a runtime.
+    /// Listens on the socket that was passed for a use, else on an address. A second call listens on
+    /// the same socket. Call it inside a tokio runtime.
     ///
     /// # Errors
     ///
@@ -73,7 +71,7 @@ impl PassedSockets {
         let index = what as usize;
         let socket = match (self.kept[index].take(), self.passed[index].take()) {
             (Some(kept), _) => kept,
-            (None, Some(passed)) => used_for(what, passed, address)?,
+            (None, Some(passed)) => prepared(what, passed, address)?,
             (None, None) => bind(address)
                 .and_then(TcpListener::into_std)
                 .map_err(|error| format!("cannot listen on {address}: {error}"))?,
@@ -83,7 +81,8 @@ impl PassedSockets {
     }
 }
 
-fn used_for(
+/// The socket in the mode that tokio needs. Logs an address that differs from the configured one.
+fn prepared(
     what: SocketUse,
     socket: StdListener,
     address: SocketAddr,
@@ -136,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sockets_are_told_by_their_names() {
+    fn names_say_what_sockets_are_for() {
         let of = |names, count| places(names, count).map_err(|error| error.to_string());
         assert_eq!(of(Some("stream:api"), 2), Ok(vec![1, 0]));
         assert_eq!(of(Some("metrics"), 1), Ok(vec![2]));

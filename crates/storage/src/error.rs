@@ -8,7 +8,7 @@ use diesel::result::{DatabaseErrorInformation, DatabaseErrorKind, Error as Diese
 pub(crate) const LOCK_TIME: Duration = Duration::from_secs(10);
 
 /// What triggers say that refuse writes after a move.
-pub(crate) const MOVED: &str = "eddyline: the data was moved into another database";
+pub(crate) const WRITE_REFUSED: &str = "eddyline: the data was moved into another database";
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
@@ -46,6 +46,9 @@ pub enum Error {
         "a move of data into this database is not complete; `eddyline move` completes it or gives it up"
     )]
     IncompleteMove,
+    /// A table of the target of a move is not like that of the source.
+    #[error("the copy of the table {0} differs; give the move up and begin it again")]
+    CopyDiffers(String),
     /// A rule of the store's own would be broken by a write, which was rolled back. Those of its
     /// callers are [`Abort::Rejected`](crate::Abort::Rejected).
     #[error("refused: {0}")]
@@ -197,7 +200,7 @@ impl From<Diesel> for Error {
             Diesel::DatabaseError(kind, info) => {
                 let message = info.message();
                 match kind {
-                    _ if message.contains(MOVED) => Self::Moved,
+                    _ if message.contains(WRITE_REFUSED) => Self::Moved,
                     DatabaseErrorKind::UniqueViolation => Self::Exists(message.to_owned()),
                     // The last is a server that only follows another, such as one that took its
                     // place.

@@ -183,6 +183,9 @@ async fn a_place_that_is_in_use_is_refused(server: Server, place: Place) {
     block_in_place(|| printed(other)).unwrap();
     let refused = block_in_place(|| move_to(&server, &place, &[])).unwrap_err();
     assert!(refused.contains("is not empty"), "{refused}");
+    let missing = server.command(&["move", "--to", "sqlite:/nowhere/chat.db"]);
+    let refused = block_in_place(|| printed(missing)).unwrap_err();
+    assert!(refused.contains("there is no folder /nowhere"), "{refused}");
     let own = server.command(&["move", "--to", "mysql://somewhere"]);
     let refused = block_in_place(|| printed(own)).unwrap_err();
     assert!(refused.contains("--to"), "{refused}");

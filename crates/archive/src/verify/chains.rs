@@ -12,9 +12,9 @@ use crate::manifest::ChainSummary;
 
 /// How many bytes a line may have.
 const MAX_LINE: u64 = 64 << 20;
-/// How many gaps are kept in mind; an archive with more is not told of in detail.
+/// The most gaps that are kept in memory; a chain with more gets no finding for each.
 const MAX_GAPS: usize = 10_000;
-/// How many files of records are kept in mind: more than an archive has entries.
+/// The most names of files that are kept in memory: more than an archive may have entries.
 const MAX_NAMED_FILES: usize = 4_000_001;
 /// How many records there are between two reports.
 const RECORDS_FOR_A_REPORT: u64 = 10_000;
@@ -43,8 +43,8 @@ pub(super) struct ReadChain {
     firsts: BTreeMap<u64, Option<i64>>,
     /// Numbers that were passed over, by the first: the last, and the records around them.
     gaps: BTreeMap<u64, Gap>,
-    /// Whether a finding tells of it already.
-    is_told: bool,
+    /// Whether it has a finding already.
+    has_finding: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -99,7 +99,7 @@ pub(super) fn read_chain(
             checkpoints: BTreeMap::new(),
             firsts: BTreeMap::new(),
             gaps: BTreeMap::new(),
-            is_told: false,
+            has_finding: false,
         },
         last: beginning,
         is_last_sound: true,
@@ -145,8 +145,8 @@ struct ChainReading<'f> {
 }
 
 impl ChainReading<'_> {
-    fn tell(&mut self, finding: Finding) {
-        self.chain.is_told = true;
+    fn report(&mut self, finding: Finding) {
+        self.chain.has_finding = true;
         self.findings.push(finding);
     }
 
@@ -156,11 +156,11 @@ impl ChainReading<'_> {
 
     fn unreadable(&mut self) {
         self.end_doubled(None);
-        self.tell(Finding::UnreadableLine {
+        self.report(Finding::UnreadableLine {
             path: self.chain.path.to_string(),
             line: self.chain.records,
         });
-        // It may stand for the record that is expected here, which is then told of once.
+        // It may be the record that is expected here, which must not get a second finding.
         let number = self.chain.highest.number + 1;
         let unknown = Seen {
             number,
@@ -189,7 +189,7 @@ impl ChainReading<'_> {
             self.compare_with_last(link.previous);
         }
         if !is_intact {
-            self.tell(Finding::AlteredRecord {
+            self.report(Finding::AlteredRecord {
                 place: self.place(seen),
             });
         }
@@ -202,7 +202,7 @@ impl ChainReading<'_> {
         let named = looked.files.into_iter().chain(looked.picture);
         for sha256 in named.filter_map(|file| parse_digest(&file.sha256)) {
             if files.len() >= MAX_NAMED_FILES {
-                // So many are not all among the entries, which is told.
+                // The archive cannot have an entry for each of them, so that it has findings already.
                 return;
             }
             files.entry(sha256).or_insert_with(|| FileUse {
@@ -218,7 +218,7 @@ impl ChainReading<'_> {
     fn compare_with_last(&mut self, previous: Digest) {
         let follows = self.last.number == self.chain.highest.number;
         if self.is_last_sound && follows && self.last.hash != previous && self.last.number > 0 {
-            self.tell(Finding::AlteredRecord {
+            self.report(Finding::AlteredRecord {
                 place: self.place(self.last),
             });
         }
@@ -238,10 +238,10 @@ impl ChainReading<'_> {
             self.chain.highest = seen;
             self.note_checkpoint(seen);
         } else if !is_intact {
-            // It is told of already.
+            // It has a finding already.
         } else if self.close_gap(number) {
             self.note_checkpoint(seen);
-            self.tell(Finding::MovedRecord {
+            self.report(Finding::MovedRecord {
                 place: self.place(seen),
             });
         } else if self.last.number == number {
@@ -250,7 +250,7 @@ impl ChainReading<'_> {
                 second: seen,
             });
         } else {
-            self.tell(Finding::InsertedRecord {
+            self.report(Finding::InsertedRecord {
                 place: self.place(seen),
             });
         }
@@ -313,9 +313,9 @@ impl ChainReading<'_> {
         } else {
             self.last = first;
         }
-        // A line that cannot be read is told of already.
+        // A line that cannot be read has a finding already.
         if inserted.hash != UNKNOWN {
-            self.tell(Finding::InsertedRecord {
+            self.report(Finding::InsertedRecord {
                 place: self.place(inserted),
             });
         }
@@ -329,9 +329,9 @@ impl ReadChain {
 
     /// Compares it with what the manifest says of it.
     pub(super) fn compare(&self, expected: &ChainSummary, findings: &mut Findings) {
-        let mut is_told = self.is_told;
+        let mut has_finding = self.has_finding;
         for (&first, gap) in &self.gaps {
-            is_told = true;
+            has_finding = true;
             findings.push(Finding::RemovedRecords {
                 path: self.path.to_string(),
                 first,
@@ -342,7 +342,7 @@ impl ReadChain {
         }
         let highest = self.highest.number;
         if highest < expected.records {
-            is_told = true;
+            has_finding = true;
             findings.push(Finding::RemovedRecords {
                 path: self.path.to_string(),
                 first: highest + 1,
@@ -360,7 +360,7 @@ impl ReadChain {
                     place: RecordPlace::new(&self.path, number, id),
                 });
             }
-        } else if !is_told && DigestHex::from(self.highest.hash) != expected.ends {
+        } else if !has_finding && DigestHex::from(self.highest.hash) != expected.ends {
             let before = expected.records.saturating_sub(1);
             let first = before - before % CHECKPOINT_INTERVAL + 1;
             findings.push(self.rehashed(first, expected.records));

@@ -28,12 +28,12 @@ use crate::{Error, Result, paths};
 const MAX_MANIFEST: u64 = 64 << 20;
 /// How many bytes of an entry with one record are read for its name.
 const MAX_RECORD: u64 = 16 << 20;
-/// How many entries are kept in mind.
+/// The most entries that are verified; a further one is a finding.
 const MAX_ENTRIES: usize = 4_000_000;
-/// How many findings are told one by one.
+/// The most findings that are listed one by one.
 const MAX_FINDINGS: usize = 1000;
 
-/// What was found out of an archive.
+/// The result of verifying an archive.
 #[derive(Clone, Debug)]
 pub struct Verified {
     /// What was exported, if the manifest can be read.
@@ -52,13 +52,13 @@ pub struct Verified {
     pub missing_at_export: Vec<DigestHex>,
     /// What is wrong, in the order in which it was found.
     pub findings: Vec<Finding>,
-    /// How much more was found than is told.
+    /// How many more findings there are than the list has.
     pub further_findings: u64,
 }
 
 /// Reads an archive to its end, a tar file or the folder that it was unpacked into, and says what is
-/// wrong with it. `known` is the key that must have signed it; `progress` is told how many records
-/// were read.
+/// wrong with it. `known` is the key that must have signed it; `progress` gets the number of records
+/// that were read.
 ///
 /// An archive that was altered is no error: the answer says so.
 ///
@@ -80,14 +80,14 @@ pub fn verify(
 /// Findings, up to a number of them.
 #[derive(Default)]
 struct Findings {
-    told: Vec<Finding>,
+    listed: Vec<Finding>,
     further: u64,
 }
 
 impl Findings {
     fn push(&mut self, finding: Finding) {
-        if self.told.len() < MAX_FINDINGS {
-            self.told.push(finding);
+        if self.listed.len() < MAX_FINDINGS {
+            self.listed.push(finding);
         } else {
             self.further += 1;
         }
@@ -268,7 +268,7 @@ impl Reading {
                 .map(|manifest| manifest.files.missing.clone())
                 .unwrap_or_default(),
             scope: manifest.map(|manifest| manifest.scope),
-            findings: self.findings.told,
+            findings: self.findings.listed,
             further_findings: self.findings.further,
         })
     }
@@ -406,7 +406,7 @@ impl Reading {
 
     /// Gives the places of findings the names of their rooms.
     fn name_rooms(&mut self) {
-        for place in self.findings.told.iter_mut().flat_map(Finding::places) {
+        for place in self.findings.listed.iter_mut().flat_map(Finding::places) {
             let folder = place.path.rsplit_once('/').map(|(folder, _)| folder);
             place.room = folder.and_then(|folder| self.room_names.get(folder).cloned());
         }

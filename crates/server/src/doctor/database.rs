@@ -26,44 +26,41 @@ const OLDEST_POSTGRES: i32 = 140_000;
 /// A transaction of a server is shorter than this.
 const LONGEST_IDLE_MILLIS: i64 = 10_000;
 
-/// Looks at the database.
-pub(super) async fn inspect(settings: &Settings) -> Result<Inspection, CommandError> {
-    let url = settings.database_url();
+/// Looks at the database, and gives what it has besides the findings, if it answers.
+pub(super) async fn check(settings: &Settings) -> (Vec<Finding>, Option<Inspection>) {
+    let settings_here = settings.clone();
+    let work = tokio::task::spawn_blocking(move || {
+        let inspection = inspect(&settings_here.database_url());
+        (judge(&settings_here, &inspection), inspection.ok())
+    });
+    match tokio::time::timeout(LIMIT, work).await {
+        Ok(Ok(checked)) => checked,
+        _ => {
+            let seconds = LIMIT.as_secs();
+            let error = format!("it did not answer within {seconds} seconds");
+            (vec![unreachable(&settings.database_url(), error)], None)
+        }
+    }
+}
+
+fn inspect(url: &DatabaseUrl) -> Result<Inspection, CommandError> {
     if let Some(file) = url.file() {
         check_file(file)?;
     }
     let is_read = url.file().is_some_and(|file| size(file) <= MOST_READ);
     let since = machine_time().plus_millis(-SILENCE_MILLIS);
-    let work = tokio::task::spawn_blocking(move || Store::inspect(url.expose(), since, is_read));
-    let seconds = LIMIT.as_secs();
-    let done = tokio::time::timeout(LIMIT, work).await;
-    let done = done.map_err(|_| format!("it did not answer within {seconds} seconds"))?;
-    Ok(done??)
+    Ok(Store::inspect(url.expose(), since, is_read)?)
 }
 
 fn size(file: &Path) -> u64 {
     file.metadata().map_or(0, |metadata| metadata.len())
 }
 
-pub(super) fn judge(
-    settings: &Settings,
-    inspection: &Result<Inspection, CommandError>,
-) -> Vec<Finding> {
+fn judge(settings: &Settings, inspection: &Result<Inspection, CommandError>) -> Vec<Finding> {
     let url = settings.database_url();
     let mut findings = url.file().map_or_else(Vec::new, file);
     match inspection {
-        Err(error) => findings.push(Finding::error(
-            "database",
-            url.place(),
-            error.to_string(),
-            match url.file() {
-                Some(_) => {
-                    "Check the options data_dir and database, and run the command as the user of the server; a server that \
-                     never ran has no database yet."
-                }
-                None => "Check the option database, and that PostgreSQL runs and lets this machine in.",
-            },
-        )),
+        Err(error) => findings.push(unreachable(&url, error.to_string())),
         Ok(found) => {
             findings.push(tables(&url, found));
             match &found.settings {
@@ -75,6 +72,17 @@ pub(super) fn judge(
         }
     }
     findings
+}
+
+fn unreachable(url: &DatabaseUrl, error: String) -> Finding {
+    let advice = match url.file() {
+        Some(_) => {
+            "Check the options data_dir and database, and run the command as the user of the server; a server that never \
+             ran has no database yet."
+        }
+        None => "Check the option database, and that PostgreSQL runs and lets this machine in.",
+    };
+    Finding::error("database", url.place(), error, advice)
 }
 
 fn tables(url: &DatabaseUrl, found: &Inspection) -> Finding {

@@ -10,7 +10,7 @@ pub(super) async fn check(settings: &Settings) -> Vec<Finding> {
         return vec![Finding::warning(
             CHECK,
             "smtp_host",
-            "no mail server is set up; mail is written into the folder outbox, and nobody gets it",
+            "no mail server is set up; mail is written into the folder outbox and not delivered",
             "Set smtp_host and mail_from.",
         )];
     };

@@ -92,11 +92,7 @@ impl Load<'_> {
         let described = self.described.iter().find(|known| known.name == table.name);
         let described = described.filter(|known| COPIED.contains(&known.name.as_str()));
         let described = described.ok_or(Error::Corrupt("no such table"))?;
-        let columns = table.columns.iter().map(|name| {
-            let found = described.columns.iter().find(|known| known.name == *name);
-            found.ok_or(Error::Corrupt("no such column"))
-        });
-        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let columns = described.columns_like(&table.columns)?;
         let rows = format!("[{}]", rows.join(","));
         each!(self, insert, &table.name, &columns, &rows)
     }

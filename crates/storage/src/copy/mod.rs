@@ -180,6 +180,16 @@ impl Described {
         }
     }
 
+    fn column(&self, name: &str) -> crate::Result<&Column> {
+        let found = self.columns.iter().find(|column| column.name == name);
+        found.ok_or(crate::Error::Corrupt("no such column"))
+    }
+
+    /// These columns in the order of another description of the table.
+    fn columns_like(&self, other: &[String]) -> crate::Result<Vec<&Column>> {
+        other.iter().map(|name| self.column(name)).collect()
+    }
+
     fn keys(&self) -> impl Iterator<Item = &Column> {
         self.columns.iter().filter(|column| column.is_key)
     }

@@ -21,21 +21,21 @@ pub use self::cut_over::{
     CutOver, MovedDatabase, check_moved_references, moved_database, open_moved_database,
 };
 
-use self::apply::same_columns;
 use self::side::{MoveSide, on};
 use super::{COPIED, Described};
 use crate::connect::Location;
 use crate::reader::Inner;
 use crate::{Error, Result, SECRET_KEY_SETTING};
 
-/// The tables that a dump has, and push messages that wait.
-const MOVED: &[&str] = &["pushes"];
+/// The tables that a move copies besides those of a dump: push messages that wait.
+const ALSO_MOVED: &[&str] = &["pushes"];
 /// How many rows are inserted at once.
 const ROWS: usize = 1000;
 /// How many rows there are between two reports on a table.
 const ROWS_FOR_A_REPORT: u64 = 50_000;
 
-/// A move under way. It blocks, and is dropped between any two steps to interrupt it.
+/// A move under way. Its methods block. Drop it between any two of them to interrupt the move, and
+/// after an error.
 pub struct DatabaseMove {
     source: MoveSide,
     target: MoveSide,
@@ -68,7 +68,8 @@ impl DatabaseMove {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`] when another move of this database is under way, [`Error::Moved`] after
+    /// [`Error::Refused`] when another command moves this database, or a move to another place is
+    /// under way, [`Error::Moved`] after
     /// the cut-over, [`Error::NotEmpty`] when the target has tables, [`Error::Url`],
     /// [`Error::Unavailable`], [`Error::DiskFull`].
     pub fn begin(
@@ -111,6 +112,10 @@ impl DatabaseMove {
         if !is_filled {
             this.fill(secret_key, &mut progress)?;
         }
+        if this.target.is_postgres() {
+            // Without numbers of rows, it would read whole tables to find a few rows in them.
+            this.target.execute("analyze")?;
+        }
         this.target_tables = moved_tables(&mut this.target)?;
         this.target.drop_references()?;
         Ok(this)
@@ -146,9 +151,7 @@ impl DatabaseMove {
         on!(self.target, rebuild_search)?;
         self.target.note_target(&self.id)?;
         on!(self.target, commit)?;
-        self.source.execute("commit")?;
-        // Without numbers of rows, PostgreSQL would read whole tables to find a few rows in them.
-        self.target.execute("analyze")
+        self.source.execute("commit")
     }
 }
 
@@ -165,7 +168,7 @@ fn copy_table(
     into: &Described,
     progress: &mut impl FnMut(MoveProgress),
 ) -> Result<()> {
-    let columns = same_columns(from, into)?;
+    let columns = into.columns_like(&from.table().columns)?;
     let (mut count, mut waiting) = (0, Vec::with_capacity(ROWS));
     let mut report = |rows| {
         progress(MoveProgress::Rows {
@@ -196,11 +199,7 @@ fn copy_table(
 
 /// Keeps the secret key in the database.
 fn set_secret_key(target: &mut MoveSide, settings: &Described, key: &[u8]) -> Result<()> {
-    let column = |name: &str| {
-        let found = settings.columns.iter().find(|column| column.name == name);
-        found.ok_or(Error::Corrupt("no such column"))
-    };
-    let columns = [column("name")?, column("value")?];
+    let columns = [settings.column("name")?, settings.column("value")?];
     let digits: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
     let row = format!("[[\"{SECRET_KEY_SETTING}\", \"{digits}\"]]");
     on!(target, insert, "settings", &columns, &row)
@@ -210,7 +209,7 @@ fn set_secret_key(target: &mut MoveSide, settings: &Described, key: &[u8]) -> Re
 fn moved_tables(side: &mut MoveSide) -> Result<Vec<Described>> {
     let mut found = on!(side, describe)?;
     found.retain(|table| {
-        [COPIED, MOVED]
+        [COPIED, ALSO_MOVED]
             .iter()
             .any(|names| names.contains(&table.name.as_str()))
     });

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::side::{MoveSide, on};
 use super::{DatabaseMove, ROWS, TableDigest};
-use crate::copy::{Column, Described, list, quoted};
+use crate::copy::{Described, list, quoted};
 use crate::reader::Inner;
 use crate::{Error, Result};
 
@@ -48,7 +48,7 @@ impl DatabaseMove {
     ///
     /// # Errors
     ///
-    /// As [`DatabaseMove::catch_up`], and [`Error::Corrupt`] when a table differs.
+    /// As [`DatabaseMove::catch_up`], and [`Error::CopyDiffers`].
     pub fn compare(&mut self) -> Result<Vec<TableDigest>> {
         on!(self.source, begin_to_read)?;
         self.check_schema()?;
@@ -58,12 +58,10 @@ impl DatabaseMove {
         self.source.execute("commit")?;
         self.forget(&changes)?;
         let copied = super::compare::digests(&mut self.target, &self.target_tables)?;
-        if found == copied {
-            Ok(found)
-        } else {
-            Err(Error::Corrupt(
-                "the copy differs from the database; give the move up and begin it again",
-            ))
+        let differs = |table: &&TableDigest| !copied.contains(table);
+        match found.iter().find(differs) {
+            Some(table) => Err(Error::CopyDiffers(table.table.clone())),
+            None => Ok(found),
         }
     }
 
@@ -133,7 +131,7 @@ impl DatabaseMove {
         for table in tables.iter().filter(changed) {
             let into = target_tables.iter().find(|known| known.name == table.name);
             let into = into.ok_or(Error::Corrupt("no such table"))?;
-            let columns = same_columns(table, into)?;
+            let columns = into.columns_like(&table.table().columns)?;
             let among = is_among(source, table);
             let read = format!(
                 "select {} as value from {} {}",
@@ -184,15 +182,6 @@ fn is_among(side: &MoveSide, table: &Described) -> String {
     let names = list(table.keys().map(|column| quoted(&column.name)));
     let values = side.values(table.keys());
     format!("({names}) in (select {values} from {})", side.elements())
-}
-
-/// The columns of the target in the order of those of the source.
-pub(super) fn same_columns<'a>(from: &Described, into: &'a Described) -> Result<Vec<&'a Column>> {
-    let found = from.columns.iter().map(|column| {
-        let found = into.columns.iter().find(|known| known.name == column.name);
-        found.ok_or(Error::Corrupt("no such column"))
-    });
-    found.collect()
 }
 
 /// The words of changed messages by room and number; `None` for one that is removed.

@@ -4,9 +4,9 @@
 use super::side::{MoveSide, SOURCE};
 use crate::Result;
 use crate::copy::{Described, quoted};
-use crate::error::MOVED;
+use crate::error::WRITE_REFUSED;
 
-/// What writers of a PostgreSQL source share, and the cut-over has alone.
+/// The advisory lock that writers of a PostgreSQL source share, and the cut-over has alone.
 pub(super) const WRITERS_LOCK: i64 = 0x6564_6479_6d6f_7665;
 /// How often a trigger is tried to be made, while transactions of others hold its table.
 const ATTEMPTS: u32 = 30;
@@ -86,7 +86,7 @@ fn sqlite_triggers(source: &MoveSide, table: &Described) -> String {
         triggers.push_str(&format!(
             "create trigger if not exists \"move_{action}_{name}\" after {action} on {quoted} begin {body} end; \
              create trigger if not exists \"move_refuse_{action}_{name}\" before {action} on {quoted} \
-             when (select is_cut_over from move_source) = 1 begin select raise(abort, '{MOVED}'); end; "
+             when (select is_cut_over from move_source) = 1 begin select raise(abort, '{WRITE_REFUSED}'); end; "
         ));
     };
     let (old, new) = (key("old."), key("new."));
@@ -108,7 +108,7 @@ fn install_on_postgres(source: &mut MoveSide, tables: &[Described]) -> Result<()
              perform 1 from move_source for share; \
            end if; \
            if exists (select 1 from move_source where is_cut_over = 1) then \
-             raise exception '{MOVED}'; \
+             raise exception '{WRITE_REFUSED}'; \
            end if; \
            return null; \
          end $$"

@@ -20,7 +20,7 @@ const LOCK_TIMEOUT: &str = "500ms";
 /// How often a server that writes nothing looks whether its data was moved.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Whether the move is done.
+/// The result of an attempt to cut over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CutOver {
     /// The target has everything. Writers of the source waited for so long.
@@ -99,8 +99,8 @@ impl DatabaseMove {
 }
 
 impl Store {
-    /// Waits until the data was moved into another database: until a write was refused for it, or at
-    /// the next look.
+    /// Waits until the data was moved into another database. It learns that at once from a write that
+    /// is refused, and within a second otherwise.
     pub async fn moved(&self) {
         let mut look = tokio::time::interval(LOOK);
         look.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -109,7 +109,7 @@ impl Store {
                 () = self.write_was_refused() => return,
                 _ = look.tick() => {}
             }
-            // While the database is away there is nothing to be known.
+            // An error says nothing: the database may be away for a moment.
             if let Ok(true) = self.read(is_moved).await {
                 return;
             }
@@ -119,19 +119,19 @@ impl Store {
 
 /// Whether the data of the database was moved.
 fn is_moved(reader: &mut Reader<'_>) -> Result<bool> {
-    const MOVED: &str = "select move_id as value from move_source where is_cut_over = 1";
+    const CUT_OVER: &str = "select move_id as value from move_source where is_cut_over = 1";
     let mut found = false;
     match &mut reader.0 {
         #[cfg(feature = "sqlite")]
         Inner::Sqlite(c) => {
             if crate::copy::sqlite::has_table(c, SOURCE)? {
-                crate::copy::sqlite::texts(c, MOVED, |_| found = true)?;
+                crate::copy::sqlite::texts(c, CUT_OVER, |_| found = true)?;
             }
         }
         #[cfg(feature = "postgres")]
         Inner::Postgres(c) => {
             if crate::copy::postgres::has_table(c, SOURCE)? {
-                crate::copy::postgres::texts(c, MOVED, |_| found = true)?;
+                crate::copy::postgres::texts(c, CUT_OVER, |_| found = true)?;
             }
         }
     }
@@ -139,7 +139,7 @@ fn is_moved(reader: &mut Reader<'_>) -> Result<bool> {
 }
 
 impl MoveSide {
-    /// Has the target of a complete move be used.
+    /// Lets servers open the target of a complete move.
     fn open(&mut self) -> Result<()> {
         // A server and the command may do so at the same time.
         self.transaction(|target| target.execute("drop table if exists move_target"))
@@ -204,8 +204,8 @@ pub fn moved_database(url: &str) -> Result<Option<MovedDatabase>> {
         }))
 }
 
-/// Has the database be used to which data was moved, should the move have ended between its last
-/// two steps.
+/// Lets servers open the database to which data was moved, should the move have ended between its
+/// last two steps.
 ///
 /// Blocks while it connects.
 ///

@@ -1,6 +1,7 @@
 //! One of the two databases of a move.
 
-use std::path::PathBuf;
+use std::fs::File;
+use std::path::{Path, PathBuf};
 
 use crate::connect::{Connection, Location, connect_as_is};
 use crate::copy::{COPIED, Column, LEFT_OUT, quoted};
@@ -11,7 +12,7 @@ use crate::{Error, Result};
 /// The table of a source that notes its move.
 pub(super) const SOURCE: &str = "move_source";
 
-/// What a command that moves a PostgreSQL database has alone.
+/// The advisory lock of the command that moves a PostgreSQL database.
 const MOVES_LOCK: i64 = 0x6564_6479_6d6f_7665 + 1;
 
 /// A connection to the source or the target.
@@ -19,7 +20,22 @@ pub(super) struct MoveSide {
     connection: Connection,
     location: Location,
     /// The file that is locked while an SQLite file is moved.
-    lock: Option<(std::fs::File, PathBuf)>,
+    lock: Option<(File, PathBuf)>,
+}
+
+/// Whether an open file is still the one with this name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let named = std::fs::metadata(path).map(|found| found.ino());
+    let opened = file.metadata().map(|found| found.ino());
+    matches!((named, opened), (Ok(named), Ok(opened)) if named == opened)
+}
+
+/// An open file cannot be removed there.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 impl Drop for MoveSide {
@@ -31,7 +47,7 @@ impl Drop for MoveSide {
     }
 }
 
-/// What a source notes of a move.
+/// The move of a source, as it is noted there.
 pub(super) struct NotedMove {
     pub(super) id: String,
     /// The address of the other database.
@@ -80,8 +96,8 @@ impl MoveSide {
         })
     }
 
-    /// Makes sure that no other command moves this database: the older rows of one could take the
-    /// places of the newer ones of the other. The lock ends with the side.
+    /// Makes sure that no other command moves this database: one could overwrite newer rows of the
+    /// other with older ones. The lock ends with the side.
     pub(super) fn lock_moves(&mut self) -> Result<()> {
         const TAKEN: Error = Error::Refused("another command moves this database");
         if self.is_postgres() {
@@ -99,18 +115,14 @@ impl MoveSide {
         let failed = |error: &std::io::Error| {
             Error::Unavailable(format!("cannot lock {}: {error}", path.display()))
         };
-        let file = std::fs::File::create(&path).map_err(|error| failed(&error))?;
+        let file = File::create(&path).map_err(|error| failed(&error))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => return Err(TAKEN),
             Err(std::fs::TryLockError::Error(error)) => return Err(failed(&error)),
         }
         // The command that had the lock before may have removed the file meanwhile.
-        let is_there = std::fs::metadata(&path).is_ok_and(|found| {
-            use std::os::unix::fs::MetadataExt as _;
-            file.metadata().is_ok_and(|ours| ours.ino() == found.ino())
-        });
-        if !is_there {
+        if !is_at(&file, &path) {
             return Err(TAKEN);
         }
         self.lock = Some((file, path));
