@@ -40,16 +40,20 @@ macro_rules! on_both_databases {
     };
 }
 
-/// Declares tests that run with a server on SQLite only: for how pages look and what their scripts do
-/// with keys and focus, which no database changes, and which takes a browser long to show.
+/// Declares tests that run with a server on SQLite only, as [`on_both_databases!`] does: for how pages
+/// look and what their scripts do with keys, focus, memory and a lost network, which no database
+/// changes, and which takes a browser long to show.
 #[macro_export]
 macro_rules! on_sqlite {
     ($($test:ident),+ $(,)?) => {
+        $crate::on_sqlite![&[]; $($test),+];
+    };
+    ($options:expr; $($test:ident),+ $(,)?) => {
         $(
             mod $test {
                 #[test]
                 fn sqlite() {
-                    $crate::run($crate::Backend::Sqlite, &[], super::$test);
+                    $crate::run($crate::Backend::Sqlite, $options, super::$test);
                 }
             }
         )+

@@ -31,6 +31,8 @@ const AUDIT: &str = include_str!("browser/audit.js");
 const BUTTONS: &str = "button, summary, [role=button], \
                        input:is([type=submit], [type=button], [type=reset], [type=image])";
 const LINKS: &str = "a[href]";
+/// What the browser calls such an icon in its messages.
+const MANIFEST_ICON: &str = "icon from the Manifest";
 
 /// A browser of the test's own, with an empty profile. Starting Chromium costs more than a second of
 /// processor time, so a browser whose test has passed is emptied and kept for the next test of the
@@ -94,6 +96,10 @@ impl Browser {
             driver: Some(driver),
             javascript,
         });
+        if let Some(browser) = &idle {
+            // What the pages of the last test said as they ended can come after they are gone.
+            browser.log();
+        }
         Some(idle.unwrap_or_else(|| Self::launch(&programs, javascript)))
     }
 
@@ -329,7 +335,8 @@ impl Browser {
     /// write there and their errors, requests that failed or were answered with an error (a missing
     /// `/favicon.ico` too), and what a content security policy stopped. A line names the level
     /// (`SEVERE`, `WARNING`, `INFO`, …), the source (`network`, `security`, `javascript`,
-    /// `console-api`, …) and the message.
+    /// `console-api`, …) and the message. Icons of a manifest are left out: the browser fetches them
+    /// when it likes, and reports one as broken when the page is left or its server ends meanwhile.
     #[track_caller]
     pub fn log(&self) -> Vec<String> {
         let entries = self.post("/se/log", &json!({ "type": "browser" }));
@@ -344,6 +351,7 @@ impl Browser {
                     word(entry, "message")
                 )
             })
+            .filter(|line| !line.contains(MANIFEST_ICON))
             .collect()
     }
 

@@ -132,12 +132,9 @@ fn shows(browser: &Browser, css: &str) {
     ));
 }
 
-/// What the console says beside advice and failed requests. That of the icon fails when the server
-/// ends just then, and the browser words it otherwise.
+/// What the console says beside advice and failed requests.
 fn complaints(browser: &Browser) -> Vec<String> {
-    const ICON: &str = "icon from the Manifest";
     let mut lines = browser.log();
-    let is_request = |line: &str| line.contains(" network: ") || line.contains(ICON);
-    lines.retain(|line| !line.starts_with("DEBUG ") && !is_request(line));
+    lines.retain(|line| !line.starts_with("DEBUG ") && !line.contains(" network: "));
     lines
 }

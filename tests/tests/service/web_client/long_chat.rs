@@ -3,13 +3,13 @@
 use std::env;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use serde_json::json;
 
 use super::{MAIN, complaints, open, read_all, sees, texts};
 
 // A line of the log for each step of each message would take longer than the messages.
-on_both_databases![&["--log", "warn"]; a_long_chat_is_read_without_growth];
+on_sqlite![&["--log", "warn"]; a_long_chat_is_read_without_growth];
 
 /// Twenty times as many as a page keeps. `EDDYLINE_TEST_MESSAGES` sets another number.
 const MESSAGES: usize = 10_000;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use eddyline_client::Method;
 use eddyline_testing::browser::Browser;
 use eddyline_tests::faults::Cable;
-use eddyline_tests::{Acme, Caller, Patience, Server, on_both_databases};
+use eddyline_tests::{Acme, Caller, Patience, Server, on_both_databases, on_sqlite};
 use serde_json::json;
 use tokio::time::interval;
 
@@ -13,10 +13,11 @@ use super::{MAIN, complaints, ready, sees, shows, sign_in, texts, write};
 
 on_both_databases![
     what_happens_while_the_network_is_away_is_shown_once_and_in_order,
-    what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order,
     a_message_whose_answer_is_lost_is_stored_once,
     a_page_whose_worker_could_not_be_loaded_gets_its_stream_later,
 ];
+
+on_sqlite![what_happens_in_a_minute_without_a_network_is_shown_once_and_in_order];
 
 /// More than the page opens with, and than one request loads.
 const MEANWHILE: usize = 70;
