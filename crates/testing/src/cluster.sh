@@ -5,7 +5,8 @@
 # "stop MODE", with a mode of pg_ctl, and "start".
 # Whatever ends the test process closes the pipe, and so the cluster never outlives it.
 # With EDDYLINE_CLUSTER_FSYNC=off the server does not wait for the disk: its data outlives the server,
-# and not the machine.
+# and not the machine. EDDYLINE_CLUSTER_SETTINGS has lines for postgresql.conf. With
+# EDDYLINE_CLUSTER_BASE, the folder of a base backup, the cluster begins with that and recovers.
 set -eu
 bin=$1
 port=$2
@@ -38,8 +39,19 @@ obey() {
     esac
 }
 
+make() {
+    if [ -n "${EDDYLINE_CLUSTER_BASE:-}" ]; then
+        cp -R "$EDDYLINE_CLUSTER_BASE" "$dir/data"
+        chmod 700 "$dir/data"
+        touch "$dir/data/recovery.signal"
+    else
+        "$bin/initdb" -D "$dir/data" -U eddyline $auth -E UTF8 --locale=C --no-sync
+    fi
+    printf '%s\n' "${EDDYLINE_CLUSTER_SETTINGS:-}" >>"$dir/data/postgresql.conf"
+}
+
 {
-    "$bin/initdb" -D "$dir/data" -U eddyline $auth -E UTF8 --locale=C --no-sync && start
+    make && start
 } >"$dir/start" 2>&1 || {
     cat "$dir/start" "$dir/log" 2>/dev/null || true
     exit 1

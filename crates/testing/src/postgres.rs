@@ -70,6 +70,11 @@ impl Database {
         &self.url
     }
 
+    /// Its name in the server.
+    pub fn name(&self) -> &str {
+        &self.shared.name
+    }
+
     /// Host and port of the server, as `host:port`; the database is still reached there when
     /// [`Database::reached_at`] gave it another address.
     pub fn server(&self) -> &str {
@@ -191,7 +196,8 @@ fn find_or_start() -> Option<Cluster> {
 
 impl Cluster {
     /// Starts a server of the test's own, whose processes have these environment variables too, or
-    /// gives `None` when PostgreSQL is not installed.
+    /// gives `None` when PostgreSQL is not installed. `EDDYLINE_CLUSTER_SETTINGS` has lines for its
+    /// configuration; `EDDYLINE_CLUSTER_BASE` names the folder of a base backup to begin with.
     ///
     /// # Panics
     /// When PostgreSQL is required and not there, or there and does not start.
@@ -252,6 +258,37 @@ impl Cluster {
             url,
             shared: Arc::new(SharedDatabase { name, cluster }),
         }
+    }
+
+    /// The database with this name, which is there already: in a cluster that was restored.
+    #[must_use]
+    pub fn database_named(&self, name: &str) -> Database {
+        Database {
+            url: format!("{}/{name}", self.0.url),
+            shared: Arc::new(SharedDatabase {
+                name: name.to_owned(),
+                cluster: self.clone(),
+            }),
+        }
+    }
+
+    /// A command of a program of PostgreSQL that is about this server, run as the user of its
+    /// processes.
+    #[must_use]
+    pub fn command(&self, program: &str) -> Command {
+        let mut command = unprivileged(&self.0.psql.with_file_name(program).to_string_lossy());
+        let server = self
+            .0
+            .url
+            .rsplit('@')
+            .next()
+            .expect("an address has a host");
+        let (host, port) = server.rsplit_once(':').expect("a server has a port");
+        command
+            .env("PGHOST", host)
+            .env("PGPORT", port)
+            .env("PGUSER", "eddyline");
+        command
     }
 
     /// Stops the server, and answers when it has.

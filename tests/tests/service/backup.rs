@@ -13,6 +13,7 @@ use crate::files::in_json;
 
 mod archives;
 mod checks;
+mod continuous;
 mod damage;
 mod drill;
 mod rotation;
@@ -44,6 +45,15 @@ impl Site {
             database,
             store,
         })
+    }
+
+    /// The place of this database, with files in a folder.
+    fn of_database(database: Database) -> Self {
+        Self {
+            directory: TempDir::new().unwrap(),
+            database: Some(database),
+            store: None,
+        }
     }
 
     /// Another empty place of this kind.

@@ -122,7 +122,12 @@ fn promtool_finds_nothing_wrong_with_the_rules() {
 
 #[test]
 fn configurations_of_prometheus_are_right() {
-    for block in blocks_in(&["yaml"]) {
+    let blocks = blocks_in(&["yaml"]);
+    // `backup::continuous` takes what is for Litestream.
+    for block in blocks
+        .iter()
+        .filter(|block| !block.text.contains("litestream"))
+    {
         let directory = TempDir::new().unwrap();
         let file = directory.path().join("prometheus.yml");
         fs::write(&file, &block.text).unwrap();
