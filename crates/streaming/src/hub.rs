@@ -63,9 +63,6 @@ pub enum SubscribeError {
     /// The rights of a user changed since they were checked: check again, with a new mark.
     #[error("rights have changed since they were checked")]
     RightsChanged,
-    /// The hub has been closed.
-    #[error("the stream is being shut down")]
-    Closed,
 }
 
 /// Takes entries in and lets listeners have them. A clone is the same hub.
@@ -240,7 +237,9 @@ impl Hub {
 
     /// Opens a stream.
     ///
-    /// The log is asked only about a place to go on from that the ring does not know.
+    /// The log is asked only about a place to go on from that the ring does not know. After
+    /// [`Hub::close_all`] the stream ends after its first frame: a client opens another one then, as
+    /// after any stream that ends, where browsers give up after a refusal.
     ///
     /// # Errors
     /// See [`SubscribeError`].
@@ -251,10 +250,7 @@ impl Hub {
         let start = self.find(request.resume).await?;
         let signal = Signal::new(request.presence, self.shared.now());
         let mut state = self.shared.state_mut();
-        if state.closed {
-            return Err(SubscribeError::Closed);
-        }
-        if state.has_changed(&request) {
+        if state.has_changed(&request) && !state.closed {
             return Err(SubscribeError::RightsChanged);
         }
         let head = state.ring.head();
@@ -271,7 +267,7 @@ impl Hub {
             cursor,
             transient: state.transients.next(),
         };
-        let listens = !request.filter.is_empty() || request.follows;
+        let listens = state.closed || !request.filter.is_empty() || request.follows;
         let id = listens.then(|| {
             state.ring.add_listener(&request.filter);
             state.listeners.add(Listener {
@@ -282,6 +278,9 @@ impl Hub {
                 signal: Arc::clone(&signal),
             })
         });
+        if let Some(id) = id.filter(|_| state.closed) {
+            state.remove(id);
+        }
         let detail = (request.format, request.full_detail);
         Ok(Subscription::new(
             Arc::clone(&self.shared),

@@ -89,7 +89,7 @@ impl Hub {
         });
     }
 
-    /// Ends all streams and opens no new ones: the process is about to end.
+    /// Ends all streams, and each new one as soon as it has begun: the process is about to end.
     pub fn close_all(&self) {
         self.revoke(|state| {
             state.closed = true;

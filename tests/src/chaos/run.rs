@@ -34,8 +34,7 @@ pub struct Cast {
     pub habit: Habit,
     /// Whether a server may be gone for a while: without an answer, and with streams that end.
     pub servers_die: bool,
-    /// Whether streams may end, and be refused with 503 and `Retry-After` by a server that stops,
-    /// while every other request is answered.
+    /// Whether streams may end, while every request is answered: also one for another stream.
     pub streams_end: bool,
     /// Whether reading may be answered 503 for a while.
     pub reading_stops: bool,

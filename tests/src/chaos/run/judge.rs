@@ -117,10 +117,6 @@ impl Finished {
         }
         count_refusals(row, posts, &mut strange);
         count_refusals(row, reads, &mut strange);
-        // A server that stops may ask a listener to come back later, which is a reconnect.
-        if row.unavailable > 0 && self.cast.streams_end {
-            strange.push(format!("{} requests were refused", row.unavailable));
-        }
         for (number, notes) in self.notes.iter().enumerate() {
             row.returns += notes.cut + notes.left;
             if notes.cut > 0 && !self.cast.servers_die && !self.cast.streams_end {
@@ -132,6 +128,9 @@ impl Finished {
             count_refusals(row, notes.refusals.clone(), &mut strange);
         }
         if self.cast.streams_end {
+            if row.unavailable > 0 {
+                strange.push(format!("{} requests were refused", row.unavailable));
+            }
             let gaps = self.notes.iter().map(|notes| notes.longest_gap);
             let longest = gaps.max().unwrap_or_default().as_millis();
             row.remark = format!("longest gap of a stream {longest} ms; {}", row.remark);
