@@ -11,6 +11,7 @@ use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
 use crate::CommandError;
+use crate::archives::BackupMetrics;
 use crate::sockets::{PassedSockets, SocketUse};
 
 /// What each name begins with.
@@ -48,8 +49,13 @@ impl MetricsListener {
         self.address
     }
 
-    /// A server of what is counted of an application and of its requests.
-    pub(crate) fn serve(self, app: &App, requests: &RequestMetrics) -> Server {
+    /// A server of what is counted of an application, of its requests and of its backups.
+    pub(crate) fn serve(
+        self,
+        app: &App,
+        requests: &RequestMetrics,
+        backups: &BackupMetrics,
+    ) -> Server {
         let mut registry = Registry::with_prefix(PREFIX);
         let build = Build {
             version: env!("CARGO_PKG_VERSION"),
@@ -57,6 +63,7 @@ impl MetricsListener {
         registry.register("build", "The version of the server", Info::new(build));
         requests.register(&mut registry);
         app.register_metrics(&mut registry);
+        backups.register(&mut registry);
         let limits = Limits {
             connections: CONNECTIONS,
             ..Limits::default()

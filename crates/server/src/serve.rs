@@ -200,9 +200,11 @@ impl Node {
         let server = server
             .listen(api, api_service.route_to(is_page, pages))
             .listen(stream, stream_service);
+        let counted = backups.as_ref().map(|(taker, _)| taker.metrics().clone());
+        let counted = counted.unwrap_or_default();
         let metrics = metrics
             .zip(http.metrics.clone())
-            .map(|(listener, requests)| listener.serve(&app, &requests));
+            .map(|(listener, requests)| listener.serve(&app, &requests, &counted));
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
             store,

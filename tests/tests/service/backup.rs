@@ -19,7 +19,7 @@ mod drill;
 mod rotation;
 mod status;
 
-const RECIPIENT: &str = "age1jersunee65a6gpq29hv4jfttgcp2gxvz0q5v02das8mh00ydnyaqtz5d6g";
+pub(crate) const RECIPIENT: &str = "age1jersunee65a6gpq29hv4jfttgcp2gxvz0q5v02das8mh00ydnyaqtz5d6g";
 const IDENTITY: &str = "AGE-SECRET-KEY-17ZHLP0JU7S7PDMK9N27KL3TH0ZUNUSMDUGKWCGT72KQAKNQF0KWSRYMP5P";
 
 /// A place for all data of a server.

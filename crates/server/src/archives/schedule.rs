@@ -10,6 +10,7 @@ use eddyline_backup::{
 use eddyline_files::Files;
 use eddyline_storage::Store;
 
+use super::metrics::BackupMetrics;
 use super::place::open_place;
 use super::state::BackupState;
 use crate::CommandError;
@@ -31,6 +32,7 @@ pub(crate) struct BackupTaker {
     files: Files,
     /// The id of this process in claims.
     holder: String,
+    metrics: BackupMetrics,
 }
 
 impl BackupTaker {
@@ -40,7 +42,13 @@ impl BackupTaker {
             store: store.clone(),
             files: files.clone(),
             holder: BackupSeries::new_id(),
+            metrics: BackupMetrics::default(),
         }
+    }
+
+    /// What it counts.
+    pub(crate) fn metrics(&self) -> &BackupMetrics {
+        &self.metrics
     }
 
     /// Takes backups when they are due, until it is dropped. Of several servers of a database one
@@ -60,6 +68,7 @@ impl BackupTaker {
     /// How long to wait until the next look.
     async fn pause(&self) -> Duration {
         let state = BackupState::read(&self.store).await.unwrap_or_default();
+        self.metrics.show(&state);
         let millis = state.pause(self.store.now(), LOOK_MILLIS);
         Duration::from_millis(millis.unsigned_abs()).max(REST)
     }
@@ -82,7 +91,10 @@ impl BackupTaker {
                 log_position = taken.taken.manifest.log_position,
                 "a backup was taken"
             ),
-            Err(error) => tracing::error!(%error, "a backup failed"),
+            Err(error) => {
+                self.metrics.count_failure();
+                tracing::error!(%error, "a backup failed");
+            }
         }
     }
 

@@ -1,13 +1,16 @@
 //! Each metric moves when what it counts happens.
 
+use std::fs;
 use std::process::Command;
 
 use eddyline_client::{Method, StreamRequest};
 use eddyline_testing::smtp::{Options, SmtpServer};
 use eddyline_tests::{Acme, Backend, Listener, PASSWORD, Patience, Server, on_both_databases, run};
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::{get, scrape, until, value};
+use crate::backup::RECIPIENT;
 use crate::files::{PIXEL, fetch, in_json};
 use crate::mail::{borrowed, dead_port, invite, on_both_databases_with_mail, plain, wait_for};
 use crate::notifications::subscribe;
@@ -45,6 +48,20 @@ on_both_databases_with_mail![
     mail_that_is_refused_counts_as_given_up,
 ];
 
+mod backups {
+    use super::{Backend, backups_are_counted};
+
+    #[test]
+    fn sqlite() {
+        backups_are_counted(Backend::Sqlite);
+    }
+
+    #[test]
+    fn postgres() {
+        backups_are_counted(Backend::Postgres);
+    }
+}
+
 /// With several processes, or with a table that another session holds.
 mod on_postgres {
     use super::{Backend, METRICS, run};
@@ -75,6 +92,38 @@ mod on_postgres {
             super::the_lag_grows_while_the_log_cannot_be_read,
         );
     }
+}
+
+fn backups_are_counted(backend: Backend) {
+    const TAKEN: &str = "eddyline_backup_last_success_timestamp_seconds";
+    const FAILED: &str = "eddyline_backups_failed_total";
+    let directory = TempDir::new().unwrap();
+    let place = directory.path().join("backups");
+    let schedule = [
+        "--backup-to",
+        place.to_str().unwrap(),
+        "--backup-recipient",
+        RECIPIENT,
+        "--backup-interval",
+        "1s",
+    ];
+    run(
+        backend,
+        &[&METRICS[..], &schedule].concat(),
+        async |server| {
+            until(&server, "a backup is taken", |text| {
+                value(text, TAKEN) > 0.0
+            })
+            .await;
+            let before = Before::of(&server).await;
+            before.moves(TAKEN).await;
+            before.moved_by(&[(FAILED, 0.0)]).await;
+            // What is no folder any more takes no archive.
+            fs::rename(&place, directory.path().join("moved")).unwrap();
+            fs::write(&place, "").unwrap();
+            before.moves(FAILED).await;
+        },
+    );
 }
 
 /// The metrics at one moment.
