@@ -1,28 +1,112 @@
-//! Recording what was done to an organization's users by providers and operators, and by
-//! administrators where a provider is concerned.
+//! Keeping records in the audit log, and reading them. Who acts, through which application and from where, is known
+//! to each transaction; use cases say what was done to whom.
 
-use eddyline_model::audit::AuditEntry;
-use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::{Result as StoreResult, Tx};
-use serde_json::Value;
+use std::collections::{BTreeSet, HashMap};
 
-/// Records an action of `actor` (`scim:` and a uid, `user:` and a number, or `operator`) with the
-/// change itself, so that neither is there without the other. `detail` is an object without
-/// secrets.
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditRecord, AuditTarget, actor};
+use eddyline_model::flows::Flow;
+use eddyline_model::{OrganizationId, RoomId, UserId};
+use eddyline_storage::{Reader, Result as StoreResult, Tx};
+use eddyline_wire::NamedRecord;
+use serde_json::{Value, json};
+
+/// Records an action of `actor` with the change itself, so that neither is there without the other.
+/// `detail` is an object without secrets.
 pub(crate) fn note(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    (actor, action): (&str, &str),
+    (actor, action): (&str, AuditAction),
     user: Option<UserId>,
     detail: &Value,
 ) -> StoreResult<()> {
-    let at = tx.now();
-    tx.audit().insert(&AuditEntry {
-        organization,
-        at,
-        actor: actor.to_owned(),
-        action: action.to_owned(),
-        user,
-        detail: detail.to_string(),
-    })
+    let entry = AuditEntry::new(action, Some(organization))
+        .by(actor)
+        .with(detail);
+    tx.audit().insert(&AuditEntry { user, ..entry })
+}
+
+/// Records what was done to an account: for each organization that the user belongs to, or for the
+/// server if there is none.
+pub(crate) fn note_account(tx: &mut Tx<'_>, user: UserId, entry: AuditEntry) -> StoreResult<()> {
+    let memberships = tx.organization_members().list_of_user(user)?;
+    let mut organizations: Vec<_> = memberships.iter().map(|of| Some(of.organization)).collect();
+    if organizations.is_empty() {
+        organizations.push(None);
+    }
+    let entry = entry.about(user);
+    for organization in organizations {
+        tx.audit().insert(&AuditEntry {
+            organization,
+            ..entry.clone()
+        })?;
+    }
+    Ok(())
+}
+
+/// Records what was done to a flow.
+pub(crate) fn note_flow(
+    tx: &mut Tx<'_>,
+    room: RoomId,
+    action: AuditAction,
+    detail: &Value,
+) -> StoreResult<()> {
+    match tx.flows().find(room)? {
+        Some(flow) => {
+            let entry = of_flow(&flow, action).with(detail);
+            tx.audit().insert(&entry)
+        }
+        None => Ok(()),
+    }
+}
+
+/// Records that a user came into a flow, or went out of it.
+pub(crate) fn note_flow_member(
+    tx: &mut Tx<'_>,
+    room: RoomId,
+    action: AuditAction,
+    user: UserId,
+) -> StoreResult<()> {
+    match tx.flows().find(room)? {
+        Some(flow) => {
+            let entry = of_flow(&flow, action).about(user);
+            tx.audit().insert(&entry)
+        }
+        None => Ok(()),
+    }
+}
+
+/// A record about a flow.
+pub(crate) fn of_flow(flow: &Flow, action: AuditAction) -> AuditEntry {
+    let target = AuditTarget::new("flow", &flow.id.0, &flow.name);
+    AuditEntry::new(action, Some(flow.organization)).on(target)
+}
+
+/// What is different, as `{"name": ["old", "new"]}`.
+pub(crate) fn differences(fields: &[(&str, Value, Value)]) -> Value {
+    let changed = fields.iter().filter(|(_, before, after)| before != after);
+    changed
+        .map(|(name, before, after)| ((*name).to_owned(), json!([before, after])))
+        .collect()
+}
+
+/// Finds the names of the users in records.
+pub(crate) fn with_names(
+    reader: &mut Reader<'_>,
+    records: Vec<AuditRecord>,
+) -> StoreResult<Vec<NamedRecord>> {
+    let concerned = records
+        .iter()
+        .flat_map(|record| [actor::named_user(&record.actor), record.user]);
+    let ids: BTreeSet<UserId> = concerned.flatten().collect();
+    let ids: Vec<UserId> = ids.into_iter().collect();
+    let users = reader.users().list(&ids)?;
+    let names: HashMap<UserId, String> =
+        users.into_iter().map(|user| (user.id, user.name)).collect();
+    let name = |user: Option<UserId>| user.and_then(|id| names.get(&id).cloned());
+    let named = records.into_iter().map(|record| {
+        let actor_name = name(actor::named_user(&record.actor));
+        let user_name = name(record.user);
+        NamedRecord::of(record, actor_name, user_name)
+    });
+    Ok(named.collect())
 }

@@ -3,12 +3,14 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use eddyline_auth::FailureLimiter;
 use eddyline_auth::Hasher;
 use eddyline_auth::PasswordMemo;
 use eddyline_auth::SignInGuard;
 use eddyline_auth::{Credentials, Password, Secret, SignInLimit, TokenHash};
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::scopes::Scopes;
 use eddyline_model::sources::ThreadOwner;
 use eddyline_model::users::Account;
@@ -16,17 +18,22 @@ use eddyline_model::{CredentialId, GrantId, RoomId, Timestamp, UserId, names};
 use eddyline_storage::{CredentialEpoch, FlowTokenOf, Reader, Result as StoreResult, Tx};
 
 use crate::actor::{AccessCredential, Actor, Caller, Credential};
-use crate::charging::{charge, charge_user};
+use crate::audit::note_account;
+use crate::charging::{as_client, charge, charge_user};
 use crate::core::Core;
-use crate::core::transaction::Principal;
+use crate::core::transaction::{NoCaller, Principal};
 use crate::loading_cache::LoadingCache;
 use crate::metrics::{CacheLookups, LookupCounts};
 use crate::quota::QuotaSubject;
 use crate::{Error, ErrorKind, Limit, Profile, Result};
+use serde_json::json;
 
 const REMEMBERED: usize = 50_000;
 /// How much of the account that a failed sign-in named is logged.
 const LOGGED_CHARS: usize = 100;
+
+/// How many wrong passwords the audit log of a process records in a minute.
+pub const REFUSALS_A_MINUTE: u32 = 20;
 
 /// An account, and its user as a caller.
 pub(crate) type KnownAccount = Arc<(Account, Arc<Caller>)>;
@@ -207,6 +214,9 @@ pub struct Authentication {
     pub(crate) password_lookups: Arc<CacheLookups>,
     guard: Arc<SignInGuard>,
     requests: Arc<FailureLimiter>,
+    /// How many refusals are recorded, and how many were not.
+    refusals: Arc<FailureLimiter>,
+    unrecorded: Arc<AtomicU64>,
 }
 
 crate::core::opaque_debug!(Authentication);
@@ -223,6 +233,8 @@ impl Authentication {
             password_lookups: Arc::default(),
             guard: Arc::new(SignInGuard::new(config.sign_in)),
             requests: Arc::new(FailureLimiter::new(config.requests_per_minute)),
+            refusals: Arc::new(FailureLimiter::new(REFUSALS_A_MINUTE)),
+            unrecorded: Arc::default(),
             core,
         })
     }
@@ -521,9 +533,35 @@ impl Authentication {
                 // which the client chooses, stands last, and as a text, which the log puts in
                 // quotes and escapes.
                 tracing::info!(%address, account = account.as_str(), "sign-in failed");
+                let user = known.map(|(account, _)| account.0.user.id);
+                self.note_refusal(user, address);
                 Err(Error::unauthenticated("The credentials are not valid"))
             }
         }
+    }
+
+    /// Records that a wrong password was shown, beside the request: the time of its answer must not
+    /// tell whether there is such an account. At most [`REFUSALS_A_MINUTE`] a minute are recorded,
+    /// so that guessing fills no disk; the next record counts those that were not.
+    fn note_refusal(&self, user: Option<UserId>, address: IpAddr) {
+        let now = self.core.now();
+        if self.refusals.check(&(), now).is_err() {
+            self.unrecorded.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        self.refusals.failed(&(), now);
+        let unrecorded = self.unrecorded.swap(0, Ordering::Relaxed);
+        let entry = AuditEntry::new(AuditAction::SessionRefuse, None)
+            .with(json!({"unrecorded": unrecorded}));
+        let core = self.core.clone();
+        let recording = as_client(address, async move {
+            let written = core.store().write(NoCaller::SignIn, move |tx| match user {
+                Some(user) => note_account(tx, user, entry.clone()),
+                None => tx.audit().insert(&entry),
+            });
+            Ok(written.await.map(drop)?)
+        });
+        self.core.jobs().finish_aside("refused sign-in", recording);
     }
 
     fn recalls(&self, key: &str, password: &Password, phc: &str) -> bool {

@@ -25,6 +25,8 @@ const NETWORK_LINE: usize = 4096;
 tokio::task_local! {
     /// The keys that other resources count for in this request.
     static KEYS: Cell<QuotaKeys>;
+    /// Where this request came from.
+    static ADDRESS: IpAddr;
 }
 
 /// All strangers together.
@@ -58,6 +60,7 @@ fn network(address: IpAddr) -> ReadBudgetKey {
 /// it is known who asks.
 pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output = F::Output> {
     let handling = KEYS.scope(Cell::new(QuotaKey::network(address).into()), handling);
+    let handling = ADDRESS.scope(address, handling);
     ReadBudget {
         caller: network(address),
         group: STRANGERS,
@@ -70,6 +73,11 @@ pub fn as_client<F: Future>(address: IpAddr, handling: F) -> impl Future<Output 
 /// its network. `None` outside requests.
 pub(crate) fn current_keys() -> Option<QuotaKeys> {
     KEYS.try_with(Cell::get).ok()
+}
+
+/// Where the request that this task handles came from. `None` outside requests.
+pub(crate) fn current_address() -> Option<IpAddr> {
+    ADDRESS.try_with(|address| *address).ok()
 }
 
 /// Runs what reads the log for a stream of this user, or else of a token of this flow. All streams

@@ -57,6 +57,19 @@ impl Default for FlowLimits {
     }
 }
 
+/// How the audit log is kept.
+#[derive(Clone, Debug)]
+pub struct AuditConfig {
+    /// How many days a record is kept.
+    pub days: u32,
+}
+
+impl Default for AuditConfig {
+    fn default() -> Self {
+        Self { days: 400 }
+    }
+}
+
 /// Where files are kept, and how they are handed out.
 #[derive(Clone, Debug)]
 pub struct FilesConfig {
@@ -247,6 +260,8 @@ pub struct Config {
     pub fetch_pictures: bool,
     /// Where files are kept, and how they are handed out.
     pub files: FilesConfig,
+    /// How the audit log is kept.
+    pub audit: AuditConfig,
 }
 
 impl Default for Config {
@@ -267,6 +282,7 @@ impl Default for Config {
             outbound: OutboundConfig::default(),
             fetch_pictures: true,
             files: FilesConfig::default(),
+            audit: AuditConfig::default(),
         }
     }
 }

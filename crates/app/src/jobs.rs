@@ -136,6 +136,22 @@ impl Jobs {
             .map_err(|error| Error::internal(format!("{name}: {error}")))?
     }
 
+    /// Runs the work of a request that the request does not wait for. A shutdown does.
+    pub(crate) fn finish_aside(
+        &self,
+        name: &'static str,
+        work: impl Future<Output = Result<()>> + Send + 'static,
+    ) {
+        let registered = self.register(name);
+        let task = async move {
+            let _registered = registered;
+            if let Err(error) = work.await {
+                tracing::debug!(%error, "{name}: not done");
+            }
+        };
+        self.requests.spawn(task.in_current_span());
+    }
+
     /// Cancelled when the jobs are to stop.
     pub(crate) fn stopped(&self) -> CancellationToken {
         self.stop.clone()

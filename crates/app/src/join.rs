@@ -1,6 +1,7 @@
 //! How somebody comes into an organization: from outside into one of its flows, by an invitation or
 //! by a join link, which is the one way to do so by oneself; or because others put them there.
 
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names;
@@ -9,6 +10,7 @@ use eddyline_model::policy;
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
+use serde_json::json;
 
 use crate::Error;
 use crate::core::transaction::TxResult;
@@ -148,10 +150,23 @@ pub(crate) fn enter(
     };
     tx.organization_members()
         .insert(membership, &names::nick_key(&user.nick), now)?;
+    note_member(tx, membership, AuditAction::MemberAdd)?;
     tx.record_event(Control::UserEdit { user: user.id });
     // It counts one more.
     tx.record_event(Control::OrganizationChange);
     Ok(())
+}
+
+/// Records that a user came into an organization, or went out of it.
+pub(crate) fn note_member(
+    tx: &mut Tx<'_>,
+    membership: OrganizationMembership,
+    action: AuditAction,
+) -> StoreResult<()> {
+    let is_administrator = membership.role == OrganizationRole::Administrator;
+    let entry = AuditEntry::new(action, Some(membership.organization)).about(membership.user);
+    tx.audit()
+        .insert(&entry.with(json!({"admin": is_administrator})))
 }
 
 /// Whether the identity provider of an organization, or of one above it, keeps a user out of it.

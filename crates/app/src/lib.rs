@@ -85,11 +85,12 @@ pub use accounts::{
 pub use actor::{AccessCredential, Actor, Caller, Credential};
 pub use addresses::Addresses;
 pub use authenticate::Authentication;
+pub use authenticate::REFUSALS_A_MINUTE;
 pub use avatars::{Avatar, Avatars};
 pub use charging::{as_client, current_caller};
 pub use config::{
-    Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial, MailQuotas,
-    Mailing, OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
+    AuditConfig, Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial,
+    MailQuotas, Mailing, OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
 };
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
@@ -100,7 +101,7 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits,
     constant_time_eq, network_of,
 };
-pub use eddyline_model::audit::AuditEntry;
+pub use eddyline_model::audit::{AuditAction, AuditFilter};
 pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_storage::ReadBudgetKey;

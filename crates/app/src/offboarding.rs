@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::email_key;
@@ -18,6 +19,7 @@ use crate::core::transaction::TxResult;
 use crate::email_addresses::holds_address;
 use crate::flows::replace_join_secrets;
 use crate::flows::take_out;
+use crate::join::note_member;
 use crate::pending_invitations::revoke;
 
 /// Whether a message in each flow says that a user left.
@@ -66,7 +68,7 @@ pub(crate) fn offboard(
         }
     }
     end_memberships(tx, &memberships, user, leaving)?;
-    unlink_scim_identity(tx, organizations, user.id, (actor, "user.remove"))?;
+    unlink_scim_identity(tx, organizations, user.id, (actor, AuditAction::UserRemove))?;
     Ok(!memberships.is_empty())
 }
 
@@ -91,6 +93,7 @@ pub(crate) fn end_memberships(
         let now = tx.now();
         tx.organization_members()
             .insert_removed(membership.organization, user.id, now)?;
+        note_member(tx, *membership, AuditAction::MemberRemove)?;
         end_ways_in(tx, membership.organization, user.id)?;
     }
     if !memberships.is_empty() {
@@ -136,7 +139,7 @@ pub(crate) fn unlink_scim_identity(
     tx: &mut Tx<'_>,
     organizations: &[OrganizationId],
     user: UserId,
-    (actor, action): (&str, &str),
+    (actor, action): (&str, AuditAction),
 ) -> StoreResult<bool> {
     let known = tx
         .identities()

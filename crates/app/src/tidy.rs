@@ -43,7 +43,25 @@ impl Core {
         });
         ended.await?;
         self.tidy_mail_records().await?;
+        self.tidy_audit().await?;
         self.tidy_grants().await
+    }
+
+    /// Removes the records that are older than the log keeps them.
+    async fn tidy_audit(&self) -> Result<()> {
+        let days = i64::from(self.config().audit.days);
+        let until = self.now().plus_millis(-days * DAY_MILLIS);
+        loop {
+            let (deleted, _) = self
+                .store()
+                .write(NoCaller::Process, move |tx| {
+                    tx.audit().delete_until(until, BATCH)
+                })
+                .await?;
+            if i64::try_from(deleted).is_ok_and(|deleted| deleted < BATCH) {
+                return Ok(());
+            }
+        }
     }
 
     async fn tidy_mail_records(&self) -> Result<()> {

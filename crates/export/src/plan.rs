@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use eddyline_archive::{ExportScope, ScopeKind, paths};
-use eddyline_model::audit::AuditEntry;
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
@@ -90,14 +90,11 @@ impl Plan {
         let work = store.write(move |tx| {
             for organization in &organizations {
                 let entry = AuditEntry {
-                    organization: *organization,
-                    at: tx.now(),
-                    actor: "operator".to_owned(),
-                    action: "data.export".to_owned(),
                     user,
-                    detail: detail.clone(),
+                    ..AuditEntry::new(AuditAction::DataExport, Some(*organization))
                 };
-                tx.audit().insert(&entry)?;
+                tx.audit()
+                    .insert(&entry.by(actor::OPERATOR).with(&detail))?;
             }
             Ok(())
         });

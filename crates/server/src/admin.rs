@@ -1,6 +1,7 @@
 //! The operator's commands, on the same database as the server, which may be running.
 
 mod applications;
+pub(crate) mod audit;
 mod batch;
 mod check_config;
 mod domains;
@@ -77,6 +78,7 @@ impl Operator {
                 applications::run_source(&self.app(false).await?, command, json).await
             }
             OneCommand::Scim(command) => scim::run(&self.app(false).await?, command, json).await,
+            OneCommand::Audit(command) => audit::run(&self.app(false).await?, command, json).await,
             OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,
         }
     }

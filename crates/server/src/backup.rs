@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use eddyline_app::AuditAction;
 use eddyline_backup::{
     ArchivePlace, BackupKind, Encryption, Identities, KeyPair, Manifest, NamedBackup, PlaceWriter,
     Progress, Summary, Taken, restore, take, verify,
@@ -14,6 +15,7 @@ use eddyline_backup::{
 use eddyline_files::Files;
 use eddyline_storage::{Error as StoreError, Store};
 use serde::Serialize;
+use serde_json::json;
 
 use crate::archives::{self, BackupTaker, BackupTarget, folder_of};
 use crate::cli::{Backup, Restore, STANDARD};
@@ -41,6 +43,16 @@ pub(crate) async fn run(settings: Settings, command: Backup) -> Result<(), Comma
     let files = place_for_files(&settings)?;
     let reporter = Reporter::new(command.json, is_piped);
     let store = serve::open_current_store(&settings).await?;
+    let kind = if command.incremental {
+        "incremental"
+    } else {
+        "full"
+    };
+    let to = command.to.clone();
+    let to = to.or_else(|| settings.backup_to.as_ref().map(ToString::to_string));
+    // Before anything is read: what was read is out, also if the command does not reach its end.
+    let detail = json!({"kind": kind, "to": to});
+    admin::audit::note(&store, AuditAction::BackupCreate, &detail).await?;
     let work = BackupWork {
         taker: BackupTaker::new(&settings, &store, &files),
         store,
@@ -240,6 +252,7 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
             .into(),
             other => CommandError::from(other),
         })?;
+        note_restore(&settings, &shown, &restored.manifest.created_at).await?;
         ("Restored", restored)
     };
     let answer = Copied::new(
@@ -253,6 +266,15 @@ pub(crate) async fn run_restore(settings: Settings, command: Restore) -> Result<
     let printed = reporter.end(&answer);
     outcome?;
     Ok(printed?)
+}
+
+/// Records in the restored database where it is from.
+async fn note_restore(settings: &Settings, from: &str, taken: &str) -> Result<(), CommandError> {
+    let store = serve::open_current_store(settings).await?;
+    let detail = json!({"from": from, "taken": taken});
+    let noted = admin::audit::note(&store, AuditAction::DataRestore, &detail).await;
+    store.close().await;
+    noted
 }
 
 pub(crate) fn place_for_files(settings: &Settings) -> Result<Files, CommandError> {

@@ -2,9 +2,12 @@
 
 use std::fmt::{self, Display};
 
+use eddyline_app::AuditAction;
 use eddyline_backup::{Checked, check};
+use eddyline_storage::Store;
 use eddyline_storage::copy::Defect;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::Check;
 use crate::config::Settings;
@@ -25,6 +28,7 @@ pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), Comman
         let checked = check(&store, place, move |now| progress.report(&now)).await?;
         if command.repair {
             store.repair(&checked.database).await?;
+            note_repair(&store, &checked.database.defects).await?;
         }
         Ok::<_, CommandError>(checked)
     };
@@ -38,6 +42,20 @@ pub(crate) async fn run(settings: Settings, command: Check) -> Result<(), Comman
         1 => Err("1 defect is left".into()),
         count => Err(format!("{count} defects are left").into()),
     }
+}
+
+/// Records what was repaired, if there was something.
+async fn note_repair(store: &Store, defects: &[Defect]) -> Result<(), CommandError> {
+    let repaired: Vec<_> = defects
+        .iter()
+        .filter(|defect| defect.is_repairable)
+        .map(|defect| json!({"what": defect.what, "count": defect.count}))
+        .collect();
+    if repaired.is_empty() {
+        return Ok(());
+    }
+    let detail = json!({"repaired": repaired});
+    admin::audit::note(store, AuditAction::DataRepair, &detail).await
 }
 
 /// What was found.

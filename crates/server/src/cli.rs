@@ -1,6 +1,7 @@
 //! The command line.
 
 mod admin;
+mod audit;
 mod backup;
 mod export;
 mod flags;
@@ -24,6 +25,7 @@ pub(crate) use self::admin::{
     CreateOrganizationArgs, CreateSourceArgs, DomainCommand, OneCommand, OrgCommand,
     OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
+pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
 pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};

@@ -53,6 +53,8 @@ pub(crate) enum OptionGroup {
     Files,
     /// Where backups go, and when.
     Backups,
+    /// How long the audit log is kept, and where it goes.
+    Audit,
     /// What applications may do for users.
     Applications,
     /// How much of everything.
@@ -72,6 +74,7 @@ impl OptionGroup {
             Self::Mail => "Mail",
             Self::Files => "Files",
             Self::Backups => "Backups",
+            Self::Audit => "Audit log",
             Self::Applications => "Applications (OAuth)",
             Self::Limits => "Limits",
             Self::Logging => "Logging",

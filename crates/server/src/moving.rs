@@ -2,12 +2,14 @@
 
 use std::fmt::{self, Display};
 
+use eddyline_app::AuditAction;
 use eddyline_storage::copy::{
     CutOver, DatabaseMove, MoveProgress, check_moved_references, give_up_move, moved_database,
     open_moved_database,
 };
-use eddyline_storage::{Error as StoreError, Store};
+use eddyline_storage::{Error as StoreError, Options, Store};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::archives::folder_of;
 use crate::cli::MoveArgs;
@@ -32,7 +34,9 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
     let key = secret_key_for(&settings, &place).await?;
     let kept_beside = place.to.clone();
     if command.give_up {
+        let (source, detail) = (place.from.clone(), json!({"given_up": place.to.place()}));
         let given_up = tokio::task::spawn_blocking(move || place.give_up()).await??;
+        note(&source, &detail).await?;
         if let (Some(file), Some(key)) = (kept_beside.file(), key) {
             secret_key::remove_from(file, &key)?;
         }
@@ -41,6 +45,7 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
     let stop = StopSignals::catch()?;
     let reporter = Reporter::new(command.json, false);
     let progress = reporter.clone();
+    let target = place.to.clone();
     let work = tokio::task::spawn_blocking(move || place.move_all(key.as_deref(), &progress));
     let moved = backup::until_stopped(stop, work).await;
     let moved = moved.map_err(|error| {
@@ -48,8 +53,25 @@ pub(crate) async fn run(settings: Settings, command: MoveArgs) -> Result<(), Com
             "{error}; the same command goes on with the move, and with --give-up it is given up"
         )
     });
-    reporter.end(&moved???)?;
+    let moved = moved???;
+    let detail = json!({"from": moved.from, "to": moved.to, "rows": moved.rows});
+    note(&target, &detail).await?;
+    reporter.end(&moved)?;
     Ok(())
+}
+
+/// Records the move, or its end, in the database that is used from now on.
+async fn note(database: &DatabaseUrl, detail: &Value) -> Result<(), CommandError> {
+    let url = database.clone();
+    let options = Options {
+        upgrade: false,
+        ..Options::default()
+    };
+    let opening = tokio::task::spawn_blocking(move || Store::open_with(url.expose(), options));
+    let store = opening.await??;
+    let noted = admin::audit::note(&store, AuditAction::DataMove, detail).await;
+    store.close().await;
+    noted
 }
 
 /// The secret key that belongs to the data. There is no more to do with it after the cut-over.

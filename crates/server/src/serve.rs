@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use eddyline_app::{
-    Addresses, App, Background, Config, FilesConfig, FlowLimits, InvitationLimits, MailQuotas,
-    MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
+    Addresses, App, AuditConfig, Background, Config, FilesConfig, FlowLimits, InvitationLimits,
+    MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
 use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
@@ -364,6 +364,9 @@ pub(crate) async fn open_app(
         },
         fetch_pictures: settings.fetch_pictures.0,
         files,
+        audit: AuditConfig {
+            days: settings.audit_keep.days(),
+        },
         ..Config::default()
     };
     App::new(store, config)

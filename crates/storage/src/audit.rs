@@ -1,15 +1,24 @@
-//! What was done to an organization's users from outside, for those who ask later.
+//! The audit log: records of who did what to whom.
+//!
+//! Records are written last of all in their transaction, while it holds the clock of the log. So
+//! they become visible in the order of their numbers, also with several servers, and who reads on
+//! from a number misses none.
 
 use diesel::prelude::*;
-use eddyline_model::audit::AuditEntry;
-use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_model::audit::{
+    AuditAuthor, AuditEntry, AuditFilter, AuditRecord, AuditTarget, actor,
+};
+use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
 use crate::Result;
 use crate::areas::Audit;
-use crate::reader::Access;
+use crate::reader::{Access, dialect};
 use crate::schema::audit;
 use crate::transaction::Tx;
+
+/// What stands for no organization in the table.
+const SERVER: i64 = 0;
 
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = audit)]
@@ -21,55 +30,193 @@ struct Row {
     action: String,
     user_id: Option<i64>,
     detail: String,
+    application_id: Option<i64>,
+    address: Option<String>,
+    target_kind: Option<String>,
+    target_id: Option<String>,
+    target_name: Option<String>,
 }
 
-fn to_entry(row: Row) -> (i64, AuditEntry) {
-    let entry = AuditEntry {
-        organization: OrganizationId(row.organization_id),
+fn to_record(row: Row) -> AuditRecord {
+    let target = row.target_kind.map(|kind| AuditTarget {
+        kind,
+        id: row.target_id.unwrap_or_default(),
+        name: row.target_name.unwrap_or_default(),
+    });
+    AuditRecord {
+        id: row.id,
+        organization: Some(row.organization_id)
+            .filter(|id| *id != SERVER)
+            .map(OrganizationId),
         at: Timestamp(row.at),
         actor: row.actor,
+        application: row.application_id.map(ApplicationId),
+        address: row.address,
         action: row.action,
         user: row.user_id.map(UserId),
+        target,
         detail: row.detail,
-    };
-    (row.id, entry)
+    }
+}
+
+/// The records that a filter wants, in no order yet.
+macro_rules! wanted {
+    ($filter:expr) => {{
+        let filter: &AuditFilter = $filter;
+        let mut rows = audit::table.select(Row::as_select()).into_boxed();
+        if let Some(organization) = filter.organization {
+            rows = rows.filter(audit::organization_id.eq(organization.0));
+        }
+        if !filter.actions.is_empty() {
+            rows = rows.filter(audit::action.eq_any(filter.actions.clone()));
+        }
+        if let Some(actor) = &filter.actor {
+            rows = rows.filter(audit::actor.eq(actor.clone()));
+        }
+        if let Some(user) = filter.user {
+            rows = rows.filter(audit::user_id.eq(user.0));
+        }
+        if let Some(user) = filter.concerning {
+            let by = audit::actor.eq(actor::user(user));
+            rows = rows.filter(audit::user_id.eq(user.0).assume_not_null().or(by));
+        }
+        if let Some(since) = filter.since {
+            rows = rows.filter(audit::at.ge(since.0));
+        }
+        if let Some(until) = filter.until {
+            rows = rows.filter(audit::at.lt(until.0));
+        }
+        rows
+    }};
 }
 
 #[portable]
 impl<C: Access> Audit<'_, C> {
-    /// At most `limit` records of an organization with their numbers, the newest first: the newest
-    /// of all, or of those with a number below `before`.
+    /// At most `limit` records, the newest first: the newest of all that the filter wants, or of
+    /// those with a number below `before`.
     pub fn list(
         c: &mut Connection,
-        organization: OrganizationId,
+        filter: &AuditFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, AuditEntry)>> {
-        let rows = audit::table
-            .filter(audit::organization_id.eq(organization.0))
+    ) -> Result<Vec<AuditRecord>> {
+        let rows = wanted!(filter)
             .filter(audit::id.lt(before.unwrap_or(i64::MAX)))
             .order(audit::id.desc())
             .limit(limit.max(0))
-            .select(Row::as_select())
             .load(c)?;
-        Ok(rows.into_iter().map(to_entry).collect())
+        Ok(rows.into_iter().map(to_record).collect())
+    }
+
+    /// At most `limit` records behind the one with this number, the oldest first.
+    pub fn list_after(
+        c: &mut Connection,
+        filter: &AuditFilter,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<AuditRecord>> {
+        let rows = wanted!(filter)
+            .filter(audit::id.gt(after))
+            .order(audit::id.asc())
+            .limit(limit.max(0))
+            .load(c)?;
+        Ok(rows.into_iter().map(to_record).collect())
+    }
+
+    /// The number of the last record; 0 where there is none.
+    pub fn find_last(c: &mut Connection) -> Result<i64> {
+        let last: Option<i64> = audit::table.select(diesel::dsl::max(audit::id)).first(c)?;
+        Ok(last.unwrap_or(0))
+    }
+
+    /// How many records come behind this number.
+    pub fn count_after(c: &mut Connection, after: i64) -> Result<i64> {
+        let behind = audit::table.filter(audit::id.gt(after));
+        Ok(behind.count().get_result(c)?)
+    }
+}
+
+impl Audit<'_, Tx<'_>> {
+    /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
+    /// neither without the other.
+    ///
+    /// # Errors
+    ///
+    /// None yet: the record is written with the last statements of the transaction.
+    pub fn insert(&mut self, entry: &AuditEntry) -> Result<()> {
+        self.0.record_audit(entry.clone());
+        Ok(())
+    }
+
+    /// Writes the records of the transaction. The caller holds the clock of the log, or takes it
+    /// after this.
+    pub(crate) fn append_pending(&mut self) -> Result<()> {
+        let (entries, author) = self.0.take_audit();
+        if entries.is_empty() {
+            return Ok(());
+        }
+        // Held until the commit, which makes the order of numbers the order of commits.
+        let _: i64 = dialect!(self, advance_clock, 0)?;
+        let now = self.0.now();
+        for entry in &entries {
+            self.insert_row(entry, &author, now)?;
+        }
+        Ok(())
     }
 }
 
 #[portable]
 impl Audit<'_, Tx<'_>> {
-    /// Keeps a record of a change. It belongs into the transaction of that change, so that there is
-    /// neither without the other.
-    pub fn insert(c: &mut Connection, entry: &AuditEntry) -> Result<()> {
+    fn insert_row(
+        c: &mut Connection,
+        entry: &AuditEntry,
+        author: &AuditAuthor,
+        now: Timestamp,
+    ) -> Result<()> {
+        let target = entry.target.as_ref();
         diesel::insert_into(audit::table)
             .values((
-                audit::organization_id.eq(entry.organization.0),
-                audit::at.eq(entry.at.0),
-                audit::actor.eq(&entry.actor),
-                audit::action.eq(&entry.action),
+                audit::organization_id.eq(entry.organization.map_or(SERVER, |id| id.0)),
+                audit::at.eq(now.0),
+                audit::actor.eq(entry.actor.as_ref().unwrap_or(&author.actor)),
+                audit::action.eq(entry.action.name()),
                 audit::user_id.eq(entry.user.map(|id| id.0)),
                 audit::detail.eq(&entry.detail),
+                audit::application_id.eq(author.application.map(|id| id.0)),
+                audit::address.eq(author.address.map(|address| address.to_string())),
+                audit::target_kind.eq(target.map(|target| &target.kind)),
+                audit::target_id.eq(target.map(|target| &target.id)),
+                audit::target_name.eq(target.map(|target| &target.name)),
             ))
+            .execute(c)?;
+        Ok(())
+    }
+
+    /// Deletes at most `limit` records from before a time, and gives how many there were. The last
+    /// record of all stays, so that numbers are never given out again.
+    pub fn delete_until(c: &mut Connection, until: Timestamp, limit: i64) -> Result<usize> {
+        let last: Option<i64> = audit::table.select(diesel::dsl::max(audit::id)).first(c)?;
+        let ids: Vec<i64> = audit::table
+            .filter(audit::at.lt(until.0))
+            .filter(audit::id.lt(last.unwrap_or(0)))
+            .limit(limit)
+            .select(audit::id)
+            .load(c)?;
+        Ok(diesel::delete(audit::table.filter(audit::id.eq_any(ids))).execute(c)?)
+    }
+
+    /// Removes what records say of a user beyond the number: details of what was done to them, and
+    /// the addresses that they acted from. For a user who is erased.
+    pub fn clear_user(c: &mut Connection, user: UserId) -> Result<()> {
+        diesel::update(audit::table.filter(audit::user_id.eq(user.0)))
+            .set((
+                audit::detail.eq("{}"),
+                audit::target_name.eq(None::<String>),
+            ))
+            .execute(c)?;
+        let own = audit::table.filter(audit::actor.eq(actor::user(user)));
+        diesel::update(own)
+            .set(audit::address.eq(None::<String>))
             .execute(c)?;
         Ok(())
     }

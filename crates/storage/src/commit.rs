@@ -160,6 +160,7 @@ impl Committer {
             if doubtful {
                 tx.nodes().upsert_writer(&name, batch, now)?;
             }
+            tx.audit().append_pending()?;
             let items = tx.log().append_pending()?;
             // Before the commit: from then on the log shows less of them.
             live.note(&items);

@@ -108,6 +108,11 @@ diesel::table! {
         action -> Text,
         user_id -> Nullable<BigInt>,
         detail -> Text,
+        application_id -> Nullable<BigInt>,
+        address -> Nullable<Text>,
+        target_kind -> Nullable<Text>,
+        target_id -> Nullable<Text>,
+        target_name -> Nullable<Text>,
     }
 }
 diesel::table! {

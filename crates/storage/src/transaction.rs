@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use diesel::connection::{AnsiTransactionManager, TransactionManager};
 use eddyline_model::Timestamp;
+use eddyline_model::audit::{AuditAuthor, AuditEntry};
 use eddyline_model::log::{Control, EventId, LogBody};
 use eddyline_model::messages::MessageView;
 
@@ -76,6 +77,8 @@ impl<E> From<Error> for Rollback<E> {
 pub struct Tx<'c> {
     reader: Reader<'c>,
     pending_events: Vec<LogBody>,
+    pending_audit: Vec<AuditEntry>,
+    author: AuditAuthor,
     now: Timestamp,
 }
 
@@ -84,6 +87,8 @@ impl<'c> Tx<'c> {
         Self {
             reader,
             pending_events: Vec::new(),
+            pending_audit: Vec::new(),
+            author: AuditAuthor::default(),
             now,
         }
     }
@@ -112,6 +117,30 @@ impl<'c> Tx<'c> {
     /// Adds an entry to the log that is no message.
     pub fn record_event(&mut self, control: Control) {
         self.pending_events.push(LogBody::Control(control));
+    }
+
+    /// For whom the transaction writes, as records of the audit log name them. Without it, that is
+    /// the server itself.
+    pub fn set_author(&mut self, author: AuditAuthor) {
+        self.author = author;
+    }
+
+    /// Who acts in this transaction, once that is known: the author of its records, who keeps the
+    /// address.
+    pub fn set_actor(&mut self, actor: impl Into<String>) {
+        self.author.actor = actor.into();
+    }
+
+    /// Adds a record to the audit log.
+    pub(crate) fn record_audit(&mut self, entry: AuditEntry) {
+        self.pending_audit.push(entry);
+    }
+
+    /// The records that are not in the audit log yet, which are to be written last of all, and for
+    /// whom the transaction writes.
+    pub(crate) fn take_audit(&mut self) -> (Vec<AuditEntry>, AuditAuthor) {
+        let author = std::mem::take(&mut self.author);
+        (std::mem::take(&mut self.pending_audit), author)
     }
 
     /// Adds the entry of a message to the log.

@@ -3,6 +3,7 @@
 //! Names and types are those of Flowdock's API. [`forms`] reads parameters that come as a form
 //! instead of JSON. The crate knows neither storage nor HTTP.
 
+mod audit;
 mod author;
 mod disposition;
 mod encode;
@@ -25,6 +26,7 @@ pub mod requests;
 mod sources;
 mod users;
 
+pub use audit::{NamedRecord, RecordTarget};
 pub use author::Author;
 pub use disposition::disposition;
 pub use encode::{Encoder, RoomRef, ThreadNews};

@@ -7,6 +7,7 @@ mod access;
 mod accessibility;
 mod actions;
 mod around;
+mod audit;
 mod avatars;
 mod backup;
 mod bad_http;

@@ -2,12 +2,14 @@
 //! rights.
 
 use eddyline_auth::{Secret, TokenHash};
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
 use eddyline_model::{CredentialId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
 
 use crate::actor::{Actor, Credential};
+use crate::audit::note_account;
 use crate::{Accounts, Error, Result};
 
 /// The most API tokens that users make for themselves. Operators may add more.
@@ -64,8 +66,7 @@ impl Accounts {
                         format!("you have {MAX_API_TOKENS} API tokens; end one of them first");
                     return Err(Error::conflict(text).into());
                 }
-                let now = tx.now();
-                Ok(tx.api_tokens().insert(&hash.0, user, &name, now)?)
+                Ok(insert_token(tx, user, &hash, &name)?)
             })
             .await?;
         Ok(secret)
@@ -84,8 +85,10 @@ impl Accounts {
         name: &str,
     ) -> Result<()> {
         let name = display_name(name).map_err(Error::invalid_name)?;
+        let user = require_first_party_user(actor)?;
         self.with_api_token(actor, id, move |tx, hash| {
-            tx.api_tokens().set_name(&hash.0, &name)
+            tx.api_tokens().set_name(&hash.0, &name)?;
+            note_token(tx, user, AuditAction::TokenRename, hash, &name)
         })
         .await
     }
@@ -129,9 +132,36 @@ impl Accounts {
     }
 }
 
+/// Adds an API token to a user, who is held.
+pub(crate) fn insert_token(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    hash: &TokenHash,
+    name: &str,
+) -> StoreResult<()> {
+    let now = tx.now();
+    tx.api_tokens().insert(&hash.0, user, name, now)?;
+    note_token(tx, user, AuditAction::TokenCreate, hash, name)
+}
+
+fn note_token(
+    tx: &mut Tx<'_>,
+    user: UserId,
+    action: AuditAction,
+    hash: &TokenHash,
+    name: &str,
+) -> StoreResult<()> {
+    let target = AuditTarget::new("api_token", hash.credential().0, name);
+    note_account(tx, user, AuditEntry::new(action, None).on(target))
+}
+
 /// Ends an API token of a user, who is held, with the streams opened with it.
 pub(crate) fn end_token(tx: &mut Tx<'_>, user: UserId, hash: &TokenHash) -> StoreResult<()> {
+    let all = tokens_of(tx, user)?;
+    let known = all.iter().find(|(known, _)| known == hash);
+    let name = known.map_or_else(String::new, |(_, token)| token.name.clone());
     if tx.api_tokens().delete(&hash.0)? {
+        note_token(tx, user, AuditAction::TokenRevoke, hash, &name)?;
         tx.record_event(Control::CredentialEnd {
             user,
             credential: hash.credential(),

@@ -28,7 +28,7 @@ use eddyline_model::organizations::Organization;
 
 pub(crate) use access::end_access;
 pub use api_tokens::{ApiToken, MAX_API_TOKENS};
-pub(crate) use api_tokens::{end_token, tokens_of};
+pub(crate) use api_tokens::{end_token, insert_token, tokens_of};
 pub use confirmation::Confirmation;
 pub use join::JoinLink;
 pub use reset::ResetLink;

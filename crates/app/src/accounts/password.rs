@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use eddyline_auth::{Password, strength};
 use eddyline_model::UserId;
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::log::Control;
 use eddyline_model::users::User;
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use crate::account_links::end_resets;
+use crate::audit::note_account;
 use crate::charging::current_keys;
 use crate::quota::{Permit, Quota, QuotaKeys};
 use crate::{Accounts, Error, Limit, Result};
@@ -21,7 +23,7 @@ pub(crate) fn replace(tx: &mut Tx<'_>, user: UserId, hash: &str) -> StoreResult<
     tx.sessions().delete_of_user(user, None)?;
     end_resets(tx, user)?;
     tx.record_event(Control::Revoked { user });
-    Ok(())
+    note_account(tx, user, AuditEntry::new(AuditAction::PasswordChange, None))
 }
 
 /// What others know about a user: a password must not be made of it.

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use eddyline_auth::{Password, Secret, TokenHash};
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget, actor};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{CredentialId, Timestamp, UserId, names};
@@ -10,6 +11,7 @@ use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::api_tokens::require_first_party_user;
 use crate::actor::{Actor, Credential};
+use crate::audit::note_account;
 use crate::authenticate::load_caller;
 use crate::authenticate::still_opens;
 use crate::charging::charge;
@@ -57,7 +59,16 @@ pub(super) fn begin(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreRes
         end(tx, &oldest, user)?;
     }
     let now = tx.now();
-    tx.sessions().insert(&hash.0, user, now)
+    tx.sessions().insert(&hash.0, user, now)?;
+    // Who opens a session acts as its user from then on.
+    tx.set_actor(actor::user(user));
+    let entry = AuditEntry::new(AuditAction::SessionBegin, None).on(target(hash));
+    note_account(tx, user, entry)
+}
+
+/// How records name a session.
+fn target(hash: &TokenHash) -> AuditTarget {
+    AuditTarget::new("session", hash.credential().0, "")
 }
 
 /// Ends a session and what was opened with it.
@@ -67,7 +78,8 @@ fn end(tx: &mut Tx<'_>, hash: &TokenHash, user: UserId) -> StoreResult<()> {
         user,
         credential: hash.credential(),
     });
-    Ok(())
+    let entry = AuditEntry::new(AuditAction::SessionEnd, None).on(target(hash));
+    note_account(tx, user, entry)
 }
 
 impl Accounts {
@@ -226,6 +238,7 @@ impl Accounts {
             .store()
             .write(NoCaller::Session, move |tx| {
                 if let Some((user, _)) = tx.sessions().find_user(&hash.0, Timestamp(0))? {
+                    tx.set_actor(actor::user(user));
                     end(tx, &hash, user)?;
                 }
                 Ok(())

@@ -2,12 +2,14 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::Timestamp;
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::mail::{MailedLink, Purpose, SIGN_IN_MINUTES};
 use eddyline_model::names::Email;
 use eddyline_model::users::User;
 use eddyline_storage::{Reader, Result as StoreResult};
 
 use super::sessions;
+use crate::audit::note_account;
 use crate::core::transaction::NoCaller;
 use crate::{Accounts, Error, Result};
 
@@ -37,6 +39,8 @@ impl Accounts {
                         expires_at,
                     },
                 )?;
+                let entry = AuditEntry::new(AuditAction::SignInLinkCreate, None);
+                note_account(tx, user, entry)?;
                 Ok(purpose)
             })
             .await?;

@@ -1,14 +1,17 @@
 //! Undoing a change of address by the link that was mailed to the old one.
 
 use eddyline_auth::Secret;
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::log::Control;
 use eddyline_model::mail::{MailedLink, Purpose, UNDO_DAYS};
 use eddyline_model::users::User;
 use eddyline_model::{Timestamp, names};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult};
+use serde_json::json;
 
 use super::reset;
 use crate::account_links::end_resets;
+use crate::audit::note_account;
 use crate::core::transaction::NoCaller;
 use crate::oauth::end_grants;
 use crate::{Accounts, Error, Result};
@@ -102,6 +105,9 @@ impl Accounts {
                         ..user.clone()
                     },
                 )?;
+                tx.set_actor(actor::user(user.id));
+                let entry = AuditEntry::new(AuditAction::EmailChange, None);
+                note_account(tx, user.id, entry.with(json!({"undone": true})))?;
                 tx.record_event(Control::UserEdit { user: user.id });
                 tx.record_event(Control::Revoked { user: user.id });
                 Ok(())

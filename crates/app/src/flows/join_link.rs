@@ -4,13 +4,16 @@
 //! that were requested on the page of a link end with it.
 
 use eddyline_auth::Secret;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::policy::FlowAction;
 use eddyline_model::{OrganizationId, RoomId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
+use serde_json::json;
 
 use crate::actor::Actor;
+use crate::audit::note_flow;
 use crate::flow_view::CredentialScopes;
 use crate::pending_invitations::revoke;
 use crate::rooms::FlowRoom;
@@ -30,6 +33,7 @@ impl Flows {
             .rooms
             .change_flow(actor, id, FlowAction::Configure, |tx, _, room| {
                 replace_join_secret(tx, room.id())?;
+                note_flow(tx, room.id(), AuditAction::FlowLink, &json!({}))?;
                 // Clients that show the link fetch the flow again.
                 tx.record_event(Control::FlowChange { room: room.id() });
                 Ok(())

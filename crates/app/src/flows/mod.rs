@@ -4,10 +4,12 @@ mod join_link;
 mod list;
 mod users;
 
+use crate::audit::{differences, note_flow};
 use crate::core::Core;
 use crate::presence::PresenceTracker;
 use crate::rooms::Rooms;
 use eddyline_auth::Secret;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::flows::{AccessMode, Flow};
 use eddyline_model::log::Control;
 use eddyline_model::names::{FlowName, parameterized_candidates};
@@ -16,6 +18,7 @@ use eddyline_model::tags::Roster as _;
 use eddyline_model::{FlowId, OrganizationId, RoomId, UserId};
 use eddyline_storage::{NewFlowRow, Result as StoreResult, Tx};
 use eddyline_wire::Flow as WireFlow;
+use serde_json::json;
 
 pub(crate) use self::join_link::replace_join_secrets;
 use self::join_link::{new_join_secret, replace_join_secret};
@@ -265,6 +268,18 @@ pub(crate) fn write_flow(tx: &mut Tx<'_>, before: &Flow, after: &Flow) -> StoreR
     let room = before.room;
     if after != before {
         tx.flows().update(after)?;
+        let mode = |flow: &Flow| json!(flow.access_mode.as_str());
+        let changed = differences(&[
+            ("name", json!(before.name), json!(after.name)),
+            (
+                "description",
+                json!(before.description),
+                json!(after.description),
+            ),
+            ("disabled", json!(before.disabled), json!(after.disabled)),
+            ("access_mode", mode(before), mode(after)),
+        ]);
+        note_flow(tx, room, AuditAction::FlowChange, &changed)?;
         tx.record_event(Control::FlowChange { room });
     }
     if after.access_mode != before.access_mode {
@@ -301,7 +316,7 @@ pub(crate) fn insert_flow(
         }
     }
     let now = tx.now();
-    tx.flows().insert(&NewFlowRow {
+    let room = tx.flows().insert(&NewFlowRow {
         id: FlowId(uuid::Uuid::new_v4().to_string()),
         organization,
         name: name.as_str().to_owned(),
@@ -309,5 +324,7 @@ pub(crate) fn insert_flow(
         creator,
         join_secret: new_join_secret(),
         created_at: now,
-    })
+    })?;
+    note_flow(tx, room, AuditAction::FlowCreate, &json!({}))?;
+    Ok(room)
 }

@@ -1,5 +1,6 @@
 //! Who is in a flow: listing, adding, blocking, leaving.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::policy::{self, FlowAction};
@@ -11,6 +12,7 @@ use serde_json::json;
 
 use crate::action_message::action;
 use crate::actor::Actor;
+use crate::audit::note_flow_member;
 use crate::pending_invitations::mark_accepted;
 use crate::rooms::FlowRoom;
 use crate::{Error, Flows, Result};
@@ -132,7 +134,12 @@ impl Flows {
                     tx.record_event(Control::FlowAdd { room: id, user });
                     tx.record_event(Control::UserJoin { room: id, user });
                 }
-                let kind = if blocked { "block" } else { "unblock" };
+                let (kind, done) = if blocked {
+                    ("block", AuditAction::FlowMemberBlock)
+                } else {
+                    ("unblock", AuditAction::FlowMemberUnblock)
+                };
+                note_flow_member(tx, id, done, user)?;
                 let draft = action(tx, id, actor.user_id(), kind, &json!({"user": user.0}));
                 tx.messages().append(&[draft])?;
                 Ok(())
@@ -166,6 +173,7 @@ impl Flows {
                         }
                         Some(_) => {}
                     }
+                    note_flow_member(tx, id, AuditAction::FlowMemberRemove, user)?;
                     Ok(take_out(tx, id, user, Some(&caller.user.nick))?)
                 },
             )
@@ -204,6 +212,7 @@ pub(crate) fn admit_member(tx: &mut Tx<'_>, room: RoomId, user: &ModelUser) -> S
     let now = tx.now();
     tx.members().insert(room, user.id, now)?;
     mark_accepted(tx, room, std::slice::from_ref(user))?;
+    note_flow_member(tx, room, AuditAction::FlowMemberAdd, user.id)?;
     tx.rooms().advance_access(room)?;
     tx.record_event(Control::FlowAdd {
         room,

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::groups::{Group, MAX_GROUP_MEMBERS, MAX_GROUP_MEMBERSHIPS, MAX_GROUPS};
 use eddyline_model::log::Control;
 use eddyline_model::names::GroupName;
@@ -60,7 +61,13 @@ pub(crate) fn create(
         .insert(organization, (new.name.as_str(), &new.name.key()), now)?;
     tx.groups().insert_members(organization, id, &users)?;
     let detail = json!({"group": id.0, "name": new.name.as_str(), "added": numbers(&users)});
-    record(tx, organization, (by, "group.create"), None, &detail)?;
+    record(
+        tx,
+        organization,
+        (by, AuditAction::GroupCreate),
+        None,
+        &detail,
+    )?;
     Ok(id)
 }
 
@@ -99,7 +106,7 @@ pub(crate) fn change(
     Ok(record(
         tx,
         group.organization,
-        (by, "group.update"),
+        (by, AuditAction::GroupUpdate),
         None,
         &Value::Object(detail),
     )?)
@@ -135,7 +142,7 @@ pub(crate) fn set_member(
     Ok(record(
         tx,
         group.organization,
-        (by, "group.update"),
+        (by, AuditAction::GroupUpdate),
         Some(user),
         &Value::Object(detail),
     )?)
@@ -152,7 +159,7 @@ pub(crate) fn remove(tx: &mut Tx<'_>, group: &Group, by: &str) -> TxResult<()> {
     Ok(record(
         tx,
         group.organization,
-        (by, "group.remove"),
+        (by, AuditAction::GroupRemove),
         None,
         &detail,
     )?)
@@ -286,7 +293,7 @@ fn numbers(users: &[UserId]) -> Value {
 fn record(
     tx: &mut Tx<'_>,
     organization: OrganizationId,
-    (by, action): (&str, &str),
+    (by, action): (&str, AuditAction),
     user: Option<UserId>,
     detail: &Value,
 ) -> StoreResult<()> {

@@ -1,6 +1,7 @@
 //! Ending a pending invitation: the members of the flow cancel it, the one who was invited
 //! declines, and the server revokes what lets in users who were removed.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::policy::{self, Invited};
 use eddyline_model::{InvitationId, UserId};
@@ -10,6 +11,7 @@ use serde_json::json;
 use super::{find_invitation, lock_pending};
 use crate::action_message::action;
 use crate::actor::Actor;
+use crate::audit::of_flow;
 use crate::core::transaction::TxResult;
 use crate::pending_invitations::revoke;
 use crate::rooms::FlowRoom;
@@ -76,6 +78,9 @@ fn end(tx: &mut Tx<'_>, invitation: &Invitation, kind: &str, by: Option<UserId>)
         .ok_or_else(Error::not_found)?;
     policy::write(&organization).map_err(Error::from)?;
     revoke(tx, &[invitation.id])?;
+    let entry = of_flow(&flow, AuditAction::InvitationEnd);
+    tx.audit()
+        .insert(&entry.with(json!({"invitation": invitation.id.0, "how": kind})))?;
     let draft = action(
         tx,
         invitation.room,

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use eddyline_model::address_list::{self, AddressEntry};
+use eddyline_model::audit::AuditAction;
 use eddyline_model::flows::FlowMembership;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::log::Control;
@@ -20,6 +21,7 @@ use tokio::sync::Mutex;
 use super::send::{InvitationRefusal, Sending};
 use crate::action_message::action;
 use crate::actor::Actor;
+use crate::audit::note_flow_member;
 use crate::core::transaction::NoCaller;
 use crate::email_addresses::holds_address;
 use crate::invitations::MailLimits;
@@ -360,6 +362,7 @@ fn add_members(tx: &mut Tx<'_>, room: RoomId, add: &[User]) -> StoreResult<()> {
     tx.members().insert_all(room, &users, now)?;
     tx.rooms().advance_access(room)?;
     for user in users {
+        note_flow_member(tx, room, AuditAction::FlowMemberAdd, user)?;
         tx.record_event(Control::FlowAdd { room, user });
         tx.record_event(Control::UserJoin { room, user });
     }

@@ -2,13 +2,16 @@
 
 use std::collections::HashMap;
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::invitations::Invitation;
 use eddyline_model::mail::{MailKind, Purpose};
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::{InvitationId, UserId};
 use eddyline_storage::{NewInvitations, NewMail, Result as StoreResult, Tx};
+use serde_json::json;
 
 use super::accept::is_in_force;
+use crate::audit::of_flow;
 use crate::config::MailQuotas;
 use crate::mail_quota::MailCause;
 use crate::mail_quota::MailQuotaExceeded;
@@ -256,7 +259,21 @@ impl<'a> Sending<'a> {
             })
             .collect();
         tx.mails().insert(&mails, now)?;
+        if !mails.is_empty() {
+            let ids: Vec<i64> = mails.iter().filter_map(invitation_of).collect();
+            let entry = of_flow(&self.room.flow, AuditAction::InvitationCreate);
+            tx.audit()
+                .insert(&entry.with(json!({"invitations": ids})))?;
+        }
         Ok(made)
+    }
+}
+
+/// The number of the invitation that a mail is about.
+fn invitation_of(mail: &NewMail) -> Option<i64> {
+    match mail.purpose {
+        Purpose::Invitation(id) => Some(id.0),
+        _ => None,
     }
 }
 

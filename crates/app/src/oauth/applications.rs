@@ -4,16 +4,20 @@ use std::collections::HashSet;
 
 use eddyline_auth::{SealingKey, Secret};
 use eddyline_model::applications::{Application, MAX_REDIRECT_URIS, PageUri, RedirectUri};
+use eddyline_model::audit::AuditAction;
 use eddyline_model::names::display_name;
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, ApplicationAction, OrganizationAction};
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Result as StoreResult, Tx};
 use eddyline_wire::SetupApplication;
+use serde_json::json;
 
 use super::end_grants;
 use super::keys::check_key;
+use super::records::note_application;
 use crate::actor::{Actor, Credential};
+use crate::audit::differences;
 use crate::core::transaction::NoCaller;
 use crate::core::transaction::TxResult;
 use crate::rooms::FlowRoom;
@@ -204,10 +208,12 @@ impl OAuth {
                 check_key(tx, &sealing)?;
             }
             let id = tx.applications().insert(&application, sealed.as_deref())?;
-            Ok(Application {
+            let made = Application {
                 id,
                 ..application.clone()
-            })
+            };
+            note_application(tx, &made, AuditAction::ApplicationCreate, &json!({}))?;
+            Ok(made)
         };
         let (application, _) = match actor {
             Some(actor) => {
@@ -315,6 +321,8 @@ impl OAuth {
             let before = (application.name.clone(), application.icon_url.clone());
             changes.apply(application);
             tx.applications().update(application)?;
+            let changed = differences(&[("name", json!(before.0), json!(application.name))]);
+            note_application(tx, application, AuditAction::ApplicationChange, &changed)?;
             if before == (application.name.clone(), application.icon_url.clone()) {
                 return Ok(());
             }
@@ -344,7 +352,8 @@ impl OAuth {
         let sealing = self.sealing.clone();
         self.with_application(actor, id, Needs::Writing, move |tx, application| {
             check_key(tx, &sealing)?;
-            tx.applications().set_secret(application.id, &sealed)
+            tx.applications().set_secret(application.id, &sealed)?;
+            note_application(tx, application, AuditAction::ApplicationSecret, &json!({}))
         })
         .await?;
         Ok(secret)
@@ -381,7 +390,8 @@ impl OAuth {
         self.with_application(actor, id, Needs::Flows, move |tx, application| {
             end_grants(tx, GrantsOf::Application(application.id))?;
             sources::remove_all(tx, application.id, by)?;
-            tx.applications().delete(application.id)
+            tx.applications().delete(application.id)?;
+            note_application(tx, application, AuditAction::ApplicationDelete, &json!({}))
         })
         .await?;
         Ok(())

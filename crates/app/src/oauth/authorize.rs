@@ -1,12 +1,15 @@
 //! The consent: what an application asks a user for, and the code that it gets.
 
+use super::records::note_grant;
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::{
     AuthorizationError, AuthorizationParameters, AuthorizationRequest, callback,
 };
 use eddyline_model::Timestamp;
 use eddyline_model::applications::{Application, RedirectUri};
+use eddyline_model::audit::AuditAction;
 use eddyline_model::grants::AuthorizationCode;
+use serde_json::json;
 
 use crate::actor::Actor;
 use crate::{Error, OAuth, Result};
@@ -141,6 +144,8 @@ impl OAuth {
                     return Err(Error::not_found().into());
                 }
                 let expires_at = tx.now().plus_millis(code_millis);
+                let scopes = json!({"scopes": record.scopes.to_string()});
+                note_grant(tx, user, id, AuditAction::GrantGive, &scopes)?;
                 Ok(tx.oauth_tokens().insert_code(
                     &hash.0,
                     &AuthorizationCode {

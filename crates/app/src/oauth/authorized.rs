@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
+use super::records::note_grant;
 use eddyline_model::applications::Application;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::grants::Grant;
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, OrganizationAction};
@@ -11,6 +13,7 @@ use eddyline_model::scopes::Scopes;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::{GrantsOf, Reader, Result as StoreResult, Tx};
+use serde_json::json;
 
 use crate::actor::Actor;
 use crate::{Error, OAuth, Result};
@@ -174,6 +177,8 @@ impl OAuth {
                 tx.users().lock(user)?;
                 // It may be among those that end.
                 actor.lock_credential(tx)?;
+                let none = json!({});
+                note_grant(tx, user, application, AuditAction::GrantRevoke, &none)?;
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;
@@ -206,6 +211,8 @@ impl OAuth {
                 {
                     return Err(Error::not_found().into());
                 }
+                let none = json!({});
+                note_grant(tx, user, application, AuditAction::GrantRevoke, &none)?;
                 Ok(end_grants(tx, GrantsOf::UserAt(user, application))?)
             })
             .await?;

@@ -2,14 +2,17 @@
 
 use std::net::IpAddr;
 
+use super::records::note_grant;
 use eddyline_auth::oauth::{OAuthError, TokenRequest, check_code};
 use eddyline_auth::{Password, Secret};
 use eddyline_model::applications::Application;
+use eddyline_model::audit::{AuditAction, actor};
 use eddyline_model::grants::{Grant, Refresh};
 use eddyline_model::log::Control;
 use eddyline_model::scopes::Scopes;
 use eddyline_model::{ApplicationId, UserId, names};
 use eddyline_storage::{Abort, GrantsOf, Result as StoreResult, Tx};
+use serde_json::json;
 
 use super::AuthenticatedClient;
 use super::client::waits_for;
@@ -207,6 +210,9 @@ impl OAuth {
             if !tx.applications().lock_shared(id)? {
                 return Err(rejected(REMOVED));
             }
+            tx.set_actor(actor::user(user));
+            let scopes_given = json!({"scopes": scopes.to_string(), "by": "password"});
+            note_grant(tx, user, id, AuditAction::GrantGive, &scopes_given)?;
             Ok(begin(tx, id, (user, scopes), &new_tokens)?)
         })
         .await
@@ -241,6 +247,8 @@ impl OAuth {
                 }
                 Refresh::EndFamily => {
                     tx.grants().delete(grant.id)?;
+                    let reason = json!({"reason": "a replaced refresh token was shown"});
+                    note_grant(tx, grant.user, id, AuditAction::GrantRevoke, &reason)?;
                     tx.record_event(Control::GrantEnd {
                         user: grant.user,
                         grant: grant.id,

@@ -2,10 +2,12 @@
 
 use eddyline_auth::{DownloadKey, SealingKey, Secret};
 use eddyline_model::ApplicationId;
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_storage::{
     Error as StoreError, Reader, Result as StoreResult, SECRET_KEY_SETTING, SILENCE_MILLIS, Store,
     Tx,
 };
+use serde_json::json;
 
 use crate::config::KeyMaterial;
 use crate::core::transaction::TxResult;
@@ -193,6 +195,10 @@ pub async fn renew_secret_key(
                 }
             }
             tx.settings().upsert(PROOF_SETTING, &prove(&key))?;
+            let ids: Vec<i64> = renewed.iter().map(|one| one.id.0).collect();
+            let entry = AuditEntry::new(AuditAction::SecretKeyReset, None);
+            tx.audit()
+                .insert(&entry.with(json!({"applications": ids})))?;
             Ok::<_, eddyline_storage::Abort<Error>>(renewed)
         })
         .await

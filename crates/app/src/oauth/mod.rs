@@ -12,6 +12,7 @@ mod client;
 mod exchange;
 mod introspect;
 mod keys;
+mod records;
 mod revoke;
 mod tokens;
 

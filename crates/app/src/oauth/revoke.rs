@@ -1,8 +1,11 @@
 //! Ending tokens by those who hold them (RFC 7009).
 
+use super::records::note_grant;
 use eddyline_auth::Secret;
 use eddyline_auth::oauth::OAuthError;
+use eddyline_model::audit::{AuditAction, actor};
 use eddyline_model::log::Control;
+use serde_json::json;
 
 use super::AuthenticatedClient;
 use crate::core::transaction::NoCaller;
@@ -40,8 +43,11 @@ impl OAuth {
                     return Err(Error::from(OAuthError::UnauthorizedClient(why)).into());
                 }
                 let user = grant.user;
+                tx.set_actor(actor::application(id));
                 if family {
                     if tx.grants().delete(grant.id)? {
+                        let none = json!({});
+                        note_grant(tx, user, id, AuditAction::GrantRevoke, &none)?;
                         tx.record_event(Control::GrantEnd {
                             user,
                             grant: grant.id,

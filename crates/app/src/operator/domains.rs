@@ -2,6 +2,7 @@
 //! proves addresses.
 
 use eddyline_model::OrganizationId;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::names::Domain;
 use eddyline_storage::{Reader, Tx};
 use serde_json::json;
@@ -111,9 +112,9 @@ fn set_proved(
     tree.extend(tx.organizations().list_below(organization)?);
     let changed = tx.emails().set_stated_proved(domain, &tree, proved)?;
     let (action, count) = if proved {
-        ("domain.add", "proved")
+        (AuditAction::DomainAdd, "proved")
     } else {
-        ("domain.remove", "unproved")
+        (AuditAction::DomainRemove, "unproved")
     };
     note(
         tx,

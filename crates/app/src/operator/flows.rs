@@ -1,13 +1,16 @@
 //! Flows, who is in them, and their tokens.
 
 use eddyline_auth::Secret;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{Email, FlowName};
 use eddyline_model::{RoomId, UserId};
 use eddyline_storage::Reader;
+use serde_json::json;
 
 use super::find_organization;
 use super::users::unproved;
+use crate::audit::note_flow;
 use crate::core::transaction::NoCaller;
 use crate::email_addresses::holds_address;
 use crate::flows::admit_member;
@@ -131,7 +134,9 @@ impl Operator {
             .transaction(NoCaller::Operator, move |tx| {
                 let room = find_flow(tx, &organization, &flow)?.ok_or_else(Error::not_found)?;
                 let now = tx.now();
-                Ok(tx.sources().insert_token(&hash.0, room, None, now)?)
+                tx.sources().insert_token(&hash.0, room, None, now)?;
+                let detail = json!({"token": hash.credential().0});
+                Ok(note_flow(tx, room, AuditAction::TokenCreate, &detail)?)
             })
             .await?;
         Ok(token)

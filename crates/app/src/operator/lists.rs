@@ -2,7 +2,7 @@
 //! Long lists are read by pages: so many entries behind the one with a number.
 
 use eddyline_model::applications::Application;
-use eddyline_model::audit::AuditEntry;
+use eddyline_model::audit::AuditFilter;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
@@ -10,9 +10,11 @@ use eddyline_model::sources::Source;
 use eddyline_model::users::User;
 use eddyline_model::{ApplicationId, OrganizationId, RoomId, UserId};
 use eddyline_storage::Reader;
+use eddyline_wire::NamedRecord;
 
 use super::find_organization;
 use super::flows::find_flow;
+use crate::audit::with_names;
 use crate::{Error, Operator, Result};
 
 /// An organization with what belongs to it.
@@ -307,23 +309,62 @@ impl Operator {
             })
             .await
     }
-    /// What was done to the users of an organization by its provider and by operators, the latest
-    /// first: so many records before the one with this number, each with its number.
+    /// Records of the audit log, the latest first: so many before the one with this number. Of an
+    /// organization, named by its name in URLs, or of all and of the server.
     ///
     /// # Errors
     ///
     /// [`Error::not_found`] without such an organization.
     pub async fn audit(
         &self,
-        organization: &str,
+        organization: Option<&str>,
+        filter: AuditFilter,
         before: Option<i64>,
         limit: i64,
-    ) -> Result<Vec<(i64, AuditEntry)>> {
-        let name = organization.to_owned();
+    ) -> Result<Vec<NamedRecord>> {
+        let name = organization.map(str::to_owned);
         self.core
             .read(move |reader| {
-                let organization = find_organization(reader, &name)?;
-                Ok(reader.audit().list(organization, before, limit)?)
+                let organization = match &name {
+                    Some(name) => Some(find_organization(reader, name)?),
+                    None => None,
+                };
+                let filter = AuditFilter {
+                    organization,
+                    ..filter
+                };
+                let found = reader.audit().list(&filter, before, limit)?;
+                Ok(with_names(reader, found)?)
+            })
+            .await
+    }
+
+    /// The same records in the order in which they were written: so many behind the one with this
+    /// number.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] without such an organization.
+    pub async fn audit_after(
+        &self,
+        organization: Option<&str>,
+        filter: AuditFilter,
+        after: i64,
+        limit: i64,
+    ) -> Result<Vec<NamedRecord>> {
+        let name = organization.map(str::to_owned);
+        self.core
+            .read(move |reader| {
+                let organization = match &name {
+                    Some(name) => Some(find_organization(reader, name)?),
+                    None => None,
+                };
+                let filter = AuditFilter {
+                    organization,
+                    ..filter
+                };
+                let found = reader.audit().list_after(&filter, after, limit)?;
+                Ok(with_names(reader, found)?)
             })
             .await
     }

@@ -1,6 +1,7 @@
 //! What users are in organizations and flows: administrators, and those who are taken out.
 
 use eddyline_model::UserId;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::OrganizationRole;
 use serde_json::json;
@@ -8,7 +9,7 @@ use serde_json::json;
 use super::flows::find_flow;
 use super::{OPERATOR, find_organization};
 use crate::accounts::end_access;
-use crate::audit::note;
+use crate::audit::{note, note_flow_member};
 use crate::core::transaction::NoCaller;
 use crate::flows::take_out;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
@@ -103,7 +104,7 @@ impl Operator {
                         .as_ref()
                         .is_some_and(|known| known.organization == membership.organization);
                     if organizations.contains(&membership.organization) && !is_noted {
-                        let action = (OPERATOR, "user.remove");
+                        let action = (OPERATOR, AuditAction::UserRemove);
                         note(
                             tx,
                             membership.organization,
@@ -159,6 +160,7 @@ impl Operator {
                         "the user is blocked from the flow, which is more than being out of it";
                     return Err(Error::conflict(text).into());
                 }
+                note_flow_member(tx, room, AuditAction::FlowMemberRemove, user)?;
                 take_out(tx, room, user, None)?;
                 Ok(user)
             })

@@ -2,13 +2,16 @@
 
 use eddyline_auth::Secret;
 use eddyline_model::UserId;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::names::{display_name, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
+use serde_json::json;
 
 use super::{find_organization, taken};
 use crate::core::transaction::NoCaller;
+use crate::organizations::{note_change, note_organization};
 use crate::{Error, Operator, Result};
 
 /// An organization to be made.
@@ -82,6 +85,7 @@ impl Operator {
                     made.parent = parent;
                     tx.organizations().update(&made)?;
                 }
+                note_organization(tx, &made, AuditAction::OrganizationCreate, &json!({}))?;
                 Ok(made)
             })
             .await
@@ -171,6 +175,7 @@ impl OrganizationChanges {
 
 fn apply(tx: &mut Tx<'_>, before: &Organization, after: &Organization) -> StoreResult<()> {
     tx.organizations().update(after)?;
+    note_change(tx, before, after)?;
     if before.active != after.active {
         // What is on its way into a flow or to somebody is checked again.
         for flow in tx.flows().list_of_organization(after.id)? {

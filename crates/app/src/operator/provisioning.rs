@@ -1,6 +1,7 @@
 //! Letting an identity provider in, and telling it of users.
 
 use eddyline_auth::Secret;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::{Email, email_key};
 use eddyline_model::{OrganizationId, UserId};
@@ -170,7 +171,12 @@ impl Provisioning {
                 .user
                 .id;
             tx.users().lock(user)?;
-            match unlink_scim_identity(tx, &[organization], user, (OPERATOR, "user.unlink"))? {
+            match unlink_scim_identity(
+                tx,
+                &[organization],
+                user,
+                (OPERATOR, AuditAction::UserUnlink),
+            )? {
                 true => Ok(user),
                 false => Err(Error::not_found().into()),
             }
@@ -214,7 +220,7 @@ fn link(tx: &mut Tx<'_>, organization: OrganizationId, user: UserId, email: &str
     note(
         tx,
         organization,
-        (OPERATOR, "user.link"),
+        (OPERATOR, AuditAction::UserLink),
         Some(user),
         &json!({"userName": email}),
     )?;

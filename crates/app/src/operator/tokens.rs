@@ -1,12 +1,15 @@
 //! API tokens of users and tokens of flows: which there are, and ending them.
 
 use eddyline_auth::TokenHash;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::names::Email;
 use eddyline_model::{CredentialId, SourceId, Timestamp};
+use serde_json::json;
 
 use super::flows::find_flow;
 use crate::accounts::{end_token, tokens_of};
+use crate::audit::note_flow;
 use crate::core::transaction::NoCaller;
 use crate::{ApiToken, Error, Operator, Result};
 
@@ -140,6 +143,7 @@ impl Operator {
                     .find(|token| named(&token.hash))
                     .ok_or_else(Error::not_found)?;
                 tx.sources().delete_token(&token.hash)?;
+                note_flow(tx, room, AuditAction::TokenRevoke, &json!({"token": id.0}))?;
                 // Posts that were let in before are looked at again.
                 tx.rooms().advance_access(room)?;
                 tx.record_event(Control::FlowTokens { room });

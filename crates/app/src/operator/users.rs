@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use eddyline_auth::{Password, Secret};
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::organizations::OrganizationRole;
@@ -14,6 +15,7 @@ use serde_json::json;
 use super::{OPERATOR, find_organization, taken};
 use crate::account_links::end_address_claims;
 use crate::accounts::end_access;
+use crate::accounts::insert_token;
 use crate::accounts::password::replace;
 use crate::audit::note;
 use crate::core::transaction::NoCaller;
@@ -92,8 +94,7 @@ impl Operator {
                     return Err(inactive().into());
                 }
                 enter(tx, organization, &user, role)?;
-                let now = tx.now();
-                tx.api_tokens().insert(&hash.0, id, "command line", now)?;
+                insert_token(tx, id, &hash, "command line")?;
                 Ok(user)
             })
             .await
@@ -125,9 +126,7 @@ impl Operator {
                 {
                     return Err(inactive().into());
                 }
-                let now = tx.now();
-                tx.api_tokens()
-                    .insert(&hash.0, account.user.id, "command line", now)?;
+                insert_token(tx, account.user.id, &hash, "command line")?;
                 Ok(account.user.id)
             })
             .await?;
@@ -211,7 +210,7 @@ fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Re
         note(
             tx,
             organization,
-            (OPERATOR, "user.update"),
+            (OPERATOR, AuditAction::UserUpdate),
             Some(id),
             &detail,
         )?;

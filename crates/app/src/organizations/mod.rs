@@ -6,16 +6,20 @@ mod roles;
 
 use crate::accounts::Accounts;
 use crate::actor::Actor;
+use crate::audit::differences;
 use crate::core::Core;
 use crate::offboarding::{Leaving, lock_for_removal, offboard};
 use crate::{Error, Result};
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
 use eddyline_model::names::display_name;
+use eddyline_model::organizations::Organization as StoredOrganization;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::policy::{self, OrganizationAction};
 use eddyline_model::{OrganizationId, UserId};
-use eddyline_storage::Tx;
+use eddyline_storage::{Result as StoreResult, Tx};
 use eddyline_wire::{Organization, OrganizationSummary, User};
+use serde_json::{Value, json};
 
 pub use self::provider::{ExpectedToken, ScimDetails};
 pub(crate) use self::roles::set_role;
@@ -206,8 +210,10 @@ impl Organizations {
                     .and_then(|()| policy::write(&organization))
                     .map_err(Error::from)?;
                 if organization.name != name {
+                    let before = organization.clone();
                     organization.name.clone_from(&name);
                     tx.organizations().update(&organization)?;
+                    note_change(tx, &before, &organization)?;
                     tx.record_event(Control::OrganizationChange);
                 }
                 Ok(())
@@ -292,6 +298,43 @@ impl Organizations {
         self.core.wait_until_applied(event).await;
         Ok(())
     }
+}
+
+/// Records what is different about an organization.
+pub(crate) fn note_change(
+    tx: &mut Tx<'_>,
+    before: &StoredOrganization,
+    after: &StoredOrganization,
+) -> StoreResult<()> {
+    let plan = |of: &StoredOrganization| json!(format!("{:?}", of.subscription));
+    let changed = differences(&[
+        ("name", json!(before.name), json!(after.name)),
+        (
+            "parameterized_name",
+            json!(before.parameterized_name),
+            json!(after.parameterized_name),
+        ),
+        (
+            "user_limit",
+            json!(before.user_limit),
+            json!(after.user_limit),
+        ),
+        ("subscription", plan(before), plan(after)),
+        ("active", json!(before.active), json!(after.active)),
+    ]);
+    note_organization(tx, after, AuditAction::OrganizationChange, &changed)
+}
+
+/// Records what was done to an organization.
+pub(crate) fn note_organization(
+    tx: &mut Tx<'_>,
+    organization: &StoredOrganization,
+    action: AuditAction,
+    detail: &Value,
+) -> StoreResult<()> {
+    let target = AuditTarget::new("organization", organization.id, &organization.name);
+    let entry = AuditEntry::new(action, Some(organization.id)).on(target);
+    tx.audit().insert(&entry.with(detail))
 }
 
 fn role_in(memberships: &[OrganizationMembership], id: OrganizationId) -> Option<OrganizationRole> {

@@ -2,6 +2,7 @@
 //! on the pages, operators from the command line.
 
 use eddyline_auth::{Secret, TokenHash};
+use eddyline_model::audit::AuditAction;
 use eddyline_model::policy::{self, OrganizationAction, ProviderChange};
 use eddyline_model::{OrganizationId, Timestamp, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
@@ -119,9 +120,9 @@ pub(crate) fn connect(
         _ => {}
     }
     let action = if has_token {
-        "scim.rotate"
+        AuditAction::ScimRotate
     } else {
-        "scim.enable"
+        AuditAction::ScimEnable
     };
     let uid = known.map_or_else(|| uid.clone(), |provider| provider.uid);
     let now = tx.now();
@@ -149,7 +150,13 @@ pub(crate) fn disconnect(
     let now = tx.now();
     tx.identities().clear_provider_token(organization, now)?;
     let detail = json!({"uid": uid});
-    note(tx, organization, (actor, "scim.disable"), None, &detail)?;
+    note(
+        tx,
+        organization,
+        (actor, AuditAction::ScimDisable),
+        None,
+        &detail,
+    )?;
     Ok(uid)
 }
 

@@ -1,6 +1,7 @@
 //! Who administers an organization. Administrators say so on the pages, operators from the command
 //! line.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::log::Control;
 use eddyline_model::organizations::OrganizationRole;
 use eddyline_model::{OrganizationId, UserId, policy};
@@ -47,7 +48,7 @@ pub(crate) fn set_role(
     note(
         tx,
         organization,
-        (actor, "user.update"),
+        (actor, AuditAction::UserUpdate),
         Some(user),
         &detail,
     )?;

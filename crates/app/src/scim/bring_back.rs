@@ -1,5 +1,6 @@
 //! A provider makes a user again whom it had removed.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::email_key;
@@ -14,6 +15,7 @@ use super::suspension::MembershipChange;
 use super::update::{apply, everywhere};
 use crate::Error;
 use crate::core::transaction::TxResult;
+use crate::join::note_member;
 
 /// Whether a user whom the provider had removed may come back with the account: if that still has
 /// the address, which was proved or is the one that the provider had stated, and belongs to no
@@ -79,6 +81,7 @@ pub(super) fn bring_back(
         let now = tx.now();
         tx.organization_members()
             .insert(membership, &nick.key(), now)?;
+        note_member(tx, membership, AuditAction::MemberAdd)?;
         tx.rooms().advance_private_access_of_user(id)?;
         tx.record_event(Control::UserEdit { user: id });
         // It counts one more.
@@ -99,6 +102,6 @@ pub(super) fn bring_back(
         (user, identity),
         &wanted,
         MembershipChange::Nothing,
-        ("user.return", random),
+        (AuditAction::UserReturn, random),
     )
 }

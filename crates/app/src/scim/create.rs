@@ -1,6 +1,7 @@
 //! A provider makes a user.
 
 use eddyline_auth::Secret;
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::names::nick_key;
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
@@ -16,6 +17,7 @@ use super::reach::vouches;
 use super::{ScimProvider, bring_back, raced, random_end};
 use crate::audit::note;
 use crate::core::transaction::TxResult;
+use crate::join::note_member;
 use crate::{Error, Result, Scim};
 
 impl Scim {
@@ -167,6 +169,7 @@ fn create(
     };
     tx.organization_members()
         .insert(membership, &nick_key(&nick), now)?;
+    note_member(tx, membership, AuditAction::MemberAdd)?;
     let identity = Identity {
         user: id,
         organization: organization.id,
@@ -186,7 +189,7 @@ fn create(
     note(
         tx,
         organization.id,
-        (&provider.actor(), "user.create"),
+        (&provider.actor(), AuditAction::UserCreate),
         Some(id),
         &detail,
     )?;

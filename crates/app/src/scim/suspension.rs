@@ -1,6 +1,7 @@
 //! A provider ends and restores the membership of a user whose account is not its organization's
 //! alone, and which therefore stays active.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::nick_key;
@@ -12,6 +13,7 @@ use eddyline_storage::{Reader, Result as StoreResult, Tx};
 use super::check::{full, taken};
 use super::reach::{is_shared, tree};
 use crate::core::transaction::TxResult;
+use crate::join::note_member;
 use crate::offboarding::{Leaving, end_memberships, lock_for_removal};
 
 /// How long further suspensions of a user leave access to other organizations alone.
@@ -117,6 +119,7 @@ pub(super) fn restore(tx: &mut Tx<'_>, user: &User, identity: &Identity) -> TxRe
             return Err(taken(&format!("nickName {} is taken", user.nick)).into());
         }
         tx.organization_members().insert(membership, &nick, now)?;
+        note_member(tx, membership, AuditAction::MemberAdd)?;
     }
     tx.rooms().advance_private_access_of_user(user.id)?;
     tx.record_event(Control::UserEdit { user: user.id });

@@ -1,5 +1,6 @@
 //! A provider changes a user.
 
+use eddyline_model::audit::AuditAction;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
@@ -151,7 +152,7 @@ fn update(
         (user, identity),
         &wanted,
         change,
-        ("user.update", random),
+        (AuditAction::UserUpdate, random),
     )
 }
 
@@ -194,7 +195,7 @@ pub(super) fn apply(
     (before, known): (User, Identity),
     wanted: &ValidUser,
     change: MembershipChange,
-    (action, random): (&str, &str),
+    (action, random): (AuditAction, &str),
 ) -> TxResult<(User, Identity)> {
     let is_shared = is_shared(tx, &known)?;
     reserve_subject(tx, &known, &wanted.subject_key())?;

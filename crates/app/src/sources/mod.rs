@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
+use crate::audit::differences;
 use crate::core::Core;
 use crate::rooms::Rooms;
 use eddyline_auth::Secret;
+use eddyline_model::audit::{AuditAction, AuditEntry, AuditTarget};
 use eddyline_model::log::Control;
 use eddyline_model::policy::{self, FlowAction};
 use eddyline_model::sources::{MAX_ERROR_CHARS, MAX_NAME_CHARS, Source};
 use eddyline_model::{ApplicationId, RoomId, SourceId, Timestamp, UserId};
 use eddyline_storage::{NewSourceRow, Result as StoreResult, Tx};
 use eddyline_wire::{Source as WireSource, is_unseen};
-use serde_json::json;
+use serde_json::{Value, json};
 
 mod describe;
 mod ending;
@@ -344,6 +346,13 @@ impl Sources {
             if source != before {
                 source.updated_at = tx.now();
                 tx.sources().update(&source)?;
+                let url =
+                    |source: &Source| json!(source.external_url.as_ref().map(ToString::to_string));
+                let changed = differences(&[
+                    ("name", json!(before.name), json!(source.name)),
+                    ("external_url", url(&before), url(&source)),
+                ]);
+                note_source(tx, &source, AuditAction::SourceChange, &changed)?;
             }
             // Without an application, threads show the source's own name, which is cached with the
             // flow token.
@@ -371,6 +380,7 @@ impl Sources {
         self.with_source(actor, room, id, move |tx, actor, source| {
             let now = tx.now();
             tx.sources().delete(source.id, now)?;
+            note_source(tx, &source, AuditAction::SourceDelete, &json!({}))?;
             // Posts that were let in before are looked at again.
             tx.rooms().advance_access(room)?;
             tx.record_event(Control::FlowTokens { room });
@@ -429,6 +439,23 @@ impl Sources {
     }
 }
 
+/// Records what was done to a source.
+pub(crate) fn note_source(
+    tx: &mut Tx<'_>,
+    source: &Source,
+    action: AuditAction,
+    detail: &Value,
+) -> StoreResult<()> {
+    let Some(flow) = tx.flows().find(source.room)? else {
+        return Ok(());
+    };
+    let target = AuditTarget::new("source", source.id, &source.name);
+    let entry = AuditEntry::new(action, Some(flow.organization)).on(target);
+    let mut detail = detail.clone();
+    detail["flow"] = json!(flow.id.0);
+    tx.audit().insert(&entry.with(detail))
+}
+
 fn insert(
     tx: &mut Tx<'_>,
     room: RoomId,
@@ -458,5 +485,7 @@ fn insert(
     tx.sources().insert_token(hash, room, Some(id), now)?;
     // An application's posts may go to another source now, or to none.
     tx.rooms().advance_access(room)?;
-    Ok(tx.sources().find(id)?.ok_or_else(Error::not_found)?)
+    let source = tx.sources().find(id)?.ok_or_else(Error::not_found)?;
+    note_source(tx, &source, AuditAction::SourceCreate, &json!({}))?;
+    Ok(source)
 }

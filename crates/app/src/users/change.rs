@@ -4,14 +4,17 @@ use std::net::IpAddr;
 
 use eddyline_auth::Password;
 use eddyline_model::UserId;
+use eddyline_model::audit::{AuditAction, AuditEntry};
 use eddyline_model::log::Control;
 use eddyline_model::mail::MailKind;
 use eddyline_model::names::{Email, Nick, Website, display_name, email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_storage::{Abort, Error as StoreError, Result as StoreResult, Tx};
+use serde_json::json;
 
 use crate::accounts::password::{personal, replace};
 use crate::actor::{Actor, Credential};
+use crate::audit::{differences, note_account};
 use crate::core::transaction::TxResult;
 use crate::email_addresses::follow_up_change;
 use crate::groups::change::lock_names;
@@ -232,6 +235,25 @@ fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) ->
     Ok(())
 }
 
+/// Records what is different about a user.
+fn note_changes(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
+    let email = differences(&[("email", json!(before.email), json!(after.email))]);
+    let profile = differences(&[
+        ("name", json!(before.name), json!(after.name)),
+        ("nick", json!(before.nick), json!(after.nick)),
+        ("website", json!(before.website), json!(after.website)),
+    ]);
+    for (action, changed) in [
+        (AuditAction::EmailChange, email),
+        (AuditAction::ProfileChange, profile),
+    ] {
+        if changed != json!({}) {
+            note_account(tx, after.id, AuditEntry::new(action, None).with(changed))?;
+        }
+    }
+    Ok(())
+}
+
 fn apply(tx: &mut Tx<'_>, before: &User, after: &User, password: Option<&str>) -> StoreResult<()> {
     let (id, email) = (after.id, email_key(&after.email));
     if (&before.nick, &before.email) != (&after.nick, &after.email) {
@@ -256,6 +278,7 @@ fn apply(tx: &mut Tx<'_>, before: &User, after: &User, password: Option<&str>) -
             tx.identities().touch(id, now)?;
         }
         tx.record_event(Control::UserEdit { user: id });
+        note_changes(tx, before, after)?;
     }
     if let Some(hash) = password {
         replace(tx, id, hash)?;

@@ -332,3 +332,28 @@ fn every_answer_has_a_schema_and_every_schema_an_example() {
         }
     }
 }
+
+/// Each operation that may change something stands in `audited.txt` with the actions that it writes
+/// to the audit log, or with `-`: it changes nothing that is administered.
+#[test]
+fn every_operation_says_what_it_records() {
+    use eddyline_model::audit::AuditAction;
+    use std::collections::BTreeSet;
+    let mut said = BTreeSet::new();
+    for line in include_str!("audited.txt").lines() {
+        let (operation, actions) = line.split_once(' ').expect("an operation and its actions");
+        for action in actions.split(' ').filter(|action| *action != "-") {
+            assert!(
+                AuditAction::named(action).is_some(),
+                "{operation}: {action}"
+            );
+        }
+        said.insert(operation);
+    }
+    let listed = include_str!("operations.txt").lines();
+    let changing: BTreeSet<&str> = listed
+        .filter(|line| !line.contains(" get /"))
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert_eq!(said, changing);
+}

@@ -2,8 +2,9 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_app::{App, AuditEntry, ScimDetails};
+use eddyline_app::{App, AuditAction, AuditFilter, ScimDetails};
 use eddyline_model::names::Email;
+use eddyline_wire::NamedRecord;
 use serde::Serialize;
 
 use super::list::facts;
@@ -89,9 +90,17 @@ pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
             )
         }
         ScimCommand::Audit { org, before, limit } => {
+            let all = AuditAction::ALL.iter();
+            let filter = AuditFilter {
+                actions: all
+                    .filter(|action| action.is_provisioning())
+                    .map(ToString::to_string)
+                    .collect(),
+                ..AuditFilter::default()
+            };
             let records = app
                 .operator()
-                .audit(&org, before, i64::from(limit))
+                .audit(Some(&org), filter, before, i64::from(limit))
                 .await
                 .map_err(in_organization(&org))?;
             print(
@@ -260,14 +269,14 @@ struct Record {
 }
 
 impl Record {
-    fn of((id, entry): (i64, AuditEntry)) -> Self {
+    fn of(record: NamedRecord) -> Self {
         Self {
-            id,
-            at: entry.at.to_string(),
-            actor: entry.actor,
-            action: entry.action,
-            user: entry.user.map(|user| user.0),
-            detail: serde_json::from_str(&entry.detail).unwrap_or_default(),
+            id: record.id,
+            at: record.at,
+            actor: record.actor,
+            action: record.action,
+            user: record.user,
+            detail: record.detail,
         }
     }
 }

@@ -7,6 +7,7 @@ use eddyline_model::Day;
 use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
+use super::audit::AuditArgs;
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
@@ -80,6 +81,8 @@ pub(crate) enum OneCommand {
     /// Identity providers that create and change users (SCIM)
     #[command(subcommand, disable_help_subcommand = true)]
     Scim(ScimCommand),
+    /// Show the audit log: who did what to whom, newest first
+    Audit(AuditArgs),
     /// Tokens of users and flows
     #[command(subcommand, disable_help_subcommand = true)]
     Token(TokenCommand),

@@ -273,3 +273,91 @@ fn a_user_without_a_password_is_fine() {
     };
     assert!(matches!(user.password.source(), PasswordFrom::Nowhere));
 }
+
+/// What each command writes to the audit log; nothing where it only reads, or has no database.
+const RECORDED: &[(&str, &[&str])] = &[
+    ("admin app create", &["application.create"]),
+    ("admin app list", &[]),
+    ("admin audit", &[]),
+    // Each line is a command.
+    ("admin batch", &[]),
+    ("admin check-config", &[]),
+    ("admin flow add-user", &["flow.member_add"]),
+    ("admin flow archive", &["flow.change"]),
+    ("admin flow create", &["flow.create"]),
+    ("admin flow list", &[]),
+    ("admin flow remove-user", &["flow.member_remove"]),
+    ("admin flow token", &["token.create"]),
+    ("admin group add-user", &["group.update"]),
+    ("admin group create", &["group.create"]),
+    ("admin group list", &[]),
+    ("admin group remove", &["group.remove"]),
+    ("admin group remove-user", &["group.update"]),
+    ("admin group show", &[]),
+    ("admin mail test", &[]),
+    ("admin org create", &["organization.create"]),
+    ("admin org domain add", &["domain.add"]),
+    ("admin org domain list", &[]),
+    ("admin org domain remove", &["domain.remove"]),
+    ("admin org list", &[]),
+    ("admin org show", &[]),
+    ("admin org update", &["organization.change"]),
+    ("admin scim audit", &[]),
+    ("admin scim disable", &["scim.disable"]),
+    ("admin scim enable", &["scim.enable", "scim.rotate"]),
+    ("admin scim link", &["user.link"]),
+    ("admin scim show", &[]),
+    ("admin scim unlink", &["user.unlink"]),
+    ("admin secret-key reset", &["secret_key.reset"]),
+    ("admin source create", &["source.create"]),
+    ("admin source list", &[]),
+    ("admin token list", &[]),
+    ("admin token revoke", &["token.revoke"]),
+    ("admin user create", &["member.add", "token.create"]),
+    ("admin user list", &[]),
+    ("admin user remove", &["member.remove", "user.remove"]),
+    ("admin user set-active", &["user.update"]),
+    ("admin user set-admin", &["user.update"]),
+    ("admin user set-password", &["password.change"]),
+    ("admin user show", &[]),
+    ("admin user token", &["token.create"]),
+    ("backup", &["backup.create"]),
+    ("check", &["data.repair"]),
+    ("completions", &[]),
+    // A server with data of its own.
+    ("demo", &[]),
+    ("doctor", &[]),
+    ("export", &["data.export"]),
+    ("healthcheck", &[]),
+    ("man", &[]),
+    ("move", &["data.move"]),
+    ("restore", &["data.restore"]),
+    // What its callers do is recorded for them.
+    ("serve", &[]),
+    ("status", &[]),
+    ("verify", &[]),
+];
+
+fn add_leaves(command: &clap::Command, path: &str, to: &mut Vec<String>) {
+    let mut is_leaf = true;
+    for inner in command.get_subcommands() {
+        is_leaf = false;
+        add_leaves(inner, format!("{path} {}", inner.get_name()).trim(), to);
+    }
+    if is_leaf {
+        to.push(path.to_owned());
+    }
+}
+
+#[test]
+fn every_command_says_what_it_records() {
+    use eddyline_app::AuditAction;
+    let mut commands = Vec::new();
+    add_leaves(&Cli::command(), "", &mut commands);
+    commands.sort();
+    let said: Vec<&str> = RECORDED.iter().map(|(command, _)| *command).collect();
+    assert_eq!(commands, said);
+    for action in RECORDED.iter().flat_map(|(_, actions)| *actions) {
+        assert!(AuditAction::named(action).is_some(), "{action}");
+    }
+}

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::values::{HIDDEN, Value};
 
+const DAY_SECONDS: i64 = 24 * 3600;
+
 /// How long something lives: a number with a unit, `s`, `m`, `h` or `d`; without one, seconds. At
 /// least a second, at most ten years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -58,6 +60,28 @@ impl Value for CodeLifetime {
         if lifetime.seconds > 600 {
             return Err(format!(
                 "{text:?} is too long; a code lives ten minutes at most"
+            ));
+        }
+        Ok(Self(lifetime))
+    }
+}
+
+/// How long a record of the audit log is kept: at least a day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RecordLifetime(Lifetime);
+
+impl RecordLifetime {
+    pub(crate) fn days(self) -> u32 {
+        u32::try_from(self.0.seconds / DAY_SECONDS).unwrap_or(u32::MAX)
+    }
+}
+
+impl Value for RecordLifetime {
+    fn parse(text: &str) -> Result<Self, String> {
+        let lifetime = Lifetime::parse(text)?;
+        if lifetime.seconds < DAY_SECONDS {
+            return Err(format!(
+                "{text:?} is too short; a record is kept for a day at least"
             ));
         }
         Ok(Self(lifetime))

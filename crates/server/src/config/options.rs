@@ -11,7 +11,7 @@ use std::time::Duration;
 use ipnet::IpNet;
 
 use self::layers::Layers;
-use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, SecretKey, Switch};
+use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch};
 use super::values::{
     BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, LogDirectives, LogFormat,
     PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
@@ -244,6 +244,11 @@ options! {
         backup_s3_region: Option<String> = absent("none"), "REGION";
         /// Whether that store may be without TLS: on or off
         backup_s3_allow_http: Option<Switch> = absent("off"), "SWITCH";
+    }
+
+    Audit {
+        /// How long a record of the audit log is kept, at least a day
+        audit_keep: RecordLifetime = value("400d"), "TIME";
     }
 
     Applications {

@@ -1,9 +1,11 @@
-//! Records of what was done to users from outside.
+//! The audit log: records of who did what to whom.
 
 use std::sync::Arc;
 
-use eddyline_model::audit::AuditEntry;
-use eddyline_model::{OrganizationId, Timestamp, UserId};
+use eddyline_model::audit::{
+    AuditAction, AuditAuthor, AuditEntry, AuditFilter, AuditRecord, AuditTarget,
+};
+use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::Error;
 
 use crate::home::{Home, on_every_database};
@@ -11,19 +13,16 @@ use crate::world::World;
 
 on_every_database!(
     records_are_read_back_from_the_newest,
+    a_filter_leaves_what_it_names,
     a_record_goes_with_the_change_it_is_of,
     a_record_may_be_of_somebody_who_never_was,
+    a_record_names_the_author_of_its_transaction,
+    old_records_go_and_the_last_one_stays,
+    an_erased_user_is_a_number,
 );
 
-fn entry(organization: OrganizationId, action: &str) -> AuditEntry {
-    AuditEntry {
-        organization,
-        at: Timestamp(7),
-        actor: "scim:uid".to_owned(),
-        action: action.to_owned(),
-        user: None,
-        detail: r#"{"name":"Zoë"}"#.to_owned(),
-    }
+fn entry(organization: OrganizationId, action: AuditAction) -> AuditEntry {
+    AuditEntry::new(action, Some(organization)).with(r#"{"name":"Zoë"}"#)
 }
 
 async fn note(world: &World, entry: AuditEntry) {
@@ -36,61 +35,255 @@ async fn note(world: &World, entry: AuditEntry) {
 
 async fn records(
     world: &World,
-    organization: OrganizationId,
+    filter: AuditFilter,
     before: Option<i64>,
     limit: i64,
-) -> Vec<(i64, AuditEntry)> {
+) -> Vec<AuditRecord> {
     world
-        .read(move |reader| reader.audit().list(organization, before, limit))
+        .read(move |reader| reader.audit().list(&filter, before, limit))
         .await
+}
+
+fn of(organization: OrganizationId) -> AuditFilter {
+    AuditFilter {
+        organization: Some(organization),
+        ..AuditFilter::default()
+    }
+}
+
+fn actions(records: &[AuditRecord]) -> Vec<&str> {
+    records.iter().map(|record| &*record.action).collect()
 }
 
 async fn records_are_read_back_from_the_newest(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let (acme, other) = (world.organization, OrganizationId(2));
-    let first = AuditEntry {
-        user: Some(world.ann),
-        actor: "operator".into(),
-        ..entry(acme, "user.link")
-    };
+    let (acme, other) = (OrganizationId(901), OrganizationId(902));
     for entry in [
-        first.clone(),
-        entry(other, "user.create"),
-        entry(acme, "second"),
-        entry(acme, "third"),
+        entry(acme, AuditAction::UserLink).about(world.ann),
+        entry(other, AuditAction::UserCreate),
+        entry(acme, AuditAction::FlowCreate).on(AuditTarget::new("flow", "abc", "Main")),
+        AuditEntry::new(AuditAction::BackupCreate, None),
+        entry(acme, AuditAction::TokenCreate),
     ] {
         note(&world, entry).await;
     }
-    let all = records(&world, acme, None, 10).await;
-    let actions: Vec<&str> = all.iter().map(|(_, entry)| entry.action.as_str()).collect();
-    assert_eq!(actions, ["third", "second", "user.link"]);
-    assert_eq!(all[2].1, first);
-    assert!(all[0].0 > all[1].0 && all[1].0 > all[2].0, "{all:?}");
-    assert_eq!(records(&world, acme, None, 2).await, all[..2]);
-    assert_eq!(records(&world, acme, Some(all[1].0), 10).await, all[2..]);
-    assert_eq!(records(&world, acme, Some(all[2].0), 10).await, []);
-    assert_eq!(records(&world, acme, None, 0).await, []);
-    assert_eq!(records(&world, other, None, 10).await.len(), 1);
+    let all = records(&world, of(acme), None, 10).await;
+    assert_eq!(
+        actions(&all),
+        ["token.create", "flow.create", "user.link"],
+        "{all:?}"
+    );
+    assert_eq!(all[2].user, Some(world.ann));
+    assert_eq!(all[2].detail, r#"{"name":"Zoë"}"#);
+    assert_eq!(all[1].target, Some(AuditTarget::new("flow", "abc", "Main")));
+    assert!(all[0].id > all[1].id && all[1].id > all[2].id, "{all:?}");
+    assert_eq!(records(&world, of(acme), None, 2).await, all[..2]);
+    assert_eq!(
+        records(&world, of(acme), Some(all[1].id), 10).await,
+        all[2..]
+    );
+    assert_eq!(records(&world, of(acme), Some(all[2].id), 10).await, []);
+    assert_eq!(records(&world, of(acme), None, 0).await, []);
+    assert_eq!(records(&world, of(other), None, 10).await.len(), 1);
+
+    // And forward, with what concerns the whole server.
+    let (first, last) = (all[2].id, all[0].id);
+    let onward = world.read(move |reader| {
+        reader
+            .audit()
+            .list_after(&AuditFilter::default(), first, 10)
+    });
+    let onward = onward.await;
+    assert_eq!(
+        actions(&onward),
+        [
+            "user.create",
+            "flow.create",
+            "backup.create",
+            "token.create"
+        ]
+    );
+    assert_eq!(onward[2].organization, None);
+    assert_eq!(onward[3].id, last);
+}
+
+async fn a_filter_leaves_what_it_names(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let acme = OrganizationId(901);
+    let (ann, bob) = (world.ann, world.bob);
+    for entry in [
+        entry(acme, AuditAction::FlowCreate).by("operator"),
+        entry(acme, AuditAction::TokenCreate)
+            .by("user:7")
+            .about(ann),
+        entry(acme, AuditAction::TokenRevoke)
+            .by(format!("user:{ann}"))
+            .about(bob),
+    ] {
+        note(&world, entry).await;
+    }
+    let now = records(&world, of(acme), None, 1).await[0].at;
+    let by = |actor: &str| AuditFilter {
+        actor: Some(actor.to_owned()),
+        ..of(acme)
+    };
+    let doing = |actions: &[&str]| AuditFilter {
+        actions: actions.iter().map(|action| (*action).to_owned()).collect(),
+        ..of(acme)
+    };
+    let about = |user| AuditFilter {
+        user: Some(user),
+        ..of(acme)
+    };
+    let concerning = |user| AuditFilter {
+        concerning: Some(user),
+        ..of(acme)
+    };
+    let within = |since: Option<i64>, until: Option<i64>| AuditFilter {
+        since: since.map(|millis| now.plus_millis(millis)),
+        until: until.map(|millis| now.plus_millis(millis)),
+        ..of(acme)
+    };
+    for (filter, wanted) in [
+        (by("operator"), vec!["flow.create"]),
+        (by("user"), vec![]),
+        (
+            doing(&["flow.create", "token.create"]),
+            vec!["token.create", "flow.create"],
+        ),
+        (about(ann), vec!["token.create"]),
+        (concerning(ann), vec!["token.revoke", "token.create"]),
+        (concerning(UserId(999)), vec![]),
+        (within(Some(1), None), vec![]),
+        (within(None, Some(-60_000)), vec![]),
+        (
+            within(Some(-60_000), Some(1)),
+            vec!["token.revoke", "token.create", "flow.create"],
+        ),
+    ] {
+        let found = records(&world, filter.clone(), None, 10).await;
+        assert_eq!(actions(&found), wanted, "{filter:?}");
+    }
 }
 
 async fn a_record_goes_with_the_change_it_is_of(home: Arc<Home>) {
     let world = World::new(&home).await;
-    let acme = world.organization;
+    let acme = OrganizationId(901);
     let refused = world.store.write(move |tx| {
-        tx.audit().insert(&entry(acme, "user.create"))?;
+        tx.audit().insert(&entry(acme, AuditAction::UserCreate))?;
         Err::<(), _>(Error::Refused("it was not to be"))
     });
     assert!(matches!(refused.await, Err(Error::Refused(_))));
-    assert_eq!(records(&world, acme, None, 10).await, []);
+    assert_eq!(records(&world, of(acme), None, 10).await, []);
 }
 
 async fn a_record_may_be_of_somebody_who_never_was(home: Arc<Home>) {
     let world = World::new(&home).await;
     let nowhere = OrganizationId(999);
-    let of_nobody = AuditEntry {
-        user: Some(UserId(999)),
-        ..entry(nowhere, "user.create")
+    note(
+        &world,
+        entry(nowhere, AuditAction::UserCreate).about(UserId(999)),
+    )
+    .await;
+    let found = records(&world, of(nowhere), None, 1).await;
+    assert_eq!(found[0].user, Some(UserId(999)));
+}
+
+async fn a_record_names_the_author_of_its_transaction(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let acme = OrganizationId(901);
+    let written = world.store.write(move |tx| {
+        tx.set_author(AuditAuthor {
+            actor: "unknown".to_owned(),
+            application: Some(ApplicationId(3)),
+            address: Some([192, 0, 2, 1].into()),
+        });
+        tx.audit().insert(&entry(acme, AuditAction::SessionBegin))?;
+        tx.audit()
+            .insert(&entry(acme, AuditAction::DataExport).by("operator"))?;
+        // It is known in the course of the transaction, and goes for all of it.
+        tx.set_actor("user:7");
+        Ok(())
+    });
+    written.await.expect("written");
+    note(&world, entry(acme, AuditAction::FlowCreate)).await;
+    let found = records(&world, of(acme), None, 10).await;
+    let shown: Vec<_> = found
+        .iter()
+        .map(|one| (&*one.actor, one.application, one.address.as_deref()))
+        .collect();
+    let (application, address) = (Some(ApplicationId(3)), Some("192.0.2.1"));
+    assert_eq!(
+        shown,
+        [
+            ("server", None, None),
+            ("operator", application, address),
+            ("user:7", application, address),
+        ]
+    );
+}
+
+async fn old_records_go_and_the_last_one_stays(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let acme = OrganizationId(901);
+    for _ in 0..3 {
+        note(&world, entry(acme, AuditAction::FlowCreate)).await;
+    }
+    let all = records(&world, of(acme), None, 10).await;
+    let delete = async |until: Timestamp, limit| {
+        let deleted = world
+            .store
+            .write(move |tx| tx.audit().delete_until(until, limit));
+        deleted.await.expect("deleted").0
     };
-    note(&world, of_nobody.clone()).await;
-    assert_eq!(records(&world, nowhere, None, 1).await[0].1, of_nobody);
+    assert_eq!(delete(all[2].at, 10).await, 0);
+    let later = all[0].at.plus_millis(1);
+    assert_eq!(delete(later, 1).await, 1);
+    assert_eq!(delete(later, 10).await, 1);
+    assert_eq!(delete(later, 10).await, 0);
+    let left = records(&world, of(acme), None, 10).await;
+    assert_eq!(left, all[..1]);
+    note(&world, entry(acme, AuditAction::FlowCreate)).await;
+    let next = world.read(|reader| reader.audit().find_last()).await;
+    assert!(next > left[0].id);
+    let (of_all, behind) = (left[0].id, next);
+    let counts = world.read(move |reader| {
+        Ok([
+            reader.audit().count_after(of_all)?,
+            reader.audit().count_after(behind)?,
+        ])
+    });
+    assert_eq!(counts.await, [1, 0]);
+}
+
+async fn an_erased_user_is_a_number(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann, bob) = (OrganizationId(901), world.ann, world.bob);
+    let written = world.store.write(move |tx| {
+        tx.set_author(AuditAuthor {
+            actor: format!("user:{ann}"),
+            application: None,
+            address: Some([192, 0, 2, 1].into()),
+        });
+        for user in [ann, bob] {
+            tx.audit()
+                .insert(&entry(acme, AuditAction::ProfileChange).about(user))?;
+        }
+        Ok(())
+    });
+    written.await.expect("written");
+    let erased = world.store.write(move |tx| tx.audit().clear_user(ann));
+    erased.await.expect("erased");
+    let found = records(&world, of(acme), None, 10).await;
+    let shown: Vec<_> = found
+        .iter()
+        .map(|one| (one.user, &*one.detail, one.address.as_deref()))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            (Some(bob), r#"{"name":"Zoë"}"#, None),
+            (Some(ann), "{}", None)
+        ]
+    );
 }

@@ -5,6 +5,7 @@
 //! The store itself is private to this module, so that no use case reaches a transaction in another
 //! way.
 
+mod author;
 mod principal;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use eddyline_model::audit::{AuditAuthor, actor as audit_actor};
 use eddyline_model::log::LogItem;
 use eddyline_model::messages::{Draft, MessageQuery};
 use eddyline_model::{EventId, RoomId, Seq, Timestamp};
@@ -71,6 +73,22 @@ impl NoCaller {
             // The bytes of files have a quota of their own, and an import counts by its portions.
             Self::Operator | Self::Announcement | Self::Process => false,
         }
+    }
+}
+
+impl NoCaller {
+    /// Who acts, as records of the audit log name them, as long as the use case knows nobody.
+    fn author(self) -> AuditAuthor {
+        author::unnamed(match self {
+            Self::Operator => audit_actor::OPERATOR,
+            Self::Process | Self::Announcement => audit_actor::SERVER,
+            Self::SignIn
+            | Self::Session
+            | Self::Provider
+            | Self::Link
+            | Self::MailRequest
+            | Self::OAuthClient => audit_actor::UNKNOWN,
+        })
     }
 }
 
@@ -288,7 +306,7 @@ impl Database {
             ),
             None => None,
         };
-        self.run(work).await
+        self.run(why.author(), work).await
     }
 
     /// A permit for a write that waits for its commit.
@@ -340,13 +358,21 @@ impl Database {
     }
 
     /// Runs any transaction: private to this module.
-    async fn run<R, E, F>(&self, work: F) -> std::result::Result<(R, Option<EventId>), Abort<E>>
+    async fn run<R, E, F>(
+        &self,
+        author: AuditAuthor,
+        mut work: F,
+    ) -> std::result::Result<(R, Option<EventId>), Abort<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
         F: FnMut(&mut Tx<'_>) -> std::result::Result<R, Abort<E>> + Send + 'static,
     {
-        let done = self.store.transaction(work).await;
+        let done = self.store.transaction(move |tx| {
+            tx.set_author(author.clone());
+            work(tx)
+        });
+        let done = done.await;
         if let Ok((_, event)) | Err(Abort::Commit { event, .. }) = &done {
             self.record_acknowledged(*event);
         }

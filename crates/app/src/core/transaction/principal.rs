@@ -19,7 +19,7 @@ use crate::Result;
 use crate::actor::{Actor, Credential};
 use crate::core::Core;
 use crate::core::provider::ScimProvider;
-use crate::core::transaction::TxResult;
+use crate::core::transaction::{TxResult, author};
 
 /// A caller whose credential holds, as the transaction at hand sees them.
 pub(crate) struct Principal {
@@ -165,7 +165,7 @@ impl Core {
     {
         let _counted = self.store().transaction_permit(actor.quota_keys()).await?;
         let actor = actor.clone();
-        let done = self.store().run(move |tx| {
+        let done = self.store().run(author::author(&actor), move |tx| {
             lock(tx)?;
             let principal = Principal::verify(tx, &actor)?;
             let done = work(tx, &principal)?;
@@ -194,7 +194,7 @@ impl Core {
             .transaction_permit(provider.own_key().into())
             .await?;
         let provider = provider.clone();
-        let done = self.store().run(move |tx| {
+        let done = self.store().run(author::provider(&provider), move |tx| {
             provider.verify(tx)?;
             let done = work(tx, &provider)?;
             provider.lock_credential(tx)?;
