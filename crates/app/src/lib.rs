@@ -127,7 +127,7 @@ pub use oauth::{
     renew_secret_key, what_is_sealed,
 };
 pub use operator::{
-    FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
+    ErasedUser, FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
     OrganizationDetails, Provisioning, UserDetails,
 };
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};

@@ -4,6 +4,7 @@ mod applications;
 mod batch;
 mod check_config;
 mod domains;
+mod erasure;
 mod flows;
 mod groups;
 pub(crate) mod list;
@@ -42,6 +43,7 @@ pub(crate) async fn run(
         AdminCommand::One(command) => operator.carry_out(command).await,
         AdminCommand::Batch => batch::run(&mut operator).await,
         AdminCommand::Mail(command) => mail::run(&operator.settings, command, json).await,
+        AdminCommand::Erase(command) => erasure::run(&operator.settings, command, json).await,
         // It comes before there are settings.
         AdminCommand::CheckConfig(_) => Ok(()),
     };

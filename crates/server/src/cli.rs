@@ -2,6 +2,7 @@
 
 mod admin;
 mod backup;
+mod erasure;
 mod export;
 mod flags;
 mod flows;
@@ -25,6 +26,7 @@ pub(crate) use self::admin::{
     OrganizationDomain, OrganizationUpdate, SecretKeyCommand, SourceCommand,
 };
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
+pub(crate) use self::erasure::EraseArgs;
 pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
@@ -34,6 +36,7 @@ pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::status::StatusArgs;
+
 pub(crate) use self::users::{CreateUserArgs, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 

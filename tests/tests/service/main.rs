@@ -19,6 +19,7 @@ mod doctor;
 mod documents;
 mod edits;
 mod ended_credentials;
+mod erasure;
 mod everywhere;
 mod exports;
 mod files;

@@ -3,6 +3,7 @@
 //! They post no action message and send no mail.
 
 mod domains;
+mod erasure;
 mod flows;
 mod groups;
 mod lists;
@@ -23,6 +24,7 @@ use crate::sources::Sources;
 use eddyline_model::OrganizationId;
 use eddyline_storage::{Abort, Error as StoreError, Reader};
 
+pub use erasure::ErasedUser;
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};

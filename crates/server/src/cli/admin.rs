@@ -7,6 +7,7 @@ use eddyline_model::Day;
 use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
+use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
@@ -23,6 +24,9 @@ pub(crate) enum AdminCommand {
     Batch,
     /// Show the configuration as the server reads it, with everything that is wrong with it
     CheckConfig(CheckConfigArgs),
+    /// Erase a person: everything the user wrote and uploaded, and all names and addresses
+    #[command(after_help = ERASURE)]
+    Erase(EraseArgs),
     /// How mail goes out
     #[command(subcommand, disable_help_subcommand = true)]
     Mail(MailCommand),
