@@ -25,6 +25,7 @@ pub mod pictures;
 pub mod policy;
 pub mod reactions;
 pub mod reading;
+pub mod retention;
 pub mod scopes;
 pub mod search;
 pub mod sources;

@@ -7,10 +7,12 @@ mod domains;
 mod erasure;
 mod flows;
 mod groups;
+mod holds;
 pub(crate) mod list;
 mod mail;
 mod organizations;
 mod place;
+mod retention;
 mod scim;
 mod secret_key;
 mod tokens;
@@ -79,6 +81,10 @@ impl Operator {
                 applications::run_source(&self.app(false).await?, command, json).await
             }
             OneCommand::Scim(command) => scim::run(&self.app(false).await?, command, json).await,
+            OneCommand::Retention(command) => {
+                retention::run(&self.app(false).await?, command, json).await
+            }
+            OneCommand::Hold(command) => holds::run(&self.app(false).await?, command, json).await,
             OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,
         }
     }

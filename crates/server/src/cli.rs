@@ -10,6 +10,7 @@ mod groups;
 mod installation;
 mod moving;
 pub(crate) mod passwords;
+mod retention;
 mod scim;
 mod status;
 #[cfg(test)]
@@ -34,6 +35,9 @@ pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
+pub(crate) use self::retention::{
+    HoldCommand, HoldTargetArgs, PeriodArgs, RetentionCommand, RetentionScopeArgs,
+};
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::status::StatusArgs;
 

@@ -58,6 +58,7 @@ mod repeats;
 mod replicas;
 mod requests;
 mod restarts;
+mod retention;
 mod scim;
 mod search;
 mod session_api;

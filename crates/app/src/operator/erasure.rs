@@ -21,6 +21,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::OPERATOR;
+use super::retention::refuse_held;
 use crate::account_links::end_address_claims;
 use crate::accounts::end_access;
 use crate::audit::note;
@@ -67,7 +68,7 @@ impl Operator {
     /// # Errors
     ///
     /// [`Error::not_found`] without an account with that address, [`Error::conflict`] for the last
-    /// administrator of an organization.
+    /// administrator of an organization, and for a person whom a legal hold covers.
     pub async fn erase_user(
         &self,
         email: &Email,
@@ -111,6 +112,7 @@ impl Operator {
                     return Err(Error::unavailable(text).into());
                 }
                 let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
+                refuse_held(tx, id)?;
                 let known = tx.users().find_personal_names(id)?;
                 note_erasure(tx, &organizations, &user)?;
                 offboard(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;

@@ -10,6 +10,7 @@ mod lists;
 mod members;
 mod organizations;
 mod provisioning;
+mod retention;
 mod secrets;
 mod tokens;
 mod users;
@@ -29,6 +30,7 @@ pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
 pub use provisioning::Provisioning;
+pub use retention::{HeldItem, HoldName, RetentionName};
 pub use tokens::FlowToken;
 
 /// What operators do from the command line. See [`crate::App::operator`].

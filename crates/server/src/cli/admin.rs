@@ -11,6 +11,7 @@ use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
+use super::retention::{HoldCommand, RetentionCommand};
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
 
@@ -87,6 +88,12 @@ pub(crate) enum OneCommand {
     /// Tokens of users and flows
     #[command(subcommand, disable_help_subcommand = true)]
     Token(TokenCommand),
+    /// How long messages are kept
+    #[command(subcommand, disable_help_subcommand = true)]
+    Retention(RetentionCommand),
+    /// Legal holds, which keep messages from being deleted by retention and erasures
+    #[command(subcommand, disable_help_subcommand = true)]
+    Hold(HoldCommand),
     /// The key that secrets of applications are sealed with
     #[command(subcommand, disable_help_subcommand = true)]
     SecretKey(SecretKeyCommand),
