@@ -29,12 +29,21 @@ pub(crate) fn note(
 /// server if there is none.
 pub(crate) fn note_account(tx: &mut Tx<'_>, user: UserId, entry: AuditEntry) -> StoreResult<()> {
     let memberships = tx.organization_members().list_of_user(user)?;
-    let mut organizations: Vec<_> = memberships.iter().map(|of| Some(of.organization)).collect();
-    if organizations.is_empty() {
-        organizations.push(None);
+    let organizations = memberships.iter().map(|of| of.organization);
+    note_in(tx, organizations, &entry.about(user))
+}
+
+/// Records an action for each of these organizations, or for the server if there are none.
+pub(crate) fn note_in(
+    tx: &mut Tx<'_>,
+    organizations: impl IntoIterator<Item = OrganizationId>,
+    entry: &AuditEntry,
+) -> StoreResult<()> {
+    let mut concerned: Vec<_> = organizations.into_iter().map(Some).collect();
+    if concerned.is_empty() {
+        concerned.push(None);
     }
-    let entry = entry.about(user);
-    for organization in organizations {
+    for organization in concerned {
         tx.audit().insert(&AuditEntry {
             organization,
             ..entry.clone()

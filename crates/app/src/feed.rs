@@ -156,6 +156,10 @@ impl App {
         jobs.spawn("file cleaning", move |stop| {
             files.clone().run_file_cleaning(stop)
         });
+        let retention = self.retention().clone();
+        jobs.spawn("retention", move |stop| {
+            retention.clone().run_retention(stop)
+        });
         let hub = self.core().hub.clone();
         jobs.spawn("wakes", move |stop| {
             let hub = hub.clone();

@@ -48,6 +48,7 @@ mod pending_invitations;
 mod pictures;
 mod presence;
 mod quota;
+mod retention;
 mod ring_index;
 mod rooms;
 mod scim;
@@ -128,8 +129,8 @@ pub use oauth::{
     renew_secret_key, what_is_sealed,
 };
 pub use operator::{
-    FlowToken, NewFlow, NewOrganization, NewPerson, Operator, OrganizationChanges,
-    OrganizationDetails, Provisioning, UserDetails,
+    ErasedUser, FlowToken, HeldItem, HoldName, NewFlow, NewOrganization, NewPerson, Operator,
+    OrganizationChanges, OrganizationDetails, Provisioning, RetentionName, UserDetails,
 };
 pub use organizations::{ExpectedToken, Organizations, OwnOrganization, ScimDetails};
 pub use page_frame::PageFrame;
@@ -137,6 +138,7 @@ pub use pictures::{OutsidePicture, Pictures};
 pub(crate) use presence::PresenceTracker;
 pub use presence::{PRESENCE_CHANGES, StreamKey};
 pub use quota::{KeyedSemaphore, Permit, Quota, QuotaExceeded, QuotaKey, QuotaKeys, QuotaSubject};
+pub use retention::{AppliedRetention, Retention};
 pub use rooms::{FlowRoom, Member, PrivateRoom, Room, Rooms};
 pub use scim::{Scim, UsersWanted};
 pub use sources::{NewSource, SourceChanges, Sources};
@@ -181,6 +183,7 @@ struct Areas {
     scim: Scim,
     streams: Streams,
     operator: Operator,
+    retention: Retention,
     provisioning: Provisioning,
 }
 
@@ -284,6 +287,7 @@ impl Areas {
                 oauth.clone(),
                 sources.clone(),
             ),
+            retention: Retention::new(core.clone()),
             provisioning: Provisioning::new(core.clone()),
             authentication,
             mail,
@@ -351,6 +355,8 @@ areas! {
     pub streams: Streams;
     /// What operators do from the command line.
     pub operator: Operator;
+    /// How long messages are kept.
+    pub retention: Retention;
     /// How operators let identity providers in.
     pub provisioning: Provisioning;
     pub(crate) core: Core;

@@ -3,6 +3,7 @@
 pub mod address_list;
 pub mod applications;
 pub mod audit;
+pub mod erasure;
 mod events;
 pub mod files;
 pub mod flows;
@@ -24,6 +25,7 @@ pub mod pictures;
 pub mod policy;
 pub mod reactions;
 pub mod reading;
+pub mod retention;
 pub mod scopes;
 pub mod search;
 pub mod sources;

@@ -5,12 +5,15 @@ pub(crate) mod audit;
 mod batch;
 mod check_config;
 mod domains;
+mod erasure;
 mod flows;
 mod groups;
+mod holds;
 pub(crate) mod list;
 mod mail;
 mod organizations;
 mod place;
+mod retention;
 mod scim;
 mod secret_key;
 mod tokens;
@@ -43,6 +46,7 @@ pub(crate) async fn run(
         AdminCommand::One(command) => operator.carry_out(command).await,
         AdminCommand::Batch => batch::run(&mut operator).await,
         AdminCommand::Mail(command) => mail::run(&operator.settings, command, json).await,
+        AdminCommand::Erase(command) => erasure::run(&operator.settings, command, json).await,
         // It comes before there are settings.
         AdminCommand::CheckConfig(_) => Ok(()),
     };
@@ -79,6 +83,10 @@ impl Operator {
             }
             OneCommand::Scim(command) => scim::run(&self.app(false).await?, command, json).await,
             OneCommand::Audit(command) => audit::run(&self.app(false).await?, command, json).await,
+            OneCommand::Retention(command) => {
+                retention::run(&self.app(false).await?, command, json).await
+            }
+            OneCommand::Hold(command) => holds::run(&self.app(false).await?, command, json).await,
             OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,
         }
     }

@@ -3,6 +3,7 @@
 mod admin;
 mod audit;
 mod backup;
+mod erasure;
 mod export;
 mod flags;
 mod flows;
@@ -10,6 +11,7 @@ mod groups;
 mod installation;
 mod moving;
 pub(crate) mod passwords;
+mod retention;
 mod scim;
 mod status;
 #[cfg(test)]
@@ -27,6 +29,7 @@ pub(crate) use self::admin::{
 };
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
+pub(crate) use self::erasure::EraseArgs;
 pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
@@ -34,8 +37,12 @@ pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
+pub(crate) use self::retention::{
+    HoldCommand, HoldTargetArgs, PeriodArgs, RetentionCommand, RetentionScopeArgs,
+};
 pub(crate) use self::scim::ScimCommand;
 pub(crate) use self::status::StatusArgs;
+
 pub(crate) use self::users::{CreateUserArgs, TokenCommand, TokenHolder, UserCommand};
 use crate::config::{CONFIG_VARIABLE, DEFAULT_FILE};
 

@@ -120,6 +120,10 @@ fn run(command: Command) -> Result<(), CommandError> {
                     return admin::check_config(flags, admin.config.path.as_deref(), admin.json);
                 }
                 AdminCommand::Mail(mail) => admin.options.layer.extend(mail.take_flags()),
+                AdminCommand::Erase(erase) => {
+                    let flags = std::mem::take(&mut erase.files.layer);
+                    admin.options.layer.extend(flags);
+                }
                 AdminCommand::One(_) | AdminCommand::Batch => {}
             }
             let settings = where_data_is(admin.options.layer, admin.config.path.as_deref())?;

@@ -81,6 +81,8 @@ areas! {
     passwords: Passwords,
     /// Reactions to messages.
     reactions: Reactions,
+    /// Rules of retention, and legal holds.
+    retention: Retention,
     /// Rooms, which flows and private conversations have in common, and the private ones among
     /// them.
     rooms: Rooms,

@@ -126,6 +126,15 @@ impl<C: Access> Files<'_, C> {
             .load(c)?)
     }
 
+    /// How many objects are marked for deletion.
+    pub fn count_objects_marked_for_deletion(c: &mut Connection) -> Result<i64> {
+        Ok(objects::table
+            .filter(objects::state.eq(MARKED_FOR_DELETION))
+            .filter(is_not_kept())
+            .count()
+            .get_result(c)?)
+    }
+
     /// The file with this id.
     pub fn find(c: &mut Connection, id: &FileId) -> Result<Option<File>> {
         let row = files::table

@@ -455,6 +455,17 @@ diesel::table! {
     }
 }
 diesel::table! {
+    retention_rules (scope, target_id) { scope -> SmallInt, target_id -> BigInt, days -> BigInt, }
+}
+diesel::table! {
+    legal_holds (scope, target_id) {
+        scope -> SmallInt,
+        target_id -> BigInt,
+        reason -> Text,
+        placed_at -> BigInt,
+    }
+}
+diesel::table! {
     log_clock (id) { id -> SmallInt, sequence -> BigInt, }
 }
 diesel::table! {

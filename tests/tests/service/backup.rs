@@ -85,6 +85,11 @@ impl Site {
         options.map(str::to_owned).collect()
     }
 
+    /// The keys of the objects in the store, where the files are in one.
+    pub(crate) fn objects(&self) -> Vec<String> {
+        self.store.as_ref().map_or_else(Vec::new, S3Server::objects)
+    }
+
     fn environment(&self) -> Vec<(String, String)> {
         let secret = self.store.iter().map(S3Server::secret_key);
         let name = "EDDYLINE_FILES_S3_SECRET_KEY";
@@ -96,12 +101,25 @@ impl Site {
     /// A command on this place. The last of the arguments may want a value, which follows.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = eddyline();
-        command.arg(arguments[0]).arg("--data-dir").arg(self.data());
+        command.arg(arguments[0]);
+        self.complete(command, &arguments[1..])
+    }
+
+    /// The same of a command of `eddyline admin`.
+    pub(crate) fn admin_command(&self, arguments: &[&str]) -> Command {
+        let mut command = eddyline();
+        command.args(["admin", arguments[0]]);
+        self.complete(command, &arguments[1..])
+    }
+
+    /// Adds the options of the place to a command, and then its arguments.
+    fn complete(&self, mut command: Command, arguments: &[&str]) -> Command {
+        command.arg("--data-dir").arg(self.data());
         command.args(self.file_options()).envs(self.environment());
         if let Some(database) = &self.database {
             command.args(["--database", database.url()]);
         }
-        command.args(&arguments[1..]);
+        command.args(arguments);
         command
     }
 

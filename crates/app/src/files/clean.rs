@@ -67,6 +67,22 @@ impl Files {
         }
     }
 
+    /// Removes the bytes of all files that were deleted, and gives how many are left since they
+    /// cannot be removed now: a backup needs them, or the place refuses.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::unavailable`](crate::Error::unavailable) when this process keeps no files.
+    pub async fn remove_deleted(&self) -> Result<i64> {
+        self.files()?;
+        self.clear_away().await?;
+        let left = self
+            .core
+            .store()
+            .read(|reader| reader.files().count_objects_marked_for_deletion());
+        Ok(left.await?)
+    }
+
     /// Removes the bytes under these keys, which were found marked for deletion at this time, and
     /// forgets them. What cannot be removed is tried again later.
     async fn remove(&self, keys: Vec<String>, found_at: Timestamp) -> Result<usize> {

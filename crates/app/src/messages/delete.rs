@@ -1,10 +1,10 @@
 //! Deleting a message: inbox messages go, one's own chat stays as an empty place (specification,
 //! section 3).
 
-use eddyline_model::MessageId;
 use eddyline_model::messages::{Mentions, Message, Notice, Placement};
 use eddyline_model::policy::{self, Deletion, MessageAction};
 use eddyline_model::search::SearchTokens;
+use eddyline_model::{MessageId, UserId};
 use eddyline_storage::{Result as StoreResult, Tx};
 
 use super::notice;
@@ -39,14 +39,14 @@ fn delete_in(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> TxResult<Dele
     let user = actor.user_id().ok_or_else(Error::denied)?;
     let deletion = policy::delete(user, message).map_err(Error::from)?;
     match deletion {
-        Deletion::Truncate => truncate(tx, actor, message)?,
-        Deletion::Remove => remove(tx, actor, message)?,
+        Deletion::Truncate => truncate(tx, Some(user), message)?,
+        Deletion::Remove => remove(tx, Some(user), message)?,
     }
     Ok(deletion)
 }
 
-/// Empties a message and tells the streams. One that is empty stays as it is.
-fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()> {
+/// Empties a message and tells the streams that this user did. One that is empty stays as it is.
+pub(crate) fn truncate(tx: &mut Tx<'_>, by: Option<UserId>, before: &Message) -> StoreResult<()> {
     if before.content.is_empty() {
         return Ok(());
     }
@@ -64,15 +64,15 @@ fn truncate(tx: &mut Tx<'_>, actor: &Actor, before: &Message) -> StoreResult<()>
         &Mentions::default(),
         &SearchTokens::default(),
     )?;
-    let draft = notice(&after, actor, Notice::edit(&after), tx.now());
+    let draft = notice(&after, by, Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(())
 }
 
-/// Takes a message away and tells the streams.
-fn remove(tx: &mut Tx<'_>, actor: &Actor, message: &Message) -> StoreResult<()> {
+/// Takes a message away and tells the streams that this user did.
+pub(crate) fn remove(tx: &mut Tx<'_>, by: Option<UserId>, message: &Message) -> StoreResult<()> {
     tx.messages().delete(message)?;
-    let mut draft = notice(message, actor, Notice::removal(message.id), tx.now());
+    let mut draft = notice(message, by, Notice::removal(message.id), tx.now());
     // Listeners that follow the thread learn that it counts one less.
     if let Some(root) = message.thread_root
         && tx.threads().contains(message.room, root)?

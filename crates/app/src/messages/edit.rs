@@ -149,7 +149,7 @@ fn write_content(
     content.clone_into(&mut after.content);
     after.edited = Some(tx.now());
     tx.messages().update(before, &after, &mentions, words)?;
-    let draft = notice(&after, actor, Notice::edit(&after), tx.now());
+    let draft = notice(&after, actor.user_id(), Notice::edit(&after), tx.now());
     tx.messages().append(&[draft])?;
     Ok(after)
 }
@@ -183,7 +183,7 @@ fn write_tags(
     }
     let draft = notice(
         &after,
-        actor,
+        actor.user_id(),
         Notice::tag_change(&after, &changes),
         tx.now(),
     );

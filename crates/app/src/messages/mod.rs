@@ -1,7 +1,7 @@
 //! Messages: posting, finding, changing.
 
 mod conversations;
-mod delete;
+pub(crate) mod delete;
 mod edit;
 mod everywhere;
 mod find;
@@ -70,10 +70,11 @@ pub(crate) fn check_tags(field: &str, given: &[String], most: usize) -> Result<(
     tags::validate(given).map_err(|error| Error::invalid(field, error.to_string()))
 }
 
-/// The message that tells streams of a change to another: never listed, and in no thread.
-pub(crate) fn notice(about: &Message, by: &Actor, notice: Notice, now: Timestamp) -> Draft {
+/// The message that tells streams of a change to another by this user: never listed, and in no
+/// thread.
+pub(crate) fn notice(about: &Message, by: Option<UserId>, notice: Notice, now: Timestamp) -> Draft {
     let author = Author {
-        user: by.user_id(),
+        user: by,
         external_name: None,
     };
     let to = recipient(about, by);
@@ -87,9 +88,9 @@ pub(crate) fn notice(about: &Message, by: &Actor, notice: Notice, now: Timestamp
 
 /// The recipient of a notice about a private message: the other of its two users, whichever of them
 /// made the change.
-fn recipient(about: &Message, by: &Actor) -> Option<UserId> {
+fn recipient(about: &Message, by: Option<UserId>) -> Option<UserId> {
     let to = about.to?;
-    if by.user_id() == Some(to) {
+    if by == Some(to) {
         about.author.user
     } else {
         Some(to)

@@ -92,7 +92,7 @@ fn remove(
 }
 
 fn tell(tx: &mut Tx<'_>, actor: &Actor, message: &Message, told: Notice) -> StoreResult<()> {
-    let draft = notice(message, actor, told, tx.now());
+    let draft = notice(message, actor.user_id(), told, tx.now());
     tx.messages().append(&[draft])?;
     Ok(())
 }

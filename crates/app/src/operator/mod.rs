@@ -3,12 +3,14 @@
 //! They post no action message and send no mail.
 
 mod domains;
+mod erasure;
 mod flows;
 mod groups;
 mod lists;
 mod members;
 mod organizations;
 mod provisioning;
+mod retention;
 mod secrets;
 mod tokens;
 mod users;
@@ -23,10 +25,12 @@ use crate::sources::Sources;
 use eddyline_model::OrganizationId;
 use eddyline_storage::{Abort, Error as StoreError, Reader};
 
+pub use erasure::ErasedUser;
 pub use flows::NewFlow;
 pub use lists::{OrganizationDetails, UserDetails};
 pub use organizations::{NewOrganization, OrganizationChanges};
 pub use provisioning::Provisioning;
+pub use retention::{HeldItem, HoldName, RetentionName};
 pub use tokens::FlowToken;
 
 /// What operators do from the command line. See [`crate::App::operator`].

@@ -8,9 +8,11 @@ use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
 use super::audit::AuditArgs;
+use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
+use super::retention::{HoldCommand, RetentionCommand};
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
 
@@ -24,6 +26,9 @@ pub(crate) enum AdminCommand {
     Batch,
     /// Show the configuration as the server reads it, with everything that is wrong with it
     CheckConfig(CheckConfigArgs),
+    /// Erase a person: everything the user wrote and uploaded, and all names and addresses
+    #[command(after_help = ERASURE)]
+    Erase(EraseArgs),
     /// How mail goes out
     #[command(subcommand, disable_help_subcommand = true)]
     Mail(MailCommand),
@@ -86,6 +91,12 @@ pub(crate) enum OneCommand {
     /// Tokens of users and flows
     #[command(subcommand, disable_help_subcommand = true)]
     Token(TokenCommand),
+    /// How long messages are kept
+    #[command(subcommand, disable_help_subcommand = true)]
+    Retention(RetentionCommand),
+    /// Legal holds, which keep messages from being deleted by retention and erasures
+    #[command(subcommand, disable_help_subcommand = true)]
+    Hold(HoldCommand),
     /// The key that secrets of applications are sealed with
     #[command(subcommand, disable_help_subcommand = true)]
     SecretKey(SecretKeyCommand),

@@ -92,6 +92,13 @@ impl Selection for MailOptions {
     const GROUPS: &[OptionGroup] = &[OptionGroup::Mail];
 }
 
+/// Where the files are.
+pub(crate) enum FileOptions {}
+
+impl Selection for FileOptions {
+    const GROUPS: &[OptionGroup] = &[OptionGroup::Files];
+}
+
 /// Where all data is, with the files.
 pub(crate) enum BackupOptions {}
 

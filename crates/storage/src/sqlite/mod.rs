@@ -12,11 +12,13 @@ use crate::rows::{LockedRoom, MentionRow, MessageRow, ThreadRow};
 use crate::schema::{mentions, message_tags, messages, rooms, threads};
 
 mod kept;
+mod scrub;
 mod search;
 
 use self::kept::{MoveRoom, ReadClock, SetClock};
 pub(crate) use self::kept::{insert_log, insert_messages};
-pub(crate) use self::search::{catch_up, index_at_once, is_behind, reindex, unindex};
+pub(crate) use self::scrub::{delete_samples, empty_log, vacuum};
+pub(crate) use self::search::{catch_up, index_at_once, is_behind, merge_words, reindex, unindex};
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all
 /// the time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than

@@ -1,6 +1,7 @@
 //! The index of words, in FTS5: filled after the commit (see [`crate::backlog`]), up to a message
 //! of each room that stands in `search_progress`.
 
+use diesel::connection::{AnsiTransactionManager, TransactionManager as _};
 use diesel::prelude::*;
 use eddyline_model::messages::MessageKind;
 use eddyline_model::search::{self, SearchTokens};
@@ -156,4 +157,38 @@ fn insert(c: &mut SqliteConnection, room: i64, id: i64, words: &SearchTokens) ->
             .execute(c)?;
     }
     Ok(())
+}
+
+/// Merges the segments of the index, so many pages of it at most, and says whether there is more to
+/// be merged. A negative number begins with segments of all sizes, those with deleted rows among
+/// them.
+pub(crate) fn merge_words(c: &mut SqliteConnection, pages: i32) -> Result<bool> {
+    #[derive(QueryableByName)]
+    struct Changes {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        count: i64,
+    }
+    let count = |c: &mut SqliteConnection| -> Result<i64> {
+        let changes = diesel::sql_query("select total_changes() as count");
+        Ok(changes.get_result::<Changes>(c)?.count)
+    };
+    super::begin(c)?;
+    let merge =
+        format!("insert into message_search (message_search, rank) values ('merge', {pages})");
+    let merged = (|| {
+        let before = count(c)?;
+        diesel::sql_query(merge).execute(c)?;
+        Ok(count(c)? - before)
+    })();
+    match merged {
+        Ok(changes) => {
+            AnsiTransactionManager::commit_transaction(c)?;
+            // The statement itself counts as one.
+            Ok(changes >= 2)
+        }
+        Err(error) => {
+            AnsiTransactionManager::rollback_transaction(c)?;
+            Err(error)
+        }
+    }
 }

@@ -1,0 +1,2 @@
+drop table legal_holds;
+drop table retention_rules;
