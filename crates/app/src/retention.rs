@@ -141,8 +141,11 @@ impl Retention {
             applied.add(self.apply_to(room, period).await?);
         }
         let period = rules.of_private();
+        if period == RetentionPeriod::Forever {
+            return Ok(applied);
+        }
         let mut after = RoomId(0);
-        while period != RetentionPeriod::Forever {
+        loop {
             let page = store
                 .read(move |reader| reader.retention().list_private_page(after, PAGE))
                 .await?;
@@ -159,8 +162,11 @@ impl Retention {
     /// without an expired one is the last that is read.
     async fn apply_to(&self, room: RoomId, period: RetentionPeriod) -> Result<AppliedRetention> {
         let mut applied = AppliedRetention::default();
+        if period == RetentionPeriod::Forever {
+            return Ok(applied);
+        }
         let mut after = MessageId(0);
-        while period != RetentionPeriod::Forever {
+        loop {
             let page = self
                 .core
                 .store()
