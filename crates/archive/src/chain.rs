@@ -40,8 +40,9 @@ impl std::fmt::Display for DigestHex {
     }
 }
 
-/// Reads 64 lower-case hexadecimal digits.
-pub(crate) fn parse_digest(text: &str) -> Option<Digest> {
+/// Reads 64 lower-case hexadecimal digits; `None` for any other text.
+#[must_use]
+pub fn parse_digest(text: &str) -> Option<Digest> {
     let digits = text.as_bytes();
     let value = |digit: u8| match digit {
         b'0'..=b'9' => Some(digit - b'0'),

@@ -3,9 +3,11 @@
 //! What is read may have been made by a stranger. Nothing is unpacked, names are compared and never
 //! opened but below the folder that was named, and no more is kept of a name than [`MAX_PATH`].
 
+use std::cell::Cell;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek as _};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use tar::Header;
 
@@ -36,6 +38,15 @@ pub(crate) fn each_entry(
     archive: &Path,
     visit: &mut dyn FnMut(&str, u64, &mut dyn Read) -> io::Result<()>,
 ) -> Result<End> {
+    each_entry_at(archive, Rc::default(), visit)
+}
+
+/// The same; `at` is where in a tar file the bytes of an entry begin while it is visited.
+pub(crate) fn each_entry_at(
+    archive: &Path,
+    at: Rc<Cell<u64>>,
+    visit: &mut dyn FnMut(&str, u64, &mut dyn Read) -> io::Result<()>,
+) -> Result<End> {
     if fs::metadata(archive)?.is_dir() {
         return each_in_folder(archive, visit);
     }
@@ -56,7 +67,8 @@ pub(crate) fn each_entry(
     if block(&first).is_none_or(|header| size_of(&header).is_none()) {
         return Err(Error::NotAnExport("it is no tar file"));
     }
-    each_in_tar(BufReader::with_capacity(256 * 1024, file), visit)
+    let file = BufReader::with_capacity(256 * 1024, file);
+    each_in_tar(Positioned { file, at }, visit)
 }
 
 fn each_in_tar(
@@ -143,6 +155,20 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.file.read(buffer)?;
         self.count += count as u64;
+        Ok(count)
+    }
+}
+
+/// Counts the bytes that were read, for the offsets of entries.
+struct Positioned<R> {
+    file: R,
+    at: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Positioned<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.at.set(self.at.get() + count as u64);
         Ok(count)
     }
 }

@@ -18,6 +18,9 @@ pub enum Error {
     /// A text is no public key.
     #[error("a key is 64 hexadecimal digits, as `eddyline export` prints them")]
     Key,
+    /// An entry is not as the manifest says, or cannot be read.
+    #[error("the entry {0} of the archive is not as it was written")]
+    Altered(String),
     /// A page cannot be rendered.
     #[error("a page cannot be rendered: {0}")]
     Page(#[from] askama::Error),

@@ -5,18 +5,20 @@ mod entries;
 mod error;
 mod manifest;
 mod pages;
+mod reader;
 mod records;
 mod signature;
 mod verify;
 mod writer;
 
-pub use chain::{CHECKPOINT_INTERVAL, Digest, DigestHex};
+pub use chain::{CHECKPOINT_INTERVAL, Digest, DigestHex, parse_digest};
 pub use error::{Error, Result};
 pub use manifest::{
     ChainSummary, EntrySummary, ExportManifest, ExportScope, FORMAT, FilesSummary, ScopeKind,
     VERSION,
 };
 pub use pages::{ArchivePages, RoomPages, RoomSummary, StaticPage};
+pub use reader::ExportReader;
 pub use records::{
     AttachedFile, ConversationRecord, FlowRecord, FormerMemberRecord, GroupRecord, MemberRecord,
     MessageRecord, OrganizationMemberRecord, OrganizationRecord, PersonMembership, PersonNumber,

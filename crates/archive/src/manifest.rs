@@ -13,7 +13,7 @@ pub(crate) const CHAIN_END: &str = ".jsonl";
 /// What an archive has. It stands at its end, and the signature is over its bytes.
 ///
 /// It names no time and no server: two archives of the same data have the same manifest.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportManifest {
     /// [`FORMAT`].
     pub format: String,
@@ -32,7 +32,7 @@ pub struct ExportManifest {
 }
 
 /// What was exported.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportScope {
     /// Of what kind it is.
     pub kind: ScopeKind,
@@ -45,10 +45,11 @@ pub struct ExportScope {
 }
 
 /// A kind of what is exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeKind {
     /// An organization: its people, groups and flows.
+    #[default]
     Organization,
     /// A flow.
     Flow,

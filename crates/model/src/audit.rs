@@ -134,6 +134,7 @@ actions! {
     HoldPlace "hold.place" "A legal hold was placed.",
     HoldRelease "hold.release" "A legal hold was released.",
     DataExport "data.export" "Data was exported.",
+    DataImport "data.import" "An archive was imported.",
     BackupCreate "backup.create" "A backup was begun by an operator.",
     DataRestore "data.restore" "The database was filled from a backup.",
     DataMove "data.move" "Everything was moved into this database.",

@@ -8,6 +8,7 @@ mod export;
 mod flags;
 mod flows;
 mod groups;
+mod import;
 mod installation;
 mod moving;
 pub(crate) mod passwords;
@@ -34,6 +35,7 @@ pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
 pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
+pub(crate) use self::import::Import;
 pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
@@ -108,6 +110,9 @@ pub(crate) enum Command {
     /// Look whether an export is as it was written, without a server
     #[command(after_help = export::VERIFY_EXAMPLES)]
     Verify(Verify),
+    /// Bring in an archive of Eddyline, Slack or Mattermost; also while the server runs
+    #[command(after_help = import::EXAMPLES)]
+    Import(Import),
     /// Move everything into another database, of either kind; while the server runs
     #[command(after_help = moving::EXAMPLES)]
     Move(MoveArgs),

@@ -17,6 +17,7 @@ mod doctor;
 mod export;
 mod files;
 mod healthcheck;
+mod import;
 mod logging;
 mod mail;
 mod manual;
@@ -89,6 +90,7 @@ fn logs_json(command: &Command) -> bool {
         | Command::Status(_)
         | Command::Export(_)
         | Command::Verify(_)
+        | Command::Import(_)
         | Command::Doctor(_)
         | Command::Healthcheck(_)
         | Command::Completions(_)
@@ -148,6 +150,11 @@ fn run(command: Command) -> Result<(), CommandError> {
             let flags = std::mem::take(&mut export.options.layer);
             let settings = where_data_is(flags, export.config.path.as_deref())?;
             block_on(export::run(settings, export))
+        }
+        Command::Import(mut command) => {
+            let flags = std::mem::take(&mut command.options.layer);
+            let settings = where_data_is(flags, command.config.path.as_deref())?;
+            block_on(import::run(settings, command))
         }
         Command::Verify(command) => verify::run(&command),
         Command::Move(mut command) => {

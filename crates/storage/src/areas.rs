@@ -54,6 +54,8 @@ areas! {
     groups: Groups,
     /// Identity providers of organizations, and what they know of users.
     identities: Identities,
+    /// What imports write, and which records of archives are here already.
+    imports: Imports,
     /// Invitations into flows.
     invitations: Invitations,
     /// The log.

@@ -9,13 +9,14 @@ use eddyline_portable::portable;
 
 use crate::Result;
 use crate::areas::{Invitations, Messages, Rooms, Users};
+use crate::imports::ImportedKind;
 use crate::messages::message;
 use crate::reader::Access;
 use crate::rows::MessageRow;
 use crate::schema::{
-    avatars, email_claims, flows, former_members, identities, invitations, links, mail_records,
-    mails, messages, notification_levels, notification_settings, private_rooms, rooms,
-    suspended_memberships, user_group_members, users,
+    avatars, email_claims, flows, former_members, identities, imported_records, invitations, links,
+    mail_records, mails, messages, notification_levels, notification_settings, private_rooms,
+    rooms, suspended_memberships, user_group_members, users,
 };
 use crate::transaction::Tx;
 
@@ -193,6 +194,13 @@ impl Users<'_, Tx<'_>> {
         .execute(c)?;
         diesel::delete(user_group_members::table.filter(user_group_members::user_id.eq(user.0)))
             .execute(c)?;
+        // What an archive called the user may be a name.
+        diesel::delete(
+            imported_records::table
+                .filter(imported_records::kind.eq(ImportedKind::USER))
+                .filter(imported_records::local_id.eq(user.0)),
+        )
+        .execute(c)?;
         diesel::delete(notification_settings::table.find(user.0)).execute(c)?;
         diesel::delete(notification_levels::table.filter(notification_levels::user_id.eq(user.0)))
             .execute(c)?;

@@ -59,6 +59,7 @@ mod flows;
 mod grants;
 mod groups;
 mod identities;
+mod imports;
 mod inspection;
 mod invitations;
 mod lists;
@@ -118,6 +119,7 @@ pub use files::COUNTED_FILE_BYTES;
 pub use flows::{NewFlowRow, TabKind};
 pub use grants::GrantsOf;
 pub use identities::ProvidedQuery;
+pub use imports::{ImportOrigin, ImportedKind, ImportedMember, ImportedMessage, ImportedPlace};
 #[cfg(feature = "postgres")]
 pub use inspection::PostgresSettings;
 pub use inspection::{DatabaseSettings, EnabledProvider, Inspection, SqliteSettings, TableState};

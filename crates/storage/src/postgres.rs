@@ -237,6 +237,11 @@ pub(crate) fn index_at_once(
     Ok(())
 }
 
+/// The same for messages that are imported.
+pub(crate) fn index_now(c: &mut PgConnection, words: &[(i64, i64, &SearchTokens)]) -> Result<()> {
+    index_at_once(c, words)
+}
+
 /// Files a message under other words.
 pub(crate) fn reindex(
     c: &mut PgConnection,

@@ -203,6 +203,16 @@ diesel::table! {
     }
 }
 diesel::table! {
+    imported_records (organization_id, source, kind, room_id, foreign_id) {
+        organization_id -> BigInt,
+        source -> Text,
+        kind -> SmallInt,
+        room_id -> BigInt,
+        foreign_id -> Text,
+        local_id -> BigInt,
+    }
+}
+diesel::table! {
     removed_members (organization_id, user_id) {
         organization_id -> BigInt,
         user_id -> BigInt,

@@ -129,6 +129,7 @@ const TABLES: &[(&str, bool)] = &[
     ("api_tokens", false),
     ("push_subscriptions", true),
     ("audit", false),
+    ("imported_records", true),
 ];
 
 #[cfg(feature = "postgres")]

@@ -64,6 +64,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "export",
             "files",
             "http",
+            "import",
             "mail",
             "model",
             "scim",
@@ -77,6 +78,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "export",
         &["archive", "backup", "files", "model", "storage"],
+    ),
+    (
+        "import",
+        &[
+            "archive", "files", "markup", "model", "random", "storage", "wire",
+        ],
     ),
     ("backup", &["files", "model", "random", "storage"]),
     ("client", &["model", "random", "wire"]),

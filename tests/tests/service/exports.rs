@@ -20,10 +20,12 @@ use crate::files::{PIXEL, in_json};
 mod pages;
 mod tampering;
 
-/// The entries of an archive, by path.
-type Entries = BTreeMap<String, Vec<u8>>;
+pub(crate) use self::tampering::pack as pack_tar;
 
-fn entries(archive: &Path) -> Entries {
+/// The entries of an archive, by path.
+pub(crate) type Entries = BTreeMap<String, Vec<u8>>;
+
+pub(crate) fn entries(archive: &Path) -> Entries {
     let mut found = Entries::new();
     let mut tar = tar::Archive::new(File::open(archive).unwrap());
     for entry in tar.entries().unwrap() {
@@ -54,7 +56,7 @@ fn text_of(entries: &Entries) -> String {
 }
 
 impl Site {
-    fn export(&self, name: &str, arguments: &[&str]) -> (PathBuf, Json) {
+    pub(crate) fn export(&self, name: &str, arguments: &[&str]) -> (PathBuf, Json) {
         let archive = self.directory.path().join(name);
         let mut command = self.command(&["export", "--json", "--to"]);
         command.arg(&archive).args(arguments);
@@ -88,7 +90,7 @@ fn verify_sound(archive: &Path, more: &[&str]) -> Json {
 }
 
 /// A server with something of everything, and its people.
-async fn fill(server: &Server) -> (Acme, Caller) {
+pub(crate) async fn fill(server: &Server) -> (Acme, Caller) {
     let acme = block_in_place(|| server.acme());
     let cleo = block_in_place(|| server.user("acme", "cleo"));
     let (ada, ben) = (&acme.ada, &acme.ben);

@@ -28,6 +28,7 @@ mod flows;
 mod generators;
 mod groups;
 mod html;
+mod imports;
 mod integrations;
 mod invitations;
 mod join_links;

@@ -338,6 +338,7 @@ const RECORDED: &[(&str, &[&str])] = &[
     ("doctor", &[]),
     ("export", &["data.export"]),
     ("healthcheck", &[]),
+    ("import", &["data.import"]),
     ("man", &[]),
     ("move", &["data.move"]),
     ("restore", &["data.restore"]),

@@ -69,6 +69,7 @@ const COPIED: &[&str] = &[
     "grants",
     "identities",
     "identity_providers",
+    "imported_records",
     "invitations",
     "legal_holds",
     "links",

@@ -18,7 +18,9 @@ mod search;
 use self::kept::{MoveRoom, ReadClock, SetClock};
 pub(crate) use self::kept::{insert_log, insert_messages};
 pub(crate) use self::scrub::{delete_samples, empty_log, vacuum};
-pub(crate) use self::search::{catch_up, index_at_once, is_behind, merge_words, reindex, unindex};
+pub(crate) use self::search::{
+    catch_up, index_at_once, index_now, is_behind, merge_words, reindex, unindex,
+};
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all
 /// the time are carried over from the write-ahead log every 8000 of its pages (32 MB), rather than

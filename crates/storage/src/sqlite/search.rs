@@ -36,6 +36,17 @@ pub(crate) fn index_at_once(
     Ok(())
 }
 
+/// Files messages under their words, of rooms whose index has come beyond their numbers.
+pub(crate) fn index_now(
+    c: &mut SqliteConnection,
+    words: &[(i64, i64, &SearchTokens)],
+) -> Result<()> {
+    for (room, id, words) in words {
+        insert(c, *room, *id, words)?;
+    }
+    Ok(())
+}
+
 /// Files a message under other words.
 pub(crate) fn reindex(
     c: &mut SqliteConnection,

@@ -148,6 +148,19 @@ pub(crate) struct ThreadSnapshot {
     updated_at: i64,
 }
 
+impl ThreadSnapshot {
+    /// These counts, and the message under whose number the item is kept.
+    pub(crate) fn of(counts: ThreadCounts, item: Option<MessageId>) -> Self {
+        Self {
+            item_id: item.map(|id| id.0),
+            activities: counts.activities,
+            internal_comments: counts.internal_comments,
+            external_comments: counts.external_comments,
+            updated_at: counts.updated_at.0,
+        }
+    }
+}
+
 impl std::fmt::Display for ThreadSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {

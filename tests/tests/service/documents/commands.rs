@@ -100,7 +100,8 @@ fn run_eddyline(words: &[String], data: &TempDir) {
         .stderr(Stdio::piped());
     match words.first().map(String::as_str) {
         Some(
-            "backup" | "check" | "doctor" | "export" | "move" | "restore" | "status" | "verify",
+            "backup" | "check" | "doctor" | "export" | "import" | "move" | "restore" | "status"
+            | "verify",
         ) => {
             // A server has made it.
             let _ = eddyline()

@@ -9,7 +9,7 @@ use eddyline_tests::Backend;
 use serde_json::json;
 
 /// Packs entries into a tar file.
-fn pack(path: &Path, entries: &Entries) {
+pub(crate) fn pack(path: &Path, entries: &Entries) {
     let mut tar = tar::Builder::new(File::create(path).unwrap());
     for (name, bytes) in entries {
         let mut header = tar::Header::new_ustar();

@@ -1,0 +1,222 @@
+//! Contents and tags of an archive as the server keeps them: where the archive has the number of a
+//! person, the server names the user. HTML is cleaned once more, since an archive may have been
+//! written by a stranger.
+
+use std::collections::BTreeMap;
+
+use eddyline_archive::{MessageRecord, PersonNumber};
+use eddyline_model::UserId;
+use eddyline_model::messages::MessageKind;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::texts;
+
+/// The beginnings of tags behind which a user stands.
+const TAGS_OF_USERS: [&str; 3] = [":user:", ":unread:", ":highlight:"];
+/// How the addresses of files begin in bodies.
+const FILES: &str = "=\"/files/";
+/// The same as a reference, which cleaning leaves as it is.
+const REFERENCES: &str = "=\"cid:/files/";
+
+/// The users of an archive, by number.
+pub(super) type Users = BTreeMap<PersonNumber, UserId>;
+
+pub(super) fn tags(users: &Users, tags: &[String]) -> Vec<String> {
+    let kept = tags.iter().filter(|tag| texts::is_tag(tag));
+    kept.map(|text| tag(users, text)).collect()
+}
+
+fn tag(users: &Users, tag: &str) -> String {
+    for prefix in TAGS_OF_USERS {
+        let number = tag
+            .strip_prefix(prefix)
+            .and_then(|number| number.parse().ok());
+        if let Some(number) = number {
+            let user: Option<&UserId> = users.get(&number);
+            return format!("{prefix}{}", user.map_or(0, |user| user.0));
+        }
+    }
+    tag.to_owned()
+}
+
+/// The content of a message; `None` when it is none of such an event.
+pub(super) fn content(users: &Users, event: MessageKind, record: &MessageRecord) -> Option<String> {
+    let raw = record.content.get();
+    match event {
+        event if event.has_text() => {
+            let text: String = serde_json::from_str(raw).ok()?;
+            Some(texts::without_nul(&text))
+        }
+        MessageKind::TagChange => tag_change(users, raw),
+        MessageKind::Action => action(users, raw),
+        MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => {
+            document(event, &record.content)
+        }
+        _ => serde_json::from_str::<Value>(raw)
+            .ok()
+            .map(|_| raw.to_owned()),
+    }
+}
+
+fn tag_change(users: &Users, raw: &str) -> Option<String> {
+    #[derive(Deserialize, serde::Serialize)]
+    struct TagChange {
+        message: i64,
+        #[serde(default)]
+        add: Vec<String>,
+        #[serde(default)]
+        remove: Vec<String>,
+    }
+    let read: TagChange = serde_json::from_str(raw).ok()?;
+    let change = TagChange {
+        message: read.message,
+        add: tags(users, &read.add),
+        remove: tags(users, &read.remove),
+    };
+    serde_json::to_string(&change).ok()
+}
+
+fn action(users: &Users, raw: &str) -> Option<String> {
+    #[derive(Deserialize, serde::Serialize)]
+    struct Happened {
+        #[serde(rename = "type")]
+        kind: String,
+        description: Box<RawValue>,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct OfUser {
+        user: PersonNumber,
+    }
+    let mut read: Happened = serde_json::from_str(raw).ok()?;
+    if let Ok(OfUser { user }) = serde_json::from_str(read.description.get()) {
+        let user = users.get(&user).map_or(0, |user| user.0);
+        read.description = RawValue::from_string(format!("{{\"user\":{user}}}")).ok()?;
+    }
+    serde_json::to_string(&read).ok()
+}
+
+/// A document of the inbox, as it is unless its HTML is not clean.
+pub(super) fn document(event: MessageKind, raw: &RawValue) -> Option<String> {
+    let mut value: Value = serde_json::from_str(raw.get()).ok()?;
+    match clean(event, None, None, &mut value) {
+        true => serde_json::to_string(&value).ok(),
+        false => Some(raw.get().to_owned()),
+    }
+}
+
+/// Cleans the HTML and the addresses of a document; whether that changed anything.
+fn clean(event: MessageKind, parent: Option<&str>, key: Option<&str>, value: &mut Value) -> bool {
+    match value {
+        Value::Object(fields) => {
+            let mut has_changed = false;
+            for (name, field) in fields.iter_mut() {
+                has_changed |= clean(event, key, Some(name), field);
+            }
+            has_changed
+        }
+        Value::Array(items) => {
+            let mut has_changed = false;
+            for item in items {
+                has_changed |= clean(event, parent, key, item);
+            }
+            has_changed
+        }
+        Value::String(text) => {
+            let cleaned = match (parent, key) {
+                (_, Some("title")) | (Some("fields"), Some("value")) => {
+                    eddyline_markup::title(text)
+                }
+                (_, Some("body")) => body(text),
+                (_, Some("content")) if event == MessageKind::Mail => body(text),
+                (_, Some(name)) if is_address(name) && !is_harmless(text) => String::new(),
+                _ => return false,
+            };
+            let has_changed = cleaned != *text;
+            *text = cleaned;
+            has_changed
+        }
+        _ => false,
+    }
+}
+
+fn body(html: &str) -> String {
+    let referring = html.replace(FILES, REFERENCES);
+    let own = |id: &str| id.starts_with("/files/").then(|| id.to_owned());
+    eddyline_markup::body(&referring, own).replace(REFERENCES, FILES)
+}
+
+fn is_address(name: &str) -> bool {
+    ["url", "uri", "link", "path", "avatar", "icon"]
+        .iter()
+        .any(|end| name.ends_with(end))
+}
+
+/// Whether an address leads nowhere but to a page, a mail, or a place of this server.
+fn is_harmless(address: &str) -> bool {
+    let trimmed = address.trim_start().to_ascii_lowercase();
+    let has_scheme = trimmed
+        .split(['/', '?', '#'])
+        .next()
+        .is_some_and(|start| start.contains(':'));
+    !has_scheme
+        || ["http:", "https:", "mailto:"]
+            .iter()
+            .any(|known| trimmed.starts_with(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cleaned(event: MessageKind, json: &str) -> String {
+        document(event, &RawValue::from_string(json.to_owned()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn a_document_that_is_clean_keeps_its_bytes() {
+        let json = r#"{ "title": "A <a href=\"https://example.org/\" rel=\"nofollow\">b</a>", "thread": {"fields": [{"label": "a < b", "value": "1"}], "status": {"value": "a < b"}, "external_url": "https://example.org/?a:b"}}"#;
+        let again = cleaned(MessageKind::Activity, json);
+        let again = cleaned(MessageKind::Activity, &again);
+        assert_eq!(cleaned(MessageKind::Activity, &again), again);
+        let plain = r#"{"z":1, "title": "A b", "status": {"value": "a < b"}}"#;
+        assert_eq!(cleaned(MessageKind::Activity, plain), plain);
+    }
+
+    #[test]
+    fn html_of_a_stranger_runs_nothing() {
+        let json = r#"{"title":"<script>x</script>a","body":"<img src=x onerror=y>","thread":{"external_url":"javascript:x","fields":[{"value":"<b onclick=x>v</b>"}]}}"#;
+        let clean = cleaned(MessageKind::Activity, json);
+        for word in ["script", "onerror", "onclick"] {
+            assert!(!clean.contains(word), "{clean}");
+        }
+        let mail = cleaned(MessageKind::Mail, r#"{"content":"<svg onload=x></svg>m"}"#);
+        assert!(!mail.contains("onload"), "{mail}");
+    }
+
+    #[test]
+    fn files_of_a_body_keep_their_addresses() {
+        let html = r#"<img src="/files/0a/dot.png" alt="">"#;
+        assert!(
+            body(html).contains("src=\"/files/0a/dot.png\""),
+            "{}",
+            body(html)
+        );
+    }
+
+    #[test]
+    fn users_take_the_place_of_people() {
+        let users = Users::from([(2, UserId(70))]);
+        let given = [":user:2", ":unread:2", ":user:crew", "tea", "a\nb"].map(str::to_owned);
+        assert_eq!(
+            tags(&users, &given),
+            [":user:70", ":unread:70", ":user:crew", "tea"]
+        );
+        assert_eq!(
+            action(&users, r#"{"type":"block","description":{"user":2}}"#).unwrap(),
+            r#"{"type":"block","description":{"user":70}}"#
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! Archives that `eddyline export` has written. Ids of flows, numbers of messages, times, and all
+//! else that an archive has are kept, so that an export of what was imported is the same.
+
+mod content;
+mod organization;
+mod rooms;
+
+use std::path::Path;
+
+use eddyline_archive::{ExportReader, FlowRecord, OrganizationRecord, PersonRecord, ScopeKind};
+use eddyline_archive::{paths, verify};
+use eddyline_model::OrganizationId;
+use eddyline_model::organizations::OrganizationRole;
+
+use self::content::Users;
+use crate::people::Person;
+use crate::target::{ImportWork, find_organization};
+use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
+
+/// What records that came from such an archive are noted as.
+const SOURCE: &str = "eddyline";
+/// The largest uploaded picture of a person, in bytes.
+const MAX_PICTURE: u64 = 4 << 20;
+
+/// Imports an archive. Blocks.
+pub(crate) fn import(
+    target: ImportTarget,
+    archive: &Path,
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport> {
+    let verified = verify(archive, None, &mut |_| ())?;
+    if let Some(first) = verified.findings.first() {
+        return Err(Error::NotSound {
+            first: first.to_string(),
+            count: verified.findings.len() as u64 + verified.further_findings,
+        });
+    }
+    let reader = ExportReader::open(archive)?;
+    let scope = &reader.manifest().scope;
+    if scope.kind == ScopeKind::User {
+        let text = "an archive of a user has only what this user wrote, and cannot be imported";
+        return Err(Error::Unfit(text.to_owned()));
+    }
+    let record: Option<OrganizationRecord> = match scope.kind {
+        ScopeKind::Organization => Some(reader.record(paths::ORGANIZATION)?),
+        _ => None,
+    };
+    let organization = target_organization(&target, record.as_ref())?;
+    let (id, is_new) = match organization {
+        Some(found) => found,
+        // Of a dry run, into an organization that would be made.
+        None => (OrganizationId(0), true),
+    };
+    let mut work = ImportWork::new(target, SOURCE, id, progress);
+    let own = OwnArchive { reader, record };
+    let users = own.people(&mut work)?;
+    if !work.target.is_dry_run
+        && let Some(record) = &own.record
+    {
+        organization::fill(&mut work, record, &users, is_new)?;
+    }
+    own.rooms(&mut work, &users)?;
+    if !work.target.is_dry_run
+        && is_new
+        && let Some(record) = &own.record
+    {
+        organization::finish(&work, record)?;
+    }
+    Ok(work.report)
+}
+
+/// The organization with whether it was made for the archive.
+fn target_organization(
+    target: &ImportTarget,
+    record: Option<&OrganizationRecord>,
+) -> Result<Option<(OrganizationId, bool)>> {
+    let runtime = tokio::runtime::Handle::current();
+    let name = target.organization.clone();
+    let found = runtime.block_on(target.store.read(move |reader| {
+        let Some(id) = find_organization(reader, &name)? else {
+            return Ok(None);
+        };
+        let kind = eddyline_storage::ImportedKind::Room;
+        let origin = eddyline_storage::ImportOrigin {
+            organization: id,
+            source: organization::UNFINISHED.to_owned(),
+        };
+        // An import that made it may have ended before it was complete.
+        let unfinished = reader.imports().list(&origin, kind)?;
+        let is_unfinished = unfinished.contains_key("begun") && !unfinished.contains_key("done");
+        Ok(Some((id, is_unfinished)))
+    }))?;
+    match (found, record) {
+        (Some(found), _) => Ok(Some(found)),
+        (None, Some(_)) if target.is_dry_run => Ok(None),
+        (None, Some(record)) => {
+            let made = organization::make(target, record, &runtime)?;
+            Ok(Some((made, true)))
+        }
+        (None, None) => Err(Error::NoOrganization(target.organization.clone())),
+    }
+}
+
+/// An archive that was verified.
+struct OwnArchive {
+    reader: ExportReader,
+    record: Option<OrganizationRecord>,
+}
+
+impl OwnArchive {
+    fn people(&self, work: &mut ImportWork<'_>) -> Result<Users> {
+        let mut records: Vec<PersonRecord> = Vec::new();
+        self.reader.each_record(paths::PEOPLE, |person| {
+            records.push(person);
+            Ok::<_, Error>(())
+        })?;
+        let members = self.members()?;
+        let people: Vec<Person> = records
+            .iter()
+            .map(|record| person(record, members.get(&record.number).copied()))
+            .collect();
+        let brought = work.resolve_people(&people)?;
+        let mut users = Users::new();
+        for (record, brought) in records.iter().zip(&brought) {
+            users.extend(brought.user.map(|user| (record.number, user)));
+            if brought.is_new && !work.target.is_dry_run {
+                self.picture(work, record, brought.user)?;
+            }
+        }
+        Ok(users)
+    }
+
+    /// Who is to belong to the organization.
+    fn members(&self) -> Result<std::collections::HashMap<u32, OrganizationRole>> {
+        if let Some(record) = &self.record {
+            let role = |is_administrator| match is_administrator {
+                true => OrganizationRole::Administrator,
+                false => OrganizationRole::Member,
+            };
+            let members = record.members.iter();
+            return Ok(members
+                .map(|member| (member.person, role(member.administrator)))
+                .collect());
+        }
+        let mut members = std::collections::HashMap::new();
+        for folder in self.folders("/flow.json") {
+            let flow: FlowRecord = self.reader.record(&format!("{folder}/flow.json"))?;
+            let of_flow = flow.members.iter();
+            members.extend(of_flow.map(|member| (member.person, OrganizationRole::Member)));
+        }
+        Ok(members)
+    }
+
+    /// The folders that have an entry with this end, in their order.
+    fn folders(&self, end: &str) -> Vec<String> {
+        let paths = self.reader.paths();
+        paths
+            .filter_map(|path| path.strip_suffix(end))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Gives a new account the picture that the person had uploaded.
+    fn picture(
+        &self,
+        work: &mut ImportWork<'_>,
+        record: &PersonRecord,
+        user: Option<eddyline_model::UserId>,
+    ) -> Result<()> {
+        let (Some(picture), Some(user)) = (&record.picture, user) else {
+            return Ok(());
+        };
+        let is_picture = ["image/png", "image/jpeg"].contains(&picture.content_type.as_str());
+        let mut bytes = Vec::new();
+        let entry = self.reader.open_entry(&paths::file(&picture.sha256.0));
+        if let (Ok(mut entry), true, true) = (entry, is_picture, picture.size <= MAX_PICTURE) {
+            std::io::Read::read_to_end(&mut entry, &mut bytes)?;
+        }
+        if bytes.is_empty() {
+            let who = record.email.clone().unwrap_or_default();
+            work.report.leave_out(LeftOutKind::Picture, who);
+            return Ok(());
+        }
+        let content_type = picture.content_type.clone();
+        work.write(move |tx| {
+            let name = eddyline_random::hex::<16>();
+            tx.users().set_avatar(user, &name, &content_type, &bytes)
+        })
+    }
+}
+
+fn person(record: &PersonRecord, membership: Option<OrganizationRole>) -> Person {
+    Person {
+        id: record.email.clone().unwrap_or_default(),
+        email: record.email.clone(),
+        name: record.name.clone(),
+        nick: record.nick.clone(),
+        website: record.website.clone(),
+        status: record.status.clone(),
+        is_bot: record.bot,
+        is_active: record.active,
+        is_proved: record.email_proved,
+        created_at: Some(record.created_at),
+        membership,
+    }
+}

@@ -1,0 +1,725 @@
+//! Bringing what a reader has found into the store.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use eddyline_model::flows::{AccessMode, Flow};
+use eddyline_model::log::Control;
+use eddyline_model::messages::{Author, Message, MessageKind, ThreadCounts};
+use eddyline_model::names::{nick_key, parameterized_candidates};
+use eddyline_model::reactions::Emoji;
+use eddyline_model::tags::{self, Context, Roster};
+use eddyline_model::{FlowId, MessageId, RoomId, Timestamp, UserId};
+use eddyline_storage::{
+    ImportedKind, ImportedMember, ImportedMessage, ImportedPlace, NewFlowRow,
+    Result as StoreResult, Tx,
+};
+
+use super::entries::Entries;
+use super::{Foreign, ForeignFile, ForeignMessage, MENTION, Room, RoomKind, Spool, file};
+use crate::people::BroughtIn;
+use crate::target::ImportWork;
+use crate::{Error, LeftOutKind, Result, texts};
+
+/// How many messages one transaction writes, and how many threads it counts anew.
+const MESSAGES: usize = 250;
+
+/// Brings people, rooms and messages in.
+pub(crate) fn load(
+    work: &mut ImportWork<'_>,
+    foreign: &Foreign,
+    spool: Spool,
+    entries: &mut dyn Entries,
+) -> Result<()> {
+    let brought = work.resolve_people(&foreign.people)?;
+    let ids = foreign.people.iter().map(|person| person.id.clone());
+    let people: HashMap<String, BroughtIn> = ids.zip(brought).collect();
+    let origin = work.origin.clone();
+    let known = work.read(move |reader| reader.imports().list(&origin, ImportedKind::Room))?;
+    let mut loading = Loading {
+        work,
+        foreign,
+        people: &people,
+        known,
+        entries,
+        room: None,
+    };
+    // A flow in which nothing was said is a flow.
+    let mut opened = HashSet::new();
+    spool.each(|place, message| {
+        opened.insert(place);
+        loading.message(place, &message)
+    })?;
+    loading.close()?;
+    for place in 0..foreign.rooms.len() {
+        if !opened.contains(&place) && foreign.rooms[place].kind != RoomKind::Conversation {
+            loading.open(place)?;
+            loading.close()?;
+        }
+    }
+    Ok(())
+}
+
+/// Who can be mentioned in a flow.
+#[derive(Default)]
+struct Nicks {
+    by_nick: HashMap<String, UserId>,
+    users: HashSet<UserId>,
+}
+
+impl Roster for Nicks {
+    fn by_nick(&self, key: &str) -> Option<UserId> {
+        self.by_nick.get(key).copied()
+    }
+
+    fn contains(&self, user: UserId) -> bool {
+        self.users.contains(&user)
+    }
+
+    fn users(&self) -> impl Iterator<Item = UserId> {
+        self.users.iter().copied()
+    }
+}
+
+/// The room whose messages are coming.
+struct OpenRoom {
+    place: usize,
+    /// `None` when the room cannot be had: its messages are left out.
+    room: Option<RoomId>,
+    /// The two of a conversation.
+    pair: Option<(UserId, UserId)>,
+    nicks: Nicks,
+    /// What was imported before and by now, by what the archive calls it.
+    numbers: HashMap<String, i64>,
+    /// What waits in the batch, by what the archive calls it: its place.
+    waiting: HashMap<String, i64>,
+    batch: Vec<(ImportedMessage, ImportedPlace, Option<String>)>,
+    /// The counts of threads that began in this import, by the number of the first message or its
+    /// place in the batch.
+    counts: HashMap<String, ThreadCounts>,
+    answered: HashSet<i64>,
+    /// What answers are in whose thread: an answer to an answer is in the same.
+    roots: HashMap<String, String>,
+    authors: HashSet<UserId>,
+    is_new: bool,
+    /// The last message before the import.
+    before: i64,
+    last_at: Option<Timestamp>,
+}
+
+struct Loading<'l, 'w> {
+    work: &'l mut ImportWork<'w>,
+    foreign: &'l Foreign,
+    people: &'l HashMap<String, BroughtIn>,
+    known: HashMap<String, i64>,
+    entries: &'l mut dyn Entries,
+    room: Option<OpenRoom>,
+}
+
+impl Loading<'_, '_> {
+    fn user(&self, person: &str) -> Option<UserId> {
+        self.people.get(person)?.user
+    }
+
+    fn message(&mut self, place: usize, message: &ForeignMessage) -> Result<()> {
+        if self.room.as_ref().is_none_or(|room| room.place != place) {
+            self.close()?;
+            self.open(place)?;
+        }
+        let Some(mut room) = self.room.take() else {
+            return Ok(());
+        };
+        let added = self.add(&mut room, message);
+        self.room = Some(room);
+        added
+    }
+
+    fn open(&mut self, place: usize) -> Result<()> {
+        let foreign = &self.foreign.rooms[place];
+        let users: Vec<UserId> = foreign
+            .members
+            .iter()
+            .filter_map(|id| self.user(id))
+            .collect();
+        let pair = match (foreign.kind, &users[..]) {
+            (RoomKind::Conversation, [one]) if foreign.members.len() == 1 => Some((*one, *one)),
+            (RoomKind::Conversation, [one, other]) => Some((*one, *other)),
+            _ => None,
+        };
+        let is_possible = foreign.kind != RoomKind::Conversation || pair.is_some();
+        let known = self.known.get(&foreign.id).map(|room| RoomId(*room));
+        let room = match known {
+            _ if !is_possible => None,
+            Some(room) => Some(room),
+            None if self.work.target.is_dry_run => Some(RoomId(0)),
+            None => Some(self.make(foreign, pair)?),
+        };
+        let (mut numbers, mut before) = (HashMap::new(), 0);
+        if let Some(room) = room {
+            let origin = self.work.origin.clone();
+            (numbers, before) = self.work.read(move |reader| {
+                let numbers = reader
+                    .imports()
+                    .list(&origin, ImportedKind::Message(room))?;
+                let end = reader.rooms().find_last_message_id(room)?;
+                Ok((numbers, end.map_or(0, |end| end.0)))
+            })?;
+            if known.is_none() {
+                match pair {
+                    Some(_) => self.work.report.conversations += 1,
+                    None => self.work.report.flows += 1,
+                }
+            }
+        }
+        self.room = Some(OpenRoom {
+            place,
+            room,
+            pair,
+            nicks: self.nicks(foreign),
+            numbers,
+            waiting: HashMap::new(),
+            batch: Vec::new(),
+            counts: HashMap::new(),
+            answered: HashSet::new(),
+            roots: HashMap::new(),
+            authors: HashSet::new(),
+            is_new: known.is_none(),
+            before,
+            last_at: None,
+        });
+        Ok(())
+    }
+
+    fn nicks(&self, foreign: &Room) -> Nicks {
+        let mut nicks = Nicks::default();
+        for brought in foreign.members.iter().filter_map(|id| self.people.get(id)) {
+            if let Some(user) = brought.user {
+                nicks.by_nick.insert(nick_key(&brought.names.1), user);
+                nicks.users.insert(user);
+            }
+        }
+        nicks
+    }
+
+    fn make(&mut self, foreign: &Room, pair: Option<(UserId, UserId)>) -> Result<RoomId> {
+        let creator = foreign.creator.as_ref().and_then(|id| self.user(id));
+        let (origin, foreign, own) = (
+            self.work.origin.clone(),
+            foreign.clone(),
+            foreign.id.clone(),
+        );
+        let name = texts::display_name(&foreign.name);
+        let shown = name.clone();
+        let (room, is_renamed) = self.work.write(move |tx| {
+            let made = match pair {
+                Some((one, other)) => match tx.rooms().find_private(one, other)? {
+                    Some(there) => (there.id, false),
+                    None => (tx.rooms().insert_private(one, other)?, false),
+                },
+                None => make_flow(tx, origin.organization, &name, &foreign, creator)?,
+            };
+            let records = [(foreign.id.clone(), made.0.0)];
+            tx.imports()
+                .insert_records(&origin, ImportedKind::Room, &records)?;
+            Ok(made)
+        })?;
+        if is_renamed {
+            self.work.report.leave_out(LeftOutKind::TakenName, shown);
+        }
+        self.known.insert(own, room.0);
+        Ok(room)
+    }
+
+    /// Takes a message into the batch of its room.
+    fn add(&mut self, room: &mut OpenRoom, message: &ForeignMessage) -> Result<()> {
+        let author = message.author.as_deref().and_then(|id| self.user(id));
+        let is_foreign = room.pair.is_some_and(|(one, other)| {
+            author.is_none_or(|author| author != one && author != other)
+        });
+        if room.room.is_none() || is_foreign {
+            let which = format!("{}/{}", self.foreign.rooms[room.place].id, message.id);
+            self.work.report.leave_out(LeftOutKind::Conversation, which);
+            return Ok(());
+        }
+        if room.numbers.contains_key(&message.id) || room.waiting.contains_key(&message.id) {
+            self.work.report.known_messages += 1;
+            return Ok(());
+        }
+        let root = match (&message.answers, room.pair) {
+            (Some(root), None) if *root != message.id => {
+                let root = room.roots.get(root).unwrap_or(root);
+                let is_there = room.numbers.contains_key(root) || room.waiting.contains_key(root);
+                if !is_there {
+                    self.work
+                        .report
+                        .leave_out(LeftOutKind::MissingParent, message.id.clone());
+                }
+                is_there.then(|| root.clone())
+            }
+            _ => None,
+        };
+        if let Some(root) = &root {
+            room.roots.insert(message.id.clone(), root.clone());
+        }
+        let mut parts = self.texts(message);
+        let files = self.files(message)?;
+        if parts.is_empty() && files.is_empty() {
+            let which = format!("{}/{}", self.foreign.rooms[room.place].id, message.id);
+            self.work.report.leave_out(LeftOutKind::NotSaid, which);
+            return Ok(());
+        }
+        let kind = match root {
+            Some(_) => MessageKind::Comment,
+            None => MessageKind::Message,
+        };
+        let mut each: Vec<(MessageKind, String, Option<eddyline_model::files::NewFile>)> =
+            parts.drain(..).map(|text| (kind, text, None)).collect();
+        for kept in files {
+            each.push((MessageKind::File, file::describe(&kept), Some(kept)));
+        }
+        self.flush_if_full(room, each.len())?;
+        for (place, (event, content, kept)) in each.into_iter().enumerate() {
+            let is_first = place == 0;
+            let reactions = match is_first {
+                true => self.reactions(message),
+                false => Vec::new(),
+            };
+            self.push(
+                room,
+                message,
+                root.as_deref(),
+                is_first,
+                Said {
+                    event,
+                    content,
+                    file: kept,
+                    author,
+                    reactions,
+                },
+            );
+        }
+        self.work.report.messages += 1;
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        room: &mut OpenRoom,
+        message: &ForeignMessage,
+        root: Option<&str>,
+        is_first: bool,
+        said: Said,
+    ) {
+        let place_in_batch = room.batch.len() as i64 + 1;
+        let sent = texts::time(message.sent);
+        let place = match (root, room.pair) {
+            (_, Some(_)) => ImportedPlace::Unthreaded,
+            (None, None) => ImportedPlace::StartsThread,
+            (Some(root), None) => match room.numbers.get(root) {
+                Some(number) => {
+                    room.answered.insert(*number);
+                    ImportedPlace::Answers(MessageId(*number))
+                }
+                None => {
+                    let waiting = room.waiting.get(root).copied().unwrap_or(place_in_batch);
+                    ImportedPlace::AnswersNew(MessageId(waiting))
+                }
+            },
+        };
+        let left = match root {
+            Some(root) => room.counts.get_mut(root).map(|counts| {
+                counts.add(said.event, sent);
+                (*counts, None)
+            }),
+            None => {
+                if is_first && room.pair.is_none() {
+                    let begun = ThreadCounts::begun_by(said.event, sent);
+                    room.counts.insert(message.id.clone(), begun);
+                }
+                None
+            }
+        };
+        let name = message.author_name.as_deref().map(texts::external_name);
+        let author = match said.author {
+            Some(user) => Author::user(user),
+            None => Author::anonymous(name.or_else(|| {
+                let known = self.people.get(message.author.as_deref()?)?;
+                Some(known.names.0.clone())
+            })),
+        };
+        room.authors.extend(said.author);
+        let extracted = match (room.pair, said.event.has_text()) {
+            (None, true) => tags::extract(
+                &[],
+                &said.content,
+                &Context {
+                    roster: &room.nicks,
+                    sender: said.author,
+                    has_attachments: false,
+                },
+            ),
+            _ => tags::Extracted::default(),
+        };
+        let mut tags = extracted.tags;
+        // What was said long ago is not news to anybody.
+        tags.retain(|tag| tags::parse_unread(tag).is_none());
+        if said.file.is_some() && room.pair.is_none() {
+            tags.push(tags::FILE.to_owned());
+        }
+        let to = room
+            .pair
+            .map(|(one, other)| match said.author == Some(one) {
+                true => other,
+                false => one,
+            });
+        self.work.report.reactions += said.reactions.len() as u64;
+        room.last_at = room.last_at.max(Some(sent));
+        let imported = ImportedMessage {
+            message: Message {
+                room: room.room.unwrap_or(RoomId(0)),
+                id: MessageId(place_in_batch),
+                event: said.event,
+                author,
+                content: said.content,
+                tags,
+                explicit_tags: Vec::new(),
+                uuid: None,
+                sent,
+                edited: message.edited.map(texts::time),
+                thread_root: None,
+                parent: None,
+                to,
+            },
+            left,
+            files: said.file.into_iter().collect(),
+            reactions: said.reactions,
+        };
+        if is_first {
+            room.waiting.insert(message.id.clone(), place_in_batch);
+        }
+        let foreign_id = is_first.then(|| message.id.clone());
+        room.batch.push((imported, place, foreign_id));
+    }
+
+    /// The text with what people are called here, in as many parts as it takes.
+    fn texts(&mut self, message: &ForeignMessage) -> Vec<String> {
+        let mut rest = texts::without_nul(&self.with_nicks(&message.text));
+        let mut parts = Vec::new();
+        while !rest.trim().is_empty() {
+            let (part, was_cut) = texts::cut(rest.clone());
+            if was_cut && parts.is_empty() {
+                self.work
+                    .report
+                    .leave_out(LeftOutKind::LongText, message.id.clone());
+            }
+            rest.drain(..part.len());
+            parts.push(part);
+        }
+        parts
+    }
+
+    fn with_nicks(&self, text: &str) -> String {
+        if !text.contains(MENTION) {
+            return text.to_owned();
+        }
+        let mut named = String::with_capacity(text.len());
+        for (place, piece) in text.split(MENTION).enumerate() {
+            if place % 2 == 0 {
+                named.push_str(piece);
+                continue;
+            }
+            match self.people.get(piece) {
+                Some(known) if known.user.is_some() => {
+                    named.push('@');
+                    named.push_str(&known.names.1);
+                }
+                Some(known) => named.push_str(&known.names.0),
+                None => named.push_str(piece),
+            }
+        }
+        named
+    }
+
+    fn reactions(&mut self, message: &ForeignMessage) -> Vec<(String, UserId)> {
+        let mut found = Vec::new();
+        for reaction in &message.reactions {
+            let plain = reaction.emoji.split("::").next().unwrap_or_default();
+            let Ok(emoji) = plain.parse::<Emoji>() else {
+                self.work
+                    .report
+                    .leave_out(LeftOutKind::UnknownEmoji, reaction.emoji.clone());
+                continue;
+            };
+            for person in &reaction.people {
+                match self.user(person) {
+                    Some(user) if !found.contains(&(emoji.as_str().to_owned(), user)) => {
+                        found.push((emoji.as_str().to_owned(), user));
+                    }
+                    Some(_) => {}
+                    None => {
+                        let which = format!("{} of {person}", reaction.emoji);
+                        self.work
+                            .report
+                            .leave_out(LeftOutKind::UnknownPerson, which);
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn files(&mut self, message: &ForeignMessage) -> Result<Vec<eddyline_model::files::NewFile>> {
+        let mut kept = Vec::new();
+        for file in &message.files {
+            kept.extend(self.file(file)?);
+        }
+        Ok(kept)
+    }
+
+    fn file(&mut self, file: &ForeignFile) -> Result<Option<eddyline_model::files::NewFile>> {
+        let entry = file
+            .entry
+            .as_deref()
+            .filter(|entry| self.entries.contains(entry));
+        let Some(entry) = entry else {
+            let which = file.url.clone().unwrap_or_else(|| file.name.clone());
+            self.work.report.leave_out(LeftOutKind::MissingFile, which);
+            return Ok(None);
+        };
+        self.work.report.files += 1;
+        if self.work.target.is_dry_run {
+            return Ok(Some(file::unread(&file.name)));
+        }
+        let entries = &mut *self.entries;
+        let uploads = &mut self.work.uploads;
+        let (name, kind) = (&file.name, &file.content_type);
+        let kept = uploads.keep(entry, name, kind, super::zip_file::MAX_FILE, || {
+            entries.open(entry)
+        });
+        match kept {
+            Ok(kept) => {
+                self.work.report.file_bytes += kept.object.size.unsigned_abs();
+                Ok(Some(kept))
+            }
+            // What strangers packed may be broken; a full disk is for the operator.
+            Err(Error::Zip(_) | Error::Files(eddyline_files::Error::TooLarge)) => {
+                self.damaged(file)
+            }
+            Err(Error::Io(error)) if is_of_data(&error) => self.damaged(file),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn damaged(&mut self, file: &ForeignFile) -> Result<Option<eddyline_model::files::NewFile>> {
+        self.work.report.files -= 1;
+        self.work
+            .report
+            .leave_out(LeftOutKind::DamagedFile, file.name.clone());
+        Ok(None)
+    }
+
+    fn flush_if_full(&mut self, room: &mut OpenRoom, more: usize) -> Result<()> {
+        match room.batch.len() + more > MESSAGES {
+            true => self.flush(room),
+            false => Ok(()),
+        }
+    }
+
+    fn flush(&mut self, room: &mut OpenRoom) -> Result<()> {
+        let Some(id) = room.room.filter(|_| !room.batch.is_empty()) else {
+            return Ok(());
+        };
+        let batch = Arc::new(std::mem::take(&mut room.batch));
+        let waiting = std::mem::take(&mut room.waiting);
+        let mut base = MessageId(0);
+        if !self.work.target.is_dry_run {
+            let (origin, own) = (self.work.origin.clone(), batch.clone());
+            base = self.work.write(move |tx| {
+                tx.rooms().lock(id)?;
+                tx.imports().append_messages(&origin, id, &own)
+            })?;
+        }
+        self.work.uploads.note_taken();
+        for (_, place, _) in batch.iter() {
+            if let ImportedPlace::AnswersNew(place) = place {
+                room.answered.insert(base.0 + place.0);
+            }
+        }
+        let placed = waiting
+            .into_iter()
+            .map(|(foreign, place)| (foreign, base.0 + place));
+        room.numbers.extend(placed);
+        self.work
+            .note_progress(&self.foreign.rooms[room.place].name);
+        Ok(())
+    }
+
+    /// Ends a room: counts its threads, and shows it to its members.
+    fn close(&mut self) -> Result<()> {
+        let Some(mut room) = self.room.take() else {
+            return Ok(());
+        };
+        self.flush(&mut room)?;
+        let Some(id) = room.room.filter(|_| !self.work.target.is_dry_run) else {
+            return Ok(());
+        };
+        let mut answered: Vec<MessageId> = room.answered.iter().copied().map(MessageId).collect();
+        answered.sort_unstable();
+        for part in answered.chunks(MESSAGES) {
+            let part = part.to_vec();
+            self.work
+                .write(move |tx| tx.imports().update_threads(id, &part))?;
+        }
+        let foreign = &self.foreign.rooms[room.place];
+        let members: Vec<UserId> = foreign
+            .members
+            .iter()
+            .filter_map(|person| {
+                let known = self.people.get(person)?;
+                // A conversation has all who have an account.
+                known
+                    .user
+                    .filter(|_| known.is_member || room.pair.is_some())
+            })
+            .collect();
+        let mut former: Vec<(UserId, String, String)> = Vec::new();
+        let gone = self.people.values().filter(|known| {
+            known
+                .user
+                .is_some_and(|user| room.authors.contains(&user) && !members.contains(&user))
+        });
+        if room.pair.is_none() {
+            former.extend(gone.filter_map(|known| {
+                Some((known.user?, known.names.0.clone(), known.names.1.clone()))
+            }));
+        }
+        let (pair, before, is_new, last_at) = (room.pair, room.before, room.is_new, room.last_at);
+        let foreign = foreign.clone();
+        self.work.write(move |tx| {
+            tx.rooms().lock(id)?;
+            if let Some(at) = last_at {
+                tx.imports().set_last_message_at(id, at)?;
+            }
+            show(tx, id, &members, before, pair.is_none())?;
+            tx.imports().insert_former(id, &former)?;
+            if pair.is_none() {
+                tx.rooms().advance_access(id)?;
+                if is_new {
+                    describe_flow(tx, id, &foreign)?;
+                }
+                tx.record_event(Control::FlowChange { room: id });
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What is said in one message here.
+struct Said {
+    event: MessageKind,
+    content: String,
+    file: Option<eddyline_model::files::NewFile>,
+    author: Option<UserId>,
+    reactions: Vec<(String, UserId)>,
+}
+
+/// Whether an error is one of what was packed, rather than of the system.
+fn is_of_data(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(
+        error.kind(),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::UnexpectedEof
+    )
+}
+
+/// Makes members of users, who have read everything. Those who are members already have read it if
+/// they had read all before.
+fn show(
+    tx: &mut Tx<'_>,
+    room: RoomId,
+    users: &[UserId],
+    before: i64,
+    is_flow: bool,
+) -> StoreResult<()> {
+    let end = tx
+        .rooms()
+        .find_last_message_id(room)?
+        .unwrap_or(MessageId(0));
+    let mut members = Vec::with_capacity(users.len());
+    for user in users {
+        let known = tx.members().find(room, *user)?;
+        let read = |marker: MessageId| if marker.0 >= before { end } else { marker };
+        members.push(match &known {
+            Some(known) => ImportedMember {
+                user: *user,
+                open: known.open,
+                blocked: known.blocked,
+                read_up_to: read(known.read_up_to),
+                inbox_read_up_to: read(known.inbox_read_up_to),
+            },
+            None => ImportedMember {
+                user: *user,
+                open: is_flow,
+                blocked: false,
+                read_up_to: end,
+                inbox_read_up_to: end,
+            },
+        });
+        if known.is_none() && is_flow {
+            let user = *user;
+            tx.record_event(Control::FlowAdd { room, user });
+        }
+    }
+    tx.imports().upsert_members(room, &members)
+}
+
+fn describe_flow(tx: &mut Tx<'_>, room: RoomId, foreign: &Room) -> StoreResult<()> {
+    let Some(found) = tx.flows().find(room)? else {
+        return Ok(());
+    };
+    let description = foreign.description.as_deref().map(texts::without_nul);
+    tx.flows().update(&Flow {
+        description: description.filter(|text| !text.trim().is_empty()),
+        access_mode: match foreign.kind {
+            RoomKind::Open => AccessMode::Organization,
+            _ => AccessMode::Invitation,
+        },
+        disabled: foreign.is_archived,
+        ..found
+    })
+}
+
+/// Makes a flow, and says whether its name in URLs had to be another.
+fn make_flow(
+    tx: &mut Tx<'_>,
+    organization: eddyline_model::OrganizationId,
+    name: &str,
+    foreign: &Room,
+    creator: Option<UserId>,
+) -> StoreResult<(RoomId, bool)> {
+    tx.organizations().lock(organization)?;
+    let random = eddyline_random::hex::<4>();
+    let (mut free, mut is_renamed) = (String::new(), false);
+    for candidate in parameterized_candidates(name, &random) {
+        if tx
+            .flows()
+            .find_room_by_name(organization, &candidate)?
+            .is_none()
+        {
+            free = candidate;
+            break;
+        }
+        is_renamed = true;
+    }
+    let created_at = foreign.created_at.map_or(tx.now(), texts::time);
+    let room = tx.flows().insert(&NewFlowRow {
+        id: FlowId(uuid::Uuid::new_v4().to_string()),
+        organization,
+        name: name.to_owned(),
+        parameterized_name: free,
+        creator,
+        join_secret: eddyline_random::hex::<20>(),
+        created_at,
+    })?;
+    Ok((room, is_renamed))
+}

@@ -1,0 +1,134 @@
+//! `eddyline import`: the archive of an organization of Eddyline, Slack or Mattermost, into an
+//! organization here.
+
+use std::fmt::{self, Display};
+
+use eddyline_import::{ImportReport, ImportTarget, import};
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
+use eddyline_storage::Store;
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::Import;
+use crate::config::Settings;
+use crate::output::{self, ProgressLine, Reporter};
+use crate::signals::StopSignals;
+use crate::{CommandError, admin, backup, serve};
+
+/// Imports the archive.
+pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), CommandError> {
+    admin::check_place(&settings).await?;
+    let stop = StopSignals::catch()?;
+    let reporter = Reporter::new(command.json, false);
+    let store = serve::open_current_store(&settings).await?;
+    let work = async {
+        let target = ImportTarget {
+            store: store.clone(),
+            files: backup::place_for_files(&settings)?,
+            organization: command.org.clone(),
+            invites: command.invite,
+            is_dry_run: command.dry_run,
+        };
+        let progress = reporter.clone();
+        let format = command.format.map(Into::into);
+        let work = import(target, command.archive.clone(), format, move |now| {
+            progress.report(ProgressLine::Messages {
+                room: &now.room,
+                messages: now.messages,
+            });
+        });
+        let archive = command.archive.display();
+        let done = work.await.map_err(|error| format!("{archive}: {error}"));
+        if !command.dry_run {
+            note(&store, &command.org, done.as_ref().ok()).await?;
+        }
+        Ok::<_, CommandError>(done?)
+    };
+    let done = backup::until_stopped(stop, Box::pin(work)).await;
+    store.close().await;
+    let answer = ImportAnswer {
+        archive: command.archive.display().to_string(),
+        organization: command.org,
+        dry_run: command.dry_run,
+        report: done??,
+    };
+    reporter.end(&answer)?;
+    Ok(())
+}
+
+/// Records in the audit log that an archive was imported, or a part of one that was not imported
+/// whole.
+async fn note(
+    store: &Store,
+    organization: &str,
+    report: Option<&ImportReport>,
+) -> Result<(), CommandError> {
+    let detail = match report {
+        Some(report) => json!({"messages": report.messages, "people": report.new_people}),
+        None => json!({"complete": false}),
+    };
+    let name = organization.to_owned();
+    let work = store.write(move |tx| {
+        // A failed import may not have made it.
+        let Some(found) = tx.organizations().find_id_by_name(&name)? else {
+            return Ok(());
+        };
+        let entry = AuditEntry::new(AuditAction::DataImport, Some(found));
+        tx.audit().insert(&entry.by(actor::OPERATOR).with(&detail))
+    });
+    work.await?;
+    Ok(())
+}
+
+/// An archive was imported.
+#[derive(Serialize)]
+struct ImportAnswer {
+    archive: String,
+    organization: String,
+    dry_run: bool,
+    #[serde(flatten)]
+    report: ImportReport,
+}
+
+impl Display for ImportAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let report = &self.report;
+        match self.dry_run {
+            true => writeln!(f, "Would import {}, and has written nothing", self.archive)?,
+            false => writeln!(f, "Imported {}", self.archive)?,
+        }
+        writeln!(f, "  Into:          organization {}", self.organization)?;
+        let invited = match report.invited {
+            0 => String::new(),
+            count => format!(", {count} of them invited"),
+        };
+        writeln!(
+            f,
+            "  People:        {} known, {} new{invited}",
+            report.known_people, report.new_people
+        )?;
+        writeln!(f, "  Flows:         {}", report.flows)?;
+        writeln!(f, "  Conversations: {}", report.conversations)?;
+        let known = match report.known_messages {
+            0 => String::new(),
+            count => format!(", and {count} that were here already"),
+        };
+        writeln!(f, "  Messages:      {}{known}", report.messages)?;
+        writeln!(f, "  Reactions:     {}", report.reactions)?;
+        let size = output::size(report.file_bytes);
+        write!(f, "  Files:         {} ({size})", report.files)?;
+        if !report.left_out.is_empty() {
+            write!(f, "\nLeft out or changed:")?;
+        }
+        for left_out in &report.left_out {
+            write!(
+                f,
+                "\n  {} {}\n    first: {}",
+                left_out.count,
+                left_out.kind.what(),
+                left_out.first.escape_debug()
+            )?;
+        }
+        Ok(())
+    }
+}
