@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use eddyline_model::messages::Message;
-use eddyline_model::retention::RetentionPeriod;
+use eddyline_model::retention::{RetentionPeriod, RoomUnderHold};
 use eddyline_model::{MessageId, RoomId};
 use eddyline_storage::{Result as StoreResult, Tx};
 use prometheus_client::metrics::counter::Counter;
@@ -129,16 +129,20 @@ impl Retention {
     /// [`Error::unavailable`](crate::Error::unavailable).
     pub async fn apply(&self) -> Result<AppliedRetention> {
         let store = self.core.store();
-        let (rules, flows) = store
+        let (rules, flows, imported) = store
             .read(|reader| {
                 let rules = reader.retention().list_rules()?;
-                Ok((rules, reader.retention().list_flows()?))
+                let flows = reader.retention().list_flows()?;
+                Ok((rules, flows, reader.imports().list_rooms()?))
             })
             .await?;
         let mut applied = AppliedRetention::default();
         for (room, organization) in flows {
             let period = rules.of_flow(room, organization);
-            applied.add(self.apply_to(room, period).await?);
+            applied.add(
+                self.apply_to(room, period, !imported.contains(&room))
+                    .await?,
+            );
         }
         let period = rules.of_private();
         if period == RetentionPeriod::Forever {
@@ -152,15 +156,23 @@ impl Retention {
             let Some(last) = page.last() else { break };
             after = *last;
             for room in page {
-                applied.add(self.apply_to(room, period).await?);
+                applied.add(
+                    self.apply_to(room, period, !imported.contains(&room))
+                        .await?,
+                );
             }
         }
         Ok(applied)
     }
 
-    /// Deletes what has expired in a room. The oldest have the lowest numbers, so the first page
-    /// without an expired one is the last that is read.
-    async fn apply_to(&self, room: RoomId, period: RetentionPeriod) -> Result<AppliedRetention> {
+    /// Deletes what has expired in a room. Where the oldest have the lowest numbers, the first page
+    /// without an expired one is the last that is read; an import puts old ones behind newer ones.
+    async fn apply_to(
+        &self,
+        room: RoomId,
+        period: RetentionPeriod,
+        is_in_order: bool,
+    ) -> Result<AppliedRetention> {
         let mut applied = AppliedRetention::default();
         if period == RetentionPeriod::Forever {
             return Ok(applied);
@@ -179,27 +191,22 @@ impl Retention {
                 .iter()
                 .filter(|message| period.has_expired(message.sent, now));
             let expired: Vec<MessageId> = expired.map(|message| message.id).collect();
-            if expired.is_empty() {
+            if expired.is_empty() && is_in_order {
                 break;
             }
             for batch in expired.chunks(BATCH) {
-                applied.add(self.delete_batch(room, period, batch.to_vec()).await?);
+                applied.add(self.delete_batch(room, batch.to_vec()).await?);
             }
         }
         Ok(applied)
     }
 
-    async fn delete_batch(
-        &self,
-        room: RoomId,
-        period: RetentionPeriod,
-        batch: Vec<MessageId>,
-    ) -> Result<AppliedRetention> {
+    async fn delete_batch(&self, room: RoomId, batch: Vec<MessageId>) -> Result<AppliedRetention> {
         let (applied, _) = self
             .core
             .store()
             .write(NoCaller::Process, move |tx| {
-                delete_expired(tx, room, period, &batch)
+                delete_expired(tx, room, &batch)
             })
             .await?;
         self.deleted.inc_by(applied.deleted);
@@ -207,17 +214,22 @@ impl Retention {
     }
 }
 
+/// Deletes of these messages those that have expired by the rules and holds of now.
 fn delete_expired(
     tx: &mut Tx<'_>,
     room: RoomId,
-    period: RetentionPeriod,
     batch: &[MessageId],
 ) -> StoreResult<AppliedRetention> {
     let mut applied = AppliedRetention::default();
     tx.rooms().lock(room)?;
+    let rules = tx.retention().list_rules()?;
     let holds = tx.retention().find_holds()?;
     let Some(place) = tx.retention().find_room(room)? else {
         return Ok(applied);
+    };
+    let period = match &place {
+        RoomUnderHold::Flow(room, organization) => rules.of_flow(*room, *organization),
+        RoomUnderHold::Private(..) => rules.of_private(),
     };
     let now = tx.now();
     for id in batch {

@@ -29,6 +29,11 @@ pub enum Error {
         /// How many are needed.
         people: i64,
     },
+    /// The files of the organization would take more room than they may.
+    #[error(
+        "the files of the organization would take more than max_file_bytes_per_organization; raise it"
+    )]
+    NoRoomForFiles,
     /// What the store says.
     #[error(transparent)]
     Store(#[from] eddyline_storage::Error),

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use eddyline_model::UserId;
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::log::Control;
 use eddyline_model::mail::Purpose;
 use eddyline_model::names::{Email, nick_key};
 use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
 use eddyline_model::users::User;
+use eddyline_model::{OrganizationId, UserId};
 use eddyline_storage::{ImportOrigin, NewMail, NewUser, Reader, Result as StoreResult, Tx};
 
 use crate::target::ImportWork;
@@ -258,6 +259,18 @@ fn make(
     made.ok_or(eddyline_storage::Error::Corrupt("an account that was made"))
 }
 
+/// Whether conversations of a user may be written: of a member of the organization, and of a user
+/// without any. Others talk in organizations that the archive has nothing to do with.
+pub(crate) fn may_converse(
+    tx: &mut Tx<'_>,
+    organization: OrganizationId,
+    user: UserId,
+) -> StoreResult<bool> {
+    let memberships = tx.organization_members().list_of_user(user)?;
+    let mut within = memberships.iter().map(|of| of.organization);
+    Ok(memberships.is_empty() || within.any(|of| of == organization))
+}
+
 /// Makes a user a member of the organization, if nothing speaks against it.
 fn enter(
     tx: &mut Tx<'_>,
@@ -298,6 +311,8 @@ fn enter(
     };
     let now = tx.now();
     tx.organization_members().insert(membership, &key, now)?;
+    let entry = AuditEntry::new(AuditAction::MemberAdd, Some(organization)).by(actor::OPERATOR);
+    tx.audit().insert(&entry.about(user.id))?;
     tx.record_event(Control::UserEdit { user: user.id });
     tx.record_event(Control::OrganizationChange);
     Ok(None)

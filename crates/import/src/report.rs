@@ -18,6 +18,8 @@ pub enum LeftOutKind {
     TakenName,
     NotSaid,
     LongText,
+    CutText,
+    TooManyFiles,
     MissingParent,
     MissingFile,
     DamagedFile,
@@ -53,7 +55,9 @@ impl LeftOutKind {
             }
             Self::TakenName => "names that were taken; the number behind them is new",
             Self::NotSaid => "messages that nobody said, such as topics that were set",
-            Self::LongText => "messages whose text was too long and was cut",
+            Self::LongText => "messages whose text was too long for one; they became several",
+            Self::CutText => "messages whose text was cut after a hundred messages",
+            Self::TooManyFiles => "files behind the hundredth of a message",
             Self::MissingParent => {
                 "answers to messages that the archive does not have; they stand alone"
             }

@@ -17,6 +17,8 @@ pub struct ImportTarget {
     pub files: Files,
     /// The name in URLs of the organization.
     pub organization: String,
+    /// How many bytes the files of an organization may have.
+    pub max_file_bytes: u64,
     /// Whether people who get an account are mailed a link to choose a password.
     pub invites: bool,
     /// Whether nothing is written, and the report says what would be.
@@ -39,10 +41,18 @@ impl<'p> ImportWork<'p> {
         source: &str,
         organization: OrganizationId,
         progress: &'p mut (dyn FnMut(ImportProgress) + Send),
-    ) -> Self {
+    ) -> Result<Self> {
         let runtime = Handle::current();
-        Self {
-            uploads: Uploads::new(target.store.clone(), target.files.clone(), runtime.clone()),
+        let used = target.store.read(move |reader| {
+            let mut files = reader.files();
+            files.count_bytes_of_organization(organization)
+        });
+        let left = target
+            .max_file_bytes
+            .saturating_sub(runtime.block_on(used)?);
+        let (store, files) = (target.store.clone(), target.files.clone());
+        Ok(Self {
+            uploads: Uploads::new(store, files, runtime.clone(), left),
             origin: ImportOrigin {
                 organization,
                 source: source.to_owned(),
@@ -51,7 +61,7 @@ impl<'p> ImportWork<'p> {
             runtime,
             report: ImportReport::default(),
             progress,
-        }
+        })
     }
 
     /// Writes in one transaction, between those of others.

@@ -73,12 +73,12 @@ pub(crate) fn file_name(text: &str) -> String {
     }
 }
 
-/// A text cut to what a message may say; whether something was cut.
-pub(crate) fn cut(text: String) -> (String, bool) {
-    match text.char_indices().nth(MAX_TEXT_CHARS) {
-        None => (text, false),
-        Some((end, _)) => (text[..end].to_owned(), true),
-    }
+/// Where the first part of a text ends that one message may say, in bytes.
+pub(crate) fn end_of_part(text: &str) -> usize {
+    let mut places = text.char_indices();
+    places
+        .nth(MAX_TEXT_CHARS)
+        .map_or(text.len(), |(end, _)| end)
 }
 
 /// A tag that can be kept.

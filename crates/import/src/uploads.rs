@@ -9,8 +9,8 @@ use eddyline_model::files::{Dimensions, FileId, NewFile, NewObject};
 use eddyline_storage::Store;
 use tokio::runtime::Handle;
 
-use crate::Result;
 use crate::texts;
+use crate::{Error, Result};
 
 /// How many bytes are read at once.
 const CHUNK: usize = 64 * 1024;
@@ -32,18 +32,22 @@ pub(crate) struct Uploads {
     node: String,
     /// Keys that no message has yet.
     pending: Vec<String>,
+    /// How many bytes further files may have.
+    left: u64,
     /// What was found of files, by a name that the archive has for their bytes.
     known: HashMap<String, NewFile>,
 }
 
 impl Uploads {
-    pub(crate) fn new(store: Store, files: Files, runtime: Handle) -> Self {
+    /// Uploads of so many bytes at most.
+    pub(crate) fn new(store: Store, files: Files, runtime: Handle, left: u64) -> Self {
         Self {
             store,
             files,
             runtime,
             node: format!("import-{}", eddyline_random::hex::<8>()),
             pending: Vec::new(),
+            left,
             known: HashMap::new(),
         }
     }
@@ -59,7 +63,13 @@ impl Uploads {
         bytes: impl FnOnce() -> Result<Box<dyn Read + 'b>>,
     ) -> Result<NewFile> {
         if !self.known.contains_key(same) {
-            let file = self.upload(bytes()?, limit)?;
+            let file = match self.upload(bytes()?, limit.min(self.left)) {
+                Err(Error::Files(eddyline_files::Error::TooLarge)) if self.left < limit => {
+                    return Err(Error::NoRoomForFiles);
+                }
+                uploaded => uploaded?,
+            };
+            self.left = self.left.saturating_sub(file.object.size.unsigned_abs());
             self.known.insert(same.to_owned(), file);
         }
         let mut file = self

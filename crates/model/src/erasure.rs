@@ -74,17 +74,21 @@ pub fn of_message(message: &Message, user: UserId, names: &[String]) -> MessageE
     }
 }
 
-/// Whether a JSON document has one of these names as a text of its own, in whatever case.
+/// Whether the description of what happened has one of these names as a text of its own or in a list
+/// with commas, in whatever case.
 fn names_person(content: &str, names: &[String]) -> bool {
     let Ok(document) = serde_json::from_str::<Value>(content) else {
         return false;
     };
-    let mut left = vec![&document];
+    let is_name = |text: &str| {
+        let text = text.trim().to_lowercase();
+        names.iter().any(|name| name.to_lowercase() == text)
+    };
+    let mut left: Vec<&Value> = document.get("description").into_iter().collect();
     while let Some(value) = left.pop() {
         match value {
             Value::String(text) => {
-                let text = text.to_lowercase();
-                if names.iter().any(|name| name.to_lowercase() == text) {
+                if is_name(text) || text.split(',').any(is_name) {
                     return true;
                 }
             }
@@ -163,12 +167,16 @@ mod tests {
             r#"{"type":"add_people","description":"eve"}"#,
             r#"{"type":"invite","description":{"email":"Eve@example.org"}}"#,
             r#"{"type":"x","description":["ben",{"nick":"Eve"}]}"#,
+            r#"{"type":"add_people","description":"ben,eve"}"#,
+            r#"{"type":"invite","description":{"email":"ben@example.org,eve@example.org"}}"#,
         ] {
             assert_eq!(of(content), MessageErasure::Remove, "{content}");
         }
         for content in [
             r#"{"type":"join","description":"evelyn"}"#,
             r#"{"eve":1}"#,
+            r#"{"type":"eve","description":"ben"}"#,
+            r#"{"type":"invite","description":{"email":"ben@example.org, steve@example.org"}}"#,
             "eve",
         ] {
             assert_eq!(of(content), MessageErasure::Keep, "{content}");

@@ -7,7 +7,7 @@ use eddyline_import::{ImportReport, ImportTarget, import};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_storage::Store;
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::Import;
 use crate::config::Settings;
@@ -26,6 +26,7 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
             store: store.clone(),
             files: backup::place_for_files(&settings)?,
             organization: command.org.clone(),
+            max_file_bytes: settings.max_file_bytes_per_organization,
             invites: command.invite,
             is_dry_run: command.dry_run,
         };
@@ -38,9 +39,18 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
             });
         });
         let archive = command.archive.display();
+        if !command.dry_run {
+            note(&store, &command.org, &json!({"state": "begun"})).await?;
+        }
         let done = work.await.map_err(|error| format!("{archive}: {error}"));
         if !command.dry_run {
-            note(&store, &command.org, done.as_ref().ok()).await?;
+            let detail = match &done {
+                Ok(report) => {
+                    json!({"state": "ended", "messages": report.messages, "people": report.new_people})
+                }
+                Err(_) => json!({"state": "failed"}),
+            };
+            note(&store, &command.org, &detail).await?;
         }
         Ok::<_, CommandError>(done?)
     };
@@ -56,20 +66,12 @@ pub(crate) async fn run(settings: Settings, command: Import) -> Result<(), Comma
     Ok(())
 }
 
-/// Records in the audit log that an archive was imported, or a part of one that was not imported
-/// whole.
-async fn note(
-    store: &Store,
-    organization: &str,
-    report: Option<&ImportReport>,
-) -> Result<(), CommandError> {
-    let detail = match report {
-        Some(report) => json!({"messages": report.messages, "people": report.new_people}),
-        None => json!({"complete": false}),
-    };
-    let name = organization.to_owned();
+/// Records in the audit log that an import began, and how it ended: one that is stopped ends
+/// without a record.
+async fn note(store: &Store, organization: &str, detail: &Value) -> Result<(), CommandError> {
+    let (name, detail) = (organization.to_owned(), detail.clone());
     let work = store.write(move |tx| {
-        // A failed import may not have made it.
+        // The import makes it, which is recorded, or fails before.
         let Some(found) = tx.organizations().find_id_by_name(&name)? else {
             return Ok(());
         };

@@ -206,7 +206,8 @@ impl Audit<'_, Tx<'_>> {
     }
 
     /// Removes what records say of a user beyond the number: details of what was done to them, and
-    /// the addresses that they acted from. For a user who is erased.
+    /// the addresses that they acted from, also before they had shown who they are. For a user who is
+    /// erased.
     pub fn clear_user(c: &mut Connection, user: UserId) -> Result<()> {
         diesel::update(audit::table.filter(audit::user_id.eq(user.0)))
             .set((
@@ -214,7 +215,12 @@ impl Audit<'_, Tx<'_>> {
                 audit::target_name.eq(None::<String>),
             ))
             .execute(c)?;
-        let own = audit::table.filter(audit::actor.eq(actor::user(user)));
+        let refused = audit::user_id
+            .assume_not_null()
+            .eq(user.0)
+            .and(audit::actor.eq(actor::UNKNOWN));
+        let own = audit::actor.eq(actor::user(user)).or(refused);
+        let own = audit::table.filter(own);
         diesel::update(own)
             .set(audit::address.eq(None::<String>))
             .execute(c)?;

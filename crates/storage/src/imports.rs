@@ -1,7 +1,7 @@
 //! What only imports write: messages with their numbers and times, without entries in the log, and
 //! which records of an archive are here already.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use diesel::prelude::*;
 use eddyline_model::files::NewFile;
@@ -149,10 +149,25 @@ impl<C: Access> Imports<'_, C> {
         Ok(rows.into_iter().collect())
     }
 
-    /// The highest number that a message of a room has.
-    pub fn find_highest_message(c: &mut Connection, room: RoomId) -> Result<MessageId> {
+    /// The rooms that imports have written into.
+    pub fn list_rooms(c: &mut Connection) -> Result<BTreeSet<RoomId>> {
+        let (kind, _) = ImportedKind::Room.columns();
+        let rooms = imported_records::table
+            .filter(imported_records::kind.eq(kind))
+            .select(imported_records::local_id)
+            .load::<i64>(c)?;
+        Ok(rooms.into_iter().map(RoomId).collect())
+    }
+
+    /// The highest number that a message of a room has, of those up to `end`.
+    pub fn find_highest_message(
+        c: &mut Connection,
+        room: RoomId,
+        end: MessageId,
+    ) -> Result<MessageId> {
         let highest = messages::table
             .filter(messages::room_id.eq(room.0))
+            .filter(messages::id.le(end.0))
             .select(diesel::dsl::max(messages::id))
             .get_result::<Option<i64>>(c)?;
         Ok(MessageId(highest.unwrap_or_default()))
@@ -506,7 +521,7 @@ impl Imports<'_, Tx<'_>> {
     ///
     /// # Errors
     ///
-    /// [`Error::Refused`](crate::Error::Refused) when the room is not there or has too many messages.
+    /// [`Error::Refused`] when the room is not there or has too many messages.
     pub fn append_messages(
         &mut self,
         origin: &ImportOrigin,

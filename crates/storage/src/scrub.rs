@@ -126,6 +126,7 @@ const TABLES: &[(&str, bool)] = &[
     ("mail_records", true),
     ("links", false),
     ("sessions", false),
+    ("settings", false),
     ("api_tokens", false),
     ("push_subscriptions", true),
     ("audit", false),

@@ -45,6 +45,12 @@ impl Settings<'_, Tx<'_>> {
             .get_result(c)?)
     }
 
+    /// Deletes a value.
+    pub fn delete(c: &mut Connection, name: &str) -> Result<()> {
+        diesel::delete(settings::table.find(name)).execute(c)?;
+        Ok(())
+    }
+
     /// Replaces a value, unless another process has done so since it was read. Says whether it did.
     pub fn set_unchanged(
         c: &mut Connection,

@@ -19,6 +19,7 @@ use eddyline_model::users::User;
 use eddyline_model::{MessageId, OrganizationId, RoomId, UserId};
 use eddyline_storage::{PersonalNames, Result as StoreResult, Tx};
 use serde::Deserialize;
+use serde_json::json;
 
 use super::OPERATOR;
 use super::retention::refuse_held;
@@ -51,8 +52,19 @@ pub struct ErasedUser {
 struct Person {
     id: UserId,
     known: PersonalNames,
-    /// Addresses, nicks and full names.
-    names: Vec<String>,
+    /// The flows in which the person is or was: elsewhere others have the same nick or name.
+    rooms: BTreeSet<RoomId>,
+}
+
+impl Person {
+    /// By what a message of the server in this room names the person.
+    fn names_in(&self, room: RoomId) -> Vec<String> {
+        let names = match self.rooms.contains(&room) {
+            true => &self.known.names[..],
+            false => &[],
+        };
+        self.known.addresses.iter().chain(names).cloned().collect()
+    }
 }
 
 impl Operator {
@@ -113,15 +125,16 @@ impl Operator {
                 }
                 let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
                 refuse_held(tx, id)?;
-                let known = tx.users().find_personal_names(id)?;
-                note_erasure(tx, &organizations, &user)?;
+                let (known, is_begun) = keep_names(tx, id)?;
+                if !is_begun {
+                    note_erasure(tx, &organizations, &user)?;
+                }
+                let (rooms, _) = tx.retention().list_rooms_ever(id)?;
                 offboard(tx, &organizations, &user, OPERATOR, Leaving::Silent)?;
                 tx.users().set_active(id, false)?;
                 end_access(tx, id)?;
                 end_address_claims(tx, id)?;
-                let names = known.addresses.iter().chain(&known.names).cloned();
-                let names = names.chain([user.email]).collect();
-                Ok(Person { id, known, names })
+                Ok(Person { id, known, rooms })
             })
             .await?;
         self.core.wait_until_applied(event).await;
@@ -148,10 +161,18 @@ impl Operator {
             .core
             .transaction(NoCaller::Operator, move |tx| {
                 tx.rooms().lock(room)?;
+                // A hold may have been placed since the last batch, or be on a flow of others.
+                refuse_held(tx, person.id)?;
+                let holds = tx.retention().find_holds()?;
+                let Some(place) = tx.retention().find_room(room)? else {
+                    return Ok(0);
+                };
                 let mut erased = 0;
                 for id in &batch {
                     let found = tx.messages().find_of_any_kind(room, MessageId(*id))?;
-                    if let Some(message) = found {
+                    if let Some(message) = found
+                        && holds.covering(&place, message.author.user).is_none()
+                    {
                         erased += u64::from(erase_message(tx, &message, &person)?);
                     }
                 }
@@ -175,6 +196,7 @@ impl Operator {
                 let erased = ErasedProfile::of(*id);
                 tx.users().clear_person(*id, known, &erased, &avatar)?;
                 tx.audit().clear_user(*id)?;
+                tx.settings().delete(&begun_erasure(*id))?;
                 tx.record_event(Control::UserEdit { user: *id });
                 Ok(())
             })
@@ -198,10 +220,37 @@ fn note_erasure(tx: &mut Tx<'_>, organizations: &[OrganizationId], user: &User) 
     note_in(tx, organizations.iter().copied(), &entry.about(user.id))
 }
 
+/// The setting with everything that a person was known by, from the beginning of an erasure to its
+/// end: what is deleted at the beginning is still to be looked for when another call goes on.
+fn begun_erasure(user: UserId) -> String {
+    format!("erasure:{user}")
+}
+
+/// Keeps what a person is known by until the erasure ends. Gives it, with whether an earlier call has
+/// begun the erasure.
+fn keep_names(tx: &mut Tx<'_>, user: UserId) -> TxResult<(PersonalNames, bool)> {
+    let account = tx.users().find(user)?.ok_or_else(Error::not_found)?;
+    let mut known = tx.users().find_personal_names(user)?;
+    known.addresses.push(account.email.to_lowercase());
+    let name = begun_erasure(user);
+    let kept = json!([known.addresses, known.names]).to_string();
+    let is_begun = tx.settings().find(&name)?.is_some();
+    let kept = tx.settings().insert_or_find(&name, kept.as_bytes())?;
+    if let Ok((addresses, names)) = serde_json::from_slice::<(Vec<String>, Vec<String>)>(&kept) {
+        known.addresses.extend(addresses);
+        known.names.extend(names);
+    }
+    for list in [&mut known.addresses, &mut known.names] {
+        list.sort();
+        list.dedup();
+    }
+    Ok((known, is_begun))
+}
+
 /// Erases what a message has of a person. Says whether that was anything that others could read.
 fn erase_message(tx: &mut Tx<'_>, message: &Message, person: &Person) -> TxResult<bool> {
     let (room, id) = (message.room, message.id);
-    match erasure::of_message(message, person.id, &person.names) {
+    match erasure::of_message(message, person.id, &person.names_in(room)) {
         MessageErasure::Keep => return Ok(false),
         MessageErasure::Truncate => {
             truncate(tx, message.author.user, message)?;

@@ -70,8 +70,8 @@ pub struct HeldItem {
 }
 
 impl Operator {
-    /// Sets how long messages are kept, or with `None` deletes the rule. Servers apply it within a
-    /// minute.
+    /// Sets how long messages are kept, or with `None` deletes the rule. Servers apply it
+    /// within the next hour.
     ///
     /// # Errors
     ///

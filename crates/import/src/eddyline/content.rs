@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use eddyline_archive::{MessageRecord, PersonNumber};
+use eddyline_archive::PersonNumber;
 use eddyline_model::UserId;
 use eddyline_model::messages::MessageKind;
 use serde::Deserialize;
@@ -15,7 +15,9 @@ use crate::texts;
 
 /// The beginnings of tags behind which a user stands.
 const TAGS_OF_USERS: [&str; 3] = [":user:", ":unread:", ":highlight:"];
-/// How the addresses of files begin in bodies.
+/// How the addresses of files begin.
+const PATH: &str = "/files/";
+/// How they begin in bodies.
 const FILES: &str = "=\"/files/";
 /// The same as a reference, which cleaning leaves as it is.
 const REFERENCES: &str = "=\"cid:/files/";
@@ -42,8 +44,8 @@ fn tag(users: &Users, tag: &str) -> String {
 }
 
 /// The content of a message; `None` when it is none of such an event.
-pub(super) fn content(users: &Users, event: MessageKind, record: &MessageRecord) -> Option<String> {
-    let raw = record.content.get();
+pub(super) fn content(users: &Users, event: MessageKind, content: &RawValue) -> Option<String> {
+    let raw = content.get();
     match event {
         event if event.has_text() => {
             let text: String = serde_json::from_str(raw).ok()?;
@@ -51,13 +53,31 @@ pub(super) fn content(users: &Users, event: MessageKind, record: &MessageRecord)
         }
         MessageKind::TagChange => tag_change(users, raw),
         MessageKind::Action => action(users, raw),
-        MessageKind::Activity | MessageKind::Discussion | MessageKind::Mail => {
-            document(event, &record.content)
-        }
-        _ => serde_json::from_str::<Value>(raw)
-            .ok()
-            .map(|_| raw.to_owned()),
+        MessageKind::File if !is_of_file(raw) => None,
+        _ => document(event, content),
     }
+}
+
+/// Whether a content names a file of this server, as that of a message with a file does.
+fn is_of_file(raw: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Path {
+        path: String,
+    }
+    serde_json::from_str::<Path>(raw).is_ok_and(|file| file.path.starts_with(PATH))
+}
+
+/// An id of a file in the archive and the one that the file has here, both of 32 hexadecimal digits.
+pub(super) type RenamedFile = (String, String);
+
+/// The content with the addresses of files that have another id here.
+pub(super) fn with_ids(content: &RawValue, ids: &[RenamedFile]) -> Option<Box<RawValue>> {
+    let renamed = ids
+        .iter()
+        .fold(content.get().to_owned(), |text, (old, new)| {
+            text.replace(&format!("{PATH}{old}"), &format!("{PATH}{new}"))
+        });
+    RawValue::from_string(renamed).ok()
 }
 
 fn tag_change(users: &Users, raw: &str) -> Option<String> {
@@ -98,7 +118,7 @@ fn action(users: &Users, raw: &str) -> Option<String> {
     serde_json::to_string(&read).ok()
 }
 
-/// A document of the inbox, as it is unless its HTML is not clean.
+/// A document, as it is unless its HTML or its addresses are not clean.
 pub(super) fn document(event: MessageKind, raw: &RawValue) -> Option<String> {
     let mut value: Value = serde_json::from_str(raw.get()).ok()?;
     match clean(event, None, None, &mut value) {
@@ -194,6 +214,29 @@ mod tests {
         }
         let mail = cleaned(MessageKind::Mail, r#"{"content":"<svg onload=x></svg>m"}"#);
         assert!(!mail.contains("onload"), "{mail}");
+    }
+
+    #[test]
+    fn ids_of_files_change_in_addresses_only() {
+        let old = "0123456789abcdef0123456789abcdef";
+        let new = "f".repeat(32);
+        let json = format!(r#"{{"path":"/files/{old}/a.txt","said":"{old}"}}"#);
+        let raw = RawValue::from_string(json).unwrap();
+        let renamed = with_ids(&raw, &[(old.to_owned(), new.clone())]).unwrap();
+        let expected = format!(r#"{{"path":"/files/{new}/a.txt","said":"{old}"}}"#);
+        assert_eq!(renamed.get(), expected);
+    }
+
+    #[test]
+    fn a_file_is_one_of_this_server() {
+        let of = |path: &str| {
+            let raw = RawValue::from_string(format!(r#"{{"path":"{path}"}}"#)).unwrap();
+            content(&Users::new(), MessageKind::File, &raw)
+        };
+        assert!(of("/files/0a/a.txt").is_some());
+        for path in ["javascript:x", "https://example.org/", "//example.org/a"] {
+            assert_eq!(of(path), None, "{path}");
+        }
     }
 
     #[test]

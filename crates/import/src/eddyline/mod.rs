@@ -51,9 +51,9 @@ pub(crate) fn import(
         // Of a dry run, into an organization that would be made.
         None => (OrganizationId(0), true),
     };
-    let mut work = ImportWork::new(target, SOURCE, id, progress);
+    let mut work = ImportWork::new(target, SOURCE, id, progress)?;
     let own = OwnArchive { reader, record };
-    let users = own.people(&mut work)?;
+    let users = own.people(&mut work, is_new)?;
     if !work.target.is_dry_run
         && let Some(record) = &own.record
     {
@@ -108,13 +108,13 @@ struct OwnArchive {
 }
 
 impl OwnArchive {
-    fn people(&self, work: &mut ImportWork<'_>) -> Result<Users> {
+    fn people(&self, work: &mut ImportWork<'_>, is_new: bool) -> Result<Users> {
         let mut records: Vec<PersonRecord> = Vec::new();
         self.reader.each_record(paths::PEOPLE, |person| {
             records.push(person);
             Ok::<_, Error>(())
         })?;
-        let members = self.members()?;
+        let members = self.members(is_new)?;
         let people: Vec<Person> = records
             .iter()
             .map(|record| person(record, members.get(&record.number).copied()))
@@ -130,10 +130,11 @@ impl OwnArchive {
         Ok(users)
     }
 
-    /// Who is to belong to the organization.
-    fn members(&self) -> Result<std::collections::HashMap<u32, OrganizationRole>> {
+    /// Who is to belong to the organization. An archive names the administrators of an organization
+    /// that is made for it, and none of one that is there.
+    fn members(&self, is_new: bool) -> Result<std::collections::HashMap<u32, OrganizationRole>> {
         if let Some(record) = &self.record {
-            let role = |is_administrator| match is_administrator {
+            let role = |is_administrator: bool| match is_administrator && is_new {
                 true => OrganizationRole::Administrator,
                 false => OrganizationRole::Member,
             };

@@ -1,6 +1,7 @@
 //! The organization of an archive.
 
 use eddyline_archive::OrganizationRecord;
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_model::names::{GroupName, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
 use eddyline_model::{OrganizationId, UserId};
@@ -36,6 +37,8 @@ pub(super) fn make(
         let id = tx
             .organizations()
             .insert(&name, &wanted, limit, created_at)?;
+        let entry = AuditEntry::new(AuditAction::OrganizationCreate, Some(id));
+        tx.audit().insert(&entry.by(actor::OPERATOR))?;
         let origin = origin(id);
         let begun = [("begun".to_owned(), id.0)];
         tx.imports()

@@ -21,9 +21,9 @@ use eddyline_storage::{
 };
 
 use super::OwnArchive;
-use super::content::{self, Users};
+use super::content::{self, RenamedFile, Users};
 use crate::target::ImportWork;
-use crate::{Error, LeftOutKind, Result, texts};
+use crate::{Error, LeftOutKind, Result, people, texts};
 
 /// How many messages one transaction writes at most, and how many bytes of text.
 const MESSAGES: usize = 250;
@@ -35,6 +35,8 @@ const MAX_FLOW_ID: usize = 64;
 /// The largest text that is taken: no server has written a larger one.
 const MAX_CONTENT: usize = 4 << 20;
 const MAX_SHORT: usize = 500;
+/// The most files of a message: no server has taken more.
+const MAX_FILES: usize = 1_000;
 
 /// What is known of a room before its messages.
 struct RoomPlan {
@@ -141,7 +143,7 @@ fn count_room(work: &mut ImportWork<'_>, plan: &RoomPlan) {
 }
 
 /// Makes a room whose numbers up to the last of the archive are left to it; `None` when there is
-/// such a room already.
+/// such a room already, or a conversation would be one between users of other organizations.
 fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Result<Option<RoomId>> {
     let (origin, last, foreign_id) = (work.origin.clone(), plan.last, plan.foreign_id.clone());
     let (flow, pair) = (plan.flow.clone(), plan.users);
@@ -152,6 +154,12 @@ fn make_room(work: &mut ImportWork<'_>, plan: &RoomPlan, users: &Users) -> Resul
         let room = match (&flow, pair) {
             (Some(flow), _) => make_flow(tx, origin.organization, flow, creator)?,
             (None, Some((one, other))) => {
+                let organization = origin.organization;
+                if !people::may_converse(tx, organization, one)?
+                    || !people::may_converse(tx, organization, other)?
+                {
+                    return Ok(None);
+                }
                 let found = tx.rooms().find_private(one, other)?;
                 let is_used = match &found {
                     Some(found) => tx.rooms().find_last_message_id(found.id)?,
@@ -267,10 +275,9 @@ impl<'w, 'p> RoomImport<'w, 'p> {
 
     fn run(mut self) -> Result<()> {
         let (room, end) = (self.room, self.plan.last);
-        self.done = self.work.read(move |reader| {
-            let highest = reader.imports().find_highest_message(room)?;
-            Ok(highest.min(end))
-        })?;
+        self.done = self
+            .work
+            .read(move |reader| reader.imports().find_highest_message(room, end))?;
         let threads: Vec<ThreadRecord> = self.read_threads()?;
         self.messages()?;
         let sources = self.sources()?;
@@ -310,11 +317,16 @@ impl<'w, 'p> RoomImport<'w, 'p> {
     fn message(&mut self, record: &MessageRecord) -> Result<()> {
         let (id, end) = (MessageId(record.id), self.plan.last);
         let event = MessageKind::parse(&record.event);
-        let content = event.and_then(|event| content::content(self.users, event, record));
-        let (Some(event), Some(content)) = (event, content) else {
+        let content = event.and_then(|event| content::content(self.users, event, &record.content));
+        let (Some(event), Some(mut content)) = (event, content) else {
             return self.leave_out(record.id);
         };
-        if id <= self.last || id > end || content.len() > MAX_CONTENT {
+        if id <= self.last
+            || id > end
+            || content.len() > MAX_CONTENT
+            || record.files.len() > MAX_FILES
+            || !self.is_of_the_two(record)
+        {
             return self.leave_out(record.id);
         }
         self.last = id;
@@ -334,7 +346,13 @@ impl<'w, 'p> RoomImport<'w, 'p> {
         };
         let person =
             |number: Option<u32>| number.and_then(|number| self.users.get(&number).copied());
-        let mut message = Message {
+        let (files, renamed) = self.files(record)?;
+        if !renamed.is_empty() {
+            let own = content::with_ids(&record.content, &renamed);
+            let own = own.and_then(|own| content::content(self.users, event, &own));
+            content = own.unwrap_or(content);
+        }
+        let message = Message {
             room: self.room,
             id,
             event,
@@ -356,17 +374,6 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             content,
         };
         let reactions = self.reactions(record);
-        let mut files = Vec::with_capacity(record.files.len());
-        for file in &record.files {
-            let Some(kept) = self.file(file)? else {
-                continue;
-            };
-            if kept.id.0 != file.id && !file.id.is_empty() {
-                // The content names the address of the file.
-                message.content = message.content.replace(&file.id, &kept.id.0);
-            }
-            files.push(kept);
-        }
         self.work.report.messages += 1;
         self.work.report.reactions += reactions.len() as u64;
         self.work.report.files += files.len() as u64;
@@ -378,6 +385,32 @@ impl<'w, 'p> RoomImport<'w, 'p> {
             reactions,
         });
         Ok(())
+    }
+
+    /// Whether a message of a conversation is of one of its two users, and to one of them.
+    fn is_of_the_two(&self, record: &MessageRecord) -> bool {
+        let Some((one, other)) = self.plan.users else {
+            return true;
+        };
+        [record.author, record.to].iter().flatten().all(|number| {
+            let user = self.users.get(number);
+            user.is_some_and(|user| *user == one || *user == other)
+        })
+    }
+
+    /// The files of a message, with the ids of those that have another one here.
+    fn files(&mut self, record: &MessageRecord) -> Result<(Vec<NewFile>, Vec<RenamedFile>)> {
+        let (mut files, mut renamed) = (Vec::with_capacity(record.files.len()), Vec::new());
+        for file in &record.files {
+            let Some(kept) = self.file(file)? else {
+                continue;
+            };
+            if kept.id.0 != file.id && eddyline_random::is_hex(&file.id, 32) {
+                renamed.push((file.id.clone(), kept.id.0.clone()));
+            }
+            files.push(kept);
+        }
+        Ok((files, renamed))
     }
 
     fn leave_out(&mut self, id: i64) -> Result<()> {

@@ -19,10 +19,13 @@ use super::entries::Entries;
 use super::{Foreign, ForeignFile, ForeignMessage, MENTION, Room, RoomKind, Spool, file};
 use crate::people::BroughtIn;
 use crate::target::ImportWork;
-use crate::{Error, LeftOutKind, Result, texts};
+use crate::{Error, LeftOutKind, Result, people, texts};
 
 /// How many messages one transaction writes, and how many threads it counts anew.
 const MESSAGES: usize = 250;
+/// Into how many messages the text of one of the archive is cut at most, and how many files it has:
+/// what it comes to is written in one transaction.
+const MAX_PARTS: usize = 100;
 
 /// Brings people, rooms and messages in.
 pub(crate) fn load(
@@ -152,7 +155,7 @@ impl Loading<'_, '_> {
             _ if !is_possible => None,
             Some(room) => Some(room),
             None if self.work.target.is_dry_run => Some(RoomId(0)),
-            None => Some(self.make(foreign, pair)?),
+            None => self.make(foreign, pair)?,
         };
         let (mut numbers, mut before) = (HashMap::new(), 0);
         if let Some(room) = room {
@@ -201,7 +204,9 @@ impl Loading<'_, '_> {
         nicks
     }
 
-    fn make(&mut self, foreign: &Room, pair: Option<(UserId, UserId)>) -> Result<RoomId> {
+    /// Makes a room, or takes the conversation that there is. `None` for one between users of other
+    /// organizations.
+    fn make(&mut self, foreign: &Room, pair: Option<(UserId, UserId)>) -> Result<Option<RoomId>> {
         let creator = foreign.creator.as_ref().and_then(|id| self.user(id));
         let (origin, foreign, own) = (
             self.work.origin.clone(),
@@ -210,24 +215,27 @@ impl Loading<'_, '_> {
         );
         let name = texts::display_name(&foreign.name);
         let shown = name.clone();
-        let (room, is_renamed) = self.work.write(move |tx| {
+        let made = self.work.write(move |tx| {
             let made = match pair {
-                Some((one, other)) => match tx.rooms().find_private(one, other)? {
-                    Some(there) => (there.id, false),
-                    None => (tx.rooms().insert_private(one, other)?, false),
+                Some((one, other)) => match conversation(tx, origin.organization, one, other)? {
+                    Some(room) => (room, false),
+                    None => return Ok(None),
                 },
                 None => make_flow(tx, origin.organization, &name, &foreign, creator)?,
             };
             let records = [(foreign.id.clone(), made.0.0)];
             tx.imports()
                 .insert_records(&origin, ImportedKind::Room, &records)?;
-            Ok(made)
+            Ok(Some(made))
         })?;
+        let Some((room, is_renamed)) = made else {
+            return Ok(None);
+        };
         if is_renamed {
             self.work.report.leave_out(LeftOutKind::TakenName, shown);
         }
         self.known.insert(own, room.0);
-        Ok(room)
+        Ok(Some(room))
     }
 
     /// Takes a message into the batch of its room.
@@ -403,17 +411,19 @@ impl Loading<'_, '_> {
 
     /// The text with what people are called here, in as many parts as it takes.
     fn texts(&mut self, message: &ForeignMessage) -> Vec<String> {
-        let mut rest = texts::without_nul(&self.with_nicks(&message.text));
-        let mut parts = Vec::new();
-        while !rest.trim().is_empty() {
-            let (part, was_cut) = texts::cut(rest.clone());
-            if was_cut && parts.is_empty() {
-                self.work
-                    .report
-                    .leave_out(LeftOutKind::LongText, message.id.clone());
-            }
-            rest.drain(..part.len());
-            parts.push(part);
+        let whole = texts::without_nul(&self.with_nicks(&message.text));
+        let (mut rest, mut parts) = (whole.as_str(), Vec::new());
+        while !rest.trim().is_empty() && parts.len() < MAX_PARTS {
+            let end = texts::end_of_part(rest);
+            parts.push(rest[..end].to_owned());
+            rest = &rest[end..];
+        }
+        if parts.len() > 1 {
+            let kind = match rest.trim().is_empty() {
+                true => LeftOutKind::LongText,
+                false => LeftOutKind::CutText,
+            };
+            self.work.report.leave_out(kind, message.id.clone());
         }
         parts
     }
@@ -470,8 +480,13 @@ impl Loading<'_, '_> {
 
     fn files(&mut self, message: &ForeignMessage) -> Result<Vec<eddyline_model::files::NewFile>> {
         let mut kept = Vec::new();
-        for file in &message.files {
+        for file in message.files.iter().take(MAX_PARTS) {
             kept.extend(self.file(file)?);
+        }
+        for file in message.files.iter().skip(MAX_PARTS) {
+            self.work
+                .report
+                .leave_out(LeftOutKind::TooManyFiles, file.name.clone());
         }
         Ok(kept)
     }
@@ -687,6 +702,31 @@ fn describe_flow(tx: &mut Tx<'_>, room: RoomId, foreign: &Room) -> StoreResult<(
         disabled: foreign.is_archived,
         ..found
     })
+}
+
+/// The conversation of two users. One in which something was said is taken only when both are in the
+/// organization; `None` when it may not be had.
+fn conversation(
+    tx: &mut Tx<'_>,
+    organization: eddyline_model::OrganizationId,
+    one: UserId,
+    other: UserId,
+) -> StoreResult<Option<RoomId>> {
+    if !people::may_converse(tx, organization, one)?
+        || !people::may_converse(tx, organization, other)?
+    {
+        return Ok(None);
+    }
+    let Some(there) = tx.rooms().find_private(one, other)? else {
+        return Ok(Some(tx.rooms().insert_private(one, other)?));
+    };
+    for user in [one, other] {
+        let membership = tx.organization_members().find_user(organization, user)?;
+        if membership.is_none() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(there.id))
 }
 
 /// Makes a flow, and says whether its name in URLs had to be another.

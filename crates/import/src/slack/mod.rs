@@ -46,7 +46,7 @@ pub(crate) fn import(
 ) -> Result<ImportReport> {
     let organization = existing_organization(&target)?;
     let mut zip = ZipFile::open(archive)?;
-    let mut work = ImportWork::new(target, SOURCE, organization, progress);
+    let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
     let mut spool = Spool::new()?;
     let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&mut spool)?;
     load(&mut work, &foreign, spool, &mut zip)?;

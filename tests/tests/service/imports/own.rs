@@ -94,3 +94,31 @@ async fn an_organization_is_the_same_in_another_server_byte_for_byte() {
         other.check();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_archive_makes_no_administrators_of_an_organization_that_is_there() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let (Some(one), Some(other)) = (Site::new(backend, false), Site::new(backend, false))
+        else {
+            continue;
+        };
+        let server = one.serve();
+        let zoe = block_in_place(|| {
+            server.acme();
+            server.administrator("acme", "zoe")
+        });
+        drop(server);
+        let (archive, _) = one.export("one.tar", &["organization", "acme"]);
+        let server = other.serve();
+        block_in_place(|| server.acme());
+        other.import(&archive, &[]);
+        let shown = block_in_place(|| server.admin(&["user", "list", "--org", "acme"]));
+        let users = shown["users"].as_array().unwrap();
+        let found = users
+            .iter()
+            .find(|user| user["email"] == zoe.email.as_str());
+        assert_eq!(found.unwrap()["admin"], false, "{shown:#}");
+        let recorded = block_in_place(|| server.admin(&["audit", "--org", "acme"]));
+        assert!(recorded.to_string().contains("member.add"), "{recorded:#}");
+    }
+}

@@ -181,3 +181,41 @@ async fn a_workspace_comes_with_people_threads_files_and_private_talk() {
         site.check();
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn users_of_another_organization_get_no_conversation() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let Some(site) = Site::new(backend, false) else {
+            continue;
+        };
+        let server = site.serve();
+        block_in_place(|| server.acme());
+        let (one, other) = block_in_place(|| {
+            server.organization("rivals");
+            (server.user("rivals", "xena"), server.user("rivals", "yoko"))
+        });
+        // Who was deactivated does not come into the organization.
+        let users = [("U1", &one), ("U2", &other)].map(|(id, caller)| {
+            let mut user = user(id, "somebody", Some(&caller.email));
+            user["deleted"] = json!(true);
+            user
+        });
+        let dms = json!([{"id": "D1", "created": 1_600_000_000, "members": ["U1", "U2"]}]);
+        let forged = json!([
+            {"type": "message", "user": "U1", "ts": "1600000005.000000", "text": "never said"},
+        ]);
+        let entries = [
+            ("users.json", json!(users)),
+            ("channels.json", json!([])),
+            ("dms.json", dms),
+            ("D1/2020-09-13.json", forged),
+        ];
+        let entries = entries.map(|(name, text)| (name, text.to_string().into_bytes()));
+        let report = site.import(&pack(&site, "forged.zip", &entries), &[]);
+        assert_eq!(report["messages"], 0, "{report:#}");
+        assert_eq!(report["left_out"][0]["kind"], "conversation");
+        let path = format!("/private/{}/messages", other.id);
+        assert_eq!(said(&one, &path).await, [Json::Null; 0]);
+        site.check();
+    }
+}
