@@ -1,7 +1,9 @@
 //! Erasing a person: their words, names and files are nowhere any more, and everything else stays.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 use eddyline_client::{Json, Method, StreamRequest};
 use eddyline_tests::{Acme, Backend, Caller, Listener, Server};
@@ -253,8 +255,47 @@ async fn listeners_hear_that_messages_are_gone() {
     assert_eq!(removed["content"]["message"], file["id"]);
 }
 
+/// More than a process erases before it is killed.
+const MANY: usize = 800;
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_erasure_goes_on_where_it_was_interrupted() {
+    for backend in [Backend::Sqlite, Backend::Postgres] {
+        let Some(site) = Site::new(backend, false) else {
+            continue;
+        };
+        let server = site.serve();
+        let Acme { ada, ben } = block_in_place(|| server.acme());
+        ben.flood(MAIN, MANY, |number| format!("word {number}"))
+            .await;
+        let arguments = ["erase", "--yes", "--json", "--email", &ben.email];
+        let mut process = site.admin_command(&arguments);
+        let mut process = process.stdout(Stdio::piped()).spawn().unwrap();
+        block_in_place(|| {
+            let mut first = String::new();
+            let stdout = process.stdout.take().unwrap();
+            BufReader::new(stdout).read_line(&mut first).unwrap();
+            assert!(first.contains("messages"), "{first}");
+            process.kill().unwrap();
+            process.wait().unwrap();
+        });
+        let path = format!("{MESSAGES}?search=word&limit=1");
+        assert_ne!(ada.get(&path).await, json!([]), "it was not interrupted");
+        let rest = site.erase(&ben);
+        assert!(rest["messages"].as_u64().unwrap() > 0, "{rest}");
+        assert_eq!(ada.get(&path).await, json!([]));
+        let records = ["audit", "--org", "acme", "--action", "user.erase"];
+        let records = block_in_place(|| server.admin(&records));
+        assert_eq!(
+            records["records"].as_array().map(Vec::len),
+            Some(1),
+            "{records}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_erasure_can_be_repeated() {
     let Some(site) = Site::new(Backend::Sqlite, false) else {
         return;
     };

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use eddyline_testing::browser::Browser;
-use eddyline_tests::{Acme, Server, on_both_databases};
+use eddyline_tests::{Acme, Server, on_sqlite};
 use tokio::time::sleep;
 
 use super::network::{chat_at_a_cable, has_stayed, shown, stored};
 use super::{MAIN, complaints, sees, shows, write};
 
-on_both_databases![
+on_sqlite![
     a_stream_that_falls_silent_is_opened_anew,
     a_network_that_falls_silent_is_told_and_left_behind,
     a_message_on_a_connection_that_fell_silent_is_sent_on_another,
