@@ -4,8 +4,10 @@
 //! pages of its file, in its write-ahead log and in the segments of the index of words, PostgreSQL
 //! in its tables, its indexes and its statistics.
 
+#[cfg(feature = "sqlite")]
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "postgres")]
 use diesel::connection::SimpleConnection as _;
 
 use crate::connect::{Connection, Location, connect_as_is};
