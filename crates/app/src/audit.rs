@@ -1,5 +1,5 @@
-//! Keeping records in the audit log, and reading them. Who acts, through which application and from where, is known
-//! to each transaction; use cases say what was done to whom.
+//! Writing records of the audit log, and reading them. Each transaction knows the actor, the application
+//! and the address; use cases give the action and its target.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -122,7 +122,7 @@ impl Retention {
     }
 
     /// Deletes all messages that have expired, with their files, but for those that a legal hold
-    /// keeps. Streams are told of each.
+    /// keeps. Streams get a `message-delete` for each.
     ///
     /// # Errors
     ///

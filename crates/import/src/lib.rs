@@ -40,7 +40,7 @@ pub struct ImportProgress {
 }
 
 /// Imports an archive while servers use the database. Others write between its transactions, each of
-/// which is small. Imported messages are in no stream, and nobody is notified of them.
+/// which is small. Imported messages are in no stream and cause no notifications.
 ///
 /// What an import has written when it ends early stays; the next one of the same archive goes on
 /// from there. An archive that was imported already adds nothing.

@@ -166,12 +166,12 @@ fn resolve(
     let Some(email) = email(person) else {
         return Ok((without_account(person), None));
     };
-    // Held, so that nobody else takes a nick that is found free.
+    // Locked, so that a nick that is found free stays free.
     tx.organizations().lock(origin.organization)?;
     let account = tx.users().find_account_by_email(&email.key())?;
     let is_new = account.is_none();
     let user = match account {
-        // Somebody else may have entered the address.
+        // The address may have been entered by another person.
         Some(account)
             if !account.user.email_proved && !was_made_here(tx, origin, &account.user, person)? =>
         {
@@ -271,7 +271,7 @@ pub(crate) fn may_converse(
     Ok(memberships.is_empty() || within.any(|of| of == organization))
 }
 
-/// Makes a user a member of the organization, if nothing speaks against it.
+/// Makes a user a member of the organization, unless the user was removed or the nick is taken.
 fn enter(
     tx: &mut Tx<'_>,
     origin: &ImportOrigin,

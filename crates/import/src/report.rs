@@ -45,7 +45,7 @@ impl LeftOutKind {
                 "people who were removed from the organization, or kept out of it; they stay out"
             }
             Self::Conversation => {
-                "messages of private conversations with somebody who has no account here"
+                "messages of private conversations with people who have no account here"
             }
             Self::GroupConversation => {
                 "conversations of several people, which became flows of those people"
@@ -54,7 +54,7 @@ impl LeftOutKind {
                 "flows and conversations that are here already and were left as they are"
             }
             Self::TakenName => "names that were taken; the number behind them is new",
-            Self::NotSaid => "messages that nobody said, such as topics that were set",
+            Self::NotSaid => "messages of the system, such as topics that were set",
             Self::LongText => "messages whose text was too long for one; they became several",
             Self::CutText => "messages whose text was cut after a hundred messages",
             Self::TooManyFiles => "files behind the hundredth of a message",

@@ -16,7 +16,7 @@ use crate::{Error, Result};
 const CHUNK: usize = 64 * 1024;
 /// How many bytes of memory a thumbnail may take while it is made.
 const MAX_PICTURE_MEMORY: u64 = 128 << 20;
-/// For how long nobody takes an upload for one that was given up, in milliseconds: this process
+/// For how long an upload does not count as given up, in milliseconds: this process
 /// shows no sign of life as servers do.
 const KEPT_MILLIS: i64 = 3_600_000;
 /// The types that the first bytes of a picture tell. Whatever is called so and is not, is something

@@ -42,7 +42,7 @@ pub enum MessageErasure {
     /// It stays as an empty place, as after its author has deleted it, so that answers have
     /// something to answer.
     Truncate,
-    /// It goes, and streams are told.
+    /// It is deleted, and streams get a `message-delete`.
     Remove,
     /// It goes without a word: a notice, which lists do not show.
     Discard,

@@ -12,7 +12,7 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 /// For how long messages are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetentionPeriod {
-    /// Until somebody deletes them.
+    /// Until they are deleted by hand.
     Forever,
     /// So many days after they were sent.
     Days(u32),

@@ -455,7 +455,7 @@ impl Imports<'_, Tx<'_>> {
     }
 
     /// Adds messages of one room under their numbers, which were claimed and are free. The log gets
-    /// no entries, so that streams do not show them and nobody is notified of them.
+    /// no entries, so that streams do not show them and they cause no notifications.
     ///
     /// # Errors
     ///

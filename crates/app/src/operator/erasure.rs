@@ -74,7 +74,7 @@ impl Operator {
     /// [`Files::remove_deleted`](crate::Files::remove_deleted) and
     /// [`Store::scrub`](eddyline_storage::Store::scrub).
     ///
-    /// `progress` is told how many messages have been erased. The same call goes on with an erasure
+    /// `progress` gets the number of messages that have been erased. The same call goes on with an erasure
     /// that was interrupted; of an erased user it erases what has come since, which is nothing.
     ///
     /// # Errors

@@ -652,7 +652,7 @@ fn make_source(
 }
 
 /// The application of this name in the organization. One that is made stands for the application
-/// that was: without a secret and redirect URIs nobody can use it.
+/// that was: without a secret and redirect URIs it cannot be used.
 fn application(
     tx: &mut Tx<'_>,
     organization: eddyline_model::OrganizationId,

@@ -47,7 +47,7 @@ pub(crate) fn load(
         entries,
         room: None,
     };
-    // A flow in which nothing was said is a flow.
+    // Flows without messages are made as well.
     let mut opened = HashSet::new();
     spool.each(|place, message| {
         opened.insert(place);
@@ -369,7 +369,7 @@ impl Loading<'_, '_> {
             _ => tags::Extracted::default(),
         };
         let mut tags = extracted.tags;
-        // What was said long ago is not news to anybody.
+        // Old messages are not unread for anyone.
         tags.retain(|tag| tags::parse_unread(tag).is_none());
         if said.file.is_some() && room.pair.is_none() {
             tags.push(tags::FILE.to_owned());
@@ -704,7 +704,7 @@ fn describe_flow(tx: &mut Tx<'_>, room: RoomId, foreign: &Room) -> StoreResult<(
     })
 }
 
-/// The conversation of two users. One in which something was said is taken only when both are in the
+/// The conversation of two users. One that has messages is taken only when both are in the
 /// organization; `None` when it may not be had.
 fn conversation(
     tx: &mut Tx<'_>,

@@ -18,7 +18,7 @@ struct Waiting {
     size: u32,
 }
 
-/// Messages in a file without a name, which nobody else reads.
+/// Messages in a temporary file without a name.
 pub(crate) struct Spool {
     file: BufWriter<File>,
     offset: u64,

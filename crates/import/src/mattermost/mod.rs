@@ -284,7 +284,7 @@ impl<'r> Reading<'r> {
         Ok(())
     }
 
-    /// Takes a message, and gives its id; `None` for what nobody said.
+    /// Takes a message, and gives its id; `None` for messages of the system.
     fn message(&mut self, room: usize, post: Post, root: Option<&str>) -> Result<Option<String>> {
         let kind = post.kind.as_deref().unwrap_or_default();
         if kind.starts_with("system_") {

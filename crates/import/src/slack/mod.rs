@@ -27,7 +27,7 @@ const SOURCE: &str = "slack";
 /// The entry that every export has.
 pub(crate) const USERS: &str = "users.json";
 
-/// What somebody said. All other kinds tell of the channel: who joined, or what its topic is.
+/// A message of a user. All other kinds are of the system: who joined, or what the topic is.
 const SAID: &[&str] = &[
     "bot_message",
     "file_comment",

@@ -131,7 +131,7 @@ pub(super) struct FileRecord {
 }
 
 impl FileRecord {
-    /// Whether somebody deleted it in Slack.
+    /// Whether it was deleted in Slack.
     pub(super) fn is_gone(&self) -> bool {
         self.mode.as_deref() == Some("tombstone")
     }

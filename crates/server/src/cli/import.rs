@@ -14,7 +14,7 @@ Examples:
   eddyline import slack.zip --org acme --invite        Mail newcomers a link to choose a password
 
 People are found by their addresses, and get an account without a password where there is none.
-Nobody is notified of what is imported. Importing an archive once more adds only what is new in it.";
+Imports cause no notifications. Importing an archive once more adds only what is new in it.";
 
 /// `eddyline import`
 #[derive(Args)]

@@ -49,7 +49,7 @@ pub(crate) struct PeriodArgs {
     /// Days after which a message is deleted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_RETENTION_DAYS)))]
     pub(crate) days: Option<u32>,
-    /// Keep messages until somebody deletes them
+    /// Keep messages until they are deleted by hand
     #[arg(long)]
     pub(crate) forever: bool,
 }

@@ -1,4 +1,4 @@
-//! For whom a transaction writes, as its records in the audit log name them.
+//! The author of a transaction, as its records in the audit log name it.
 
 use eddyline_model::audit::{AuditAuthor, actor};
 

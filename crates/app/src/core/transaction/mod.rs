@@ -77,7 +77,7 @@ impl NoCaller {
 }
 
 impl NoCaller {
-    /// Who acts, as records of the audit log name them, as long as the use case knows nobody.
+    /// The actor in records of the audit log, unless the use case sets another.
     fn author(self) -> AuditAuthor {
         author::unnamed(match self {
             Self::Operator => audit_actor::OPERATOR,
