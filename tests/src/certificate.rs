@@ -45,11 +45,16 @@ impl Certificate {
     pub fn trusting(&self) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(self.0.cert.der().clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth()
+        client_config(roots)
     }
+}
+
+/// A client that trusts these authorities.
+pub(crate) fn client_config(roots: RootCertStore) -> ClientConfig {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth()
 }

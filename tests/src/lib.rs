@@ -7,6 +7,7 @@
 // These are tests: what fails here shall end the test.
 #![allow(clippy::unwrap_used, reason = "a panic fails the test")]
 
+mod authority;
 mod backends;
 mod binary;
 mod caller;
@@ -32,6 +33,7 @@ pub mod snippets;
 mod tenant;
 mod web;
 
+pub use authority::{CertificateAuthority, certificate_shown};
 pub use backends::{run, run_plain};
 pub use binary::eddyline;
 pub use caller::{Caller, PASSWORD};

@@ -2,6 +2,7 @@
 
 mod eddyline;
 mod error;
+mod flowdock;
 mod foreign;
 mod mattermost;
 mod people;
@@ -28,6 +29,8 @@ pub enum ArchiveFormat {
     Slack,
     /// A bulk export of Mattermost: a zip file, or JSON lines.
     Mattermost,
+    /// An archive of flows of Flowdock, a zip file.
+    Flowdock,
 }
 
 /// How far an import is.
@@ -63,6 +66,7 @@ pub async fn import(
             ArchiveFormat::Eddyline => eddyline::import(target, &archive, &mut progress),
             ArchiveFormat::Slack => slack::import(target, &archive, &mut progress),
             ArchiveFormat::Mattermost => mattermost::import(target, &archive, &mut progress),
+            ArchiveFormat::Flowdock => flowdock::import(target, &archive, &mut progress),
         }
     });
     match work.await {
@@ -98,8 +102,11 @@ pub fn detect(archive: &Path) -> Result<ArchiveFormat> {
         if names.iter().any(|name| name.ends_with(mattermost::LINES)) {
             return Ok(ArchiveFormat::Mattermost);
         }
-        let text = "the zip file is neither an export of Slack, which has users.json and channels.json, nor one \
-                    of Mattermost, which has a file that ends with .jsonl";
+        if has(flowdock::MESSAGES) {
+            return Ok(ArchiveFormat::Flowdock);
+        }
+        let text = "the zip file is no export of Slack, which has users.json and channels.json, of Mattermost, which \
+                    has a file that ends with .jsonl, or of Flowdock, which has messages.json";
         return Err(Error::Unfit(text.to_owned()));
     }
     match start.trim_ascii_start().first() {

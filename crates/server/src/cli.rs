@@ -110,7 +110,7 @@ pub(crate) enum Command {
     /// Look whether an export is as it was written, without a server
     #[command(after_help = export::VERIFY_EXAMPLES)]
     Verify(Verify),
-    /// Bring in an archive of Eddyline, Slack or Mattermost; also while the server runs
+    /// Bring in an archive of Eddyline, Flowdock, Slack or Mattermost; also while the server runs
     #[command(after_help = import::EXAMPLES)]
     Import(Import),
     /// Move everything into another database, of either kind; while the server runs

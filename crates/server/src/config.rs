@@ -261,6 +261,9 @@ fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
     };
     needs("tls_cert", "tls_key");
     needs("tls_key", "tls_cert");
+    for key in ["acme_directory", "acme_contact", "acme_ca"] {
+        needs(key, "acme_domain");
+    }
     needs("smtp_host", "mail_from");
     needs("smtp_user", "smtp_password");
     needs("smtp_password", "smtp_user");
@@ -293,6 +296,14 @@ fn contradictions(layers: &Layers, settings: &Settings) -> Vec<ConfigError> {
         "backup_s3_allow_http",
     ] {
         needs(key, "backup_s3_access_key");
+    }
+    if let Some(origin) = layers.origin("acme_domain")
+        && settings.tls_cert.is_some()
+    {
+        wrong.push(ConfigError::Wrong {
+            origin: origin.clone(),
+            problem: "tls_cert names a certificate already; give only one of them".to_owned(),
+        });
     }
     if settings.listen == settings.stream_listen && settings.listen.port() != 0 {
         let origin = layers.origin("stream_listen").or(layers.origin("listen"));
@@ -336,7 +347,12 @@ impl Settings {
             .unwrap_or_else(|| DatabaseUrl::in_directory(&self.data_dir))
     }
 
-    /// The certificate and its key, when the server is to speak HTTPS.
+    /// Whether the listeners speak HTTPS.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.tls().is_some() || !self.acme_domain.is_empty()
+    }
+
+    /// The files of the certificate and its key, if there are any.
     pub(crate) fn tls(&self) -> Option<TlsFiles<'_>> {
         Some(TlsFiles {
             cert: self.tls_cert.as_deref()?,

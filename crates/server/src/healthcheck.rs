@@ -26,7 +26,7 @@ const READY: &str = "/readyz";
 pub(crate) async fn run(settings: &Settings, url: Option<Uri>) -> Result<(), CommandError> {
     let question = match url {
         Some(url) => Question::of(&url)?,
-        None => Question::configured(settings.listen, settings.tls().is_some()),
+        None => Question::configured(settings.listen, settings.speaks_tls()),
     };
     let asked = tokio::time::timeout(PATIENCE, question.ask()).await;
     match asked.map_err(|_| format!("{} does not answer", question.authority))?? {

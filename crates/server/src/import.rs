@@ -1,4 +1,4 @@
-//! `eddyline import`: the archive of an organization of Eddyline, Slack or Mattermost, into an
+//! `eddyline import`: the archive of an organization of Eddyline, Flowdock, Slack or Mattermost, into an
 //! organization here.
 
 use std::fmt::{self, Display};

@@ -34,6 +34,7 @@ mod service_manager;
 mod signals;
 mod sockets;
 mod status;
+mod tls;
 mod verify;
 
 use std::env::vars_os;

@@ -13,6 +13,7 @@ use tokio::net::TcpListener;
 use crate::CommandError;
 use crate::archives::BackupMetrics;
 use crate::sockets::{PassedSockets, SocketUse};
+use crate::tls::ServerCertificate;
 
 /// What each name begins with.
 const PREFIX: &str = "eddyline";
@@ -49,12 +50,13 @@ impl MetricsListener {
         self.address
     }
 
-    /// A server of what is counted of an application, of its requests and of its backups.
+    /// A server of what is counted of an application, of its requests, its backups and its certificate.
     pub(crate) fn serve(
         self,
         app: &App,
         requests: &RequestMetrics,
         backups: &BackupMetrics,
+        certificate: &ServerCertificate,
     ) -> Server {
         let mut registry = Registry::with_prefix(PREFIX);
         let build = Build {
@@ -64,6 +66,7 @@ impl MetricsListener {
         requests.register(&mut registry);
         app.register_metrics(&mut registry);
         backups.register(&mut registry);
+        certificate.register(&mut registry);
         let limits = Limits {
             connections: CONNECTIONS,
             ..Limits::default()

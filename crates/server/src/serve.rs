@@ -8,7 +8,7 @@ use eddyline_app::{
     Addresses, App, AuditConfig, Background, Config, FilesConfig, FlowLimits, InvitationLimits,
     MailQuotas, MailRate, Mailing, OAuthConfig, OutboundConfig, Profile, SignInLimits,
 };
-use eddyline_http::serve::{BodyLimit, Certificates, Limits, Server};
+use eddyline_http::serve::{BodyLimit, Limits, Server};
 use eddyline_http::{RequestMetrics, TrustedProxies};
 use eddyline_model::paths::is_page;
 use eddyline_storage::{Options, Store};
@@ -23,6 +23,7 @@ use crate::owners::check_file;
 use crate::reload::Hangups;
 use crate::signals::StopSignals;
 use crate::sockets::{PassedSockets, SocketUse};
+use crate::tls::ServerCertificate;
 use crate::{files, mail, moved, output, secret_key, service_manager};
 
 /// How often a server tries to use the database to which its data was moved, and how long it waits
@@ -42,14 +43,18 @@ pub(crate) async fn run(
     let json = settings.log_format == LogFormat::Json;
     let mut listeners = ServerListeners::new(&settings, sockets)?;
     let node = Node::start(follow_moves(settings.clone()).await?, &mut listeners, None).await?;
-    let shown = listeners.certificates.clone();
+    let certificate = listeners.certificate.clone();
+    let shown = certificate.files().cloned();
     #[expect(clippy::disallowed_methods, reason = "aborted below")]
     let following = tokio::spawn(hangups.follow(settings.clone(), load, log, shown));
+    #[expect(clippy::disallowed_methods, reason = "aborted below")]
+    let ordering = tokio::spawn(certificate.keep_valid());
     // Scripts wait for this to learn the addresses.
     output::listening(node.addresses(), node.metrics_address, json);
     service_manager::ready();
     let outcome = run_where_data_is(node, &settings, listeners).await;
     following.abort();
+    ordering.abort();
     outcome
 }
 
@@ -122,19 +127,14 @@ async fn follow_moves(settings: Settings) -> Result<Settings, CommandError> {
 /// The sockets and the certificate of a server. They outlive a node.
 pub(crate) struct ServerListeners {
     sockets: PassedSockets,
-    /// The certificate that is shown, which can be replaced.
-    certificates: Option<Certificates>,
+    certificate: ServerCertificate,
 }
 
 impl ServerListeners {
     pub(crate) fn new(settings: &Settings, sockets: PassedSockets) -> Result<Self, CommandError> {
-        let certificates = settings
-            .tls()
-            .map(|files| Certificates::load(files.cert, files.key))
-            .transpose()?;
         Ok(Self {
             sockets,
-            certificates,
+            certificate: ServerCertificate::open(settings)?,
         })
     }
 }
@@ -191,8 +191,8 @@ impl Node {
         let http = http_config(&settings, metrics.is_some());
         let proxies = TrustedProxies::new(settings.trusted_proxy.clone());
         let mut server = Server::new(limits(&settings)).trust(proxies);
-        if let Some(certificates) = &listeners.certificates {
-            server = server.tls(certificates.config());
+        if let Some(config) = listeners.certificate.server_config()? {
+            server = server.tls(config);
         }
         let api_service = eddyline_http::service(app.clone(), &http);
         let stream_service = eddyline_http::stream_service(app.clone(), &http);
@@ -204,7 +204,9 @@ impl Node {
         let counted = counted.unwrap_or_default();
         let metrics = metrics
             .zip(http.metrics.clone())
-            .map(|(listener, requests)| listener.serve(&app, &requests, &counted));
+            .map(|(listener, requests)| {
+                listener.serve(&app, &requests, &counted, &listeners.certificate)
+            });
         mail::tell_about_outbox(&settings)?;
         Ok(Self {
             store,
@@ -419,7 +421,7 @@ pub(crate) fn configured_addresses(settings: &Settings) -> Addresses {
 }
 
 fn addresses(settings: &Settings, api: SocketAddr, stream: SocketAddr) -> Addresses {
-    let scheme = if settings.tls().is_some() {
+    let scheme = if settings.speaks_tls() {
         "https"
     } else {
         "http"

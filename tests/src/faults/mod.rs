@@ -15,7 +15,7 @@ pub use disk::{Disk, FaultyDisk};
 pub use mount::SmallDisk;
 
 /// Says why a test is passed over, written past the test harness.
-fn passed_over(need: &str, why: &str) {
+pub(crate) fn passed_over(need: &str, why: &str) {
     let required = std::env::var("EDDYLINE_TEST_REQUIRE")
         .is_ok_and(|list| list.split(',').any(|name| name.trim() == need));
     assert!(

@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("random", &[]),
     ("auth", &["model", "random"]),
     ("mail", &[]),
+    ("acme", &[]),
     ("scim", &["model"]),
     ("pictures", &[]),
     ("avatars", &["pictures"]),
@@ -57,6 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "server",
         &[
+            "acme",
             "app",
             "archive",
             "auth",

@@ -13,6 +13,7 @@ use zip::write::SimpleFileOptions;
 
 use crate::backup::{Site, last_line};
 
+mod flowdock;
 mod hostile;
 mod mattermost;
 mod own;

@@ -5,6 +5,7 @@
 
 mod access;
 mod accessibility;
+mod acme;
 mod actions;
 mod around;
 mod audit;

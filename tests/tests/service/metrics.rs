@@ -35,7 +35,7 @@ async fn get_as(url: &str, path: &str, accepted: &str) -> (String, String) {
     (answer.head().await, answer.to_end().await)
 }
 
-async fn scrape(server: &Server) -> String {
+pub(crate) async fn scrape(server: &Server) -> String {
     let url = address(server).expect("the server has metrics");
     let accepted = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5";
     let (head, text) = get_as(&url, "/metrics", accepted).await;
@@ -59,7 +59,7 @@ async fn scrape_plain(server: &Server) -> String {
 }
 
 /// The value of a sample. One with an endpoint is 0 until that has answered.
-fn value(text: &str, sample: &str) -> f64 {
+pub(crate) fn value(text: &str, sample: &str) -> f64 {
     let mut lines = text.lines();
     let rest = lines.find_map(|line| line.strip_prefix(sample)?.strip_prefix(' '));
     match rest {

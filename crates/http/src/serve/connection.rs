@@ -74,6 +74,10 @@ pub(super) async fn serve(
     None
 }
 
+/// The protocol of an authority that checks the server's name: the handshake is all that it wants
+/// (RFC 8737, section 3).
+const ACME_CHALLENGE: &[u8] = b"acme-tls/1";
+
 /// Shakes hands where TLS is spoken.
 async fn open(context: &ListenerContext, tcp: TcpStream) -> Option<Socket> {
     let Some(config) = &context.tls else {
@@ -81,6 +85,7 @@ async fn open(context: &ListenerContext, tcp: TcpStream) -> Option<Socket> {
     };
     let handshake = TlsAcceptor::from(Arc::clone(config)).accept(tcp);
     match timeout(context.limits.handshake_time, handshake).await {
+        Ok(Ok(tls)) if tls.get_ref().1.alpn_protocol() == Some(ACME_CHALLENGE) => None,
         Ok(Ok(tls)) => Some(Socket::Tls(Box::new(tls))),
         Ok(Err(error)) => {
             tracing::debug!(%error, "a handshake failed");

@@ -106,7 +106,8 @@ impl Server {
     }
 
     /// Speaks TLS on all listeners. See [`load_tls`]; the configuration must offer no protocol but
-    /// `http/1.1`.
+    /// `http/1.1`, and `acme-tls/1` for an authority that checks the server's name (RFC 8737). Its
+    /// connections end after the handshake.
     #[must_use]
     pub fn tls(mut self, config: Arc<ServerConfig>) -> Self {
         self.tls = Some(config);

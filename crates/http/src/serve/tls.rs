@@ -87,6 +87,14 @@ impl Certificates {
         self.config.clone()
     }
 
+    /// The certificate that is shown, in DER form, without the rest of its chain.
+    #[must_use]
+    pub fn shown(&self) -> CertificateDer<'static> {
+        let current = self.current.0.read();
+        let current = current.unwrap_or_else(PoisonError::into_inner);
+        current.cert[0].clone()
+    }
+
     /// Reads both files again and shows what they hold on connections that come from now on.
     ///
     /// # Errors

@@ -6,6 +6,7 @@
 mod entries;
 mod file;
 pub(crate) mod load;
+mod mentions;
 mod spool;
 mod zip_file;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::entries::Entries;
 pub(crate) use self::load::load;
+pub(crate) use self::mentions::{Mentioned, with_mentions};
 pub(crate) use self::spool::Spool;
 pub(crate) use self::zip_file::ZipFile;
 

@@ -14,7 +14,7 @@ use eddyline_model::organizations::OrganizationRole;
 use self::lines::{Line, each_line};
 use self::records::{Attachment, Post, Record, UserRecord};
 use crate::foreign::{Entries, Foreign, ForeignFile, ForeignMessage, ForeignReaction};
-use crate::foreign::{Room, RoomKind, Spool, ZipFile, load, mention};
+use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, load, with_mentions};
 use crate::people::Person;
 use crate::target::{ImportWork, existing_organization};
 use crate::{Error, ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
@@ -348,32 +348,11 @@ impl<'r> Reading<'r> {
 
     /// The text with mentions of people by what the archive calls them.
     fn text(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(at) = rest.find('@') {
-            let is_word = rest[..at]
-                .chars()
-                .next_back()
-                .is_some_and(char::is_alphanumeric);
-            out.push_str(&rest[..at]);
-            rest = &rest[at + 1..];
-            let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-            let end = rest.find(|c: char| !fits(c)).unwrap_or(rest.len());
-            let name = rest[..end].trim_end_matches('.');
-            match name {
-                "all" | "channel" | "here" if !is_word => out.push_str("@everyone"),
-                known if !is_word && self.usernames.contains(known) => {
-                    out.push_str(&mention(known));
-                }
-                other => {
-                    out.push('@');
-                    out.push_str(other);
-                }
-            }
-            rest = &rest[name.len()..];
-        }
-        out.push_str(rest);
-        out
+        with_mentions(text, |name| match name {
+            "all" | "channel" | "here" => Some(Mentioned::Everyone),
+            known if self.usernames.contains(known) => Some(Mentioned::Person(known.to_owned())),
+            _ => None,
+        })
     }
 }
 

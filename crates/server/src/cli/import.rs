@@ -52,6 +52,8 @@ pub(crate) enum ImportFormat {
     Slack,
     /// A bulk export of Mattermost, a zip file or JSON lines
     Mattermost,
+    /// An archive of flows of Flowdock, a zip file
+    Flowdock,
 }
 
 impl From<ImportFormat> for ArchiveFormat {
@@ -60,6 +62,7 @@ impl From<ImportFormat> for ArchiveFormat {
             ImportFormat::Eddyline => Self::Eddyline,
             ImportFormat::Slack => Self::Slack,
             ImportFormat::Mattermost => Self::Mattermost,
+            ImportFormat::Flowdock => Self::Flowdock,
         }
     }
 }

@@ -8,12 +8,13 @@ use std::num::{NonZeroU16, NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use eddyline_model::names::{Domain, Email};
 use ipnet::IpNet;
 
 use self::layers::Layers;
 use super::lifetimes::{CodeLifetime, Lifetime, LinkLifetime, RecordLifetime, SecretKey, Switch};
 use super::values::{
-    BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, LogDirectives, LogFormat,
+    BackupPlace, BackupRecipient, BaseUrl, Count, DatabaseUrl, HttpsUrl, LogDirectives, LogFormat,
     PathPrefix, Profile, SmtpPassword, SmtpSecurity, StoreSecret, Value,
 };
 use super::{ConfigError, OptionGroup};
@@ -155,6 +156,16 @@ options! {
         tls_cert: Option<PathBuf> = absent("plain HTTP"), "FILE";
         /// Private key of the certificate in PEM form
         tls_key: Option<PathBuf> = absent("plain HTTP"), "FILE";
+        /// Name of the server, for which it orders its certificate by ACME in place of --tls-cert; may
+        /// be given several times
+        acme_domain: Vec<Domain> = absent("none"), "NAME";
+        /// Directory of the authority that certificates are ordered from; an order agrees to the
+        /// authority's terms of service
+        acme_directory: HttpsUrl = value("https://acme-v02.api.letsencrypt.org/directory"), "URL";
+        /// Address to which the authority may write
+        acme_contact: Option<Email> = absent("none"), "ADDRESS";
+        /// PEM file of the certificate authority of the directory, where the system does not trust it
+        acme_ca: Option<PathBuf> = absent("the authorities of the system"), "FILE";
         /// Network of a reverse proxy, such as 10.0.0.0/8, whose Forwarded and X-Forwarded headers
         /// are believed; may be given several times
         trusted_proxy: Vec<IpNet> = absent("none"), "CIDR";

@@ -1,5 +1,6 @@
 use std::fs;
 
+use eddyline_model::names::Domain;
 use tempfile::TempDir;
 
 use super::lifetimes::Switch;
@@ -324,8 +325,53 @@ fn a_certificate_needs_its_key_and_a_key_its_certificate() {
             key: Path::new("key.pem")
         })
     );
+    assert!(both.speaks_tls());
     let key = Machine::new().flag("tls_key", "key.pem");
     assert_eq!(key.refusal(), "--tls-key: tls_cert must be given as well");
+}
+
+#[test]
+fn certificates_are_ordered_for_names_that_an_authority_can_check() {
+    let names = Machine::new()
+        .flag("acme_domain", "Chat.example.org, bücher.example")
+        .flag("acme_contact", "admin@example.org")
+        .settings();
+    let ascii: Vec<_> = names.acme_domain.iter().map(Domain::as_str).collect();
+    assert_eq!(ascii, ["chat.example.org", "xn--bcher-kva.example"]);
+    assert!(names.speaks_tls() && names.tls().is_none());
+    for bad in [
+        "*.example.org",
+        "192.0.2.1",
+        "https://a.example",
+        "a.example,",
+        "",
+    ] {
+        let refusal = Machine::new().flag("acme_domain", bad).refusal();
+        assert!(
+            refusal.contains("is not the name of a host"),
+            "{bad}: {refusal}"
+        );
+    }
+    let http = Machine::new()
+        .flag("acme_domain", "a.example")
+        .flag("acme_directory", "http://ca.example/dir");
+    assert_eq!(
+        http.refusal(),
+        "--acme-directory: \"http://ca.example/dir\" is not an address that begins with https://"
+    );
+    let both = Machine::new()
+        .flag("acme_domain", "a.example")
+        .flag("tls_cert", "cert.pem")
+        .flag("tls_key", "key.pem");
+    assert_eq!(
+        both.refusal(),
+        "--acme-domain: tls_cert names a certificate already; give only one of them"
+    );
+    let lonely = Machine::new().flag("acme_contact", "admin@example.org");
+    assert_eq!(
+        lonely.refusal(),
+        "--acme-contact: acme_domain must be given as well"
+    );
 }
 
 #[test]

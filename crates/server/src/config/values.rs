@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use eddyline_backup::Encryption;
+use eddyline_model::names::{Domain, Email};
 use eddyline_model::paths::is_reserved;
 use ipnet::IpNet;
 use tracing_subscriber::EnvFilter;
@@ -333,6 +334,57 @@ impl Value for BaseUrl {
                 "{text:?} is not an address such as https://chat.example.org"
             ))
         }
+    }
+}
+
+/// An `https` address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HttpsUrl(String);
+
+impl HttpsUrl {
+    /// The address.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Value for HttpsUrl {
+    fn parse(text: &str) -> Result<Self, String> {
+        let valid = text.parse::<http::Uri>().is_ok_and(|url| {
+            url.scheme_str() == Some("https") && url.host().is_some_and(|host| !host.is_empty())
+        });
+        if valid && !text.contains(['@', '#']) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(format!(
+                "{text:?} is not an address that begins with https://"
+            ))
+        }
+    }
+}
+
+impl Value for Vec<Domain> {
+    const LIST: bool = true;
+
+    /// Names for which an authority can check this server: not those of all hosts of a domain, and not
+    /// addresses.
+    fn parse(text: &str) -> Result<Self, String> {
+        let names = text.split(',').map(|name| {
+            let name = name.trim();
+            let domain = name.parse::<Domain>().ok();
+            let is_name = |domain: &Domain| domain.as_str().parse::<IpAddr>().is_err();
+            domain.filter(is_name).ok_or_else(|| {
+                format!("{name:?} is not the name of a host, such as chat.example.org")
+            })
+        });
+        names.collect()
+    }
+}
+
+impl Value for Email {
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse()
+            .map_err(|_| format!("{text:?} is not an e-mail address"))
     }
 }
 

@@ -172,7 +172,7 @@ fn forwarding(settings: &Settings, state: ForwardedState) -> Finding {
     // Somebody else does the TLS.
     let is_https = |url: &str| url.starts_with("https:");
     let base = settings.base_url.as_ref();
-    let is_behind = base.is_some_and(|url| is_https(url.as_str())) && settings.tls().is_none();
+    let is_behind = base.is_some_and(|url| is_https(url.as_str())) && !settings.speaks_tls();
     match state {
         ForwardedState::Believed => Finding::ok(
             CHECK,

@@ -47,7 +47,7 @@ async fn what_is_no_archive_is_refused_with_a_reason() {
         (
             zip("other.zip", &[("a.txt", b"a".to_vec())]),
             to("acme").to_vec(),
-            "neither an export of Slack",
+            "is no export of Slack",
         ),
         (
             write("old.jsonl", b"{\"type\":\"version\",\"version\":2}"),

@@ -26,7 +26,8 @@ fn with_own_binary(directory: &TempDir) -> std::path::PathBuf {
 fn verify(analyze: &mut Command, unit: &Path) {
     let options = ["verify", "--recursive-errors=no", "--man=no"];
     let said = output_of(analyze.args(options).arg(unit));
-    assert!(!said.contains("eddyline.service"), "{said}");
+    let name = unit.file_name().unwrap().to_str().unwrap();
+    assert!(!said.contains(name), "{said}");
 }
 
 #[test]
@@ -119,7 +120,12 @@ fn changes_of_the_documents_suit_the_unit() {
     let blocks = snippets::blocks(&root).unwrap();
     let changes: Vec<_> = blocks
         .iter()
-        .filter(|block| block.language == "ini" && block.text.contains("[Service]"))
+        .filter(|block| block.language == "ini")
+        .filter(|block| {
+            ["[Service]", "[Socket]"]
+                .iter()
+                .any(|of| block.text.contains(of))
+        })
         .collect();
     assert!(!changes.is_empty(), "no document changes the unit");
     for change in changes {
@@ -128,13 +134,19 @@ fn changes_of_the_documents_suit_the_unit() {
         };
         let directory = TempDir::new().unwrap();
         let unit = with_own_binary(&directory);
-        let folder = directory.path().join("eddyline.service.d");
+        let changed = match change.text.contains("[Socket]") {
+            true => "eddyline-api.socket",
+            false => "eddyline.service",
+        };
+        let sockets = text("deploy/systemd/eddyline-api.socket");
+        fs::write(directory.path().join("eddyline-api.socket"), sockets).unwrap();
+        let folder = directory.path().join(format!("{changed}.d"));
         fs::create_dir(&folder).unwrap();
         fs::write(folder.join("override.conf"), &change.text).unwrap();
         analyze.env(
             "SYSTEMD_UNIT_PATH",
             format!("{}:", directory.path().display()),
         );
-        verify(&mut analyze, &unit);
+        verify(&mut analyze, &unit.with_file_name(changed));
     }
 }

@@ -1,0 +1,399 @@
+//! Archives of Flowdock: a zip file of a flow with `messages.json` and the files of its messages, or a
+//! zip file with a folder like that for each flow. An archive has ids of users and not their names.
+//! `users.json` and `flows.json`, the answers of the API to `GET /organizations/ORG/users` and
+//! `GET /flows/all?users=1`, may stand beside them.
+
+mod array;
+mod records;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::Path;
+
+use eddyline_markup as markup;
+use eddyline_model::organizations::OrganizationRole;
+use serde::Deserialize as _;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use self::array::each_element;
+use self::records::{FlowdockFile, FlowdockFlow, FlowdockMessage, FlowdockUser, user_id};
+use crate::foreign::{Foreign, ForeignFile, ForeignMessage, ForeignReaction};
+use crate::foreign::{Mentioned, Room, RoomKind, Spool, ZipFile, load, with_mentions};
+use crate::people::Person;
+use crate::target::{ImportWork, existing_organization};
+use crate::{ImportProgress, ImportReport, ImportTarget, LeftOutKind, Result};
+
+/// What records that came from such an archive are noted as.
+const SOURCE: &str = "flowdock";
+/// The entry that every archive has.
+pub(crate) const MESSAGES: &str = "messages.json";
+const USERS: &str = "users.json";
+const FLOWS: &str = "flows.json";
+
+/// Imports an archive. Blocks.
+pub(crate) fn import(
+    target: ImportTarget,
+    archive: &Path,
+    progress: &mut (dyn FnMut(ImportProgress) + Send),
+) -> Result<ImportReport> {
+    let organization = existing_organization(&target)?;
+    let mut zip = ZipFile::open(archive)?;
+    let mut work = ImportWork::new(target, SOURCE, organization, progress)?;
+    let mut spool = Spool::new()?;
+    let name = archive.file_stem().unwrap_or_default().to_string_lossy();
+    let foreign = Reading::begin(&mut zip, &mut work.report)?.run(&name, &mut spool)?;
+    load(&mut work, &foreign, spool, &mut zip)?;
+    Ok(work.report)
+}
+
+struct Reading<'z> {
+    zip: &'z mut ZipFile,
+    report: &'z mut ImportReport,
+    foreign: Foreign,
+    /// What the archive calls people, by their nick in lower case.
+    nicks: HashMap<String, String>,
+    flows: Vec<FlowdockFlow>,
+    /// Entries with files, by the last two parts of their name and by the last one.
+    files: HashMap<String, Vec<String>>,
+}
+
+impl<'z> Reading<'z> {
+    fn begin(zip: &'z mut ZipFile, report: &'z mut ImportReport) -> Result<Self> {
+        let mut files = HashMap::<String, Vec<String>>::new();
+        for name in zip.names() {
+            let keys = [1, 2].map(|parts| last_parts(&name, parts).map(str::to_owned));
+            for key in keys.into_iter().flatten() {
+                files.entry(key).or_default().push(name.clone());
+            }
+        }
+        let mut this = Self {
+            zip,
+            report,
+            foreign: Foreign::default(),
+            nicks: HashMap::new(),
+            flows: Vec::new(),
+            files,
+        };
+        this.flows = this.list(FLOWS)?;
+        for user in this.list::<FlowdockUser>(USERS)? {
+            if let Some(person) = person(user) {
+                this.nicks
+                    .insert(person.nick.to_lowercase(), person.id.clone());
+                this.foreign.people.push(person);
+            }
+        }
+        Ok(this)
+    }
+
+    /// The records of a list that may be missing, of all folders.
+    fn list<T: DeserializeOwned>(&mut self, name: &str) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        for entry in self.files.get(name).cloned().unwrap_or_default() {
+            let (report, mut place) = (&mut *self.report, 0_u64);
+            each_element(self.zip.entry(&entry)?, &mut |element| {
+                place += 1;
+                match serde_json::from_str(element.get()) {
+                    Ok(record) => found.push(record),
+                    Err(_) => {
+                        let which = format!("{entry}, record {place}");
+                        report.leave_out(LeftOutKind::UnreadableRecord, which);
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Reads each flow twice: which message begins a thread is known only at its end.
+    fn run(mut self, archive: &str, spool: &mut Spool) -> Result<Foreign> {
+        for entry in self.files.get(MESSAGES).cloned().unwrap_or_default() {
+            let threads = self.threads(&entry)?;
+            let folder = entry.strip_suffix(MESSAGES).unwrap_or_default();
+            let folder = folder.trim_end_matches('/');
+            let name = last_parts(folder, 1).filter(|name| !name.is_empty());
+            let flow = self.room(name.unwrap_or(archive), threads.flow.as_deref());
+            let mut authors = HashSet::new();
+            self.messages(&entry, &mut |this, message| {
+                authors.extend(message.user.clone());
+                match this.message(folder, &threads, message) {
+                    Some(message) => spool.push(flow, &message),
+                    None => Ok(()),
+                }
+            })?;
+            let room = &mut self.foreign.rooms[flow];
+            authors.extend(room.members.drain(..));
+            room.members = authors.into_iter().collect();
+            room.members.sort_unstable();
+        }
+        Ok(self.foreign)
+    }
+
+    /// The place of a flow, which is known by the name of its folder and the id that its messages name.
+    fn room(&mut self, folder: &str, id: Option<&str>) -> usize {
+        let short = id.and_then(|id| id.rsplit([':', '/']).next());
+        let names = [id, short, Some(folder)];
+        let is_it = |flow: &&FlowdockFlow| {
+            let own = [flow.id.as_str(), &flow.parameterized_name];
+            names.iter().flatten().any(|name| own.contains(name))
+        };
+        let known = self.flows.iter().find(is_it);
+        let mut room = Room {
+            id: id.unwrap_or(folder).to_owned(),
+            name: folder.to_owned(),
+            // The archive does not say who could join.
+            kind: RoomKind::Closed,
+            ..Room::default()
+        };
+        if let Some(flow) = known {
+            let members = flow.users.iter().flatten();
+            room.id.clone_from(&flow.id);
+            room.name.clone_from(&flow.name);
+            room.description = flow
+                .description
+                .clone()
+                .filter(|text| !text.trim().is_empty());
+            room.is_archived = flow.disabled;
+            room.members = members.filter_map(|user| user.id.clone()).collect();
+            if flow.access_mode.as_deref() == Some("organization") {
+                room.kind = RoomKind::Open;
+            }
+        }
+        self.foreign.rooms.push(room);
+        self.foreign.rooms.len() - 1
+    }
+
+    /// Gives each message of an entry to a function.
+    fn messages(
+        &mut self,
+        entry: &str,
+        take: &mut dyn FnMut(&mut MessageReading<'_>, FlowdockMessage) -> Result<()>,
+    ) -> Result<()> {
+        let mut reading = MessageReading {
+            report: self.report,
+            nicks: &self.nicks,
+            files: &self.files,
+        };
+        let mut place = 0_u64;
+        each_element(self.zip.entry(entry)?, &mut |element| {
+            place += 1;
+            match serde_json::from_str::<FlowdockMessage>(element.get()) {
+                Ok(message) => take(&mut reading, message),
+                Err(_) => {
+                    let which = format!("{entry}, message {place}");
+                    reading
+                        .report
+                        .leave_out(LeftOutKind::UnreadableRecord, which);
+                    Ok(())
+                }
+            }
+        })
+    }
+
+    /// Which messages begin threads.
+    fn threads(&mut self, entry: &str) -> Result<ThreadStarts> {
+        let mut threads = ThreadStarts::default();
+        each_element(self.zip.entry(entry)?, &mut |element| {
+            // What cannot be read is counted when it is read again.
+            if let Ok(message) = serde_json::from_str::<FlowdockMessage>(element.get()) {
+                threads.note(message);
+            }
+            Ok(())
+        })?;
+        Ok(threads)
+    }
+}
+
+/// The first messages of threads.
+#[derive(Default)]
+struct ThreadStarts {
+    first: HashMap<String, i64>,
+    /// The flow that the messages name.
+    flow: Option<String>,
+}
+
+impl ThreadStarts {
+    fn note(&mut self, message: FlowdockMessage) {
+        if self.flow.is_none() {
+            self.flow = message.flow.clone();
+        }
+        if let (Some(_), Some(thread)) = (Said::of(&message), message.thread_id) {
+            let first = self.first.entry(thread).or_insert(message.id);
+            *first = message.id.min(*first);
+        }
+    }
+
+    /// The message that another one answers.
+    fn answered(&self, message: &FlowdockMessage) -> Option<i64> {
+        let first = message.thread_id.as_ref();
+        let first = first.and_then(|thread| self.first.get(thread)).copied();
+        // Before there were threads, a comment named its message in a tag.
+        let tags = message.tags.iter().flatten();
+        let mut named = tags.filter_map(|tag| tag.strip_prefix("influx:")?.parse().ok());
+        first
+            .or_else(|| named.next())
+            .filter(|id| *id != message.id)
+    }
+}
+
+/// What somebody said, or a tool.
+#[derive(Default)]
+struct Said {
+    text: String,
+    files: Vec<FlowdockFile>,
+}
+
+impl Said {
+    /// `None` for events that tell of changes, and for items of the inbox in forms that only their
+    /// tools knew.
+    fn of(message: &FlowdockMessage) -> Option<Self> {
+        let content = &message.content;
+        let text = |field: &str| content.get(field).and_then(Value::as_str);
+        let said = match message.event.as_str() {
+            "message" | "status" | "line" => Self::text(content.as_str()?),
+            "comment" => Self::text(text("text").or(content.as_str())?),
+            "file" => Self {
+                files: vec![FlowdockFile::deserialize(content).ok()?],
+                ..Self::default()
+            },
+            "activity" | "discussion" => Self::text(&item(message)),
+            _ => return None,
+        };
+        let attachments = message.attachments.iter().flatten();
+        let new = attachments.filter(|of| !said.files.iter().any(|known| known.path == of.path));
+        let files = said.files.iter().chain(new).cloned().collect();
+        let said = Self { files, ..said };
+        (!said.text.trim().is_empty() || !said.files.is_empty()).then_some(said)
+    }
+
+    fn text(text: &str) -> Self {
+        let text = text.to_owned();
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+}
+
+/// Title and body of an item of the inbox as one text.
+fn item(message: &FlowdockMessage) -> String {
+    let content = |field: &str| message.content.get(field).and_then(Value::as_str);
+    let title = message.title.as_deref().or_else(|| content("title"));
+    let body = message.body.as_deref().or_else(|| content("body"));
+    let parts = [title, body].into_iter().flatten().map(markup::text);
+    let parts: Vec<String> = parts.filter(|part| !part.trim().is_empty()).collect();
+    parts.join("\n")
+}
+
+/// What it takes to read a message.
+struct MessageReading<'r> {
+    report: &'r mut ImportReport,
+    nicks: &'r HashMap<String, String>,
+    files: &'r HashMap<String, Vec<String>>,
+}
+
+impl MessageReading<'_> {
+    fn message(
+        &mut self,
+        folder: &str,
+        threads: &ThreadStarts,
+        message: FlowdockMessage,
+    ) -> Option<ForeignMessage> {
+        let Some(said) = Said::of(&message) else {
+            self.report.leave_out(LeftOutKind::NotSaid, &message.event);
+            return None;
+        };
+        let answers = threads.answered(&message).map(|id| id.to_string());
+        let edited = message.edited.as_i64().filter(|at| *at > message.sent);
+        let author = message.author.and_then(|author| author.name);
+        let name = message.external_user_name.or(author);
+        let unknown = || Some(format!("User {}", message.user.as_ref()?));
+        let reactions: BTreeMap<_, _> = message.reactions.into_iter().flatten().collect();
+        let reactions = reactions
+            .into_iter()
+            .map(|(emoji, people)| ForeignReaction {
+                emoji: emoji.trim_matches(':').to_owned(),
+                people: people.iter().filter_map(user_id).collect(),
+            });
+        let files = said.files.into_iter().map(|file| self.file(folder, file));
+        Some(ForeignMessage {
+            files: files.collect(),
+            text: self.text(&said.text),
+            id: message.id.to_string(),
+            sent: message.sent,
+            edited,
+            answers,
+            author_name: name.or_else(unknown),
+            author: message.user,
+            reactions: reactions.collect(),
+        })
+    }
+
+    /// A file, whose entry is known by the end of its path or, in the folder of the flow, by its name.
+    fn file(&self, folder: &str, file: FlowdockFile) -> ForeignFile {
+        let path = file.path.trim_end_matches('/');
+        let entries = |parts| self.files.get(last_parts(path, parts)?);
+        let in_folder = |entries: &Vec<String>| {
+            let mut own = entries.iter().filter(|entry| entry.starts_with(folder));
+            own.next().cloned().filter(|_| own.next().is_none())
+        };
+        let entry = [2, 1].map(|parts| entries(parts).and_then(in_folder));
+        ForeignFile {
+            name: match file.file_name.trim().is_empty() {
+                true => last_parts(path, 1).unwrap_or_default().to_owned(),
+                false => file.file_name,
+            },
+            content_type: file.content_type.unwrap_or_default(),
+            entry: entry.into_iter().flatten().next(),
+            url: (!path.is_empty()).then(|| path.to_owned()),
+        }
+    }
+
+    fn text(&self, text: &str) -> String {
+        with_mentions(text, |nick| {
+            let person = self.nicks.get(&nick.to_lowercase())?;
+            Some(Mentioned::Person(person.clone()))
+        })
+    }
+}
+
+fn person(user: FlowdockUser) -> Option<Person> {
+    let said = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
+    let is_member = !user.disabled && user.in_organization != Some(false);
+    let email = said(user.email);
+    Some(Person {
+        id: user.id?,
+        name: said(user.name).unwrap_or_else(|| user.nick.clone()),
+        nick: user.nick,
+        website: user.website.unwrap_or_default(),
+        status: said(user.status),
+        is_active: !user.disabled,
+        is_proved: true,
+        membership: (is_member && email.is_some()).then_some(OrganizationRole::Member),
+        email,
+        ..Person::default()
+    })
+}
+
+/// The last parts of a path, if it has so many.
+fn last_parts(path: &str, parts: usize) -> Option<&str> {
+    let mut slashes = path.rmatch_indices('/').map(|(at, _)| at + 1);
+    match slashes.nth(parts - 1) {
+        Some(start) => Some(&path[start..]),
+        None => (path.matches('/').count() + 1 == parts).then_some(path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_parts_of_a_path() {
+        assert_eq!(last_parts("a/b/c", 1), Some("c"));
+        assert_eq!(last_parts("a/b/c", 2), Some("b/c"));
+        assert_eq!(last_parts("b/c", 2), Some("b/c"));
+        assert_eq!(last_parts("c", 1), Some("c"));
+        assert_eq!(last_parts("c", 2), None);
+    }
+}
