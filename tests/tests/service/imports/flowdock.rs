@@ -142,12 +142,6 @@ async fn without_lists_a_flow_is_closed_and_named_as_its_folder() {
     let seen = said(&acme.ada, "/flows/all").await;
     assert_eq!(seen.iter().find(is_it), None, "only its members see it");
     let all = block_in_place(|| server.admin(&["flow", "list", "--org", "acme"]));
-    assert!(
-        all["flows"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .any(|flow| is_it(&flow)),
-        "{all:#}"
-    );
+    let mut all = all["flows"].as_array().unwrap().iter();
+    assert!(all.any(|flow| flow["flow"] == "acme/tea-room"));
 }
