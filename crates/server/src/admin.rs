@@ -25,6 +25,7 @@ use eddyline_app::{App, Error, ErrorKind, FilesConfig};
 use eddyline_model::names::InvalidName;
 
 pub(crate) use self::check_config::run as check_config;
+pub(crate) use self::erasure::ScrubProgress;
 use serde::Serialize;
 
 use crate::cli::{AdminCommand, OneCommand};
@@ -47,8 +48,8 @@ pub(crate) async fn run(
         AdminCommand::Batch => batch::run(&mut operator).await,
         AdminCommand::Mail(command) => mail::run(&operator.settings, command, json).await,
         AdminCommand::Erase(command) => erasure::run(&operator.settings, command, json).await,
-        // It comes before there are settings.
-        AdminCommand::CheckConfig(_) => Ok(()),
+        // The one comes before there are settings; the other also exports.
+        AdminCommand::CheckConfig(_) | AdminCommand::Delete(_) => Ok(()),
     };
     if let Some(app) = operator.app {
         app.close().await;
@@ -120,13 +121,13 @@ pub(crate) async fn check_place(settings: &Settings) -> Result<(), CommandError>
     Ok(())
 }
 
-fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
+pub(crate) fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
     Ok(output::answer(answer, json)?)
 }
 
 /// What went wrong, in the words of the command line. `what` is what a command names and may be
 /// unknown.
-fn explain(error: Error, what: &str) -> CommandError {
+pub(crate) fn explain(error: Error, what: &str) -> CommandError {
     match error.kind() {
         ErrorKind::NotFound => format!("{what} was not found").into(),
         _ => error.into(),
@@ -138,7 +139,7 @@ fn in_organization(org: &str) -> impl FnOnce(Error) -> CommandError {
     move |error| explain(error, &format!("organization {org}"))
 }
 
-fn named<T: std::str::FromStr<Err = InvalidName>>(
+pub(crate) fn named<T: std::str::FromStr<Err = InvalidName>>(
     option: &str,
     text: &str,
 ) -> Result<T, CommandError> {

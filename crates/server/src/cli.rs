@@ -3,6 +3,7 @@
 mod admin;
 mod audit;
 mod backup;
+mod deletion;
 mod erasure;
 mod export;
 mod flags;
@@ -30,6 +31,9 @@ pub(crate) use self::admin::{
 };
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
+pub(crate) use self::deletion::{
+    CancelCommand, DeletionArgs, DeletionCommand, HowToDelete, OrganizationDeletion,
+};
 pub(crate) use self::erasure::EraseArgs;
 pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};

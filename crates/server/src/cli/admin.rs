@@ -8,6 +8,7 @@ use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
 use super::audit::AuditArgs;
+use super::deletion::{DELETION, DeletionArgs};
 use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
@@ -26,6 +27,9 @@ pub(crate) enum AdminCommand {
     Batch,
     /// Show the configuration as the server reads it, with everything that is wrong with it
     CheckConfig(CheckConfigArgs),
+    /// Delete organizations and users with everything that belongs to them, after a grace time
+    #[command(after_help = DELETION)]
+    Delete(DeletionArgs),
     /// Erase a person: everything the user wrote and uploaded, and all names and addresses
     #[command(after_help = ERASURE)]
     Erase(EraseArgs),
