@@ -141,6 +141,8 @@ actions! {
     DataExport "data.export" "Data was exported.",
     DataImport "data.import" "An archive was imported.",
     BackupCreate "backup.create" "A backup was begun by an operator.",
+    BackupTake "backup.take" "A server took a backup by its schedule.",
+    BackupFail "backup.fail" "A backup that a server took by its schedule failed.",
     DataRestore "data.restore" "The database was filled from a backup.",
     DataMove "data.move" "Everything was moved into this database.",
     DataRepair "data.repair" "Derived data was made right by `check --repair`.",
