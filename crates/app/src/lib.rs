@@ -114,7 +114,9 @@ pub use flow_page::{FlowPage, FlowPageQuery, FlowPlace, PagePerson};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
 pub use html::{add_plain_titles, html_of_text};
-pub use invitations::{BLOCKED_ADDRESS, Invitations, InvitedList, PRESENT_ADDRESS};
+pub use invitations::{
+    AddressFate, BLOCKED_ADDRESS, Invitations, InvitedList, OperatorInvitations, PRESENT_ADDRESS,
+};
 pub use jobs::Background;
 pub use limit::Limit;
 pub(crate) use mailer::Mail;

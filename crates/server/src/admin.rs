@@ -9,6 +9,7 @@ mod erasure;
 mod flows;
 mod groups;
 mod holds;
+mod invite;
 pub(crate) mod list;
 mod mail;
 mod organizations;
@@ -86,6 +87,9 @@ impl Operator {
             OneCommand::Audit(command) => audit::run(&self.app(false).await?, command, json).await,
             OneCommand::Retention(command) => {
                 retention::run(&self.app(false).await?, command, json).await
+            }
+            OneCommand::Invite(command) => {
+                invite::run(&self.app(false).await?, command, json).await
             }
             OneCommand::Hold(command) => holds::run(&self.app(false).await?, command, json).await,
             OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,

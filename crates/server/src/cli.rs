@@ -11,6 +11,7 @@ mod flows;
 mod groups;
 mod import;
 mod installation;
+mod invite;
 mod moving;
 pub(crate) mod passwords;
 mod retention;
@@ -41,6 +42,7 @@ pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::import::Import;
 pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
+pub(crate) use self::invite::InviteArgs;
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::retention::{

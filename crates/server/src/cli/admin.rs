@@ -13,6 +13,7 @@ use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
+use super::invite::{INVITE, InviteArgs};
 use super::retention::{HoldCommand, RetentionCommand};
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
@@ -78,6 +79,9 @@ pub(crate) enum OneCommand {
     /// Flows and who is in them
     #[command(subcommand, disable_help_subcommand = true)]
     Flow(FlowCommand),
+    /// Invite the people of a file into flows
+    #[command(after_help = INVITE)]
+    Invite(InviteArgs),
     /// Groups of users, who are mentioned together
     #[command(subcommand, disable_help_subcommand = true)]
     Group(GroupCommand),
@@ -110,6 +114,7 @@ impl OneCommand {
     /// Whether the command reads the standard input, as things stand.
     pub(crate) fn reads_input(&self) -> bool {
         match self {
+            Self::Invite(invite) => invite.reads_input(),
             Self::User(UserCommand::Create(new)) => new.password.reads_input(),
             Self::User(UserCommand::SetPassword { password, .. }) => password.reads_input(),
             _ => false,

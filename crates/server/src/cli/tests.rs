@@ -310,6 +310,7 @@ const RECORDED: &[(&str, &[&str])] = &[
     ("admin hold list", &[]),
     ("admin hold place", &["hold.place"]),
     ("admin hold release", &["hold.release"]),
+    ("admin invite", &["invitation.create", "flow.member_add"]),
     ("admin mail test", &[]),
     ("admin org create", &["organization.create"]),
     ("admin org domain add", &["domain.add"]),
