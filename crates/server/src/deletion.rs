@@ -93,7 +93,7 @@ impl DeletionWork<'_> {
     ) -> Result<(), CommandError> {
         let what = name.to_string();
         confirm(&what, &how).await?;
-        if let Some(to) = &how.export {
+        if let Some(to) = &how.archive.export {
             self.export(subject, to).await?;
         }
         let requested = self
@@ -299,7 +299,10 @@ impl Display for Completed {
         } = self;
         write!(
             f,
-            "Deleted: {organizations} organizations, {users} users, {messages} messages"
+            "Deleted: {}, {}, {}",
+            counted(*organizations, "organization"),
+            counted(*users, "user"),
+            counted(*messages, "message")
         )?;
         if *blocked_millis > 0 {
             write!(f, "; posts waited for {blocked_millis} ms")?;
@@ -317,6 +320,14 @@ impl Display for Completed {
             )?;
         }
         Ok(())
+    }
+}
+
+/// A number of things, in words.
+fn counted(number: u64, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        _ => format!("{number} {thing}s"),
     }
 }
 

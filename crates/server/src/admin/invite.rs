@@ -49,7 +49,7 @@ pub(super) async fn run(app: &App, command: InviteArgs, json: bool) -> Result<()
         };
         let place = format!("flow {}/{flow}", command.org);
         let done = app.invitations().invite_for(wanted).await;
-        for (email, fate) in done.map_err(|error| in_place(explain(error, &place), &place))? {
+        for (email, fate) in done.map_err(|error| in_place(&explain(error, &place), &place))? {
             let line = lines.get(&email.key()).copied().unwrap_or_default();
             report
                 .addresses
@@ -68,7 +68,8 @@ pub(super) async fn run(app: &App, command: InviteArgs, json: bool) -> Result<()
     }
 }
 
-fn in_place(error: CommandError, place: &str) -> CommandError {
+/// What went wrong in a flow, which the text names.
+fn in_place(error: &CommandError, place: &str) -> CommandError {
     let text = error.to_string();
     match text.contains(place) {
         true => text.into(),
@@ -247,7 +248,7 @@ impl Display for Report {
         };
         write!(
             f,
-            "{} invited, {} invited before, {} added, {} there already, {} refused, {} lines skipped",
+            "{} invited, {} invited before, {} added, {} there already, {} refused; lines skipped: {}",
             count("invited"),
             count("pending"),
             count("added"),

@@ -75,18 +75,26 @@ pub(crate) struct UserDeletion {
 /// When it is deleted, and what is kept.
 #[derive(Args)]
 pub(crate) struct HowToDelete {
-    /// Write an archive first, as `eddyline export` does
-    #[arg(long, value_name = "FILE", required_unless_present = "no_export")]
-    pub(crate) export: Option<PathBuf>,
-    /// Delete without an archive
-    #[arg(long, conflicts_with = "export")]
-    pub(crate) no_export: bool,
+    #[command(flatten)]
+    pub(crate) archive: ArchiveFirst,
     /// Days until it is deleted, such as 30d; with 0d it is deleted at once
     #[arg(long, value_name = "DAYS", default_value_t = GracePeriod::DEFAULT)]
     pub(crate) grace: GracePeriod,
     /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// Whether an archive is written before.
+#[derive(Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct ArchiveFirst {
+    /// Write an archive first, as `eddyline export` does
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export: Option<PathBuf>,
+    /// Delete without an archive
+    #[arg(long)]
+    pub(crate) no_export: bool,
 }
 
 /// What is cancelled.
