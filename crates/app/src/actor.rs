@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use eddyline_auth::TokenHash;
-use eddyline_model::organizations::{OrganizationMembership, OrganizationRole};
+use eddyline_model::organizations::{ClosedOrganization, OrganizationMembership, OrganizationRole};
+use eddyline_model::policy::Refusal;
 use eddyline_model::scopes::{Scope, Scopes};
 use eddyline_model::sources::{ThreadOwner, ThreadSource};
 use eddyline_model::users::User;
@@ -33,6 +34,8 @@ pub struct Caller {
     pub user: User,
     /// What the user is in which organization.
     pub organizations: Vec<OrganizationMembership>,
+    /// The organizations that the user belonged to and that are closed.
+    pub closed: Vec<ClosedOrganization>,
 }
 
 impl Caller {
@@ -43,6 +46,16 @@ impl Caller {
             .iter()
             .find(|m| m.organization == organization)
             .map(|m| m.role)
+    }
+
+    /// What a caller is told who may not do something in an organization: where it is closed, those
+    /// who belonged to it learn when it will be deleted.
+    pub(crate) fn refused(&self, organization: OrganizationId, refusal: Refusal) -> Error {
+        let of = |closed: &&ClosedOrganization| closed.organization == organization;
+        match self.closed.iter().find(of) {
+            Some(closed) => Error::closed(closed.due_at),
+            None => refusal.into(),
+        }
     }
 
     /// The user and the organization whose quotas the requests count against.
@@ -213,9 +226,11 @@ impl Actor {
             .users()
             .find(caller.user.id)?
             .unwrap_or_else(|| caller.user.clone());
+        let closed = reader.deletions().list_closed_of_user(caller.user.id)?;
         let caller = Arc::new(Caller {
             user,
             organizations,
+            closed,
         });
         Ok(Self::User {
             caller,

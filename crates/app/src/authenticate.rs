@@ -137,9 +137,11 @@ pub(crate) fn load_caller(
         return Ok(None);
     }
     let organizations = reader.organization_members().list_of_user(user.id)?;
+    let closed = reader.deletions().list_closed_of_user(user.id)?;
     Ok(Some(Arc::new(Caller {
         user,
         organizations,
+        closed,
     })))
 }
 

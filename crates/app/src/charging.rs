@@ -181,6 +181,7 @@ mod tests {
         let caller = Arc::new(Caller {
             user: caller.user.clone(),
             organizations: Vec::new(),
+            closed: Vec::new(),
         });
         Actor::User {
             caller,

@@ -160,6 +160,10 @@ impl App {
         jobs.spawn("retention", move |stop| {
             retention.clone().run_retention(stop)
         });
+        let deletions = self.deletions().clone();
+        jobs.spawn("deletions", move |stop| {
+            deletions.clone().run_deletions(stop)
+        });
         let hub = self.core().hub.clone();
         jobs.spawn("wakes", move |stop| {
             let hub = hub.clone();

@@ -18,6 +18,7 @@ mod avatars;
 mod charging;
 mod config;
 mod core;
+mod deletions;
 mod email_addresses;
 mod error;
 mod feed;
@@ -93,6 +94,7 @@ pub use config::{
     AuditConfig, Config, FileQuotas, FilesConfig, FlowLimits, InvitationLimits, KeyMaterial,
     MailQuotas, Mailing, OAuthConfig, Profile, SCIM_ATTEMPTS, stream_quota,
 };
+pub use deletions::{CompletedDeletions, DeletionItem, DeletionName, DeletionProgress, Deletions};
 pub use eddyline_auth::Variant;
 pub use eddyline_auth::oauth::{
     AuthorizationParameters, AuthorizationRequest, ClientCredentials, OAuthError, OAuthParameters,
@@ -112,7 +114,9 @@ pub use flow_page::{FlowPage, FlowPageQuery, FlowPlace, PagePerson};
 pub use flows::{FLOW_LIST_BYTES, FlowChanges, FlowList, Flows, FlowsWanted};
 pub use groups::{GroupChanges, Groups, NewGroup};
 pub use html::{add_plain_titles, html_of_text};
-pub use invitations::{BLOCKED_ADDRESS, Invitations, InvitedList, PRESENT_ADDRESS};
+pub use invitations::{
+    AddressFate, BLOCKED_ADDRESS, Invitations, InvitedList, OperatorInvitations, PRESENT_ADDRESS,
+};
 pub use jobs::Background;
 pub use limit::Limit;
 pub(crate) use mailer::Mail;
@@ -184,6 +188,7 @@ struct Areas {
     streams: Streams,
     operator: Operator,
     retention: Retention,
+    deletions: Deletions,
     provisioning: Provisioning,
 }
 
@@ -263,6 +268,13 @@ impl Areas {
             presence.clone(),
         );
         let oauth = OAuth::new(core.clone(), authentication.clone(), sealing.clone());
+        let operator = Operator::new(
+            core.clone(),
+            authentication.clone(),
+            accounts.clone(),
+            oauth.clone(),
+            sources.clone(),
+        );
         Ok(Self {
             avatars: Avatars::new(core.clone(), unpacking.clone()),
             pictures: Pictures::new(core.clone(), unpacking),
@@ -280,13 +292,8 @@ impl Areas {
                 rooms.clone(),
                 presence.clone(),
             ),
-            operator: Operator::new(
-                core.clone(),
-                authentication.clone(),
-                accounts.clone(),
-                oauth.clone(),
-                sources.clone(),
-            ),
+            deletions: Deletions::new(core.clone(), operator.clone()),
+            operator,
             retention: Retention::new(core.clone()),
             provisioning: Provisioning::new(core.clone()),
             authentication,
@@ -357,6 +364,8 @@ areas! {
     pub operator: Operator;
     /// How long messages are kept.
     pub retention: Retention;
+    /// Deletions of organizations and users after a grace time.
+    pub deletions: Deletions;
     /// How operators let identity providers in.
     pub provisioning: Provisioning;
     pub(crate) core: Core;

@@ -93,32 +93,11 @@ impl Retention {
 
     /// Whether this server is the one to apply the rules now.
     async fn claim(&self) -> Result<bool> {
-        let store = self.core.store();
-        let (rules, due) = store
-            .read(|reader| {
-                let rules = reader.retention().list_rules()?;
-                Ok((rules, reader.settings().find(DUE)?))
-            })
-            .await?;
-        let now = self.core.now();
-        let is_due = |value: &[u8]| {
-            let text = std::str::from_utf8(value).unwrap_or_default();
-            text.parse::<i64>().is_ok_and(|due| due <= now.0)
-        };
-        if rules.0.is_empty() || due.as_deref().is_some_and(|value| !is_due(value)) {
-            return Ok(false);
-        }
-        let next = now.plus_millis(EVERY_MILLIS).0.to_string().into_bytes();
-        let (claimed, _) = store
-            .write(NoCaller::Process, move |tx| {
-                let read = match &due {
-                    Some(read) => read.clone(),
-                    None => tx.settings().insert_or_find(DUE, b"0")?,
-                };
-                tx.settings().set_unchanged(DUE, &read, &next)
-            })
-            .await?;
-        Ok(claimed)
+        let rules = self
+            .core
+            .store()
+            .read(|reader| reader.retention().list_rules());
+        Ok(!rules.await?.0.is_empty() && self.core.claim(DUE, EVERY_MILLIS).await?)
     }
 
     /// Deletes all messages that have expired, with their files, but for those that a legal hold

@@ -4,6 +4,9 @@ pub enum Error {
     /// There is no such organization, flow or person.
     #[error("there is no {0}")]
     NotFound(String),
+    /// The organization is to be deleted, and has no members until then.
+    #[error("organization {0} is closed, since it is to be deleted; cancel its deletion first")]
+    Closed(String),
     /// What the store says.
     #[error(transparent)]
     Store(#[from] eddyline_storage::Error),

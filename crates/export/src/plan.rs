@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use eddyline_archive::{ExportScope, ScopeKind, paths};
 use eddyline_model::audit::{AuditAction, AuditEntry, actor};
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
@@ -156,7 +157,12 @@ impl Plan {
 fn organization_named(reader: &mut Reader<'_>, name: &str) -> Result<Organization> {
     let missing = || Error::NotFound(format!("organization {name}"));
     let id = reader.organizations().find_id_by_name(name)?;
-    let found = reader.organizations().find(id.ok_or_else(missing)?)?;
+    let id = id.ok_or_else(missing)?;
+    let deletion = DeletionTarget::Organization(id);
+    if reader.deletions().find(deletion)?.is_some() {
+        return Err(Error::Closed(name.to_owned()));
+    }
+    let found = reader.organizations().find(id)?;
     found.ok_or_else(missing)
 }
 

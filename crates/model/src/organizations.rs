@@ -50,6 +50,17 @@ pub enum OrganizationRole {
     Administrator,
 }
 
+/// That a user belonged to an organization that is closed, since it is to be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClosedOrganization {
+    /// The organization.
+    pub organization: OrganizationId,
+    /// What the user was in it.
+    pub role: OrganizationRole,
+    /// When it will be deleted.
+    pub due_at: Timestamp,
+}
+
 /// That a user belongs to an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrganizationMembership {

@@ -65,6 +65,16 @@ impl FromStr for Day {
     }
 }
 
+impl Day {
+    /// The day in UTC of a point in time; `None` outside the years from -9999 to 9999.
+    #[must_use]
+    pub fn of(moment: Timestamp) -> Option<Self> {
+        OffsetDateTime::from_unix_timestamp_nanos(i128::from(moment.0) * 1_000_000)
+            .ok()
+            .map(|moment| Self(moment.date()))
+    }
+}
+
 impl fmt::Display for Day {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = self

@@ -9,6 +9,7 @@ mod erasure;
 mod flows;
 mod groups;
 mod holds;
+mod invite;
 pub(crate) mod list;
 mod mail;
 mod organizations;
@@ -25,6 +26,7 @@ use eddyline_app::{App, Error, ErrorKind, FilesConfig};
 use eddyline_model::names::InvalidName;
 
 pub(crate) use self::check_config::run as check_config;
+pub(crate) use self::erasure::ScrubProgress;
 use serde::Serialize;
 
 use crate::cli::{AdminCommand, OneCommand};
@@ -47,8 +49,8 @@ pub(crate) async fn run(
         AdminCommand::Batch => batch::run(&mut operator).await,
         AdminCommand::Mail(command) => mail::run(&operator.settings, command, json).await,
         AdminCommand::Erase(command) => erasure::run(&operator.settings, command, json).await,
-        // It comes before there are settings.
-        AdminCommand::CheckConfig(_) => Ok(()),
+        // The one comes before there are settings; the other also exports.
+        AdminCommand::CheckConfig(_) | AdminCommand::Delete(_) => Ok(()),
     };
     if let Some(app) = operator.app {
         app.close().await;
@@ -86,6 +88,9 @@ impl Operator {
             OneCommand::Retention(command) => {
                 retention::run(&self.app(false).await?, command, json).await
             }
+            OneCommand::Invite(command) => {
+                invite::run(&self.app(false).await?, command, json).await
+            }
             OneCommand::Hold(command) => holds::run(&self.app(false).await?, command, json).await,
             OneCommand::Token(command) => tokens::run(&self.app(false).await?, command, json).await,
         }
@@ -120,13 +125,13 @@ pub(crate) async fn check_place(settings: &Settings) -> Result<(), CommandError>
     Ok(())
 }
 
-fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
+pub(crate) fn print(answer: &(impl Display + Serialize), json: bool) -> Result<(), CommandError> {
     Ok(output::answer(answer, json)?)
 }
 
 /// What went wrong, in the words of the command line. `what` is what a command names and may be
 /// unknown.
-fn explain(error: Error, what: &str) -> CommandError {
+pub(crate) fn explain(error: Error, what: &str) -> CommandError {
     match error.kind() {
         ErrorKind::NotFound => format!("{what} was not found").into(),
         _ => error.into(),
@@ -138,7 +143,7 @@ fn in_organization(org: &str) -> impl FnOnce(Error) -> CommandError {
     move |error| explain(error, &format!("organization {org}"))
 }
 
-fn named<T: std::str::FromStr<Err = InvalidName>>(
+pub(crate) fn named<T: std::str::FromStr<Err = InvalidName>>(
     option: &str,
     text: &str,
 ) -> Result<T, CommandError> {

@@ -3,6 +3,7 @@
 mod admin;
 mod audit;
 mod backup;
+mod deletion;
 mod erasure;
 mod export;
 mod flags;
@@ -10,6 +11,7 @@ mod flows;
 mod groups;
 mod import;
 mod installation;
+mod invite;
 mod moving;
 pub(crate) mod passwords;
 mod retention;
@@ -30,6 +32,9 @@ pub(crate) use self::admin::{
 };
 pub(crate) use self::audit::AuditArgs;
 pub(crate) use self::backup::{Backup, Check, Restore, STANDARD};
+pub(crate) use self::deletion::{
+    CancelCommand, DeletionArgs, DeletionCommand, HowToDelete, OrganizationDeletion,
+};
 pub(crate) use self::erasure::EraseArgs;
 pub(crate) use self::export::{Export, ExportKind, Verify};
 pub(crate) use self::flags::{AdminOptions, BackupOptions, DemoOptions, Flags, ServeOptions};
@@ -37,6 +42,7 @@ pub(crate) use self::flows::{FlowCommand, FlowPath, FlowUser};
 pub(crate) use self::groups::{GroupCommand, GroupMember, NamedGroup, NewGroup};
 pub(crate) use self::import::Import;
 pub(crate) use self::installation::{Completions, DoctorArgs, Healthcheck, MailCommand, Man};
+pub(crate) use self::invite::InviteArgs;
 pub(crate) use self::moving::MoveArgs;
 pub(crate) use self::passwords::PasswordFrom;
 pub(crate) use self::retention::{

@@ -8,6 +8,7 @@ use std::path::Path;
 use eddyline_archive::{ExportManifest, ScopeKind};
 use eddyline_export::{ExportSource, ExportSubject, Exported, export};
 use eddyline_model::names::Email;
+use eddyline_storage::Store;
 use serde::Serialize;
 use tempfile::TempPath;
 
@@ -29,32 +30,57 @@ pub(crate) async fn run(settings: Settings, command: Export) -> Result<(), Comma
     let stop = StopSignals::catch()?;
     let reporter = Reporter::new(command.json, false);
     let store = serve::open_current_store(&settings).await?;
-    let work = async {
-        let source = ExportSource {
-            store: store.clone(),
-            files: backup::place_for_files(&settings)?,
-            key: secret_key::for_exports(&settings, &store).await?,
-        };
-        let public_key = source.key.public_key().to_string();
-        let (out, unfinished) = begin(to)?;
-        let progress = reporter.clone();
-        let written = export(source, subject, out, move |now| progress.report(&now)).await?;
-        let manifest = finish(written, unfinished, to, command.overwrite)?;
-        Ok::<_, CommandError>(ExportAnswer::new(to, manifest, public_key))
-    };
+    let work = write(
+        &settings,
+        &store,
+        subject,
+        (to, command.overwrite),
+        &reporter,
+    );
     // A signal ends it, and the file without a name goes with it.
     let done = backup::until_stopped(stop, Box::pin(work)).await;
     store.close().await;
     let answer = done??;
     reporter.end(&answer)?;
-    match answer.missing_files.len() {
-        0 => Ok(()),
-        1 => Err("1 file could not be read; the archive is complete but for it".into()),
-        count => Err(format!(
-            "{count} files could not be read; the archive is complete but for them"
-        )
-        .into()),
+    answer
+        .complaint()
+        .map_or(Ok(()), |complaint| Err(complaint.into()))
+}
+
+/// Writes an archive for another command, which takes the place of no other file. A signal is to
+/// be waited for beside it ([`backup::until_stopped`]).
+pub(crate) async fn write_archive(
+    settings: &Settings,
+    store: &Store,
+    subject: ExportSubject,
+    to: &Path,
+    reporter: &Reporter,
+) -> Result<ExportAnswer, CommandError> {
+    if to.exists() {
+        let to = to.display();
+        return Err(format!("{to} is there already; name another file").into());
     }
+    write(settings, store, subject, (to, false), reporter).await
+}
+
+async fn write(
+    settings: &Settings,
+    store: &Store,
+    subject: ExportSubject,
+    (to, overwrites): (&Path, bool),
+    reporter: &Reporter,
+) -> Result<ExportAnswer, CommandError> {
+    let source = ExportSource {
+        store: store.clone(),
+        files: backup::place_for_files(settings)?,
+        key: secret_key::for_exports(settings, store).await?,
+    };
+    let public_key = source.key.public_key().to_string();
+    let (out, unfinished) = begin(to)?;
+    let progress = reporter.clone();
+    let written = export(source, subject, out, move |now| progress.report(&now)).await?;
+    let manifest = finish(written, unfinished, to, overwrites)?;
+    Ok(ExportAnswer::new(to, manifest, public_key))
 }
 
 fn subject(command: &Export) -> Result<ExportSubject, CommandError> {
@@ -129,7 +155,7 @@ fn finish(
 
 /// An archive was written.
 #[derive(Serialize)]
-struct ExportAnswer {
+pub(crate) struct ExportAnswer {
     archive: String,
     kind: ScopeKind,
     name: String,
@@ -166,6 +192,19 @@ impl ExportAnswer {
             name: manifest.scope.name,
             private_conversations: manifest.scope.private_conversations,
             public_key,
+        }
+    }
+}
+
+impl ExportAnswer {
+    /// What is missing in the archive, if something is.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        match self.missing_files.len() {
+            0 => None,
+            1 => Some("1 file could not be read; the archive is complete but for it".to_owned()),
+            count => Some(format!(
+                "{count} files could not be read; the archive is complete but for them"
+            )),
         }
     }
 }

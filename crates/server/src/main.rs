@@ -12,6 +12,7 @@ mod check;
 mod cli;
 mod completions;
 mod config;
+mod deletion;
 mod demo;
 mod doctor;
 mod export;
@@ -127,10 +128,19 @@ fn run(command: Command) -> Result<(), CommandError> {
                     let flags = std::mem::take(&mut erase.files.layer);
                     admin.options.layer.extend(flags);
                 }
+                AdminCommand::Delete(delete) => {
+                    let flags = std::mem::take(&mut delete.files.layer);
+                    admin.options.layer.extend(flags);
+                }
                 AdminCommand::One(_) | AdminCommand::Batch => {}
             }
             let settings = where_data_is(admin.options.layer, admin.config.path.as_deref())?;
-            block_on(admin::run(settings, admin.command, admin.json))
+            match admin.command {
+                AdminCommand::Delete(delete) => {
+                    block_on(deletion::run(settings, delete, admin.json))
+                }
+                command => block_on(admin::run(settings, command, admin.json)),
+            }
         }
         Command::Backup(mut backup) => {
             let flags = std::mem::take(&mut backup.options.layer);

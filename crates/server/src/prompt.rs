@@ -104,6 +104,11 @@ impl Drop for Hidden {
     }
 }
 
+/// Whether there is a terminal to ask at.
+pub(crate) fn is_terminal() -> bool {
+    stdin().is_terminal()
+}
+
 /// Whether the operator wants to go on, where there is a terminal to ask at; otherwise yes. Blocks.
 pub(crate) fn confirms(question: &str) -> io::Result<bool> {
     if !stdin().is_terminal() {

@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 
 use diesel::prelude::*;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::organizations::{
     Organization, OrganizationMembership, OrganizationRole, OrganizationSubscription,
 };
 use eddyline_model::{Day, OrganizationId, RoomId, Timestamp, UserId};
 use eddyline_portable::portable;
 
-use crate::areas::{Flows, Groups, Members, OrganizationMembers, Organizations, Rooms};
+use crate::areas::{Deletions, Flows, Groups, Members, OrganizationMembers, Organizations, Rooms};
 use crate::reader::{Access, dialect};
 use crate::rows::LockedRoom;
 use crate::schema::{
-    flows, organization_members, organization_names, organizations, room_members, user_groups,
-    users,
+    closed_members, flows, organization_members, organization_names, organizations, room_members,
+    user_groups, users,
 };
 use crate::transaction::Tx;
 use crate::users::{People, UserRow, to_user};
@@ -178,7 +179,13 @@ impl<C: Access> OrganizationMembers<'_, C> {
         let groups = user_groups::table
             .filter(user_groups::organization_id.eq(organization.0))
             .filter(user_groups::name_key.eq(nick_key));
-        let taken = diesel::dsl::exists(others).or(diesel::dsl::exists(groups));
+        let closed = closed_members::table
+            .filter(closed_members::organization_id.eq(organization.0))
+            .filter(closed_members::nick_key.eq(nick_key))
+            .filter(closed_members::user_id.ne(but.0));
+        let taken = diesel::dsl::exists(others)
+            .or(diesel::dsl::exists(groups))
+            .or(diesel::dsl::exists(closed));
         Ok(diesel::select(taken).get_result(c)?)
     }
 
@@ -261,6 +268,12 @@ impl OrganizationMembers<'_, Tx<'_>> {
         let organization = Organizations(self.0)
             .lock(id)?
             .ok_or(Error::Refused("no such organization"))?;
+        let deletion = DeletionTarget::Organization(id);
+        if Deletions(self.0).find(deletion)?.is_some() {
+            return Err(Error::Refused(
+                "the organization is closed and will be deleted; cancel its deletion first",
+            ));
+        }
         if organization.user_count >= organization.user_limit {
             return Err(Error::Refused("the organization's user limit is reached"));
         }

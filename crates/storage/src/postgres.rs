@@ -278,6 +278,12 @@ pub(crate) fn unindex(c: &mut PgConnection, room: RoomId, id: MessageId) -> Resu
     Ok(())
 }
 
+/// The index is filled with the messages themselves, and keeps nothing of a room beside their words.
+#[expect(clippy::unnecessary_wraps, reason = "its twin for SQLite can fail")]
+pub(crate) fn forget_room(_: &mut PgConnection, _: RoomId) -> Result<()> {
+    Ok(())
+}
+
 const WORDING: Wording = Wording {
     placeholder: |n| format!("${n}"),
     words_from: "message_search t",

@@ -13,8 +13,9 @@ use eddyline_portable::portable;
 use crate::areas::{Messages, Retention, Threads};
 use crate::reader::Access;
 use crate::schema::{
-    flows, former_members, legal_holds, messages, organization_members, private_rooms,
-    removed_members, retention_rules, room_members, thread_items, thread_markers, threads,
+    closed_members, closed_room_members, flows, former_members, legal_holds, messages,
+    organization_members, private_rooms, removed_members, retention_rules, room_members,
+    thread_items, thread_markers, threads,
 };
 use crate::transaction::Tx;
 use crate::{Error, Result};
@@ -156,6 +157,12 @@ impl<C: Access> Retention<'_, C> {
                 .select(removed_members::organization_id)
                 .load::<i64>(c)?,
         );
+        found.extend(
+            closed_members::table
+                .filter(closed_members::user_id.eq_any(&users))
+                .select(closed_members::organization_id)
+                .load::<i64>(c)?,
+        );
         Ok(found.into_iter().map(OrganizationId).collect())
     }
 
@@ -172,6 +179,12 @@ impl<C: Access> Retention<'_, C> {
             former_members::table
                 .filter(former_members::user_id.eq(user.0))
                 .select(former_members::room_id)
+                .load::<i64>(c)?,
+        );
+        rooms.extend(
+            closed_room_members::table
+                .filter(closed_room_members::user_id.eq(user.0))
+                .select(closed_room_members::room_id)
                 .load::<i64>(c)?,
         );
         let pairs = private_rooms::table

@@ -476,6 +476,39 @@ diesel::table! {
     }
 }
 diesel::table! {
+    pending_deletions (scope, target_id) {
+        scope -> SmallInt,
+        target_id -> BigInt,
+        requested_by -> Text,
+        requested_at -> BigInt,
+        due_at -> BigInt,
+        begun_at -> Nullable<BigInt>,
+        was_active -> Bool,
+    }
+}
+diesel::table! {
+    closed_members (organization_id, user_id) {
+        organization_id -> BigInt,
+        user_id -> BigInt,
+        nick_key -> Text,
+        admin -> Bool,
+        created_at -> BigInt,
+    }
+}
+diesel::table! {
+    closed_room_members (room_id, user_id) {
+        room_id -> BigInt,
+        user_id -> BigInt,
+        open -> Bool,
+        blocked -> Bool,
+        last_activity -> BigInt,
+        last_ping -> BigInt,
+        read_up_to -> BigInt,
+        tab_position -> Nullable<Integer>,
+        inbox_read_up_to -> BigInt,
+    }
+}
+diesel::table! {
     log_clock (id) { id -> SmallInt, sequence -> BigInt, }
 }
 diesel::table! {
@@ -518,6 +551,8 @@ diesel::allow_tables_to_appear_in_same_query!(
     mails,
     private_rooms,
     organization_members,
+    closed_members,
+    pending_deletions,
     user_groups,
     user_group_members,
     api_tokens,

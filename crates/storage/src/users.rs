@@ -10,7 +10,9 @@ use eddyline_portable::portable;
 use crate::Result;
 use crate::areas::{Emails, Members, OrganizationMembers, Passwords, Users};
 use crate::reader::{Access, Inner};
-use crate::schema::{email_claims, flows, organization_members, room_members, users};
+use crate::schema::{
+    closed_members, email_claims, flows, organization_members, room_members, users,
+};
 use crate::transaction::Tx;
 
 /// The people of an organization, ordered by number, each with whether they administer it.
@@ -394,6 +396,9 @@ impl Users<'_, Tx<'_>> {
             .execute(c)?;
         diesel::update(organization_members::table.filter(organization_members::user_id.eq(id.0)))
             .set(organization_members::nick_key.eq(nick.1))
+            .execute(c)?;
+        diesel::update(closed_members::table.filter(closed_members::user_id.eq(id.0)))
+            .set(closed_members::nick_key.eq(nick.1))
             .execute(c)?;
         Ok(())
     }

@@ -16,7 +16,7 @@ use crate::files::{PIXEL, in_json};
 const MAIN: &str = "acme/main";
 const MESSAGES: &str = "/flows/acme/main/messages";
 /// What all words of the person have, and nothing else.
-const MARK: &str = "zyxomma";
+pub(crate) const MARK: &str = "zyxomma";
 
 /// Reads everything below a folder as bytes.
 fn bytes_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -32,7 +32,7 @@ fn bytes_below(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 /// The places in which the mark stands, in any case, and some of what is there.
-fn marked(places: Vec<(String, Vec<u8>)>) -> Vec<String> {
+pub(crate) fn marked(places: Vec<(String, Vec<u8>)>) -> Vec<String> {
     let mut found = Vec::new();
     for (place, bytes) in places {
         let text = String::from_utf8_lossy(&bytes).to_lowercase();
@@ -65,7 +65,7 @@ fn tables(server: &Server) -> Vec<(String, Vec<u8>)> {
 impl Site {
     /// Everything that is kept of this place on disk and in its database, without the mails that went
     /// out.
-    fn kept(&self, server: &Server) -> Vec<(String, Vec<u8>)> {
+    pub(crate) fn kept(&self, server: &Server) -> Vec<(String, Vec<u8>)> {
         let mut found = bytes_below(&server.data_directory());
         found.retain(|(path, _)| !path.contains("/outbox/"));
         found.extend(tables(server));

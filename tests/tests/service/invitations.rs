@@ -5,6 +5,7 @@ use eddyline_tests::{Caller, Tenant, on_shared_servers};
 use serde_json::json;
 
 mod bounds;
+mod by_operator;
 mod import;
 mod in_force;
 mod unproved;

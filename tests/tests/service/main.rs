@@ -17,6 +17,7 @@ mod callers;
 mod command_line;
 mod comments;
 mod deleted;
+mod deletions;
 mod doctor;
 mod documents;
 mod edits;

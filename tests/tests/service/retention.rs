@@ -21,14 +21,18 @@ const DAY_MILLIS: i64 = 24 * 3_600_000;
 
 /// Makes messages of everybody this much older, as if time had passed.
 fn age(server: &Server, millis: i64) {
-    let sql = format!("update messages set sent = sent - {millis}");
-    match server.database() {
-        Some(database) => drop(database.run(&sql).unwrap()),
-        None => age_file(server, &sql),
-    }
+    run_sql(
+        server,
+        &format!("update messages set sent = sent - {millis}"),
+    );
 }
 
-fn age_file(server: &Server, sql: &str) {
+/// Changes the database of a server behind its back.
+pub(crate) fn run_sql(server: &Server, sql: &str) {
+    if let Some(database) = server.database() {
+        database.run(sql).unwrap();
+        return;
+    }
     let file = server.data_directory().join("eddyline.db");
     let program = format!(
         "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1], timeout=10)\nc.execute({sql:?})\nc.commit()\n"

@@ -1,5 +1,6 @@
 //! What every area of the application stands on.
 
+mod claim;
 pub(crate) mod liveness;
 mod metrics;
 pub(crate) mod provider;

@@ -2,6 +2,7 @@
 
 use eddyline_auth::TokenHash;
 use eddyline_model::OrganizationId;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::identities::Provider;
 use eddyline_storage::{Reader, Tx};
 
@@ -45,10 +46,18 @@ impl ScimProvider {
         let holds = provider.is_some_and(|provider| {
             provider.organization == self.organization && is_token_of(&provider, &self.token)
         });
-        if holds {
-            Ok(())
-        } else {
-            Err(wrong_token().into())
+        if !holds {
+            return Err(wrong_token().into());
+        }
+        self.refuse_closed(reader)
+    }
+
+    /// Refuses a provider whose organization is closed.
+    fn refuse_closed(&self, reader: &mut Reader<'_>) -> TxResult<()> {
+        let deletion = DeletionTarget::Organization(self.organization);
+        match reader.deletions().find(deletion)? {
+            Some(deletion) => Err(Error::closed(deletion.due_at).into()),
+            None => Ok(()),
         }
     }
 

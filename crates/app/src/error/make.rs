@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use eddyline_model::Timestamp;
+use eddyline_model::deletion::closed_text;
 use eddyline_model::names::InvalidName;
 use eddyline_model::scopes::Scopes;
 use eddyline_scim::ScimType;
@@ -109,6 +111,11 @@ impl Error {
     #[must_use]
     pub const fn denied() -> Self {
         Self(Repr::Kind(ErrorKind::Denied))
+    }
+
+    /// The organization is closed, and will be deleted at this time.
+    pub(crate) fn closed(due_at: Timestamp) -> Self {
+        Self::denied().with_message(closed_text(due_at))
     }
 
     /// The access token of the caller has none of these scopes. Any of them would do.

@@ -35,7 +35,7 @@ use crate::{Error, Invitations, Limit, Result};
 /// How many entries a list may have.
 const MAX_ITEMS: usize = 10_000;
 /// How many entries one transaction takes. Other writes come between them.
-const PORTION: usize = 200;
+pub(super) const PORTION: usize = 200;
 /// How many imports are under way, in the process and for one organization.
 const IMPORTS: Quota = Quota::new(32, 2, 2);
 /// Why an address is refused whose user is blocked from the flow.
@@ -47,7 +47,7 @@ const TOLD: usize = 50;
 
 /// An entry of a list, each of which is there once: an address, or what stands in its place and
 /// what is wrong with it.
-type ImportItem = std::result::Result<Email, (String, String)>;
+pub(super) type ImportItem = std::result::Result<Email, (String, String)>;
 
 /// The imports that are under way.
 #[derive(Debug)]
@@ -77,16 +77,16 @@ struct Import {
 
 /// What became of the entries, each of which is in one place, in the order of the list.
 #[derive(Default)]
-struct Outcome {
+pub(super) struct Outcome {
     /// How many of the invitations got no mail, since the last one was sent just now.
     unmailed: usize,
-    invitations: Vec<Invitation>,
+    pub(super) invitations: Vec<Invitation>,
     /// The addresses of new invitations.
-    new: Vec<String>,
+    pub(super) new: Vec<String>,
     added: Vec<FlowUser>,
     /// The nicks of those who were added.
     nicks: Vec<String>,
-    erroneous: Vec<BTreeMap<String, String>>,
+    pub(super) erroneous: Vec<BTreeMap<String, String>>,
     /// A quota on mail that was exceeded.
     exceeded: Option<MailQuotaExceeded>,
 }
@@ -97,7 +97,7 @@ impl Outcome {
             .push(BTreeMap::from([(text.to_owned(), why.into())]));
     }
 
-    fn extend(&mut self, more: Self) {
+    pub(super) fn extend(&mut self, more: Self) {
         self.unmailed += more.unmailed;
         self.invitations.extend(more.invitations);
         self.new.extend(more.new);
@@ -225,21 +225,8 @@ impl Import {
             self.room.id(),
             FlowAction::Invite,
             move |tx, actor, room| {
-                let Sorted {
-                    invite,
-                    add,
-                    mut outcome,
-                } = sort(tx, room, &entries)?;
-                add_members(tx, room.id(), &add)?;
-                let emails: Vec<&Email> = invite.iter().collect();
-                let sent = Sending::of_member(limits, room, actor.user_id(), message.as_deref())
-                    .send(tx, &emails)?;
-                for (email, refusal) in sent.refused {
-                    outcome.refuse(email.as_str(), refusal.to_string());
-                    if let InvitationRefusal::Mail(exceeded) = refusal {
-                        outcome.exceeded.get_or_insert(exceeded);
-                    }
-                }
+                let sending = Sending::of_member(limits, room, actor.user_id(), message.as_deref());
+                let (mut outcome, add) = invite(tx, room, &entries, &sending)?;
                 let now = tx.now();
                 outcome.added = add
                     .iter()
@@ -248,9 +235,6 @@ impl Import {
                         ..added(room, user, now, &base)
                     })
                     .collect();
-                outcome.nicks = add.into_iter().map(|user| user.nick).collect();
-                (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
-                outcome.unmailed = sent.unmailed;
                 Ok(outcome)
             },
         );
@@ -259,8 +243,19 @@ impl Import {
         Ok(done)
     }
 
-    /// Tells the flow once, whatever was done: who was added, or else who was invited.
     async fn announce(&self, done: &Outcome) -> Result<Option<EventId>> {
+        let by = (self.room.id(), self.actor.user_id());
+        self.inviting.announce(by, done).await
+    }
+}
+
+impl Invitations {
+    /// Tells a flow once, whatever was done: who was added, or else who was invited.
+    pub(super) async fn announce(
+        &self,
+        (room, actor): (RoomId, Option<UserId>),
+        done: &Outcome,
+    ) -> Result<Option<EventId>> {
         let (kind, description) = if !done.nicks.is_empty() {
             ("add_people", json!(done.nicks.join(",")))
         } else if !done.new.is_empty() {
@@ -268,21 +263,45 @@ impl Import {
         } else {
             return Ok(None);
         };
-        let (room, actor) = (self.room.id(), self.actor.user_id());
-        let told = self
-            .inviting
-            .core
-            .transaction(NoCaller::Announcement, move |tx| {
-                tx.rooms().lock(room)?;
-                // Nothing is said in an archived flow.
-                if tx.flows().find(room)?.is_some_and(|flow| !flow.disabled) {
-                    let draft = action(tx, room, actor, kind, &description);
-                    tx.messages().append(&[draft])?;
-                }
-                Ok(())
-            });
+        let told = self.core.transaction(NoCaller::Announcement, move |tx| {
+            tx.rooms().lock(room)?;
+            // Nothing is said in an archived flow.
+            if tx.flows().find(room)?.is_some_and(|flow| !flow.disabled) {
+                let draft = action(tx, room, actor, kind, &description);
+                tx.messages().append(&[draft])?;
+            }
+            Ok(())
+        });
         Ok(told.await?.1)
     }
+}
+
+/// Invites a portion into a flow, which is held, and gives what became of each entry, with the users
+/// who were added.
+pub(super) fn invite(
+    tx: &mut Tx<'_>,
+    room: &FlowRoom,
+    entries: &[ImportItem],
+    sending: &Sending<'_>,
+) -> StoreResult<(Outcome, Vec<User>)> {
+    let Sorted {
+        invite,
+        add,
+        mut outcome,
+    } = sort(tx, room, entries)?;
+    add_members(tx, room.id(), &add)?;
+    let emails: Vec<&Email> = invite.iter().collect();
+    let sent = sending.send(tx, &emails)?;
+    for (email, refusal) in sent.refused {
+        outcome.refuse(email.as_str(), refusal.to_string());
+        if let InvitationRefusal::Mail(exceeded) = refusal {
+            outcome.exceeded.get_or_insert(exceeded);
+        }
+    }
+    outcome.nicks = add.iter().map(|user| user.nick.clone()).collect();
+    (outcome.invitations, outcome.new) = (sent.invitations, sent.new);
+    outcome.unmailed = sent.unmailed;
+    Ok((outcome, add))
 }
 
 fn read(text: &str) -> Result<Vec<ImportItem>> {

@@ -7,9 +7,11 @@ pub(crate) mod accept;
 mod create;
 pub(crate) mod end;
 mod import;
+mod operator;
 mod send;
 
 pub use self::import::{BLOCKED_ADDRESS, InvitedList, PRESENT_ADDRESS};
+pub use self::operator::{AddressFate, OperatorInvitations};
 
 use crate::core::Core;
 use crate::mailer::Mail;

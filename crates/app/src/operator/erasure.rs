@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use eddyline_auth::Secret;
 use eddyline_model::audit::{AuditAction, AuditEntry};
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::erasure::{self, ErasedProfile, MessageErasure};
 use eddyline_model::log::Control;
 use eddyline_model::messages::{Mentions, Message, Notice, subject_of};
@@ -197,6 +198,8 @@ impl Operator {
                 tx.users().clear_person(*id, known, &erased, &avatar)?;
                 tx.audit().clear_user(*id)?;
                 tx.settings().delete(&begun_erasure(*id))?;
+                tx.deletions().delete_closed_of_user(*id)?;
+                tx.deletions().delete(DeletionTarget::User(*id))?;
                 tx.record_event(Control::UserEdit { user: *id });
                 Ok(())
             })

@@ -1,5 +1,7 @@
 //! Flows, who is in them, and their tokens.
 
+use std::collections::BTreeSet;
+
 use eddyline_auth::Secret;
 use eddyline_model::audit::AuditAction;
 use eddyline_model::flows::Flow;
@@ -89,6 +91,23 @@ impl Operator {
             .await?;
         self.core.wait_until_applied(event).await;
         Ok(user)
+    }
+
+    /// The names in URLs of all flows of an organization that are not archived.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`] without such an organization.
+    pub async fn flow_names(&self, organization: &str) -> Result<BTreeSet<String>> {
+        let organization = organization.to_owned();
+        self.core
+            .read(move |reader| {
+                let id = find_organization(reader, &organization)?;
+                let flows = reader.flows().list_of_organization(id)?.into_iter();
+                let open = flows.filter(|flow| !flow.disabled);
+                Ok(open.map(|flow| flow.parameterized_name).collect())
+            })
+            .await
     }
 
     /// Archives a flow, which ends all streams of it, or brings it back. Gives its id. Doing it

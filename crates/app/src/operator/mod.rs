@@ -10,7 +10,7 @@ mod lists;
 mod members;
 mod organizations;
 mod provisioning;
-mod retention;
+pub(crate) mod retention;
 mod secrets;
 mod tokens;
 mod users;
@@ -64,6 +64,7 @@ impl Operator {
 }
 
 pub use users::NewPerson;
+pub(crate) use users::set_active;
 
 /// The organization with this name, as in URLs.
 fn find_organization(reader: &mut Reader<'_>, name: &str) -> TxResult<OrganizationId> {

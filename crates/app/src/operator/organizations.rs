@@ -3,6 +3,7 @@
 use eddyline_auth::Secret;
 use eddyline_model::UserId;
 use eddyline_model::audit::AuditAction;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::log::Control;
 use eddyline_model::names::{display_name, parameterized_candidates};
 use eddyline_model::organizations::{Organization, OrganizationSubscription};
@@ -134,6 +135,11 @@ impl Operator {
                     tx.rooms().lock_of_organizations(&[id], &people)?;
                 }
                 let before = tx.organizations().lock(id)?.ok_or_else(Error::not_found)?;
+                let deletion = DeletionTarget::Organization(id);
+                if changes.active == Some(true) && tx.deletions().find(deletion)?.is_some() {
+                    let text = "this organization is to be deleted; `delete cancel organization` opens it again";
+                    return Err(Error::conflict(text).into());
+                }
                 let after = changes.applied_to(&before);
                 if let Some(owner) = tx
                     .organizations()

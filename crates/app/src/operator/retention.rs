@@ -188,17 +188,37 @@ impl Operator {
     }
 }
 
-/// Refuses to erase a user whom a legal hold covers.
-pub(super) fn refuse_held(tx: &mut Tx<'_>, user: UserId) -> TxResult<()> {
-    let holds = tx.retention().find_holds()?;
-    let (rooms, mut users) = tx.retention().list_rooms_ever(user)?;
+/// What the legal hold is placed on that covers some of these users, flows or organizations.
+pub(crate) fn find_hold_on(
+    reader: &mut Reader<'_>,
+    users: &BTreeSet<UserId>,
+    rooms: &BTreeSet<RoomId>,
+    organizations: &BTreeSet<OrganizationId>,
+) -> StoreResult<Option<String>> {
+    let holds = reader.retention().find_holds()?;
+    match holds.covering_person(users, rooms, organizations) {
+        Some(target) => Ok(Some(target_name(reader, target)?)),
+        None => Ok(None),
+    }
+}
+
+/// What the legal hold is placed on that covers what a user may have written.
+pub(crate) fn find_hold_on_person(
+    reader: &mut Reader<'_>,
+    user: UserId,
+) -> StoreResult<Option<String>> {
+    let (rooms, mut users) = reader.retention().list_rooms_ever(user)?;
     users.insert(user);
     let all: Vec<UserId> = users.iter().copied().collect();
-    let organizations = tx.retention().list_organizations_ever(&all)?;
-    let Some(target) = holds.covering_person(&users, &rooms, &organizations) else {
+    let organizations = reader.retention().list_organizations_ever(&all)?;
+    find_hold_on(reader, &users, &rooms, &organizations)
+}
+
+/// Refuses to erase a user whom a legal hold covers.
+pub(super) fn refuse_held(tx: &mut Tx<'_>, user: UserId) -> TxResult<()> {
+    let Some(held) = find_hold_on_person(tx, user)? else {
         return Ok(());
     };
-    let held = target_name(tx, target)?;
     let text = format!(
         "a legal hold on the {held} covers what this user may have written; release it first, with `hold release`"
     );

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use eddyline_auth::{Password, Secret};
 use eddyline_model::audit::AuditAction;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::log::Control;
 use eddyline_model::names::{self, Email, Nick};
 use eddyline_model::organizations::OrganizationRole;
@@ -182,6 +183,12 @@ impl Operator {
                 }
                 tx.users().lock(id)?;
                 let user = tx.users().find(id)?.ok_or_else(Error::not_found)?;
+                let deletion = DeletionTarget::User(id);
+                if active && tx.deletions().find(deletion)?.is_some() {
+                    let text =
+                        "this user is to be deleted; `delete cancel user` lets them in again";
+                    return Err(Error::conflict(text).into());
+                }
                 if user.active != active {
                     set_active(tx, id, active)?;
                 }
@@ -193,7 +200,13 @@ impl Operator {
     }
 }
 
-fn set_active(tx: &mut Tx<'_>, id: UserId, active: bool) -> eddyline_storage::Result<()> {
+/// Makes a user inactive, which ends all that lets them in, or active. The user is held, with the
+/// organizations that they are in ([`lock_for_removal`]).
+pub(crate) fn set_active(
+    tx: &mut Tx<'_>,
+    id: UserId,
+    active: bool,
+) -> eddyline_storage::Result<()> {
     let now = tx.now();
     tx.users().set_active(id, active)?;
     tx.identities().touch(id, now)?;

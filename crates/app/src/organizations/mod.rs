@@ -126,7 +126,7 @@ impl Organizations {
         name: &str,
         action: OrganizationAction,
     ) -> Result<OrganizationId> {
-        let caller = actor.user()?;
+        actor.user()?;
         let name = name.to_lowercase();
         let found = self
             .core
@@ -134,7 +134,7 @@ impl Organizations {
             .read(move |reader| reader.organizations().find_id_by_name(&name))
             .await?;
         let id = found.ok_or_else(Error::not_found)?;
-        policy::organization(caller.role_in(id), action)?;
+        allow(actor, id, action)?;
         Ok(id)
     }
 
@@ -144,7 +144,7 @@ impl Organizations {
     ///
     /// [`Error::not_found`] when there is none or it is not the caller's.
     pub async fn get(&self, actor: &Actor, id: OrganizationId) -> Result<Organization> {
-        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
+        allow(actor, id, OrganizationAction::See)?;
         let found =
             self.core
                 .store()
@@ -171,7 +171,7 @@ impl Organizations {
     ///
     /// [`Error::not_found`] when there is none or it is not the caller's.
     pub async fn summary(&self, actor: &Actor, id: OrganizationId) -> Result<OrganizationSummary> {
-        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
+        allow(actor, id, OrganizationAction::See)?;
         let found = self
             .core
             .store()
@@ -229,7 +229,7 @@ impl Organizations {
     ///
     /// [`Error::not_found`] when it is not the caller's.
     pub async fn users(&self, actor: &Actor, id: OrganizationId) -> Result<Vec<User>> {
-        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
+        allow(actor, id, OrganizationAction::See)?;
         let people = self
             .core
             .store()
@@ -248,7 +248,7 @@ impl Organizations {
     ///
     /// [`Error::not_found`] when it is not the caller's, or the user does not belong to it.
     pub async fn user(&self, actor: &Actor, id: OrganizationId, user: UserId) -> Result<User> {
-        policy::organization(actor.user()?.role_in(id), OrganizationAction::See)?;
+        allow(actor, id, OrganizationAction::See)?;
         let found = self
             .core
             .store()
@@ -298,6 +298,16 @@ impl Organizations {
         self.core.wait_until_applied(event).await;
         Ok(())
     }
+}
+
+/// Whether a caller may do `action` with an organization.
+///
+/// # Errors
+///
+/// [`Error::not_found`] when it is not the caller's, [`Error::denied`].
+fn allow(actor: &Actor, id: OrganizationId, action: OrganizationAction) -> Result<()> {
+    let caller = actor.user()?;
+    policy::organization(caller.role_in(id), action).map_err(|refusal| caller.refused(id, refusal))
 }
 
 /// Records what is different about an organization.

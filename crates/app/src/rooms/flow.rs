@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::flows::Flow;
 use eddyline_model::names::{is_ignorable, nick_key};
 use eddyline_model::organizations::Organization;
 use eddyline_model::policy::{self, FlowAction, FlowCaller, MembershipState};
 use eddyline_model::tags::Roster;
-use eddyline_model::{EventId, OrganizationId, RoomId, UserId, tags};
+use eddyline_model::{EventId, OrganizationId, RoomId, Timestamp, UserId, tags};
 use eddyline_storage::{Error as StoreError, Reader, Result as StoreResult, Tx};
 
 use super::Rooms;
@@ -38,6 +39,8 @@ pub struct FlowRoom {
     nicks: HashMap<String, UserId>,
     /// Those of the organization.
     groups: Arc<MentionGroups>,
+    /// When the organization will be deleted, if it is closed.
+    due_at: Option<Timestamp>,
 }
 
 impl FlowRoom {
@@ -78,6 +81,8 @@ impl FlowRoom {
         let Some(organization) = reader.organizations().find(flow.organization)? else {
             return Ok(None);
         };
+        let deletion = DeletionTarget::Organization(organization.id);
+        let deletion = reader.deletions().find(deletion)?;
         let mut members = HashMap::new();
         let mut nicks = HashMap::new();
         for (membership, user) in reader.members().list_of_room(id)? {
@@ -98,11 +103,28 @@ impl FlowRoom {
             members,
             nicks,
             groups: Arc::default(),
+            due_at: deletion.map(|deletion| deletion.due_at),
         }))
     }
 }
 
 impl Actor {
+    /// Whether the actor may do `action` in a flow.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::not_found`], [`Error::denied`].
+    fn allow_in(&self, room: &FlowRoom, action: FlowAction) -> Result<()> {
+        let allowed = policy::flow(self.flow_caller(room), &room.flow, action);
+        match (self, room.due_at) {
+            (Self::User { caller, .. }, _) => {
+                allowed.map_err(|refusal| caller.refused(room.organization.id, refusal))
+            }
+            (Self::FlowToken { .. }, Some(due_at)) if allowed.is_ok() => Err(Error::closed(due_at)),
+            (Self::FlowToken { .. }, _) => Ok(allowed?),
+        }
+    }
+
     /// What the actor is towards a flow, for [`policy`] to decide by.
     #[must_use]
     pub fn flow_caller(&self, room: &FlowRoom) -> FlowCaller {
@@ -207,7 +229,7 @@ impl Rooms {
     ) -> Result<Arc<FlowRoom>> {
         let room = self.load_room(id).await?;
         charge_reads_to(room.flow.organization);
-        policy::flow(actor.flow_caller(&room), &room.flow, action)?;
+        actor.allow_in(&room, action)?;
         Ok(room)
     }
 
@@ -236,13 +258,13 @@ impl Rooms {
                     groups: groups.clone(),
                     ..loaded
                 });
-                let allowed = policy::flow(actor.flow_caller(&room), &room.flow, action);
+                actor.allow_in(&room, action)?;
                 let possible = match action {
                     // One's own mark is no change of the organization.
                     FlowAction::SetOpen => Ok(()),
                     _ => policy::write(&room.organization),
                 };
-                allowed.and(possible).map_err(Error::from)?;
+                possible.map_err(Error::from)?;
                 change(tx, actor, &room)
             })
             .await

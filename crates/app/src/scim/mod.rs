@@ -24,6 +24,7 @@ use std::sync::Arc;
 use eddyline_auth::FailureLimiter;
 use eddyline_auth::{Credentials, Secret, network_of};
 use eddyline_model::Timestamp;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::identities::Identity;
 use eddyline_model::users::User;
 use eddyline_scim::{ScimType, State, UserResource};
@@ -86,15 +87,24 @@ impl Scim {
         let provider = self
             .core
             .store()
-            .read(move |reader| reader.identities().find_provider(&wanted))
+            .read(move |reader| {
+                let Some(provider) = reader.identities().find_provider(&wanted)? else {
+                    return Ok(None);
+                };
+                let deletion = DeletionTarget::Organization(provider.organization);
+                Ok(Some((provider, reader.deletions().find(deletion)?)))
+            })
             .await?;
         let token = match Credentials::parse(header) {
             Ok(Credentials::Bearer(token)) => Some(token.hash()),
             _ => None,
         };
         match (provider, token) {
-            (Some(provider), Some(token)) if is_token_of(&provider, &token) => {
+            (Some((provider, deletion)), Some(token)) if is_token_of(&provider, &token) => {
                 charge_provider(provider.organization);
+                if let Some(deletion) = deletion {
+                    return Err(Error::closed(deletion.due_at));
+                }
                 let (used, now) = (provider.used_at, self.core.now());
                 let provider = ScimProvider {
                     organization: provider.organization,

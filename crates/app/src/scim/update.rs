@@ -1,13 +1,14 @@
 //! A provider changes a user.
 
 use eddyline_model::audit::AuditAction;
+use eddyline_model::deletion::DeletionTarget;
 use eddyline_model::identities::Identity;
 use eddyline_model::log::Control;
 use eddyline_model::names::{email_key, nick_key};
 use eddyline_model::users::User;
 use eddyline_model::{OrganizationId, UserId};
 use eddyline_scim::{Patch, RequestedUser, State, UserResource};
-use eddyline_storage::{Result as StoreResult, Tx};
+use eddyline_storage::{Error as StoreError, Result as StoreResult, Tx};
 use serde_json::{Map, Value, json};
 
 use super::check::{ValidUser, check, nick_for, taken};
@@ -334,6 +335,10 @@ fn write_user(tx: &mut Tx<'_>, before: &User, after: &User) -> StoreResult<()> {
         tx.users().set_name(id, &after.name)?;
     }
     if before.active != after.active {
+        let deletion = DeletionTarget::User(id);
+        if after.active && tx.deletions().find(deletion)?.is_some() {
+            return Err(StoreError::Refused("the user is to be deleted"));
+        }
         tx.users().set_active(id, after.active)?;
     }
     if before != after {

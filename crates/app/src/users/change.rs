@@ -202,10 +202,14 @@ fn changed(before: &User, changes: &UserChanges) -> User {
 fn check(tx: &mut Tx<'_>, before: &User, after: &User, checked: Option<&str>) -> TxResult<()> {
     let nick = nick_key(&after.nick);
     if nick != nick_key(&before.nick) {
-        for membership in tx.organization_members().list_of_user(before.id)? {
+        let memberships = tx.organization_members().list_of_user(before.id)?;
+        // Those who were in a closed organization may come back.
+        let closed = tx.deletions().list_closed_of_user(before.id)?;
+        let organizations = memberships.into_iter().map(|of| of.organization);
+        for organization in organizations.chain(closed.into_iter().map(|of| of.organization)) {
             if tx
                 .organization_members()
-                .has_nick(membership.organization, &nick, before.id)?
+                .has_nick(organization, &nick, before.id)?
             {
                 let text = format!("the nick {} is taken in your organization", after.nick);
                 return Err(Error::conflict(text).into());

@@ -72,7 +72,7 @@ async fn erase(
     let files_left = app.files().remove_deleted().await?;
     let shown = reporter.clone();
     let scrubbed = store
-        .scrub(move |step| shown.report_line(&ErasureProgress::of(step)))
+        .scrub(move |step| shown.report_line(&ScrubProgress::of(step)))
         .await
         .map_err(|error| {
             format!(
@@ -96,6 +96,19 @@ async fn erase(
 enum ErasureProgress {
     /// So many messages are erased.
     Messages { messages: u64 },
+}
+
+impl Display for ErasureProgress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Messages { messages } = self;
+        write!(f, "{messages} messages erased")
+    }
+}
+
+/// How far the removal of deleted rows from the database is.
+#[derive(Serialize)]
+#[serde(tag = "progress", rename_all = "snake_case")]
+pub(crate) enum ScrubProgress {
     /// The index of words is merged.
     SearchIndex,
     /// The database file is written anew.
@@ -106,8 +119,8 @@ enum ErasureProgress {
     Table { table: &'static str },
 }
 
-impl ErasureProgress {
-    fn of(step: ScrubStep) -> Self {
+impl ScrubProgress {
+    pub(crate) fn of(step: ScrubStep) -> Self {
         match step {
             ScrubStep::SearchIndex => Self::SearchIndex,
             ScrubStep::File => Self::DatabaseFile,
@@ -117,10 +130,9 @@ impl ErasureProgress {
     }
 }
 
-impl Display for ErasureProgress {
+impl Display for ScrubProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Messages { messages } => write!(f, "{messages} messages erased"),
             Self::SearchIndex => f.write_str("merging the index of words"),
             Self::DatabaseFile => f.write_str("writing the database file anew; posts wait"),
             Self::WriteAheadLog => f.write_str("emptying the write-ahead log"),

@@ -8,7 +8,9 @@ use eddyline_backup::{
     next_kind, prune, take_into,
 };
 use eddyline_files::Files;
+use eddyline_model::audit::{AuditAction, AuditEntry, actor};
 use eddyline_storage::Store;
+use serde_json::json;
 
 use super::metrics::BackupMetrics;
 use super::place::open_place;
@@ -84,17 +86,34 @@ impl BackupTaker {
     }
 
     async fn take_due(&self, place: &BackupPlace) {
-        match self.while_claimed(self.take_next(place, |_| ())).await {
-            Ok(taken) => tracing::info!(
-                archive = %taken.name,
-                files = taken.taken.summary.files,
-                log_position = taken.taken.manifest.log_position,
-                "a backup was taken"
-            ),
+        let entry = match self.while_claimed(self.take_next(place, |_| ())).await {
+            Ok(taken) => {
+                tracing::info!(
+                    archive = %taken.name,
+                    files = taken.taken.summary.files,
+                    log_position = taken.taken.manifest.log_position,
+                    "a backup was taken"
+                );
+                let unreadable = taken.defective_files();
+                let detail =
+                    json!({"archive": taken.name.to_string(), "unreadable_files": unreadable});
+                AuditEntry::new(AuditAction::BackupTake, None).with(&detail)
+            }
             Err(error) => {
                 self.metrics.count_failure();
                 tracing::error!(%error, "a backup failed");
+                let detail = json!({"error": error.to_string()});
+                AuditEntry::new(AuditAction::BackupFail, None).with(&detail)
             }
+        };
+        self.note(entry.by(actor::SERVER)).await;
+    }
+
+    /// Writes a record into the audit log. The backup is as it is also where that fails.
+    async fn note(&self, entry: AuditEntry) {
+        let noted = self.store.write(move |tx| tx.audit().insert(&entry));
+        if let Err(error) = noted.await {
+            tracing::warn!(%error, "the audit log has no record of a backup");
         }
     }
 

@@ -8,10 +8,12 @@ use eddyline_model::applications::{PageUri, RedirectUri};
 use eddyline_model::time::InvalidDay;
 
 use super::audit::AuditArgs;
+use super::deletion::{DELETION, DeletionArgs};
 use super::erasure::{ERASURE, EraseArgs};
 use super::flows::{FlowCommand, FlowPath};
 use super::groups::GroupCommand;
 use super::installation::{CheckConfigArgs, MailCommand};
+use super::invite::{INVITE, InviteArgs};
 use super::retention::{HoldCommand, RetentionCommand};
 use super::scim::ScimCommand;
 use super::users::{TokenCommand, UserCommand};
@@ -26,6 +28,9 @@ pub(crate) enum AdminCommand {
     Batch,
     /// Show the configuration as the server reads it, with everything that is wrong with it
     CheckConfig(CheckConfigArgs),
+    /// Delete organizations and users with everything that belongs to them, after a grace time
+    #[command(after_help = DELETION)]
+    Delete(DeletionArgs),
     /// Erase a person: everything the user wrote and uploaded, and all names and addresses
     #[command(after_help = ERASURE)]
     Erase(EraseArgs),
@@ -74,6 +79,9 @@ pub(crate) enum OneCommand {
     /// Flows and who is in them
     #[command(subcommand, disable_help_subcommand = true)]
     Flow(FlowCommand),
+    /// Invite the people of a file into flows
+    #[command(after_help = INVITE)]
+    Invite(InviteArgs),
     /// Groups of users, who are mentioned together
     #[command(subcommand, disable_help_subcommand = true)]
     Group(GroupCommand),
@@ -106,6 +114,7 @@ impl OneCommand {
     /// Whether the command reads the standard input, as things stand.
     pub(crate) fn reads_input(&self) -> bool {
         match self {
+            Self::Invite(invite) => invite.reads_input(),
             Self::User(UserCommand::Create(new)) => new.password.reads_input(),
             Self::User(UserCommand::SetPassword { password, .. }) => password.reads_input(),
             _ => false,

@@ -99,6 +99,14 @@ impl Selection for FileOptions {
     const GROUPS: &[OptionGroup] = &[OptionGroup::Files];
 }
 
+/// Where the files are, for a command with commands below it.
+pub(crate) enum DeletionOptions {}
+
+impl Selection for DeletionOptions {
+    const GROUPS: &[OptionGroup] = &[OptionGroup::Files];
+    const GLOBAL: bool = true;
+}
+
 /// Where all data is, with the files.
 pub(crate) enum BackupOptions {}
 

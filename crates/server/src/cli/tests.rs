@@ -282,6 +282,18 @@ const RECORDED: &[(&str, &[&str])] = &[
     // Each line is a command.
     ("admin batch", &[]),
     ("admin check-config", &[]),
+    (
+        "admin delete cancel organization",
+        &["organization.deletion_cancel"],
+    ),
+    ("admin delete cancel user", &["user.deletion_cancel"]),
+    ("admin delete list", &[]),
+    (
+        "admin delete organization",
+        &["organization.deletion_request"],
+    ),
+    ("admin delete run", &["organization.delete", "user.erase"]),
+    ("admin delete user", &["user.deletion_request"]),
     ("admin erase", &["user.erase"]),
     ("admin flow add-user", &["flow.member_add"]),
     ("admin flow archive", &["flow.change"]),
@@ -298,6 +310,7 @@ const RECORDED: &[(&str, &[&str])] = &[
     ("admin hold list", &[]),
     ("admin hold place", &["hold.place"]),
     ("admin hold release", &["hold.release"]),
+    ("admin invite", &["invitation.create", "flow.member_add"]),
     ("admin mail test", &[]),
     ("admin org create", &["organization.create"]),
     ("admin org domain add", &["domain.add"]),

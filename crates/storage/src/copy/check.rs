@@ -89,7 +89,8 @@ const RULES: &[Rule] = &[
 const MISCOUNTED: Rule = Rule {
     what: "organizations that know a wrong number of their members",
     broken: "select o.parameterized_name as value from organizations o where o.user_count <> \
-             (select count(*) from organization_members m where m.organization_id = o.id)",
+             (select count(*) from organization_members m where m.organization_id = o.id) + \
+             (select count(*) from closed_members m where m.organization_id = o.id)",
 };
 
 /// What a check of the database found.
@@ -215,7 +216,8 @@ impl Store {
 impl Organizations<'_, Tx<'_>> {
     fn update_counts(&mut self) -> Result<()> {
         let counts = "update organizations set user_count = \
-                      (select count(*) from organization_members where organization_id = organizations.id)";
+                      (select count(*) from organization_members where organization_id = organizations.id) + \
+                      (select count(*) from closed_members where organization_id = organizations.id)";
         match crate::reader::Connected::connection(self.0) {
             #[cfg(feature = "sqlite")]
             Inner::Sqlite(c) => super::sqlite::execute(c, counts),

@@ -19,7 +19,7 @@ use self::kept::{MoveRoom, ReadClock, SetClock};
 pub(crate) use self::kept::{insert_log, insert_messages};
 pub(crate) use self::scrub::{delete_samples, empty_log, vacuum};
 pub(crate) use self::search::{
-    catch_up, index_at_once, index_now, is_behind, merge_words, reindex, unindex,
+    catch_up, forget_room, index_at_once, index_now, is_behind, merge_words, reindex, unindex,
 };
 
 /// Full synchronisation, so that an answered message survives a power cut. Pages that change all

@@ -65,6 +65,12 @@ pub(crate) fn unindex(c: &mut SqliteConnection, room: RoomId, id: MessageId) -> 
     Ok(())
 }
 
+/// Forgets how far the index has come in a room that is deleted.
+pub(crate) fn forget_room(c: &mut SqliteConnection, room: RoomId) -> Result<()> {
+    diesel::delete(search_progress::table.find(room.0)).execute(c)?;
+    Ok(())
+}
+
 /// Whether messages of a room are missing in the index.
 pub(crate) fn is_behind(c: &mut SqliteConnection, room: RoomId) -> Result<bool> {
     let (through, last) = progress(c, room.0)?;

@@ -343,6 +343,20 @@ fn scheduled(site: &Site, options: &[&str]) -> Vec<String> {
     options.into_iter().map(str::to_owned).collect()
 }
 
+/// A record of this action in the audit log, as soon as there is one.
+fn recorded(server: &Server, action: &str) -> Json {
+    let patience = Patience::until("the backup is in the audit log");
+    Runtime::new().unwrap().block_on(async {
+        loop {
+            let records = server.admin(&["audit", "--action", action]);
+            match records["records"].get(0) {
+                Some(record) => return record.clone(),
+                None => patience.goes_on().await,
+            }
+        }
+    })
+}
+
 fn a_server_takes_backups_by_itself(site: &Site) {
     let options = scheduled(site, &["--backup-interval", "1s"]);
     let server = site.serve_with(&options);
@@ -357,6 +371,10 @@ fn a_server_takes_backups_by_itself(site: &Site) {
         names[1..].iter().all(|name| name.ends_with("-incremental")),
         "{names:?}"
     );
+    let first = recorded(&server, "backup.take");
+    assert_eq!(first["actor"], "server");
+    let archive = first["detail"]["archive"].as_str().unwrap();
+    assert!(names.iter().any(|name| archive.contains(name)), "{first}");
     drop(server);
     let other = restored(site, &place(site));
     assert_eq!(texts(&other.serve(), &acme.ada), [json!("kept by itself")]);
@@ -411,12 +429,10 @@ fn a_backup_that_fails_is_tried_again() {
     until(&site, "a backup", |names| !names.is_empty());
     fs::remove_dir_all(folder(&site)).unwrap();
     fs::write(folder(&site), "in its place").unwrap();
-    let patience = Patience::until("the failure is logged");
-    Runtime::new().unwrap().block_on(async {
-        while !server.log().contains("a backup failed") {
-            patience.goes_on().await;
-        }
-    });
+    let failed = recorded(&server, "backup.fail");
+    assert_eq!(failed["actor"], "server");
+    assert!(failed["detail"]["error"].is_string(), "{failed}");
+    assert!(server.log().contains("a backup failed"));
     fs::remove_file(folder(&site)).unwrap();
     until(&site, "another backup", |names| !names.is_empty());
     drop(server);

@@ -1,0 +1,3 @@
+drop table closed_room_members;
+drop table closed_members;
+drop table pending_deletions;
