@@ -32,6 +32,10 @@ lint:
 doc:
     cargo doc --workspace --no-deps --open
 
+# Build the documents as a book, into target/book; needs mdbook
+book:
+    mdbook build
+
 # Format all sources
 fmt:
     cargo fmt --all

@@ -2,6 +2,9 @@
 //! must be described, as must the headers that clients go by, and the content type and the body
 //! must be as described. Otherwise the test fails.
 //!
+//! Every event that a [`Listener`](crate::Listener) hears is held against the AsyncAPI document in the same way: there
+//! must be a message of its name, and its object must be of that message's schema.
+//!
 //! The document is that of the first server of the same profile. Streams and servers with TLS are
 //! left out, and so is what is at no path of the document. With
 //! `EDDYLINE_TEST_CONTRACT_REPORT=FILE`, tests go on, and the file lists what is not as described.
@@ -44,6 +47,8 @@ struct Operation {
 struct Contract {
     operations: Vec<Operation>,
     document: Value,
+    /// The AsyncAPI document.
+    streams: Value,
     validators: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
@@ -89,6 +94,26 @@ pub(crate) fn check(exchange: &Exchange<'_>, is_classic: bool) {
     }
 }
 
+/// Holds an event of a stream against the AsyncAPI document. Which profile the server has is not known
+/// here, so an event may be as either of the known documents says.
+///
+/// # Panics
+///
+/// When none describes it.
+pub(crate) fn check_event(event: &Value) {
+    let known = [SPEC.get(), CLASSIC.get()].into_iter().flatten();
+    let verdicts: Vec<_> = known.map(|contract| contract.judge_event(event)).collect();
+    let violations: Vec<String> = verdicts
+        .iter()
+        .filter_map(|verdict| verdict.clone().err())
+        .collect();
+    assert!(
+        violations.len() < verdicts.len() || verdicts.is_empty(),
+        "the stream told what is not as described: {}\n{event}",
+        violations.join("\n")
+    );
+}
+
 impl Contract {
     /// That of a server; `None` where there is none, as on the address of the stream.
     ///
@@ -97,7 +122,8 @@ impl Contract {
     /// When the document cannot be read: nothing would be checked from then on.
     fn of(authority: &str) -> Option<Self> {
         let document: Value =
-            serde_json::from_slice(&fetch(authority)?).expect("the document is JSON");
+            serde_json::from_slice(&fetch(authority, "/openapi.json")?).expect("it is JSON");
+        let streams = serde_json::from_slice(&fetch(authority, "/asyncapi.json")?);
         let operations = document["paths"]
             .as_object()
             .expect("it has paths")
@@ -115,6 +141,7 @@ impl Contract {
         Some(Self {
             operations: operations.collect(),
             document,
+            streams: streams.expect("the AsyncAPI document is JSON"),
             validators: Mutex::default(),
         })
     }
@@ -190,7 +217,7 @@ impl Contract {
         let body: Value =
             serde_json::from_slice(&plain(exchange)?).map_err(|error| error.to_string())?;
         let errors: Vec<String> = self
-            .validator(schema)
+            .validator(schema, &self.document)
             .iter_errors(&body)
             .map(|error| format!("{error} at {}", error.instance_path()))
             .collect();
@@ -234,10 +261,28 @@ impl Contract {
         })
     }
 
-    fn validator(&self, schema: &Value) -> Arc<Validator> {
+    /// What is wrong with an event of a stream.
+    fn judge_event(&self, event: &Value) -> Result<(), String> {
+        let name = event["event"].as_str().unwrap_or_default();
+        let message = self.streams["components"]["messages"].get(name);
+        let schema = &message.ok_or("no event of this name is described")?["payload"];
+        let validator = self.validator(schema, &self.streams);
+        let errors = validator.iter_errors(event);
+        let errors: Vec<String> = errors
+            .map(|error| format!("{error} at {}", error.instance_path()))
+            .collect();
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(errors.join("; "))
+        }
+    }
+
+    /// That of a schema of one of the documents.
+    fn validator(&self, schema: &Value, document: &Value) -> Arc<Validator> {
         let mut validators = self.validators.lock().unwrap();
         let validator = validators.entry(schema.to_string()).or_insert_with(|| {
-            let whole = json!({"allOf": [schema], "components": self.document["components"]});
+            let whole = json!({"allOf": [schema], "components": document["components"]});
             Arc::new(jsonschema::validator_for(&whole).unwrap())
         });
         validator.clone()
@@ -283,13 +328,12 @@ fn plain<'a>(exchange: &Exchange<'a>) -> Result<Cow<'a, [u8]>, String> {
     }
 }
 
-fn fetch(authority: &str) -> Option<Vec<u8>> {
+fn fetch(authority: &str, path: &str) -> Option<Vec<u8>> {
     let mut socket = TcpStream::connect(authority).ok()?;
     socket
         .set_read_timeout(Some(Duration::from_secs(60)))
         .ok()?;
-    let request =
-        format!("GET /openapi.json HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {authority}\r\nconnection: close\r\n\r\n");
     socket.write_all(request.as_bytes()).ok()?;
     let mut answer = Vec::new();
     socket.read_to_end(&mut answer).ok()?;

@@ -5,6 +5,8 @@ use std::time::Duration;
 use eddyline_client::{Client, EventStream, Json, StreamEvent, StreamRequest};
 use tokio::time::timeout;
 
+use crate::contract;
+
 /// How long a test waits for an event that must come.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -50,7 +52,9 @@ impl Listener {
         let next = timeout(PATIENCE, self.0.next())
             .await
             .expect("an event comes in time");
-        next.expect("the stream is still open").unwrap()
+        let event = next.expect("the stream is still open").unwrap();
+        contract::check_event(&event.json);
+        event
     }
 
     /// The next object.
@@ -100,6 +104,7 @@ impl Listener {
             .await
             .expect("the stream ends in time")
         {
+            contract::check_event(&event.json);
             rest.push(event);
         }
         rest.retain(|event| !is_activity(event));

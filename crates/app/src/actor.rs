@@ -226,11 +226,11 @@ impl Actor {
             .users()
             .find(caller.user.id)?
             .unwrap_or_else(|| caller.user.clone());
-        let closed = reader.deletions().list_closed_of_user(caller.user.id)?;
         let caller = Arc::new(Caller {
             user,
             organizations,
-            closed,
+            // It only words refusals, and writes need not wait for another query.
+            closed: caller.closed.clone(),
         });
         Ok(Self::User {
             caller,

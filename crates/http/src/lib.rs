@@ -198,7 +198,7 @@ pub fn service(app: App, config: &Config) -> ApiService {
     let shared = Shared::new(app, config);
     let mut parts = vec![
         (String::new(), routes::api()),
-        (String::new(), vec![openapi::endpoint(&shared, config)]),
+        (String::new(), openapi::endpoints(&shared, config)),
     ];
     if shared.profile.classic {
         parts.push((String::new(), routes::classic()));
@@ -232,7 +232,7 @@ mod tests {
             .flatten();
         for path in endpoints
             .map(|endpoint| endpoint.operation.path)
-            .chain([openapi::PATH])
+            .chain([openapi::PATH, openapi::ASYNC_PATH])
         {
             let first = path.split('/').nth(1).unwrap_or_default();
             assert!(is_reserved(first) && !is_page(path), "{path}");

@@ -1,9 +1,9 @@
-//! The endpoint of the OpenAPI document.
+//! The endpoints of the documents that describe the API: OpenAPI, and AsyncAPI for the streams.
 
 use std::sync::Arc;
 
 use eddyline_app::Error;
-use eddyline_openapi::DocumentBuilder;
+use eddyline_openapi::{DocumentBuilder, asyncapi_document};
 use http::{Method, StatusCode};
 use serde_json::Value;
 use tokio::sync::OnceCell;
@@ -15,39 +15,67 @@ use crate::requester::Anybody;
 use crate::response::uncounted;
 use crate::{Config, Shared, routes};
 
-/// Where the document is.
+/// Where the OpenAPI document is.
 pub(crate) const PATH: &str = "/openapi.json";
+/// Where the AsyncAPI document is.
+pub(crate) const ASYNC_PATH: &str = "/asyncapi.json";
 
-/// The endpoint that serves the document. It is not in it.
+/// The endpoints that serve the documents. They are not in them.
+pub(crate) fn endpoints(shared: &Shared, config: &Config) -> Vec<Endpoint> {
+    let addresses = &shared.app.config().addresses;
+    let (base_url, web) = (addresses.base.clone(), addresses.web.clone());
+    let stream_url = addresses.stream.clone();
+    let stream_prefix = config.stream_prefix.clone();
+    let is_classic = shared.profile.classic;
+    vec![
+        built_once(PATH, "getDocument", "The OpenAPI document", move || {
+            document(&base_url, &web, stream_prefix.as_deref(), is_classic)
+        }),
+        built_once(
+            ASYNC_PATH,
+            "getStreamDocument",
+            "The AsyncAPI document",
+            move || stream_document(&stream_url, is_classic),
+        ),
+    ]
+}
+
+/// An endpoint that serves a document.
 ///
 /// The first request builds the document, so a server whose document no client reads starts sooner
 /// and keeps less memory. A blocking thread does it, since it takes milliseconds.
-pub(crate) fn endpoint(shared: &Shared, config: &Config) -> Endpoint {
-    let addresses = &shared.app.config().addresses;
-    let (base_url, web) = (addresses.base.clone(), addresses.web.clone());
-    let stream_prefix = config.stream_prefix.clone();
-    let is_classic = shared.profile.classic;
-    let build = Arc::new(move || {
-        let document = document(&base_url, &web, stream_prefix.as_deref(), is_classic);
-        bytes::Bytes::from(document.to_string())
-    });
+fn built_once(
+    path: &'static str,
+    id: &'static str,
+    summary: &'static str,
+    build: impl Fn() -> Value + Send + Sync + 'static,
+) -> Endpoint {
+    let build = Arc::new(build);
     let built: Arc<OnceCell<bytes::Bytes>> = Arc::default();
     Endpoint::new(
         Method::GET,
-        PATH,
-        "getDocument",
-        "This document",
+        path,
+        id,
+        summary,
         move |_: RequestContext<Anybody>| {
             let (build, built) = (build.clone(), built.clone());
             async move {
+                let make = || spawn_blocking(move || bytes::Bytes::from(build().to_string()));
                 let text = built
-                    .get_or_try_init(|| spawn_blocking(move || build()))
+                    .get_or_try_init(make)
                     .await
                     .map_err(|error| Error::internal(error.to_string()))?;
                 Ok(uncounted(StatusCode::OK, text.clone()))
             }
         },
     )
+}
+
+/// The document of the streams, which are at `stream_url`.
+fn stream_document(stream_url: &str, is_classic: bool) -> Value {
+    let streams = routes::streams();
+    let operations = streams.iter().map(|endpoint| &endpoint.operation);
+    asyncapi_document(stream_url, is_classic, operations)
 }
 
 fn document(base_url: &str, web: &str, stream_prefix: Option<&str>, is_classic: bool) -> Value {

@@ -7,8 +7,8 @@ use eddyline_model::paths::{OLD_PREFIX, keeps_suffix};
 /// The path under which the router knows a request: without a leading `/v1`, doubled slashes, a
 /// slash at the end, and a `.json` suffix of the last segment.
 ///
-/// Under `/files`, `/download` and `/avatars` a suffix belongs to the name, and `/openapi.json` is
-/// called so. Nothing is decoded: segments come out as they went in. A path that does not begin
+/// Under `/files`, `/download` and `/avatars` a suffix belongs to the name, and `/openapi.json` and
+/// `/asyncapi.json` are called so. Nothing is decoded: segments come out as they went in. A path that does not begin
 /// with a slash (`*`) stays as it is.
 pub(crate) fn normalize(path: &str) -> Cow<'_, str> {
     if !path.starts_with('/') {
@@ -112,6 +112,7 @@ mod tests {
         assert_eq!(normalize("/v1//avatars/ab.json/"), "/avatars/ab.json");
         assert_eq!(normalize("/openapi.json"), "/openapi.json");
         assert_eq!(normalize("/v1/openapi.json"), "/openapi.json");
+        assert_eq!(normalize("/asyncapi.json"), "/asyncapi.json");
         assert_eq!(normalize("/flows/openapi.json"), "/flows/openapi");
     }
 

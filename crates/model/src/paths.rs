@@ -67,6 +67,7 @@ enum Secret {
 /// All first segments but that of the stream, which is configured.
 const ROOTS: &[Root] = &[
     api(".well-known"),
+    api("asyncapi.json"),
     api("avatars"),
     api("comments"),
     Root {
@@ -166,7 +167,7 @@ pub fn is_page(path: &str) -> bool {
 pub fn keeps_suffix(segments: &[&str]) -> bool {
     matches!(
         segments,
-        ["files" | "download" | "avatars", ..] | ["openapi.json"]
+        ["files" | "download" | "avatars", ..] | ["asyncapi.json" | "openapi.json"]
     )
 }
 

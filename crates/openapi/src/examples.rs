@@ -3,7 +3,7 @@
 use eddyline_model::threads::ThreadMark;
 use serde_json::{Value, json};
 
-const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
+pub(crate) const FLOW_ID: &str = "a176c7c7-2ac7-4bc5-9be9-c9c461d448e3";
 const THREAD_ID: &str = "AQAAAAEAAAAB5DLR4Z1NsSugRnE";
 
 /// The example of a parameter of an operation, which has this schema.

@@ -4,6 +4,7 @@
 
 mod areas;
 mod arrows;
+mod book;
 mod circles;
 mod conformance;
 mod dependencies;

@@ -32,7 +32,7 @@ const FIRST_LISTED: &str = "2026-11-28-000001_inbox_markers";
 
 #[test]
 fn the_documents_say_of_each_migration_whether_servers_may_run_beside_it() {
-    let operating = fs::read_to_string(super::root().join("docs/operating.md")).unwrap();
+    let databases = fs::read_to_string(super::root().join("docs/databases.md")).unwrap();
     let code =
         fs::read_to_string(super::root().join("crates/storage/src/connect/migrate.rs")).unwrap();
     let names: BTreeSet<String> = tree("postgres")
@@ -42,11 +42,11 @@ fn the_documents_say_of_each_migration_whether_servers_may_run_beside_it() {
         .collect();
     assert!(names.contains(FIRST_LISTED), "{names:?}");
     for name in names {
-        let row = operating
+        let row = databases
             .lines()
             .find(|line| line.starts_with('|') && line.contains(&format!("`{name}`")));
         let row =
-            row.unwrap_or_else(|| panic!("docs/operating.md, \"Upgrades\", has no row for {name}"));
+            row.unwrap_or_else(|| panic!("docs/databases.md, \"Upgrades\", has no row for {name}"));
         let version: String = name.chars().take(17).filter(char::is_ascii_digit).collect();
         let is_safe = code.contains(&format!("\"{version}\""));
         let said = if is_safe { "| yes |" } else { "| no |" };

@@ -231,10 +231,10 @@ async fn wrong_passwords_are_recorded_within_a_bound(server: Server) {
 
 #[test]
 fn the_documents_list_all_actions() {
-    let operating = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/operating.md");
-    let operating = fs::read_to_string(operating).unwrap();
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/records.md");
+    let records = fs::read_to_string(records).unwrap();
     for action in AuditAction::ALL {
         let row = format!("| `{action}` | {} |", action.meaning());
-        assert!(operating.contains(&row), "{row}");
+        assert!(records.contains(&row), "{row}");
     }
 }

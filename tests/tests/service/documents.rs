@@ -11,14 +11,16 @@ mod commands;
 pub(crate) mod proxies;
 mod requests;
 mod settings;
+pub(crate) mod walkthroughs;
 
 /// The languages that a test checks, and `text` for what programs print.
-const LANGUAGES: [&str; 11] = [
+const LANGUAGES: [&str; 12] = [
     "caddyfile",
     "console",
     "ini",
     "json",
     "nginx",
+    "python",
     "rust",
     "sh",
     "sql",

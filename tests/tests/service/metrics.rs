@@ -90,7 +90,7 @@ async fn the_documentation_names_each_metric(server: Server) {
             _ => name.to_owned(),
         })
         .collect();
-    let document = include_str!("../../../docs/operating.md");
+    let document = include_str!("../../../docs/monitoring.md");
     let rows = document
         .lines()
         .filter_map(|line| line.strip_prefix("| `eddyline_"));

@@ -212,6 +212,7 @@ async fn only_what_takes_credentials_is_reached(tenant: Tenant) {
     for path in [
         "/app/-/api/healthz",
         "/app/-/api/openapi.json",
+        "/app/-/api/asyncapi.json",
         "/app/-/api/none",
         "/app/-/api/app/-/api/user",
         "/app/-/api//none",

@@ -357,3 +357,29 @@ fn every_operation_says_what_it_records() {
         .collect();
     assert_eq!(said, changing);
 }
+
+#[test]
+fn every_event_of_the_stream_has_an_example_and_each_stream_has_every_event() {
+    for is_classic in [false, true] {
+        let document = stream_document("https://chat.example/stream", is_classic);
+        let messages = document["components"]["messages"].as_object().unwrap();
+        assert_eq!(messages.len(), 22);
+        for (name, message) in messages {
+            assert_eq!(message["examples"][0]["payload"]["event"], json!(name));
+        }
+        for channel in ["streamFlows", "streamFlow"] {
+            let told = document["channels"][channel]["messages"]
+                .as_object()
+                .unwrap();
+            assert!(told.keys().eq(messages.keys()), "{channel}");
+        }
+        let operations = document["operations"].as_object().unwrap();
+        assert_eq!(operations.len(), 4, "two streams, each in two forms");
+        // Every reference leads somewhere.
+        let text = document.to_string();
+        for place in text.split("{\"$ref\":\"#").skip(1) {
+            let place = place.split('"').next().unwrap();
+            assert!(document.pointer(place).is_some(), "{place}");
+        }
+    }
+}

@@ -170,7 +170,7 @@ impl Display for Erased {
         }
         write!(
             f,
-            "\n  Backups and exports of before still have what was erased; see \"Erasing a person\" in docs/operating.md"
+            "\n  Backups and exports of before still have what was erased; see \"Erasing a person\" in docs/records.md"
         )
     }
 }

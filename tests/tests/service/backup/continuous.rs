@@ -1,4 +1,4 @@
-//! The tools that copy a database all the time, set up as `docs/operating.md` says: what was posted
+//! The tools that copy a database all the time, set up as `docs/backups.md` says: what was posted
 //! is there after the machine is gone, and so is what was there at an earlier moment.
 
 use std::os::unix::fs::PermissionsExt;

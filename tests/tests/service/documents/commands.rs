@@ -19,15 +19,21 @@ const CONFIGURATION: &str = "/etc/eddyline/eddyline.toml";
 /// The commands of a block, as words: comments are left out, and what `&&` and `|` join is apart.
 pub(super) fn commands(block: &Block) -> Vec<Vec<String>> {
     let text = block.text.replace("\\\n", " ");
-    let mut commands = Vec::new();
+    let (mut commands, mut begun) = (Vec::new(), String::new());
     for line in text.lines() {
-        let words = shlex::split(line).unwrap_or_else(|| panic!("{}: {line}", place(block)));
+        begun = begun + line + "\n";
+        // What is quoted can have several lines.
+        let Some(words) = shlex::split(&begun) else {
+            continue;
+        };
+        begun.clear();
         commands.extend(
             words
                 .split(|word| word == "&&" || word == "|")
                 .map(<[String]>::to_vec),
         );
     }
+    assert!(begun.is_empty(), "{}: {begun} does not end", place(block));
     commands.retain(|words| !words.is_empty());
     commands
 }
@@ -36,6 +42,8 @@ pub(super) fn commands(block: &Block) -> Vec<Vec<String>> {
 #[derive(Default)]
 struct Shell {
     aliases: HashMap<String, Vec<String>>,
+    /// Whether there is an organization `acme` with its flow `acme/main`.
+    has_scene: bool,
 }
 
 impl Shell {
@@ -54,7 +62,10 @@ impl Shell {
                     shlex::split(body).expect("an alias is a command"),
                 );
             }
-            "./target/release/eddyline" | "eddyline" => run_eddyline(&words[1..], data),
+            "./target/release/eddyline" | "eddyline" => {
+                self.set_scene(&words[1..], data);
+                run_eddyline(&words[1..], data);
+            }
             "cargo" => run_cargo(&words[1..], data),
             "just" => check_recipe(&words[1..]),
             "sudo" => {
@@ -65,11 +76,35 @@ impl Shell {
             "apt" | "createdb" | "createuser" | "systemctl" => {}
             "docker" | "kubectl" => check_paths(words),
             _ if program.starts_with("deploy/") => check_paths(words),
-            // `requests` checks these.
+            // `requests` runs these.
             "curl" => {}
             // `backup::continuous` runs these.
             "litestream" | "pg_basebackup" => {}
             _ => panic!("no test knows the program {program}"),
+        }
+    }
+
+    /// Makes the organization and the flow that documents speak of, unless the document itself does.
+    fn set_scene(&mut self, words: &[String], data: &TempDir) {
+        let is_of_operators = words.first().is_some_and(|word| word == "admin");
+        if self.has_scene || !is_of_operators {
+            return;
+        }
+        self.has_scene = true;
+        if words.iter().any(|word| word == "org") {
+            return;
+        }
+        for what in ["org", "flow"] {
+            let mut command = eddyline();
+            command
+                .args(["admin", what, "create", "--data-dir"])
+                .arg(data.path());
+            command.args(match what {
+                "org" => ["--name", "Acme"].as_slice(),
+                _ => &["--org", "acme", "--name", "Main"],
+            });
+            // A command before may have made it.
+            let _ = command.output().unwrap();
         }
     }
 }

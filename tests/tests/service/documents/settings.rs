@@ -61,7 +61,7 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
     let blocks = blocks_in(&["sql"]);
     let (first, rest): (Vec<&Block>, Vec<&Block>) = blocks
         .iter()
-        .partition(|block| block.document == "docs/operating.md");
+        .partition(|block| block.document == "docs/databases.md");
     // The tests' own role has the name of the documents' role.
     let renamed = |text: &str| text.replace("eddyline", "service");
     for block in first.into_iter().chain(rest) {
@@ -75,7 +75,7 @@ fn statements_for_postgres_make_a_database_that_the_server_takes() {
             .text
             .lines()
             .find_map(|line| line.strip_prefix("database = "))?;
-        (block.document == "docs/operating.md").then(|| url.trim_matches('"').to_owned())
+        (block.document == "docs/databases.md").then(|| url.trim_matches('"').to_owned())
     });
     let url = renamed(&url.unwrap()).replace("db.internal", administration.server());
     let directory = TempDir::new().unwrap();

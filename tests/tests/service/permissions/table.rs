@@ -210,6 +210,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("POST /oauth/introspect", none, NOBODY),
     row("GET /.well-known/oauth-authorization-server", none, EVERYBODY),
     row("GET /openapi.json", none, EVERYBODY),
+    row("GET /asyncapi.json", none, EVERYBODY),
     row("GET /healthz", none, EVERYBODY),
     row("GET /readyz", none, EVERYBODY),
 

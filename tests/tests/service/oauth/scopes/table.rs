@@ -176,6 +176,7 @@ pub(super) const ROWS: &[Row] = &[
     public("POST /oauth/introspect"),
     public("GET /.well-known/oauth-authorization-server"),
     public("GET /openapi.json"),
+    public("GET /asyncapi.json"),
     public("GET /stream/probe"),
     public("GET /healthz"),
     public("GET /readyz"),
