@@ -20,7 +20,12 @@ pub(crate) const POSTGRES_MIGRATIONS: EmbeddedMigrations = embed_migrations!("mi
 /// Versions of the migrations that servers of the version before do not notice: they only add
 /// tables, indexes and columns with defaults, and change no row that those servers write. All others
 /// run only while no server does. docs/operating.md, "Upgrades", lists them.
-const SAFE_BESIDE_SERVERS: &[&str] = &["20261129000001", "20261129000002", "20261129000003"];
+const SAFE_BESIDE_SERVERS: &[&str] = &[
+    "20261129000001",
+    "20261129000002",
+    "20261129000003",
+    "20261129000011",
+];
 
 /// How long a migration waits for a lock on a table of PostgreSQL. All statements on the table that
 /// come after it wait as long.
