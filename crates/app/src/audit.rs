@@ -3,7 +3,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use eddyline_model::audit::{AuditAction, AuditEntry, AuditRecord, AuditTarget, actor};
+use eddyline_model::audit::{
+    AuditAction, AuditEntry, AuditFilter, AuditRange, AuditRecord, AuditTarget, actor,
+};
 use eddyline_model::flows::Flow;
 use eddyline_model::{OrganizationId, RoomId, UserId};
 use eddyline_storage::{Reader, Result as StoreResult, Tx};
@@ -98,11 +100,18 @@ pub(crate) fn differences(fields: &[(&str, Value, Value)]) -> Value {
         .collect()
 }
 
-/// Finds the names of the users in records.
-pub(crate) fn with_names(
+/// The records that a filter wants, with the names of their users.
+pub(crate) fn list(
     reader: &mut Reader<'_>,
-    records: Vec<AuditRecord>,
+    filter: &AuditFilter,
+    range: AuditRange,
 ) -> StoreResult<Vec<NamedRecord>> {
+    let found = reader.audit().list(filter, range)?;
+    with_names(reader, found)
+}
+
+/// Finds the names of the users in records.
+fn with_names(reader: &mut Reader<'_>, records: Vec<AuditRecord>) -> StoreResult<Vec<NamedRecord>> {
     let concerned = records
         .iter()
         .flat_map(|record| [actor::named_user(&record.actor), record.user]);

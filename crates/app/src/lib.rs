@@ -104,7 +104,7 @@ pub use eddyline_auth::{
     Credentials, CredentialsError, Password, PasswordPolicy, Secret, SignInLimits,
     constant_time_eq, network_of,
 };
-pub use eddyline_model::audit::{AuditAction, AuditFilter};
+pub use eddyline_model::audit::{AuditAction, AuditFilter, AuditRange};
 pub use eddyline_model::mail::MailRate;
 pub use eddyline_outbound::Config as OutboundConfig;
 pub use eddyline_storage::ReadBudgetKey;

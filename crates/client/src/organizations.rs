@@ -1,8 +1,8 @@
 //! Organizations (specification, section 4).
 
 use eddyline_model::OrganizationId;
-use eddyline_wire::requests::{FindOrganization, RenameOrganization};
-use eddyline_wire::{Organization, User};
+use eddyline_wire::requests::{FindOrganization, ListAudit, RenameOrganization};
+use eddyline_wire::{NamedRecord, Organization, User};
 use http::Method;
 
 use crate::client::Client;
@@ -69,6 +69,23 @@ impl Client {
         )
         .call()
         .await
+    }
+
+    /// Records of the audit log of an organization that the caller administers: the newest first, or as
+    /// the request says.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub async fn audit_records(
+        &self,
+        parameterized_name: &str,
+        wanted: &ListAudit,
+    ) -> Result<Vec<NamedRecord>, Error> {
+        let path = format!("/organizations/{parameterized_name}/audit");
+        self.request(Method::GET, &path)
+            .query_of(wanted)
+            .call()
+            .await
     }
 
     /// Takes a user out of an organization that the caller administers.

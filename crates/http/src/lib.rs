@@ -8,6 +8,7 @@
 
 mod answer;
 mod api;
+mod audit;
 mod authenticate;
 mod avatars;
 mod body;

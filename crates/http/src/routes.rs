@@ -14,9 +14,9 @@ use http::Method;
 use crate::endpoint::Endpoint;
 use crate::path_params::PathParams;
 use crate::{
-    avatars, files, flow_users, flows, groups, health, invitations, media, messages, notifications,
-    oauth, organizations, private, push, reactions, read_marks, scim, sources, stream,
-    stream_probe, tabs, threads, users,
+    audit, avatars, files, flow_users, flows, groups, health, invitations, media, messages,
+    notifications, oauth, organizations, private, push, reactions, read_marks, scim, sources,
+    stream, stream_probe, tabs, threads, users,
 };
 
 const FLOW: &str = "/flows/{organization}/{flow}";
@@ -33,6 +33,7 @@ pub(crate) fn api() -> Vec<Endpoint> {
         (tags::USERS, avatars::endpoints()),
         (tags::FILES, files::endpoints()),
         (tags::ORGANIZATIONS, organizations::endpoints()),
+        (tags::ORGANIZATIONS, audit::endpoints()),
         (tags::GROUPS, groups::endpoints()),
         (tags::INVITATIONS, invitations::endpoints()),
         (tags::PRIVATE_CONVERSATIONS, private::endpoints()),

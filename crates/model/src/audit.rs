@@ -5,7 +5,9 @@
 
 use std::fmt;
 use std::net::IpAddr;
+use std::str::FromStr;
 
+use crate::messages::Sort;
 use crate::{ApplicationId, OrganizationId, Timestamp, UserId};
 
 /// The texts by which records name who acted.
@@ -190,6 +192,55 @@ impl fmt::Display for AuditAction {
     }
 }
 
+/// Which actions are wanted: one, or all whose names begin with the same word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditActions {
+    /// A name such as `member.add`, or its beginning up to the point, such as `member.`.
+    pattern: String,
+}
+
+/// The text is the name of no action, and the beginning of none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an action such as member.add, or the beginning of actions such as member.")]
+pub struct UnknownAction;
+
+impl AuditActions {
+    /// The most characters of a text that names actions.
+    pub const MAX_CHARS: usize = 60;
+
+    /// The actions, at least one.
+    pub fn iter(&self) -> impl Iterator<Item = AuditAction> {
+        named_by(&self.pattern)
+    }
+}
+
+fn named_by(pattern: &str) -> impl Iterator<Item = AuditAction> {
+    let all = AuditAction::ALL.iter().copied();
+    all.filter(move |action| match pattern.ends_with('.') {
+        true => action.name().starts_with(pattern),
+        false => action.name() == pattern,
+    })
+}
+
+impl fmt::Display for AuditActions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.pattern)
+    }
+}
+
+impl FromStr for AuditActions {
+    type Err = UnknownAction;
+
+    fn from_str(text: &str) -> Result<Self, UnknownAction> {
+        match named_by(text).next() {
+            Some(_) => Ok(Self {
+                pattern: text.to_owned(),
+            }),
+            None => Err(UnknownAction),
+        }
+    }
+}
+
 /// For whom a transaction writes: its records name them, unless an entry names another actor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditAuthor {
@@ -347,14 +398,48 @@ pub struct AuditFilter {
     pub until: Option<Timestamp>,
 }
 
-/// How many records a list has at most.
-pub const MAX_AUDIT_RECORDS: i64 = 1000;
+/// Which part of the records that a filter wants is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AuditRange {
+    /// Whether the newest or the oldest of them are read, and come first.
+    pub sort: Sort,
+    /// Only those with higher numbers.
+    pub after: Option<i64>,
+    /// Only those with lower numbers.
+    pub before: Option<i64>,
+    /// How many at most.
+    pub limit: i64,
+}
+
+impl AuditRange {
+    /// So many of the newest, or of the newest before the record with this number.
+    #[must_use]
+    pub const fn newest(before: Option<i64>, limit: i64) -> Self {
+        Self {
+            sort: Sort::Descending,
+            after: None,
+            before,
+            limit,
+        }
+    }
+
+    /// So many behind the record with this number, in the order in which they were written.
+    #[must_use]
+    pub const fn following(after: i64, limit: i64) -> Self {
+        Self {
+            sort: Sort::Ascending,
+            after: Some(after),
+            before: None,
+            limit,
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
 
-    use super::{AuditAction, actor};
+    use super::{AuditAction, AuditActions, UnknownAction, actor};
     use crate::UserId;
 
     #[test]
@@ -369,6 +454,27 @@ mod tests {
             assert_eq!(AuditAction::named(action.name()), Some(*action));
         }
         assert_eq!(AuditAction::named("session.fly"), None);
+    }
+
+    #[test]
+    fn actions_are_named_alone_or_by_their_beginning() {
+        let named = |text: &str| {
+            let parsed = text.parse::<AuditActions>();
+            parsed.map(|actions| actions.iter().map(AuditAction::name).collect::<Vec<_>>())
+        };
+        assert_eq!(named("member.add"), Ok(vec!["member.add"]));
+        assert_eq!(named("member."), Ok(vec!["member.add", "member.remove"]));
+        for unknown in [
+            "",
+            ".",
+            "member",
+            "member.a",
+            "mem.",
+            "member.add.",
+            "MEMBER.",
+        ] {
+            assert_eq!(named(unknown), Err(UnknownAction), "{unknown}");
+        }
     }
 
     #[test]

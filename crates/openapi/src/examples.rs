@@ -48,6 +48,7 @@ fn of_operation(operation: &str, name: &str) -> Option<Value> {
         ("getSchema", "id") => json!("urn:ietf:params:scim:schemas:core:2.0:User"),
         ("getResourceType", "id") => json!("User"),
         ("findOrganization", "id") => json!(3),
+        ("listAuditRecords", "action") => json!("flow."),
         ("searchMessages" | "listMentions", "before") => json!("1769846400000-3-4711"),
         _ => return None,
     })
@@ -232,6 +233,8 @@ pub(crate) fn of_schema(name: &str) -> Option<Value> {
             "text": "With milk, please",
             "sent": 1_769_846_700_000_i64,
         }),
+        "AuditRecord" => audit_record(),
+        "AuditTarget" => audit_record()["target"].clone(),
         "Organization" => organization(),
         "OrganizationSummary" => flow()["organization"].clone(),
         "OrganizationUser" => organization()["users"][0].clone(),
@@ -374,6 +377,23 @@ fn thread() -> Value {
         "initial_message": 4711,
         "updated_at": "2026-01-31T08:05:00.000Z",
         "created_at": "2026-01-31T08:00:00.000Z",
+    })
+}
+
+fn audit_record() -> Value {
+    json!({
+        "id": 5120,
+        "at": "2026-01-31T08:00:00.000Z",
+        "organization": 3,
+        "actor": "user:17",
+        "actor_name": "Ada Lovelace",
+        "application": null,
+        "address": "192.0.2.17",
+        "action": "flow.change",
+        "user": null,
+        "user_name": null,
+        "target": {"kind": "flow", "id": FLOW_ID, "name": "Main"},
+        "detail": {"name": ["Main", "Harbour"]},
     })
 }
 
@@ -523,6 +543,7 @@ mod tests {
         is::<eddyline_wire::Group>("Group");
         is::<eddyline_wire::ImportedInvitations>("ImportedInvitations");
         is::<eddyline_wire::Message>("Message");
+        is::<eddyline_wire::NamedRecord>("AuditRecord");
         is::<eddyline_wire::Organization>("Organization");
         is::<eddyline_wire::PrivateConversation>("PrivateConversation");
         is::<eddyline_wire::Source>("Source");

@@ -2,10 +2,10 @@
 
 use eddyline_wire::{
     Attachment, Author, ErrorBody, Flow, FlowNotifications, FlowUser, FormerUser, Group,
-    ImportedInvitations, IntegrationError, Invitation, Link, Message, Organization,
+    ImportedInvitations, IntegrationError, Invitation, Link, Message, NamedRecord, Organization,
     OrganizationSummary, OrganizationUser, Participant, PictureSize, PrivateActivity,
-    PrivateConversation, SetupApplication, Source, SourceApplication, Thread, ThreadLastMessage,
-    Thumbnail, User, UserNotifications,
+    PrivateConversation, RecordTarget, SetupApplication, Source, SourceApplication, Thread,
+    ThreadLastMessage, Thumbnail, User, UserNotifications,
 };
 use serde_json::{Map, Value, json};
 use utoipa::PartialSchema;
@@ -87,6 +87,8 @@ fn of_messages() -> Map<String, Value> {
 
 fn of_people() -> Map<String, Value> {
     members(json!({
+        "AuditRecord": NamedRecord::schema(),
+        "AuditTarget": RecordTarget::schema(),
         "FlowUser": FlowUser::schema(),
         "FlowNotifications": FlowNotifications::schema(),
         "SetupApplication": SetupApplication::schema(),

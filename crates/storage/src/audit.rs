@@ -4,10 +4,13 @@
 //! they become visible in the order of their numbers, also with several servers, and who reads on
 //! from a number misses none.
 
+use std::cmp::Reverse;
+
 use diesel::prelude::*;
 use eddyline_model::audit::{
-    AuditAuthor, AuditEntry, AuditFilter, AuditRecord, AuditTarget, actor,
+    AuditAuthor, AuditEntry, AuditFilter, AuditRange, AuditRecord, AuditTarget, actor,
 };
+use eddyline_model::messages::Sort;
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_portable::portable;
 
@@ -59,6 +62,44 @@ fn to_record(row: Row) -> AuditRecord {
     }
 }
 
+/// The questions that together find the records of a filter, each answered by an index in the order of
+/// their numbers: one for each action, or one for what a user did and one for what was done to them.
+fn questions(filter: &AuditFilter) -> Vec<AuditFilter> {
+    if let Some(user) = filter.concerning {
+        let (to, by) = (Some(user), Some(actor::user(user)));
+        let rest = AuditFilter {
+            concerning: None,
+            ..filter.clone()
+        };
+        let about = AuditFilter {
+            user: to,
+            ..rest.clone()
+        };
+        let done_by = AuditFilter {
+            actor: by.clone(),
+            ..rest.clone()
+        };
+        let is_open = [
+            (about, rest.user.is_none() || rest.user == to),
+            (done_by, rest.actor.is_none() || rest.actor == by),
+        ];
+        return is_open
+            .into_iter()
+            .filter_map(|(question, is_open)| is_open.then_some(question))
+            .collect();
+    }
+    let by_action =
+        filter.organization.is_some() && filter.actor.is_none() && filter.user.is_none();
+    if !by_action || filter.actions.len() < 2 {
+        return vec![filter.clone()];
+    }
+    let each = filter.actions.iter().map(|action| AuditFilter {
+        actions: vec![action.clone()],
+        ..filter.clone()
+    });
+    each.collect()
+}
+
 /// The records that a filter wants, in no order yet.
 macro_rules! wanted {
     ($filter:expr) => {{
@@ -67,18 +108,16 @@ macro_rules! wanted {
         if let Some(organization) = filter.organization {
             rows = rows.filter(audit::organization_id.eq(organization.0));
         }
-        if !filter.actions.is_empty() {
-            rows = rows.filter(audit::action.eq_any(filter.actions.clone()));
+        match filter.actions.as_slice() {
+            [] => {}
+            [action] => rows = rows.filter(audit::action.eq(action.clone())),
+            several => rows = rows.filter(audit::action.eq_any(several.to_vec())),
         }
         if let Some(actor) = &filter.actor {
             rows = rows.filter(audit::actor.eq(actor.clone()));
         }
         if let Some(user) = filter.user {
             rows = rows.filter(audit::user_id.eq(user.0));
-        }
-        if let Some(user) = filter.concerning {
-            let by = audit::actor.eq(actor::user(user));
-            rows = rows.filter(audit::user_id.eq(user.0).assume_not_null().or(by));
         }
         if let Some(since) = filter.since {
             rows = rows.filter(audit::at.ge(since.0));
@@ -90,37 +129,44 @@ macro_rules! wanted {
     }};
 }
 
+impl<C: Access> Audit<'_, C> {
+    /// The records that the filter wants, as many of them and in the order as the range says.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database.
+    pub fn list(&mut self, filter: &AuditFilter, range: AuditRange) -> Result<Vec<AuditRecord>> {
+        let mut found = Vec::new();
+        for question in questions(filter) {
+            found.extend(self.list_rows(&question, range)?);
+        }
+        match range.sort {
+            Sort::Descending => found.sort_unstable_by_key(|row| Reverse(row.id)),
+            Sort::Ascending => found.sort_unstable_by_key(|row| row.id),
+        }
+        // What a user did to themselves is found twice.
+        found.dedup_by_key(|row| row.id);
+        let limit = usize::try_from(range.limit).unwrap_or(0);
+        Ok(found.into_iter().take(limit).map(to_record).collect())
+    }
+}
+
 #[portable]
 impl<C: Access> Audit<'_, C> {
-    /// At most `limit` records, the newest first: the newest of all that the filter wants, or of
-    /// those with a number below `before`.
-    pub fn list(
-        c: &mut Connection,
-        filter: &AuditFilter,
-        before: Option<i64>,
-        limit: i64,
-    ) -> Result<Vec<AuditRecord>> {
-        let rows = wanted!(filter)
-            .filter(audit::id.lt(before.unwrap_or(i64::MAX)))
-            .order(audit::id.desc())
-            .limit(limit.max(0))
-            .load(c)?;
-        Ok(rows.into_iter().map(to_record).collect())
-    }
-
-    /// At most `limit` records behind the one with this number, the oldest first.
-    pub fn list_after(
-        c: &mut Connection,
-        filter: &AuditFilter,
-        after: i64,
-        limit: i64,
-    ) -> Result<Vec<AuditRecord>> {
-        let rows = wanted!(filter)
-            .filter(audit::id.gt(after))
-            .order(audit::id.asc())
-            .limit(limit.max(0))
-            .load(c)?;
-        Ok(rows.into_iter().map(to_record).collect())
+    /// The rows that a single question finds.
+    fn list_rows(c: &mut Connection, filter: &AuditFilter, range: AuditRange) -> Result<Vec<Row>> {
+        let mut rows = wanted!(filter).limit(range.limit.max(0));
+        if let Some(after) = range.after {
+            rows = rows.filter(audit::id.gt(after));
+        }
+        if let Some(before) = range.before {
+            rows = rows.filter(audit::id.lt(before));
+        }
+        rows = match range.sort {
+            Sort::Descending => rows.order(audit::id.desc()),
+            Sort::Ascending => rows.order(audit::id.asc()),
+        };
+        Ok(rows.load(c)?)
     }
 
     /// The number of the last record; 0 where there is none.

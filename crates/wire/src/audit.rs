@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 /// A record of the audit log: who did what to whom.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AuditRecord)]
 pub struct NamedRecord {
     /// Its number. Later records have higher ones.
     pub id: i64,
@@ -39,6 +40,7 @@ pub struct NamedRecord {
 
 /// To what something was done.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[schema(as = AuditTarget)]
 pub struct RecordTarget {
     /// Of what kind it is, such as `flow`.
     pub kind: String,

@@ -2,6 +2,7 @@
 //! and the client sends them.
 
 mod applications;
+mod audit;
 mod flows;
 mod integrations;
 mod invitations;
@@ -16,6 +17,7 @@ mod threads;
 mod users;
 
 pub use self::applications::RegisterApplication;
+pub use self::audit::ListAudit;
 pub use self::flows::{AddFlowUser, BlockFlowUser, CreateFlow, FindFlow, ListFlows, UpdateFlow};
 pub use self::integrations::{CreateSource, UpdateSource};
 pub use self::invitations::{

@@ -5,12 +5,17 @@ use std::fs;
 use eddyline_client::{Json, Method};
 use eddyline_model::audit::AuditAction;
 use eddyline_tests::{PASSWORD, Server, Tenant, basic, on_both_databases, on_shared_servers};
+use eddyline_wire::requests::ListAudit;
 use serde_json::json;
 
 on_shared_servers![
     what_members_do_is_recorded_with_who_and_from_where,
     what_operators_do_is_recorded,
     records_are_filtered_and_read_page_by_page,
+    administrators_list_the_records_of_their_organization,
+    a_list_of_records_goes_on_behind_its_last_one,
+    a_list_of_records_is_narrowed,
+    what_no_record_can_have_is_refused,
 ];
 
 on_both_databases![&[]; wrong_passwords_are_recorded_within_a_bound];
@@ -189,6 +194,136 @@ async fn records_are_filtered_and_read_page_by_page(tenant: Tenant) {
     assert_eq!(none, Vec::<Json>::new());
     let until = records(server, &[&org[..], &["--until", "2200-01-01"]].concat());
     assert_eq!(until, all);
+}
+
+/// The part of the audit log of the organization of Ada, who administers it, that a query asks for.
+async fn listed(tenant: &Tenant, query: &str) -> Vec<Json> {
+    let path = format!("/organizations/{}/audit{query}", tenant.name);
+    let answer = tenant.ada.get(&path).await;
+    answer.as_array().unwrap().clone()
+}
+
+async fn administrators_list_the_records_of_their_organization(tenant: Tenant) {
+    let shown = listed(&tenant, "?limit=100").await;
+    assert_eq!(
+        shown,
+        records(tenant.server(), &["--org", &tenant.name, "--limit", "100"])
+    );
+    let path = format!("/organizations/{}", tenant.name);
+    let organization = tenant.ada.get(&path).await["id"].clone();
+    assert!(
+        shown
+            .iter()
+            .all(|record| record["organization"] == organization),
+        "{shown:?}"
+    );
+    let by_client = tenant
+        .ada
+        .client
+        .audit_records(&tenant.name, &ListAudit::default())
+        .await
+        .unwrap();
+    assert_eq!(json!(by_client), json!(shown[..shown.len().min(30)]));
+}
+
+async fn a_list_of_records_goes_on_behind_its_last_one(tenant: Tenant) {
+    let all = listed(&tenant, "?limit=100").await;
+    for (sort, mut wanted) in [("desc", all.clone()), ("asc", all)] {
+        if sort == "asc" {
+            wanted.reverse();
+        }
+        let path = format!(
+            "/organizations/{}/audit?sort={sort}&limit=2&action=flow.",
+            tenant.name
+        );
+        wanted.retain(|record| record["action"].as_str().unwrap().starts_with("flow."));
+        assert!(wanted.len() > 2, "{wanted:?}");
+        let mut found = Vec::new();
+        let mut next = Some(path);
+        while let Some(path) = next {
+            let part = tenant.ada.client.request(Method::GET, &path).send();
+            let part = part.await.unwrap();
+            assert_eq!(part.status, 200, "{path}");
+            found.extend(part.json().as_array().unwrap().clone());
+            next = part.header("link").map(|link| {
+                let address = link
+                    .strip_prefix('<')
+                    .and_then(|link| link.strip_suffix(">; rel=\"next\""))
+                    .unwrap();
+                address[address.find("/organizations").unwrap()..].to_owned()
+            });
+        }
+        assert_eq!(found, wanted, "{sort}");
+    }
+    // Who follows the log asks for what came after the last one.
+    let last = listed(&tenant, "?limit=1").await[0]["id"].clone();
+    let after = format!("?sort=asc&since_id={last}");
+    assert_eq!(listed(&tenant, &after).await, Vec::<Json>::new());
+    let renamed = tenant
+        .ada
+        .client
+        .rename_organization(&tenant.name, "Another name");
+    renamed.await.unwrap();
+    let news = listed(&tenant, &after).await;
+    assert_eq!(actions(&news), ["organization.change"]);
+}
+
+async fn a_list_of_records_is_narrowed(tenant: Tenant) {
+    let all = listed(&tenant, "?limit=100").await;
+    let of = |wanted: &dyn Fn(&Json) -> bool| -> Vec<Json> {
+        let found = all.iter().filter(|record| wanted(record));
+        found.cloned().collect()
+    };
+    let added = of(&|record| record["action"] == "member.add");
+    assert!(!added.is_empty() && added.len() < all.len(), "{all:?}");
+    assert_eq!(listed(&tenant, "?action=member.add").await, added);
+    let by_ben = format!("user:{}", tenant.ben.id);
+    let of_ben = of(&|record| record["user"] == tenant.ben.id || record["actor"] == *by_ben);
+    assert!(!of_ben.is_empty() && of_ben.len() < all.len(), "{all:?}");
+    let query = format!("?user={}", tenant.ben.id);
+    assert_eq!(listed(&tenant, &query).await, of_ben);
+    let query = format!("{query}&action=member.");
+    let both = of_ben
+        .iter()
+        .filter(|record| record["action"].as_str().unwrap().starts_with("member."));
+    assert_eq!(
+        listed(&tenant, &query).await,
+        both.cloned().collect::<Vec<_>>()
+    );
+
+    let year_2200 = 7_258_118_400_000_i64;
+    let until = listed(&tenant, &format!("?limit=100&until_time={year_2200}")).await;
+    assert_eq!(until, all);
+    let since = listed(&tenant, &format!("?since_time={year_2200}")).await;
+    assert_eq!(since, Vec::<Json>::new());
+    let until = listed(&tenant, "?until_time=1").await;
+    assert_eq!(until, Vec::<Json>::new());
+    let unknown = listed(&tenant, "?user=999999999").await;
+    assert_eq!(unknown, Vec::<Json>::new());
+}
+
+async fn what_no_record_can_have_is_refused(tenant: Tenant) {
+    for (query, field) in [
+        ("action=member.fly", "action"),
+        ("action=member", "action"),
+        ("user=ada", "user"),
+        ("user=0", "user"),
+        ("limit=0", "limit"),
+        ("limit=101", "limit"),
+        ("sort=up", "sort"),
+        ("since_id=-1", "since_id"),
+        ("until_id=x", "until_id"),
+        ("since_time=2026-11-29", "since_time"),
+        ("until_time=-5", "until_time"),
+    ] {
+        let path = format!("/organizations/{}/audit?{query}", tenant.name);
+        let refused = tenant.ada.client.request(Method::GET, &path).send();
+        let refused = refused.await.unwrap();
+        assert_eq!(refused.status, 400, "{query}");
+        let errors = refused.json()["errors"].clone();
+        let fields: Vec<_> = errors.as_object().unwrap().keys().collect();
+        assert_eq!(fields, [field], "{query}: {errors}");
+    }
 }
 
 async fn wrong_passwords_are_recorded_within_a_bound(server: Server) {

@@ -2,7 +2,7 @@
 //! Long lists are read by pages: so many entries behind the one with a number.
 
 use eddyline_model::applications::Application;
-use eddyline_model::audit::AuditFilter;
+use eddyline_model::audit::{AuditFilter, AuditRange};
 use eddyline_model::flows::Flow;
 use eddyline_model::names::Email;
 use eddyline_model::organizations::Organization;
@@ -14,7 +14,7 @@ use eddyline_wire::NamedRecord;
 
 use super::find_organization;
 use super::flows::find_flow;
-use crate::audit::with_names;
+use crate::audit::list;
 use crate::{Error, Operator, Result};
 
 /// An organization with what belongs to it.
@@ -309,8 +309,8 @@ impl Operator {
             })
             .await
     }
-    /// Records of the audit log, the latest first: so many before the one with this number. Of an
-    /// organization, named by its name in URLs, or of all and of the server.
+    /// Records of the audit log, of an organization that is named by its name in URLs, or of all and
+    /// of the server.
     ///
     /// # Errors
     ///
@@ -319,8 +319,7 @@ impl Operator {
         &self,
         organization: Option<&str>,
         filter: AuditFilter,
-        before: Option<i64>,
-        limit: i64,
+        range: AuditRange,
     ) -> Result<Vec<NamedRecord>> {
         let name = organization.map(str::to_owned);
         self.core
@@ -333,38 +332,7 @@ impl Operator {
                     organization,
                     ..filter
                 };
-                let found = reader.audit().list(&filter, before, limit)?;
-                Ok(with_names(reader, found)?)
-            })
-            .await
-    }
-
-    /// The same records in the order in which they were written: so many behind the one with this
-    /// number.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::not_found`] without such an organization.
-    pub async fn audit_after(
-        &self,
-        organization: Option<&str>,
-        filter: AuditFilter,
-        after: i64,
-        limit: i64,
-    ) -> Result<Vec<NamedRecord>> {
-        let name = organization.map(str::to_owned);
-        self.core
-            .read(move |reader| {
-                let organization = match &name {
-                    Some(name) => Some(find_organization(reader, name)?),
-                    None => None,
-                };
-                let filter = AuditFilter {
-                    organization,
-                    ..filter
-                };
-                let found = reader.audit().list_after(&filter, after, limit)?;
-                Ok(with_names(reader, found)?)
+                Ok(list(reader, &filter, range)?)
             })
             .await
     }

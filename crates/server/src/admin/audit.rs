@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 use std::io;
 use std::time::Duration;
 
-use eddyline_app::{App, AuditAction, AuditFilter, ErrorKind};
+use eddyline_app::{App, AuditAction, AuditFilter, AuditRange, ErrorKind};
 use eddyline_model::audit::{AuditEntry, actor};
 use eddyline_model::names::Email;
 use eddyline_storage::Store;
@@ -40,10 +40,8 @@ pub(crate) async fn note(
 pub(super) async fn run(app: &App, command: AuditArgs, json: bool) -> Result<(), CommandError> {
     let filter = filter(app, &command).await?;
     let org = command.org.as_deref();
-    let limit = i64::from(command.limit);
-    let newest = app
-        .operator()
-        .audit(org, filter.clone(), command.before, limit);
+    let range = AuditRange::newest(command.before, i64::from(command.limit));
+    let newest = app.operator().audit(org, filter.clone(), range);
     let newest = newest.await.map_err(of_organization(org))?;
     if !command.follow {
         let records = newest.into_iter().map(AuditLine::of).collect();
@@ -86,7 +84,8 @@ async fn follow(
     write(newest.into_iter().rev(), json)?;
     let following = async {
         loop {
-            let next = app.operator().audit_after(org, filter.clone(), last, PAGE);
+            let range = AuditRange::following(last, PAGE);
+            let next = app.operator().audit(org, filter.clone(), range);
             let next = match next.await {
                 Ok(next) => next,
                 // The database is away for a moment.

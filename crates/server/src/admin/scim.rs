@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display};
 
-use eddyline_app::{App, AuditAction, AuditFilter, ScimDetails};
+use eddyline_app::{App, AuditAction, AuditFilter, AuditRange, ScimDetails};
 use eddyline_model::names::Email;
 use eddyline_wire::NamedRecord;
 use serde::Serialize;
@@ -100,7 +100,11 @@ pub(super) async fn run(app: &App, command: ScimCommand, json: bool) -> Result<(
             };
             let records = app
                 .operator()
-                .audit(Some(&org), filter, before, i64::from(limit))
+                .audit(
+                    Some(&org),
+                    filter,
+                    AuditRange::newest(before, i64::from(limit)),
+                )
                 .await
                 .map_err(in_organization(&org))?;
             print(

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use eddyline_model::audit::{
-    AuditAction, AuditAuthor, AuditEntry, AuditFilter, AuditRecord, AuditTarget,
+    AuditAction, AuditAuthor, AuditEntry, AuditFilter, AuditRange, AuditRecord, AuditTarget,
 };
 use eddyline_model::{ApplicationId, OrganizationId, Timestamp, UserId};
 use eddyline_storage::Error;
@@ -14,6 +14,7 @@ use crate::world::World;
 on_every_database!(
     records_are_read_back_from_the_newest,
     a_filter_leaves_what_it_names,
+    records_of_several_questions_are_one_list,
     a_record_goes_with_the_change_it_is_of,
     a_record_may_be_of_somebody_who_never_was,
     a_record_names_the_author_of_its_transaction,
@@ -40,7 +41,11 @@ async fn records(
     limit: i64,
 ) -> Vec<AuditRecord> {
     world
-        .read(move |reader| reader.audit().list(&filter, before, limit))
+        .read(move |reader| {
+            reader
+                .audit()
+                .list(&filter, AuditRange::newest(before, limit))
+        })
         .await
 }
 
@@ -91,7 +96,7 @@ async fn records_are_read_back_from_the_newest(home: Arc<Home>) {
     let onward = world.read(move |reader| {
         reader
             .audit()
-            .list_after(&AuditFilter::default(), first, 10)
+            .list(&AuditFilter::default(), AuditRange::following(first, 10))
     });
     let onward = onward.await;
     assert_eq!(
@@ -144,7 +149,16 @@ async fn a_filter_leaves_what_it_names(home: Arc<Home>) {
         until: until.map(|millis| now.plus_millis(millis)),
         ..of(acme)
     };
+    let concerning_by = |user, actor: &str| AuditFilter {
+        actor: Some(actor.to_owned()),
+        ..concerning(user)
+    };
     for (filter, wanted) in [
+        (concerning_by(ann, "user:7"), vec!["token.create"]),
+        (
+            concerning_by(bob, &format!("user:{ann}")),
+            vec!["token.revoke"],
+        ),
         (by("operator"), vec!["flow.create"]),
         (by("user"), vec![]),
         (
@@ -163,6 +177,44 @@ async fn a_filter_leaves_what_it_names(home: Arc<Home>) {
     ] {
         let found = records(&world, filter.clone(), None, 10).await;
         assert_eq!(actions(&found), wanted, "{filter:?}");
+    }
+}
+
+async fn records_of_several_questions_are_one_list(home: Arc<Home>) {
+    let world = World::new(&home).await;
+    let (acme, ann) = (OrganizationId(901), world.ann);
+    let by_ann = format!("user:{ann}");
+    for entry in [
+        entry(acme, AuditAction::TokenCreate).by(&by_ann).about(ann),
+        entry(acme, AuditAction::FlowCreate).by("operator"),
+        entry(acme, AuditAction::TokenRevoke).by(&by_ann),
+        entry(acme, AuditAction::TokenCreate).about(ann),
+    ] {
+        note(&world, entry).await;
+    }
+    let all = records(&world, of(acme), None, 10).await;
+    let tokens = AuditFilter {
+        actions: vec!["token.create".to_owned(), "token.revoke".to_owned()],
+        ..of(acme)
+    };
+    let of_ann = AuditFilter {
+        concerning: Some(ann),
+        ..of(acme)
+    };
+    for filter in [tokens, of_ann] {
+        let wanted = [&all[..2], &all[3..]].concat();
+        assert_eq!(records(&world, filter.clone(), None, 10).await, wanted);
+        assert_eq!(records(&world, filter.clone(), None, 2).await, wanted[..2]);
+        assert_eq!(
+            records(&world, filter.clone(), Some(wanted[0].id), 1).await,
+            wanted[1..2]
+        );
+        let between = AuditRange {
+            before: Some(wanted[0].id),
+            ..AuditRange::following(0, 10)
+        };
+        let oldest = world.read(move |reader| reader.audit().list(&filter, between));
+        assert_eq!(oldest.await, [wanted[2].clone(), wanted[1].clone()]);
     }
 }
 

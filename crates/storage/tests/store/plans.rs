@@ -1,11 +1,12 @@
-//! How the databases find provided users, pending invitations, records of mail, unread messages and what began
-//! threads: by an index, however many there are.
+//! How the databases find provided users, pending invitations, records of mail, unread messages, what began threads
+//! and records of the audit log: by an index, however many there are.
 
 use std::sync::{Arc, Mutex};
 
 use diesel::connection::{InstrumentationEvent, SimpleConnection as _};
 use diesel::prelude::*;
 use diesel::sql_types::Text;
+use eddyline_model::audit::{AuditFilter, AuditRange};
 use eddyline_model::mail::MailKind;
 use eddyline_model::threads::{ThreadQuery, ThreadSelection};
 use eddyline_model::{MessageId, OrganizationId, RoomId, Timestamp, UserId};
@@ -423,4 +424,115 @@ fn postgres_finds_what_began_threads_by_an_index() {
         !plan.iter().any(|line| line.contains("Sort")),
         "{sql}: {plan:#?}"
     );
+}
+
+/// What is asked for a part of the audit log of an organization, and the index that answers each
+/// statement in the order of the numbers.
+const OF_AUDIT: [(fn() -> AuditFilter, &[&str]); 4] = [
+    (AuditFilter::default, &["audit_organization"]),
+    (
+        || AuditFilter {
+            actions: vec!["session.begin".to_owned()],
+            ..AuditFilter::default()
+        },
+        &["audit_organization_action"],
+    ),
+    (
+        || AuditFilter {
+            actions: vec!["member.add".to_owned(), "member.remove".to_owned()],
+            ..AuditFilter::default()
+        },
+        &["audit_organization_action", "audit_organization_action"],
+    ),
+    (
+        || AuditFilter {
+            concerning: Some(UserId(7)),
+            ..AuditFilter::default()
+        },
+        &["audit_organization_user", "audit_organization_actor"],
+    ),
+];
+
+/// Twenty thousand records of a hundred organizations.
+fn audited(url: &str, numbers: &str) {
+    execute(
+        url,
+        &format!(
+            "insert into audit (organization_id, at, actor, action, user_id, detail) \
+                select n % 100, n, 'user:' || (n % 300), \
+                    case n % 7 when 0 then 'member.add' when 1 then 'member.remove' else 'session.begin' end, \
+                    n % 301, '{{}}' from {numbers};"
+        ),
+    );
+}
+
+fn ask_for_records(reader: &mut Reader<'_>, filter: AuditFilter, range: AuditRange) -> Result<()> {
+    let filter = AuditFilter {
+        organization: Some(OrganizationId(1)),
+        ..filter
+    };
+    reader.audit().list(&filter, range).map(drop)
+}
+
+#[test]
+fn sqlite_lists_records_of_an_organization_by_an_index() {
+    let home = home::sqlite_file().expect("a file");
+    home.open();
+    audited(
+        &home.url,
+        "(with recursive t (n) as (select 1 union all select n + 1 from t where n < 20000) select n from t)",
+    );
+    let mut c = sqlite(home.url.strip_prefix("sqlite:").expect("a path"));
+    for ((filter, indexes), range) in OF_AUDIT.iter().flat_map(of_each_range) {
+        let asked = heard(&mut c, |c| {
+            ask_for_records(&mut Reader::from(c), filter(), range)
+        });
+        assert_eq!(asked.len(), indexes.len(), "{asked:#?}");
+        for (sql, index) in asked.iter().zip(indexes) {
+            let plan = sqlite_plan(&mut c, sql);
+            let [step] = &plan[..] else {
+                panic!("{sql}: {plan:#?}")
+            };
+            assert!(
+                step.starts_with("SEARCH") && step.contains(&format!("{index} (")),
+                "{sql}: {step}"
+            );
+        }
+    }
+}
+
+#[test]
+fn postgres_lists_records_of_an_organization_by_an_index() {
+    let Some(home) = home::postgres() else { return };
+    home.open();
+    audited(&home.url, "generate_series(1, 20000) n");
+    let mut c = PgConnection::establish(&home.url).expect("PostgreSQL answers");
+    execute_on(&mut c, "set plan_cache_mode = force_generic_plan; analyze");
+    for ((filter, indexes), range) in OF_AUDIT.iter().flat_map(of_each_range) {
+        let asked = heard(&mut c, |c| {
+            ask_for_records(&mut Reader::from(c), filter(), range)
+        });
+        assert_eq!(asked.len(), indexes.len(), "{asked:#?}");
+        for sql in &asked {
+            let plan = postgres_plan(&mut c, sql);
+            assert!(
+                plan.iter().any(|line| line.contains("audit_organization")),
+                "{sql}: {plan:#?}"
+            );
+            assert!(
+                !plan.iter().any(|line| line.contains("Seq Scan")),
+                "{sql}: {plan:#?}"
+            );
+        }
+    }
+}
+
+/// A question about the first page of a list, one of its further pages, and what is new.
+fn of_each_range<T: Copy>(question: &T) -> [(T, AuditRange); 3] {
+    let ranges = [
+        AuditRange::newest(None, 30),
+        AuditRange::newest(Some(10_000), 30),
+        AuditRange::following(10_000, 30),
+    ];
+    ranges.map(|range| (*question, range))
 }

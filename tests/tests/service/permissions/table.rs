@@ -169,6 +169,7 @@ pub(crate) const ROWS: &[Row] = &[
     row("GET /organizations/find", |stage| Body::Json(json!({"id": stage.organization_id})), ORGANIZATION),
     row("GET /organizations/{organization}", none, ORGANIZATION),
     row("PUT /organizations/{organization}", |_| Body::Json(json!({"name": "Same"})), "403 403 403 403 200 200 404 404 403 401"),
+    row("GET /organizations/{organization}/audit", none, ADMINISTRATORS),
     row("GET /organizations/{organization}/users", none, ORGANIZATION),
     row("GET /organizations/{organization}/users/{user}", none, ORGANIZATION),
     Row { expendable: true, ..row("DELETE /organizations/{organization}/users/{user}", none, "403 403 403 403 204 204 404 404 403 401") },

@@ -138,6 +138,7 @@ pub(super) const ROWS: &[Row] = &[
     row("GET /organizations/find", "flow manage"),
     row("GET /organizations/{organization}", "flow manage"),
     row("PUT /organizations/{organization}", "manage"),
+    row("GET /organizations/{organization}/audit", "manage"),
     row("GET /organizations/{organization}/users", "flow manage"),
     row("GET /organizations/{organization}/users/{user}", "flow manage"),
     row("DELETE /organizations/{organization}/users/{user}", "manage"),
